@@ -6,7 +6,7 @@ export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export { type Channel, type Listener, type ListenOptions, listen } from './database/listen.ts';
 export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
-export type { DatasetDraft, DraftOptions, DraftProgress } from './datasets/dataset-draft.ts';
+export type { DatasetDraft, DraftOptions, DraftProgress, FaultList } from './datasets/dataset-draft.ts';
 export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } from './datasets/dataset-row.ts';
 export type { DatasetStore } from './datasets/dataset-store.ts';
 export type {

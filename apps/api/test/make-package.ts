@@ -3,10 +3,11 @@ import JSZip from 'jszip';
 /** A zip archive of these files, as a user's tool would make it. */
 export async function makePackage(
   files: Readonly<Record<string, string | Uint8Array>>,
+  compression: 'DEFLATE' | 'STORE' = 'DEFLATE',
 ): Promise<Uint8Array<ArrayBuffer>> {
   const zip = new JSZip();
   for (const [name, content] of Object.entries(files)) zip.file(name, content);
-  return (await zip.generateAsync({ type: 'uint8array', compression: 'DEFLATE' })) as Uint8Array<ArrayBuffer>;
+  return (await zip.generateAsync({ type: 'uint8array', compression })) as Uint8Array<ArrayBuffer>;
 }
 
 /** The form of an upload; `fields` come after the file. */

@@ -6,6 +6,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { makePackage } from './make-package.ts';
+import { parquetOf } from './parquet-of.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 interface Body {
@@ -59,18 +60,6 @@ const datasetCount = async (): Promise<number> => {
   };
   return list.meta.total_items;
 };
-
-/** A Parquet file that another program writes. */
-async function parquetOf(rows: readonly Record<string, unknown>[]): Promise<Uint8Array> {
-  const [json, file] = [join(folder, 'rows.json'), join(folder, 'rows.parquet')];
-  await (await import('node:fs/promises')).writeFile(json, JSON.stringify(rows));
-  const instance = await DuckDBInstance.create();
-  const connection = await instance.connect();
-  await connection.run(`COPY (SELECT * FROM read_json('${json}')) TO '${file}' (FORMAT parquet)`);
-  connection.closeSync();
-  instance.closeSync();
-  return await readFile(file);
-}
 
 const csvField = (value: unknown): string => {
   const text = value === null ? '' : String(value);

@@ -417,9 +417,9 @@ describe('POST /datasets/upload', () => {
     const { hostname, port } = new URL(api.url);
     const socket = connect(Number(port), hostname);
     socket.write(
-      'POST /datasets/upload HTTP/1.1\r\nHost: x\r\nX-Request-ID: leaver\r\nContent-Length: 100000\r\n' +
+      'POST /datasets/upload HTTP/1.1\r\nHost: x\r\nX-Request-ID: leaver\r\nContent-Length: 150000\r\n' +
         'Content-Type: multipart/form-data; boundary=b\r\n\r\n' +
-        `--b\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n${'x'.repeat(30_000)}`,
+        `--b\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n${'x'.repeat(100_000)}`,
     );
     await expect.poll(() => api.stagedFiles()).toHaveLength(1);
     socket.destroy();

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { createResultReader, uploadPackage } from '@svc/flows';
+import { createResultReader, importDataset, packageSource } from '@svc/flows';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { createStore } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -28,16 +28,12 @@ async function store(path: string, name: string): Promise<string> {
   const opened = createStore({ url: database.url, poolSize: 2 });
   try {
     await using pkg = await openPackageFile(path);
+    await using results = createResultReader();
     await using draft = await opened.datasets.begin();
     const request = { name, description: undefined, fileName: 'x' };
-    const { signal } = new AbortController();
-    await using results = createResultReader();
-    await uploadPackage(pkg, draft, request, {
-      maxLineBytes: 1024 * 1024,
-      maxDepth: 100,
-      signal,
-      results,
-    });
+    const options = { maxLineBytes: 1024 * 1024, maxDepth: 100, results };
+    const source = packageSource(0, () => Promise.resolve(pkg), request, options);
+    await importDataset(source, draft, new AbortController().signal);
     const { id } = await draft.commit();
     return id;
   } finally {

@@ -54,7 +54,7 @@ export async function openPreview(
   const { numRows, splits, specifiedMapping = null } = reader;
   const infoNow = (): JsonObject =>
     mapping === null ? reader.info : withWarnings(reader.info, mappingWarnings(mapping));
-  if (mapping !== null) planMapping(mapping, reader.features, Number.POSITIVE_INFINITY, reader.unreadRow);
+  if (mapping !== null) planMapping(mapping, reader.features, Number.POSITIVE_INFINITY, reader);
   const features = withTypes(reader.features, mapping);
   const { resolvedRevision } = dataset;
   return {

@@ -1,11 +1,13 @@
 import { isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { PackageReader } from '@svc/pkg-format';
+import { readPackage } from '@svc/pkg-format/internal';
 import { type FileOptions, inferSchema, openFileTable, readRows, type Table } from '@svc/tabular';
 import { tableSource } from '@svc/tabular/internal';
 import { mappingWarnings, withWarnings } from './mapping/mapping-warnings.ts';
 import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
 import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
+import type { OpenUpload } from './sources/open-upload.ts';
 import { columnsOf, type TableFile } from './sources/recognise.ts';
 import { toUploadError } from './sources/upload-error.ts';
 
@@ -29,13 +31,36 @@ export interface UploadPreviewOptions {
   readonly signal: AbortSignal;
 }
 
+/** Files of an archive that were passed over and are named. */
+const MAX_NAMED_FILES = 100;
+
+/**
+ * Previews an upload. Nothing is stored.
+ *
+ * @throws PackageError; UploadError `unsupported_file`; JsonlError, ImportErrors for the mapping; errors of the files
+ */
+export async function previewUpload(
+  upload: OpenUpload,
+  mapping: Mapping | null,
+  options: UploadPreviewOptions,
+): Promise<UploadPreview> {
+  if (upload.kind === 'legacy_package') return LEGACY_PREVIEW;
+  if (upload.kind === 'package') return await previewPackage(await readPackage(upload.archive), options);
+  const preview = await previewFiles(upload.kind, upload.files, mapping, options);
+  const { ignoredFiles } = upload;
+  if (ignoredFiles.length === 0) return preview;
+  const info: JsonObject = { ...preview.info, ignored_files: ignoredFiles.slice(0, MAX_NAMED_FILES) };
+  if (ignoredFiles.length > MAX_NAMED_FILES) info['ignored_files_total'] = ignoredFiles.length;
+  return { ...preview, info };
+}
+
 /**
  * Previews files with tables or items: the columns and the first rows of the first file, and with a mapping the items that
  * an import would store. Of a large file only the first rows are read. Nothing is stored.
  *
  * @throws UploadError `unsupported_file`; JsonlError, ImportErrors for the mapping; errors of the sources
  */
-export async function previewFiles(
+async function previewFiles(
   kind: 'items' | 'table',
   files: readonly TableFile[],
   mapping: Mapping | null,
@@ -49,7 +74,8 @@ export async function previewFiles(
     const columns = columnsOf(table);
     if (mapping !== null) {
       const [hint] = first.detected.warnings ?? [];
-      planMapping(mapping, columns, Number.POSITIVE_INFINITY, table.unreadRow, hint);
+      const facts = { unreadRow: table.unreadRow, file: first.name, hint };
+      planMapping(mapping, columns, Number.POSITIVE_INFINITY, facts);
     }
     const collector = new RowsCollector(columns, mapping, maxBytes);
     const names = columns.map(({ name }) => name);
@@ -91,7 +117,7 @@ async function openForPreview(file: TableFile, mapping: Mapping | null, signal: 
 }
 
 /** Previews a package: the first items of its first section. @throws PackageError, JsonlError */
-export async function previewPackage(
+async function previewPackage(
   pkg: PackageReader,
   { limit, maxBytes, signal }: UploadPreviewOptions,
 ): Promise<UploadPreview> {
@@ -127,7 +153,7 @@ export async function previewPackage(
 const MAX_SECTIONS = 100;
 
 /** Of an older archive, which must be converted before anything of it can be shown. */
-export const LEGACY_PREVIEW: UploadPreview = {
+const LEGACY_PREVIEW: UploadPreview = {
   ...{ kind: 'legacy_package', format: null, options: null, features: [], numRows: null, info: {} },
   ...{ samples: [], truncatedCells: [], suggestion: null, items: null },
 };

@@ -5,6 +5,7 @@ import {
   encodeImportRequest,
   encodeUploadRequest,
   toImportRequest,
+  type UploadJobRequest,
 } from './requests.ts';
 
 const body = {
@@ -41,15 +42,28 @@ it('writes a request so that it can be read again, without its token', () => {
   expect(decodeImportRequest(kept)).toEqual({ ...request, token: undefined });
 });
 
-it.each([
-  { name: 'n', description: 'd', fileName: 'a.pkg.zip', archiveBytes: 7, chunkBytes: 3, tables: null },
+it.each<UploadJobRequest>([
   {
-    name: undefined,
-    description: undefined,
-    fileName: 'a.zip',
-    archiveBytes: 2 ** 40,
-    chunkBytes: 1,
-    tables: null,
+    ...{ name: 'n', description: 'd', mapping: null, mappingAsSent: null, archiveBytes: 7, chunkBytes: 3 },
+    content: { kind: 'package', fileName: 'a.pkg.zip' },
+  },
+  {
+    ...{ name: undefined, description: undefined, archiveBytes: 2 ** 40, chunkBytes: 1 },
+    ...{ mapping: { promptColumn: 'q' }, mappingAsSent: { prompt_column: 'q' } },
+    content: {
+      kind: 'files',
+      files: [
+        {
+          ...{ name: 'a.csv.gz', bytes: 5, sha256: 'ab', section: 'default' },
+          detected: {
+            format: 'csv',
+            compression: 'gzip',
+            options: { delimiter: ';', quote: null, header: false },
+            warnings: ['One sentence.'],
+          },
+        },
+      ],
+    },
   },
 ])('writes an upload so that it can be read again', (request) => {
   expect(decodeUploadRequest(encodeUploadRequest(request))).toEqual(request);

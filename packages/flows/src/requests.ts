@@ -1,7 +1,8 @@
-import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
 import { readStoredJson, StoreError } from '@svc/store';
-import type { FormatHints } from '@svc/tabular';
+import type { DetectedFile } from '@svc/tabular';
+import type { TableFile } from './sources/recognise.ts';
 
 /** An import from the hub, as it was requested. */
 export interface ImportRequest {
@@ -30,32 +31,27 @@ export interface UploadRequest {
   readonly fileName: string;
 }
 
-/** A file of an upload. */
-interface SentFile {
-  readonly name: string;
-  readonly bytes: number;
-  /** Hex digits. */
-  readonly sha256: string;
-}
-
 /** An upload of files with tables or items, as it was requested. */
 export interface FileRequest {
   /** Absent: from the first file. */
   readonly name: string | undefined;
   readonly description: string | undefined;
-  readonly files: readonly SentFile[];
   /** Null for items. */
   readonly mapping: Mapping | null;
   /** The mapping as it was sent, for the record; null for items. */
   readonly mappingAsSent: JsonObject | null;
-  /** The format and the options that were sent. */
-  readonly hints: FormatHints;
 }
 
-/** An upload as a job keeps it, with its archive in chunks; of files, one after another. */
-export interface UploadJobRequest extends UploadRequest {
-  /** Null for a package. */
-  readonly tables: Pick<FileRequest, 'files' | 'mapping' | 'mappingAsSent' | 'hints'> | null;
+/** A file of a job: what the API recognised, without its bytes. */
+export interface JobFile extends Omit<TableFile, 'source'> {
+  readonly bytes: number;
+}
+
+/** An upload as a job keeps it, with its bytes in chunks; of files, one after another. */
+export interface UploadJobRequest extends FileRequest {
+  readonly content:
+    | { readonly kind: 'package'; readonly fileName: string }
+    | { readonly kind: 'files'; readonly files: readonly JobFile[] };
   readonly archiveBytes: number;
   /** Of every chunk but the last. */
   readonly chunkBytes: number;
@@ -111,50 +107,65 @@ export function toHubSource(object: JsonObject): HubSource {
 
 /** Writes an upload for a job to keep. */
 export function encodeUploadRequest(request: UploadJobRequest): string {
-  const { name, description, fileName, archiveBytes, chunkBytes, tables } = request;
+  const { name, description, mappingAsSent, archiveBytes, chunkBytes, content } = request;
   return canonicalJson({
-    tables:
-      tables === null
-        ? null
-        : {
-            files: tables.files.map(({ name: file, bytes, sha256 }) => ({ name: file, bytes, sha256 })),
-            mapping: tables.mappingAsSent,
-            hints: { ...tables.hints },
-          },
     name: name ?? null,
     description: description ?? null,
-    file_name: fileName,
+    mapping: mappingAsSent,
     archive_bytes: archiveBytes,
     chunk_bytes: chunkBytes,
+    ...(content.kind === 'package'
+      ? { kind: content.kind, file_name: content.fileName }
+      : { kind: content.kind, files: content.files.map(encodeFile) }),
   });
+}
+
+function encodeFile({ name, bytes, sha256, section, detected }: JobFile): JsonObject {
+  const { format, compression = null, options, warnings = [] } = detected;
+  return {
+    name,
+    bytes,
+    sha256,
+    section,
+    format,
+    compression,
+    options: { ...options },
+    warnings: [...warnings],
+  };
 }
 
 /** Reads what {@link encodeUploadRequest} wrote. @throws StoreError `corrupt` */
 export function decodeUploadRequest(text: string): UploadJobRequest {
   const request = readObject(text);
+  const mapping = getMember(request, 'mapping') ?? null;
+  const files = getMember(request, 'files');
   return {
     name: stringOf(request, 'name'),
     description: stringOf(request, 'description'),
-    fileName: stringOf(request, 'file_name') ?? '',
+    mapping: isJsonObject(mapping) ? readMapping(mapping) : null,
+    mappingAsSent: isJsonObject(mapping) ? mapping : null,
     archiveBytes: Number(getMember(request, 'archive_bytes')),
     chunkBytes: Number(getMember(request, 'chunk_bytes')),
-    tables: toTables(getMember(request, 'tables')),
+    content: Array.isArray(files)
+      ? { kind: 'files', files: files.filter(isJsonObject).map(decodeFile) }
+      : { kind: 'package', fileName: stringOf(request, 'file_name') ?? '' },
   };
 }
 
-function toTables(value: JsonValue | undefined): UploadJobRequest['tables'] {
-  if (!isJsonObject(value)) return null;
-  const files = getMember(value, 'files');
-  const mapping = getMember(value, 'mapping') ?? null;
+function decodeFile(file: JsonObject): JobFile {
+  const { format, compression, options, warnings } = file as Partial<DetectedFile & JsonObject>;
+  if (format === undefined) throw new StoreError('corrupt', 'A file of the job must have a format.');
   return {
-    files: (Array.isArray(files) ? files : []).filter(isJsonObject).map((file) => ({
-      name: stringOf(file, 'name') ?? '',
-      bytes: Number(getMember(file, 'bytes')),
-      sha256: stringOf(file, 'sha256') ?? '',
-    })),
-    mapping: isJsonObject(mapping) ? readMapping(mapping) : null,
-    mappingAsSent: isJsonObject(mapping) ? mapping : null,
-    hints: objectOf(value, 'hints') as FormatHints,
+    name: stringOf(file, 'name') ?? '',
+    bytes: Number(getMember(file, 'bytes')),
+    sha256: stringOf(file, 'sha256') ?? '',
+    section: stringOf(file, 'section') ?? '',
+    detected: {
+      format,
+      compression: compression ?? undefined,
+      options: options ?? {},
+      warnings: warnings ?? [],
+    },
   };
 }
 

@@ -47,7 +47,7 @@ export interface Table {
   readonly features: Features;
   /** What reading changes in the values, one sentence each: numbers of CSV files that are not written as in JSON. */
   readonly warnings?: readonly string[];
-  /** The row at which looking for columns ended early, because it is invalid; it may have further columns. */
+  /** The first row that could not be read when the columns were looked for; it may have further columns. */
   readonly unreadRow?: TableError | undefined;
   /** Absent if the rows have not been counted. */
   readonly rowCount?: number | undefined;

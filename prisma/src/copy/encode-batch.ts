@@ -15,25 +15,30 @@ import { createHashStates } from '../assets/link/hash-states.ts';
 import { embeddedLength, type LinkedItem, linkItem } from '../assets/link/link-item.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
-import type { EncodedRows, FilledLines, LineOptions, NeedsFiles, NumberedPlan } from './encoded-rows.ts';
-import { RowFailureCounter, type RowFailures } from './row-failures.ts';
+import {
+  countedRows,
+  type EncodedRows,
+  type FilledLines,
+  type LineOptions,
+  type NeedsFiles,
+  type NumberedPlan,
+} from './encoded-rows.ts';
+import { RowFailureCounter } from './row-failures.ts';
 
 /** Encodes batches. The result depends on the arguments alone, so it may run on any thread. */
 export interface BatchEncoder {
   /**
-   * Parses, validates, canonicalises, hashes and encodes lines.
-   *
-   * @throws JsonlError with the location, as `parseLines` does; `line_too_long` for an item whose canonical text is longer
-   *   than a line may be
+   * Parses, validates, canonicalises, hashes and encodes lines. Of a batch with faulty lines it has the failures alone, one
+   * for each of them: the errors of `parseLines`, and `line_too_long` for an item whose canonical text is longer than a
+   * line may be.
    */
   encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): EncodedRows | NeedsFiles;
   /** Does the same for lines whose files have been read and counted. */
   encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): EncodedRows;
   /**
-   * Does the same for rows of a dataset, of which the plan makes items.
-   *
-   * @throws JsonlError with the row, as the function of `compileMapping` does; `line_too_long` for an item that is
-   *   longer than a line may be, or has more values; none of them when the plan collects failures
+   * Does the same for rows of a dataset, of which the plan makes items. Rows that are no items are left out, and become
+   * failures: the errors of `compileMapping` with the row, and `line_too_long` for an item that is longer than a line may
+   * be, or has more values.
    */
   encodeCells(batch: SizedBatch, plan: NumberedPlan, target: RowTarget): EncodedRows;
 }
@@ -62,42 +67,47 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
     });
   }
 
-  function checkLines(batch: LineBatch, options: LineOptions): void {
-    for (const line of lineEncoder.encode(batch, options)) checkLine(lengthOf(line), line.line, options);
+  function encodeItems(batch: LineBatch, target: RowTarget, options: LineOptions): EncodedRows | NeedsFiles {
+    const { bytes, itemCount } = batch;
+    const rows = new RowWriter(target, { items: itemCount, bytes: bytes.byteLength }, pool);
+    for (const line of lineEncoder.encode(batch, options)) {
+      if (line.needsFiles) return { needsFiles: true, bytes, items: itemFiles(batch, options) };
+      if (line.item === null) {
+        checkLine(lengthOf(line), line.line, options);
+        rows.add(line);
+      } else {
+        const item = linkItem(line.item);
+        checkLine(item.byteLength, line.line, options);
+        rows.addLinked(item);
+      }
+    }
+    return rows.end();
   }
 
-  /** The failures of a batch that is only checked; null if there are none. Files are not read. */
-  function failuresOf(batch: LineBatch, options: LineOptions): RowFailures | null {
-    const list = new RowFailureCounter();
-    try {
-      checkLines(batch, options);
-      return null;
-    } catch {
-      // The first faulty line ends a batch, so now each line is a batch.
-      for (const line of singleLines(batch)) list.run(() => checkLines(line, options));
+  /** A batch with a faulty line, each of whose lines is checked. Files are not read. */
+  function checkLines(batch: LineBatch, options: LineOptions): EncodedRows {
+    const counter = new RowFailureCounter();
+    let itemCount = 0;
+    for (const single of singleLines(batch)) {
+      counter.run(() => {
+        for (const line of lineEncoder.encode(single, options)) {
+          checkLine(lengthOf(line), line.line, options);
+          itemCount += 1;
+        }
+      });
     }
-    return list.failures;
+    return countedRows(itemCount, counter.failures);
   }
 
   return {
     encodeLines(batch, target, options) {
-      const { bytes, itemCount } = batch;
-      if (options.collectsFailures === true) {
-        return new RowWriter(target, { items: 0, bytes: 0 }, pool, false).end(failuresOf(batch, options));
+      try {
+        return encodeItems(batch, target, options);
+      } catch (error) {
+        // The first faulty line ends the encoding of a batch.
+        if (!(error instanceof JsonlError)) throw error;
+        return checkLines(batch, options);
       }
-      const rows = new RowWriter(target, { items: itemCount, bytes: bytes.byteLength }, pool);
-      for (const line of lineEncoder.encode(batch, options)) {
-        if (line.needsFiles) return { needsFiles: true, bytes, items: itemFiles(batch, options) };
-        if (line.item === null) {
-          checkLine(lengthOf(line), line.line, options);
-          rows.add(line);
-        } else {
-          const item = linkItem(line.item);
-          checkLine(item.byteLength, line.line, options);
-          rows.addLinked(item);
-        }
-      }
-      return rows.end();
     },
     encodeFilled({ batch, contents }, target, options) {
       const expected = { items: batch.itemCount, bytes: batch.bytes.byteLength };
@@ -116,15 +126,14 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
         row += 1;
         counter.add(error);
       };
-      const onError = plan.collectsFailures ? skipRow : undefined;
-      for (const line of cellEncoder(plan).encode(batch, onError)) {
+      for (const line of cellEncoder(plan).encode(batch, skipRow)) {
         let linked: LinkedItem | null;
         try {
           linked = line.item === null ? null : linkItem(line.item);
           checkRow(line, linked, plan.maxItemBytes, row);
         } catch (error) {
-          if (onError === undefined || !(error instanceof JsonlError)) throw error;
-          onError(error);
+          if (!(error instanceof JsonlError)) throw error;
+          skipRow(error);
           continue;
         }
         if (linked === null) rows.add(line);

@@ -1,8 +1,16 @@
+import { JsonlError } from '@svc/jsonl-v23';
 import { type CellBatch, createBatchCutter, type LineBatch, type SizedBatch } from '@svc/jsonl-v23/internal';
 import { encodeWithFiles, type ReadFile } from './encode-with-files.ts';
-import type { EncodedRows, EncoderPlan, LineOptions, NeedsFiles } from './encoded-rows.ts';
+import {
+  countedRows,
+  type EncodedRows,
+  type LineOptions,
+  type MappingPlan,
+  type NeedsFiles,
+} from './encoded-rows.ts';
 import { mapOrdered } from './map-ordered.ts';
 import type { RowEncoder } from './row-encoder.ts';
+import { toFailure } from './row-failures.ts';
 
 /** Rows, and the bytes of the import that they account for. */
 export interface EncodedBatch {
@@ -10,19 +18,28 @@ export interface EncodedBatch {
   readonly bytes: number;
 }
 
+/** How lines are encoded. */
+export interface EncodeLinesOptions extends LineOptions {
+  readonly readFile?: ReadFile | undefined;
+  /** Whether lines are only checked, and files not read, as after a faulty line. */
+  readonly checksOnly: boolean;
+}
+
 /**
- * Encodes the lines of a section in order, several batches at once. Items that refer to files get them by `readFile`.
+ * Encodes the lines of a section in order, several batches at once. Items that refer to files get them by `readFile`, up to
+ * the first faulty line. Faulty lines become failures.
  *
- * @throws JsonlError with the line; what `batches` and `readFile` throw; the signal's reason
+ * @throws what `batches` and `readFile` throw; the signal's reason
  */
 export async function* encodeLines(
   encoder: RowEncoder,
   sectionId: string,
   batches: AsyncIterable<LineBatch>,
-  options: LineOptions & { readonly readFile?: ReadFile | undefined },
+  options: EncodeLinesOptions,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EncodedBatch> {
-  const { readFile = noFiles, ...lineOptions } = options;
+  const { readFile = noFiles, checksOnly, ...lineOptions } = options;
+  let isFaulty = checksOnly;
   let nextOrderIndex = 0;
   const results = mapOrdered(batches, encoder.parallelism, async (batch) => {
     const target = { sectionId, firstOrderIndex: nextOrderIndex };
@@ -32,28 +49,43 @@ export async function* encodeLines(
   });
   for await (const { target, bytes, result } of results) {
     if (!needsFiles(result)) {
+      isFaulty ||= result.failures !== null;
       yield { encoded: result, bytes };
       continue;
     }
+    if (isFaulty) {
+      yield { encoded: countedRows(result.items.length, null), bytes };
+      continue;
+    }
     let rest = bytes;
-    for await (const encoded of encodeWithFiles(encoder, result, target, lineOptions, readFile, signal)) {
-      yield { encoded, bytes: rest };
-      rest = 0;
+    let itemsLeft = result.items.length;
+    try {
+      for await (const encoded of encodeWithFiles(encoder, result, target, lineOptions, readFile, signal)) {
+        yield { encoded, bytes: rest };
+        rest = 0;
+        itemsLeft -= encoded.itemCount;
+      }
+    } catch (error) {
+      // An item that is too large with its files.
+      if (!(error instanceof JsonlError)) throw error;
+      isFaulty = true;
+      const failures = { first: [toFailure(error)], total: 1 };
+      yield { encoded: countedRows(itemsLeft - 1, failures), bytes: rest };
     }
   }
 }
 
 /**
- * Encodes rows of a dataset in order, several batches at once. A batch ends by what its rows become, whatever the reader
- * took for one: a mapping may make many times as much of them.
+ * Encodes rows of a dataset in order, several batches at once. Rows that are no items become failures. A batch ends by what
+ * its rows become, whatever the reader took for one: a mapping may make many times as much of them.
  *
- * @throws JsonlError with the row, unless the plan collects failures; what `batches` throws
+ * @throws what `batches` throws
  */
 export async function* encodeCells(
   encoder: RowEncoder,
   sectionId: string,
   batches: AsyncIterable<CellBatch>,
-  plan: EncoderPlan,
+  plan: MappingPlan,
 ): AsyncGenerator<EncodedBatch> {
   let nextOrderIndex = 0;
   const encode = (batch: SizedBatch): Promise<EncodedRows> =>
@@ -79,7 +111,7 @@ export async function* encodeCells(
 
 async function* cutBatches(
   batches: AsyncIterable<CellBatch>,
-  { mapping }: EncoderPlan,
+  { mapping }: MappingPlan,
   maxBytes: number,
 ): AsyncGenerator<SizedBatch> {
   const cutter = createBatchCutter(mapping);

@@ -23,8 +23,21 @@ export interface EncodedRows {
   readonly lines: Uint8Array | null;
   /** The files that the items embed, in the order of their first references; one of each media type. */
   readonly contents: readonly EmbeddedContent[];
-  /** Of rows that could not be encoded, where the plan collects them. */
+  /** Of lines or rows that are no items. A batch with faulty lines has no rows, but the number of its items. */
   readonly failures: RowFailures | null;
+}
+
+/** A batch of which nothing is stored, but its items and faulty lines are counted. */
+export function countedRows(itemCount: number, failures: RowFailures | null): EncodedRows {
+  const none = {
+    rows: new Uint8Array(),
+    itemBytes: 0,
+    itemHashes: new Uint8Array(),
+    assetCount: 0,
+    lines: null,
+    contents: [],
+  };
+  return { ...none, itemCount, failures };
 }
 
 /** A batch with an item that refers to files of its archive, which must be read first. */
@@ -74,8 +87,6 @@ export interface LineOptions {
   readonly maxDepth: number;
   /** Longest canonical text of an item, files included. */
   readonly maxLineBytes: number;
-  /** Whether lines are only checked: the errors of those that have no item are collected, and there are no rows. */
-  readonly collectsFailures?: boolean | undefined;
 }
 
 /** How rows become items: see `compileMapping`. Use the same object for all batches of an import. */
@@ -86,12 +97,7 @@ export interface MappingPlan {
   readonly maxItemBytes: number;
 }
 
-/** A mapping, and whether rows that it cannot convert are collected instead of thrown. */
-export interface EncoderPlan extends MappingPlan {
-  readonly collectsFailures: boolean;
-}
-
 /** A plan with a number that identifies it on every thread. */
-export interface NumberedPlan extends EncoderPlan {
+export interface NumberedPlan extends MappingPlan {
   readonly number: number;
 }

@@ -1,4 +1,4 @@
-import { type Item, JsonlError, parseItem } from '@svc/jsonl-v23';
+import { type Item, parseItem } from '@svc/jsonl-v23';
 import {
   CellWriter,
   createItemEncoder,
@@ -74,7 +74,6 @@ describe('createRowEncoder', () => {
         { name: 'a', dtype: 'int64' },
       ],
       maxItemBytes: 64 * 1024 * 1024,
-      collectsFailures: false,
     };
     const batch = (): SizedBatch => {
       const writer = new CellWriter();
@@ -157,9 +156,11 @@ describe('createRowEncoder', () => {
     const last = `{"id":"x","meta":{"n":[${'1e20,'.repeat(1000)}0]}}`;
     for (const encoder of [inline, threaded]) {
       const options = { ...OPTIONS, maxLineBytes: last.length };
-      await expect(encoder.encodeLines(batchOf(last, 41), targetAt(0), options)).rejects.toMatchObject({
-        code: 'line_too_long',
-        location: { file: OPTIONS.file, line: 442 },
+      await expect(encoder.encodeLines(batchOf(last, 41), targetAt(0), options)).resolves.toMatchObject({
+        failures: {
+          first: [{ code: 'line_too_long', location: { file: OPTIONS.file, line: 442 } }],
+          total: 1,
+        },
       });
       const { itemCount } = batchOf(last);
       await expect(encoder.encodeLines(batchOf(last), targetAt(0), OPTIONS)).resolves.toMatchObject({
@@ -173,7 +174,6 @@ describe('createRowEncoder', () => {
       mapping: { promptColumn: 'q' },
       features: [{ name: 'q', dtype: 'string' }],
       maxItemBytes: 100_000,
-      collectsFailures: false,
     };
     for (const encoder of [inline, threaded]) {
       const writer = new CellWriter();
@@ -186,9 +186,8 @@ describe('createRowEncoder', () => {
         columns: ['q'],
         itemBytes: 200_000,
       };
-      await expect(encoder.encodeCells(batch, plan, targetAt(0))).rejects.toMatchObject({
-        code: 'line_too_long',
-        location: { row: 6 },
+      await expect(encoder.encodeCells(batch, plan, targetAt(0))).resolves.toMatchObject({
+        failures: { first: [{ code: 'line_too_long', location: { row: 6 } }], total: 1 },
       });
     }
   });
@@ -198,7 +197,6 @@ describe('createRowEncoder', () => {
       mapping: { promptColumn: 'q', metaColumns: ['n'] },
       features: ['q', 'n'].map((name) => ({ name, dtype: 'string' })),
       maxItemBytes: 10_000_000,
-      collectsFailures: false,
     };
     for (const encoder of [inline, threaded]) {
       const writer = new CellWriter();
@@ -214,28 +212,30 @@ describe('createRowEncoder', () => {
         columns: ['q', 'n'],
         itemBytes: 2_000_000,
       };
-      await expect(encoder.encodeCells(batch, plan, targetAt(0))).rejects.toMatchObject({
-        code: 'line_too_long',
-        location: { row: 6 },
+      await expect(encoder.encodeCells(batch, plan, targetAt(0))).resolves.toMatchObject({
+        failures: { first: [{ code: 'line_too_long', location: { row: 6 } }], total: 1 },
       });
     }
   });
 
-  it('throws the same error from a thread', async () => {
-    const failures = [inline, threaded].map((encoder) =>
-      encoder.encodeLines(batchOf('{"id":true}', 41), targetAt(0), OPTIONS).catch((error: unknown) => error),
+  it('finds the same faulty lines on a thread, and counts the items', async () => {
+    const lines = '{"id":true}\n{"id":1}\n[]';
+    const encoded = [inline, threaded].map((encoder) =>
+      encoder.encodeLines(batchOf(lines, 41), targetAt(0), OPTIONS),
     );
-    const [expected, found] = await Promise.all(failures);
-    expect(found).toBeInstanceOf(JsonlError);
+    const [expected, found] = (await Promise.all(encoded)) as EncodedRows[];
+    expect(found?.failures).toEqual(expected?.failures);
     expect(found).toMatchObject({
-      code: 'invalid_item',
-      message: (expected as JsonlError).message,
-      location: { file: 'sections/s.jsonl', line: 442, path: '/id' },
-    });
-    // The thread goes on.
-    await expect(threaded.encodeLines(batchOf('{}'), targetAt(0), OPTIONS)).resolves.toMatchObject({
       itemCount: 401,
+      failures: {
+        first: [
+          { code: 'invalid_item', location: { file: 'sections/s.jsonl', line: 442, path: '/id' } },
+          { code: 'not_an_object', location: { line: 444 } },
+        ],
+        total: 2,
+      },
     });
+    expect(found?.rows.byteLength).toBe(0);
   });
 
   it('fails batches in progress when it is disposed, and every later one', async () => {

@@ -7,10 +7,10 @@ import type { RowTarget } from './encode-rows.ts';
 import {
   distinctFiles,
   type EncodedRows,
-  type EncoderPlan,
   type FilledLines,
   type FilledRows,
   type LineOptions,
+  type MappingPlan,
   type NeedsFiles,
 } from './encoded-rows.ts';
 import type { EncodeWork } from './threads/encode-message.ts';
@@ -27,7 +27,7 @@ export interface RowEncoder extends AsyncDisposable {
   /** Encodes lines with their files; the contents stay the caller's. */
   encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): Promise<EncodedRows>;
   /** Encodes rows of a dataset as the items that the plan makes of them, and takes the batch's buffers over. */
-  encodeCells(batch: SizedBatch, plan: EncoderPlan, target: RowTarget): Promise<EncodedRows>;
+  encodeCells(batch: SizedBatch, plan: MappingPlan, target: RowTarget): Promise<EncodedRows>;
   /** Takes back the buffers of a batch that is stored and counted, for the next one. */
   recycle(encoded: EncodedRows): void;
 }
@@ -58,10 +58,10 @@ export function createRowEncoder({
   const inline = createBatchEncoder(pool);
   const threads = threadCount > 0 ? startEncoderThreads(threadCount) : null;
   const yieldToEventLoop = createYielder();
-  const planNumbers = new WeakMap<EncoderPlan, number>();
+  const planNumbers = new WeakMap<MappingPlan, number>();
   let lastPlan = 0;
 
-  function numberOf(plan: EncoderPlan): number {
+  function numberOf(plan: MappingPlan): number {
     const known = planNumbers.get(plan);
     if (known !== undefined) return known;
     lastPlan += 1;

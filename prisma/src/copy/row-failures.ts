@@ -66,23 +66,23 @@ export class RowFailureList {
   readonly first: JsonlError[] = [];
   total = 0;
 
-  /** Says in which file the failures are that do not know it. */
-  locate(file: string): void {
-    for (const [index, error] of this.first.entries()) {
-      const { code, message, location } = error;
-      if (location.file === undefined)
-        this.first[index] = new JsonlError(code, message, { ...location, file }, { cause: error });
-    }
-  }
-
   clear(): void {
     this.first.length = 0;
     this.total = 0;
   }
 
-  add(failures: RowFailures): void {
+  /** @param file where the failures are that do not know it */
+  add(failures: RowFailures, file?: string): void {
     this.total += failures.total;
     const room = MAX_ROW_FAILURES - this.first.length;
-    for (const failure of failures.first.slice(0, room)) this.first.push(toError(failure) as JsonlError);
+    for (const failure of failures.first.slice(0, room)) {
+      this.first.push(inFile(toError(failure) as JsonlError, file));
+    }
   }
+}
+
+function inFile(error: JsonlError, file: string | undefined): JsonlError {
+  const { code, message, location } = error;
+  if (file === undefined || location.file !== undefined) return error;
+  return new JsonlError(code, message, { ...location, file }, { cause: error });
 }

@@ -1,6 +1,4 @@
 import type { JsonlError } from '@svc/jsonl-v23';
-import type { LineBatch } from '@svc/jsonl-v23/internal';
-import type { LineOptions } from '../copy/encoded-rows.ts';
 import type { SectionRecord } from '../copy/section-totals.ts';
 import type { IdempotencyClaim, StoredResponse } from '../idempotency/idempotency-store.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
@@ -14,7 +12,7 @@ export interface DraftOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called after every batch. */
   readonly onProgress?: ((progress: DraftProgress) => void) | undefined;
-  /** Encodes and counts rows, and stores nothing; rows that cannot be converted are collected in `failures`. */
+  /** Does everything that an import does up to the commit, and stores nothing. */
   readonly dryRun?: boolean | undefined;
 }
 
@@ -30,11 +28,25 @@ export interface DraftProgress {
 }
 
 /** What an import reads. */
-export interface ImportSource {
+export interface ReadSource {
   /** So far. */
   readonly readBytes: number;
   /** Of the files that the rows are in, as they are stored; of archives, which count their own expansion, absent. */
   readonly fileBytes?: number;
+}
+
+/** Rows that are no items: the first 100, and how many. */
+export interface FaultList {
+  readonly first: readonly JsonlError[];
+  readonly total: number;
+}
+
+/** What is known of a section before its first row. */
+export interface SectionOptions {
+  /** Items that it will have, as far as known; for the progress. */
+  readonly itemsTotal?: number | null | undefined;
+  /** The file that its rows come from, for their errors. */
+  readonly file?: string | undefined;
 }
 
 /**
@@ -49,37 +61,27 @@ export interface ImportSource {
  * const dataset = await draft.commit();
  */
 export interface DatasetDraft extends AsyncDisposable {
-  /**
-   * Adds a section; write its items before you add the next one.
-   *
-   * @param itemsTotal items that it will have, as far as known; for the progress
-   */
-  section(name: string, itemsTotal?: number | null): SectionWriter;
+  /** Adds a section; write its items before you add the next one. */
+  section(name: string, options?: SectionOptions): SectionWriter;
   readonly progress: DraftProgress;
   /**
    * Takes the bytes of the progress from what the import reads. The rows of tables may make only so many bytes of items as
    * their files allow: call it before the first row, for rows that are read on the way.
    */
-  countBytesOf(source: ImportSource): void;
-  /**
-   * Checks lines of a draft that has failed and stores nothing: counts the faulty ones in `failures`. Files are not read.
-   *
-   * @throws what `batches` throws; the signal's reason
-   */
-  checkLines(batches: AsyncIterable<LineBatch>, options: LineOptions): Promise<void>;
-  /** Rows that could not be converted, of a dry run or skipped, or faulty lines: the first 100, and how many. */
-  readonly failures: { readonly first: readonly JsonlError[]; readonly total: number };
-  /** Adds a failure that no row of a batch has. */
-  addFailure(error: JsonlError): void;
-  /** Discards all sections, rows and failures, so that the import can begin again, or its dry run without progress. */
-  restart(options?: { readonly dryRun: true }): Promise<void>;
-  /** Adds the name of a file to the failures so far that do not know theirs. */
-  locateFailures(file: string): void;
+  countBytesOf(source: ReadSource): void;
+  /** Lines and rows that refuse the dataset: it cannot be inserted. */
+  readonly faults: FaultList;
+  /** Adds a fault that no row of a batch has, such as the place from which on a file cannot be read. */
+  addFault(error: JsonlError): void;
+  /** Rows that the mapping skips; null where none skips rows. */
+  readonly skipped: FaultList | null;
+  /** Discards all sections, rows and faults, so that the import can begin again. */
+  restart(): Promise<void>;
   /** Counts and hashes of all sections (item-v23, section 4). Ends the last section. */
   readonly hashes: { readonly versionHash: string; readonly sections: readonly SectionRecord[] };
   /**
    * Inserts the dataset and its sections; those of a small import are sent to the database with what comes next, at the
-   * latest with the commit.
+   * latest with the commit. A dry run checks the texts alone.
    *
    * @throws StoreError `invalid_request` for a text that cannot be stored
    */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type JsonlError, type SourceLocation, versionHash } from '@svc/jsonl-v23';
-import { ImportMeter, type LimitNames, type LineBatch } from '@svc/jsonl-v23/internal';
+import { ImportMeter, type LimitNames } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { createYielder } from '../copy/create-yielder.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-section.ts';
-import type { EncodedRows, LineOptions } from '../copy/encoded-rows.ts';
+import type { EncodedRows } from '../copy/encoded-rows.ts';
 import type { RowEncoder } from '../copy/row-encoder.ts';
 import { RowFailureList, toFailure } from '../copy/row-failures.ts';
 import { SectionTotals } from '../copy/section-totals.ts';
@@ -19,9 +19,16 @@ import {
 } from '../idempotency/idempotency-store.ts';
 import { completeJob } from '../jobs/end-job.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
-import { type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
+import { checkRunTexts, type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/insert-results.ts';
-import type { DatasetDraft, DraftOptions, DraftProgress, ImportSource } from './dataset-draft.ts';
+import type {
+  DatasetDraft,
+  DraftOptions,
+  DraftProgress,
+  FaultList,
+  ReadSource,
+  SectionOptions,
+} from './dataset-draft.ts';
 import type { DatasetSummary } from './dataset-row.ts';
 import {
   checkTexts,
@@ -44,19 +51,20 @@ export async function beginDraft(context: StoreContext, options: DraftOptions): 
 
 class Draft implements DatasetDraft {
   readonly #encoder: RowEncoder;
-  #options: DraftOptions;
+  readonly #options: DraftOptions;
   readonly #permit: Disposable;
   readonly #id: string = randomUUID();
   readonly #sections: SectionTotals[] = [];
   /** Of the sections so far, once they were asked for. */
   #hashes: DatasetDraft['hashes'] | undefined;
-  readonly #failures = new RowFailureList();
+  readonly #faults = new RowFailureList();
+  #skipped: RowFailureList | null = null;
   #items = 0;
   #rowsRead = 0;
   #itemsTotal: number | null = null;
   #assets = 0;
   #bytes = 0;
-  #source: ImportSource | undefined;
+  #source: ReadSource | undefined;
   readonly #meter: ImportMeter;
   readonly #context: StoreContext;
   #transaction: ItemsTransaction;
@@ -75,29 +83,30 @@ class Draft implements DatasetDraft {
     this.#permit = permit;
   }
 
-  section(name: string, itemsTotal: number | null = null): SectionWriter {
+  section(name: string, { itemsTotal = null, file }: SectionOptions = {}): SectionWriter {
     this.#sections.at(-1)?.end();
     this.#hashes = undefined;
     const section = new SectionTotals(randomUUID(), name, this.#sections.length);
     this.#sections.push(section);
     if (itemsTotal !== null) this.#itemsTotal = (this.#itemsTotal ?? 0) + itemsTotal;
-    const { signal, dryRun = false } = this.#options;
+    const { signal } = this.#options;
     const encoder = this.#encoder;
     return {
-      writeLines: (batches, options) => {
+      writeLines: async (batches, options) => {
         const locate = (): SourceLocation => ({ file: options.file });
-        const rows = this.#countRows(batches, ({ itemCount }) => itemCount, locate);
-        return this.#write(section, encodeLines(encoder, section.id, rows, options, signal), locate);
+        const counted = this.#countRows(batches, ({ itemCount }) => itemCount, locate);
+        const lineOptions = { ...options, checksOnly: this.#isRefused };
+        const encoded = encodeLines(encoder, section.id, counted, lineOptions, signal);
+        await this.#write(section, encoded, { failures: this.#faults, file, locate });
       },
-      writeCells: (batches, plan) => {
+      writeCells: async (batches, plan) => {
         const locate = (row: number): SourceLocation => ({ row });
-        const rows = this.#countRows(batches, ({ rowCount }) => rowCount, locate);
-        const collectsFailures = dryRun || plan.mapping.invalidRows === 'skip';
-        return this.#write(
-          section,
-          encodeCells(encoder, section.id, rows, { ...plan, collectsFailures }),
-          locate,
-        );
+        const counted = this.#countRows(batches, ({ rowCount }) => rowCount, locate);
+        const skips = plan.mapping.invalidRows === 'skip';
+        if (skips) this.#skipped ??= new RowFailureList();
+        const failures = (skips ? this.#skipped : null) ?? this.#faults;
+        const encoded = encodeCells(encoder, section.id, counted, plan);
+        await this.#write(section, encoded, { failures, file, locate });
       },
     };
   }
@@ -107,37 +116,37 @@ class Draft implements DatasetDraft {
     return { items: this.#items, rowsRead: this.#rowsRead, itemsTotal: this.#itemsTotal, bytes };
   }
 
-  countBytesOf(source: ImportSource): void {
+  countBytesOf(source: ReadSource): void {
     this.#source = source;
   }
 
-  get failures(): { readonly first: readonly JsonlError[]; readonly total: number } {
-    return this.#failures;
+  get faults(): FaultList {
+    return this.#faults;
   }
 
-  addFailure(error: JsonlError): void {
-    this.#failures.add({ first: [toFailure(error)], total: 1 });
+  get skipped(): FaultList | null {
+    return this.#skipped;
   }
 
-  async restart(options?: { readonly dryRun: true }): Promise<void> {
+  addFault(error: JsonlError): void {
+    this.#faults.add({ first: [toFailure(error)], total: 1 });
+  }
+
+  async restart(): Promise<void> {
     await this.#transaction[Symbol.asyncDispose]();
     const { signal } = this.#options;
-    if (options !== undefined) this.#options = { signal, ...options };
     this.#transaction = new ItemsTransaction({ ...this.#context, signal });
     this.#assetWriter = new AssetWriter(this.#context.assets, signal);
     this.#sections.length = 0;
     this.#hashes = undefined;
-    this.#failures.clear();
+    this.#faults.clear();
+    this.#skipped = null;
     this.#items = 0;
     this.#rowsRead = 0;
     this.#itemsTotal = null;
     this.#assets = 0;
     this.#bytes = 0;
     this.#meter.reset();
-  }
-
-  locateFailures(file: string): void {
-    this.#failures.locate(file);
   }
 
   get hashes(): DatasetDraft['hashes'] {
@@ -150,28 +159,21 @@ class Draft implements DatasetDraft {
   }
 
   async insert(meta: DatasetMeta): Promise<Pick<DatasetSummary, 'id' | 'versionHash'>> {
+    if (this.#isRefused) throw new Error('A draft with faults cannot be inserted.');
     const { sections, versionHash } = this.hashes;
     const counts = { itemCount: this.#items, assetCount: this.#assets };
     this.#dataset = { ...meta, ...counts, id: this.#id, versionHash };
     checkTexts(this.#dataset, sections);
-    if (this.#smallRows === null) await this.#insertNow();
+    if (this.#smallRows === null && !this.#isDryRun) await this.#insertNow();
     return this.#dataset;
   }
 
-  async checkLines(batches: AsyncIterable<LineBatch>, options: LineOptions): Promise<void> {
-    // The check may take long, and needs no connection.
-    await this.#transaction[Symbol.asyncDispose]();
-    const { signal } = this.#options;
-    const encoder = this.#encoder;
-    const checked = encodeLines(encoder, this.#id, batches, { ...options, collectsFailures: true }, signal);
-    for await (const { encoded } of checked) {
-      signal?.throwIfAborted();
-      if (encoded.failures !== null) this.#failures.add(encoded.failures);
-      encoder.recycle(encoded);
-    }
-  }
-
   async insertRun(run: ImportedRun, results: AsyncIterable<readonly ImportedResult[]>): Promise<void> {
+    checkRunTexts(run);
+    if (this.#isDryRun) {
+      for await (const _ of results);
+      return;
+    }
     const dataset = { id: this.#id, versionHash: this.hashes.versionHash, itemCount: this.#items };
     await this.#insertNow();
     await this.#transaction.run((client) => insertImportedRun(client, dataset, run, results));
@@ -192,6 +194,7 @@ class Draft implements DatasetDraft {
   }
 
   async commit(): Promise<DatasetSummary> {
+    if (this.#isDryRun) throw new Error('A dry run stores nothing.');
     const items = this.#inserted === undefined ? this.#smallRows : null;
     if (items !== null) {
       const { signal } = this.#options;
@@ -214,6 +217,14 @@ class Draft implements DatasetDraft {
     } finally {
       this.#permit[Symbol.dispose]();
     }
+  }
+
+  get #isDryRun(): boolean {
+    return this.#options.dryRun === true;
+  }
+
+  get #isRefused(): boolean {
+    return this.#faults.total > 0;
   }
 
   /** The rows of an import that one statement can store; else null. */
@@ -251,13 +262,46 @@ class Draft implements DatasetDraft {
   async #write(
     section: SectionTotals,
     batches: AsyncIterable<EncodedBatch>,
-    locate: (row: number) => SourceLocation,
+    rows: WrittenRows,
   ): Promise<void> {
-    const counted = this.#count(section, batches, locate);
-    if (this.#options.dryRun !== true) await this.#transaction.write(section.id, counted);
-    else for await (const rows of counted) if (typeof rows !== 'function') this.#encoder.recycle(rows);
+    const counted = this.#count(section, batches, rows);
+    if (!this.#isDryRun && !this.#isRefused) {
+      await this.#transaction.write(section.id, this.#untilRefused(counted));
+    }
+    if (this.#isRefused) await this.#discard(counted);
+    for await (const rows of counted) if (typeof rows !== 'function') this.#encoder.recycle(rows);
     // The last bytes of a source may come after its last row.
     this.#options.onProgress?.(this.progress);
+  }
+
+  /** The batches up to the first fault; those after it stay in the generator. A reader that stops early closes it. */
+  async *#untilRefused(
+    batches: AsyncGenerator<EncodedRows | TransactionStep>,
+  ): AsyncGenerator<EncodedRows | TransactionStep> {
+    let isOpen = true;
+    try {
+      for (;;) {
+        const { done, value } = await batches.next();
+        if (done === true || this.#isRefused) {
+          isOpen = false;
+          return;
+        }
+        yield value;
+      }
+    } finally {
+      if (isOpen) await batches.return(undefined);
+    }
+  }
+
+  /** Rolls back what is stored of a refused dataset: to check the rest may take long, and needs no connection. */
+  async #discard(batches: AsyncGenerator): Promise<void> {
+    try {
+      await this.#transaction[Symbol.asyncDispose]();
+    } catch (error) {
+      await batches.return(undefined);
+      throw error;
+    }
+    this.#assetWriter = new AssetWriter(this.#context.assets, this.#options.signal);
   }
 
   /** Counts the rows of batches as they are read. */
@@ -280,9 +324,9 @@ class Draft implements DatasetDraft {
   async *#count(
     section: SectionTotals,
     batches: AsyncIterable<EncodedBatch>,
-    locate: (row: number) => SourceLocation,
+    { failures: found, file, locate }: WrittenRows,
   ): AsyncGenerator<EncodedRows | TransactionStep> {
-    const { signal, onProgress, dryRun = false } = this.#options;
+    const { signal, onProgress } = this.#options;
     const { fileBytes } = this.#source ?? {};
     if (fileBytes !== undefined) this.#meter.setFileBytes(fileBytes);
     const yieldToEventLoop = createYielder();
@@ -297,14 +341,22 @@ class Draft implements DatasetDraft {
       this.#items += itemCount;
       this.#assets += encoded.assetCount;
       this.#bytes += bytes;
-      if (failures !== null) this.#failures.add(failures);
+      if (failures !== null) found.add(failures, file);
       onProgress?.(this.progress);
-      if (!dryRun) this.#assetWriter.add(encoded.contents);
+      const stores = !this.#isDryRun && !this.#isRefused;
+      if (stores) this.#assetWriter.add(encoded.contents);
       yield encoded;
-      if (this.#assetWriter.isFull) yield (client) => this.#assetWriter.stage(client);
+      if (stores && this.#assetWriter.isFull) yield (client) => this.#assetWriter.stage(client);
       await yieldToEventLoop();
     }
   }
+}
+
+/** Where the rows of a section are, and where their failures go. */
+interface WrittenRows {
+  readonly failures: RowFailureList;
+  readonly file: string | undefined;
+  locate(row: number): SourceLocation;
 }
 
 /** The limits of imports as operators set them. */

@@ -7,13 +7,18 @@ export interface WriteLinesOptions extends LineOptions {
   readonly readFile?: ReadFile | undefined;
 }
 
-/** Writes the items of one section, in order. Reads batches as fast as the database takes rows, and takes them over. */
+/**
+ * Writes the items of one section, in order. Reads batches as fast as the database takes rows, and takes them over. Faulty
+ * lines and rows become faults of the draft, which checks what follows and stores nothing any more.
+ */
 export interface SectionWriter {
   /**
-   * @throws JsonlError with file and line; what `batches` and `readFile` throw, unchanged; StoreError `unavailable`,
-   *   `invalid_request` for an item that is too large for the database
+   * Files are read up to the first fault.
+   *
+   * @throws what `batches` and `readFile` throw, unchanged; StoreError `unavailable`, `invalid_request` for an item that
+   *   is too large for the database
    */
   writeLines(batches: AsyncIterable<LineBatch>, options: WriteLinesOptions): Promise<void>;
-  /** @throws as {@link writeLines}, with the row; a dry run collects the errors of rows instead */
+  /** Faulty rows are left out where the mapping skips them. @throws as {@link writeLines} */
   writeCells(batches: AsyncIterable<CellBatch>, plan: MappingPlan): Promise<void>;
 }

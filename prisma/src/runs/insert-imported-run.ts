@@ -28,6 +28,11 @@ export interface ImportedRun {
 /** The largest number of an `integer` column. */
 const MAX_INTEGER = 2_147_483_647;
 
+/** Checks that the texts of a run can be stored. @throws StoreError `invalid_request` */
+export function checkRunTexts({ name }: ImportedRun): void {
+  if (name !== null) storableText('name of the run', name);
+}
+
 /** Inserts a run that has finished, and so is never queued, with its results and their scores. */
 export async function insertImportedRun(
   client: pg.ClientBase,
@@ -47,7 +52,7 @@ export async function insertImportedRun(
       id,
       dataset.id,
       run.datasetVersionHash ?? dataset.versionHash,
-      run.name === null ? null : storableText('name of the run', run.name),
+      run.name,
       run.status,
       canonicalJson(run.config),
       repetitions,

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadConfig } from '@svc/runtime';
+import { openUpload } from '@svc/flows';
+import { loadConfig, packageLimits } from '@svc/runtime';
 import { expect, it, onTestFinished } from 'vitest';
 import { makePackage } from '../../test/make-package.ts';
-import { prepareUpload } from '../routes/uploads/prepare-upload.ts';
 import { readUploadForm } from '../routes/uploads/upload-form.ts';
 import { openStagingFolder } from './staging-folder.ts';
 
@@ -82,8 +82,8 @@ it('limits what older archives are converted to', async () => {
   });
   const staged = { path: null, content, bytes: content.byteLength, sha256: '', fileName: 'old.zip' };
   const form = readUploadForm({ fields: new Map([['convert', 'true']]) });
-  const deps = { config: loadConfig({ SVC_DATA_DIR: folder }), staging };
-  const prepared = prepareUpload([staged], form, deps, new AbortController().signal);
-  await expect(prepared).rejects.toMatchObject({ code: 'unavailable' });
+  const deps = { limits: packageLimits(loadConfig({ SVC_DATA_DIR: folder })), staging };
+  const opened = openUpload([staged], form, deps, new AbortController().signal);
+  await expect(opened).rejects.toMatchObject({ code: 'unavailable' });
   expect(await readdir(join(folder, '1'))).toEqual([]);
 });

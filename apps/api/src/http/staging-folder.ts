@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Staging, StagingFile } from '@svc/flows';
 import { RequestError } from '@svc/runtime';
 
-/** A temporary file, for which room is made before it is written. Disposing of it deletes it. */
-export interface StagingFile extends AsyncDisposable {
-  readonly path: string;
-  /**
-   * Reserves disk space before it is used.
-   *
-   * @param bytes the total size of the file
-   * @throws RequestError `unavailable` when the uploads of this process would exceed their share of the free disk space
-   */
-  makeRoom(bytes: number): Promise<void>;
-}
-
 /** The folder that holds uploads while they are checked. */
-export interface StagingFolder {
+export interface StagingFolder extends Staging {
+  /** The file's `makeRoom` throws RequestError `unavailable` beyond the share of the free disk space that uploads may take. */
   create(): StagingFile;
   /** Deletes the files of processes that have ended. Call it once, before the first upload. */
   clean(): Promise<{ readonly files: number; readonly bytes: number }>;

@@ -1,4 +1,4 @@
-import { decodeImportRequest, importHub } from '@svc/flows';
+import { decodeImportRequest, hubSource } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Config, TokenCipher } from '@svc/runtime';
 import { StoreError, type TakenJob } from '@svc/store';
@@ -15,12 +15,10 @@ export function createImportTask(deps: ImportTaskDeps): TaskHandler {
   const { config, hub, tokenCipher } = deps;
   return createJobTask(deps, (taken): JobImport => {
     const wanted = { ...decodeImportRequest(taken.request), token: decryptToken(taken, tokenCipher) };
-    const { path, split, subset, revision } = wanted.config;
     return {
       archive: null,
-      start: { source: 'hub', path, split, subset, revision },
       secrets: wanted.token === undefined ? [] : [wanted.token],
-      write: (draft, signal) => importHub(hub, draft, wanted, { maxItemBytes: config.maxLineBytes, signal }),
+      source: hubSource(hub, wanted, { maxItemBytes: config.maxLineBytes }),
     };
   });
 }

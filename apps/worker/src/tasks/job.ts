@@ -1,18 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ImportFailure, observeImport } from '@svc/flows';
+import { type ImportFailure, type ImportSource, importDataset, observeImport } from '@svc/flows';
 import { HubError } from '@svc/hub-client';
-import type { EventFields, Logger, Metrics } from '@svc/instrumentation';
+import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import type { TokenCipher } from '@svc/runtime';
-import {
-  type DatasetDraft,
-  type DraftProgress,
-  type JobClaim,
-  type Store,
-  StoreError,
-  type TakenJob,
-} from '@svc/store';
+import { type DraftProgress, type JobClaim, type Store, StoreError, type TakenJob } from '@svc/store';
 import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
 import { reportProgress } from '../report-progress.ts';
 import { errorCode, isTransient, type JobFailure, jobFailure } from '../task-failure.ts';
@@ -33,11 +26,9 @@ const MAX_WAIT_MS = 10 * 60 * 1000;
 export interface JobImport {
   /** The archive that the job reads, whose bytes its progress counts; null to count those of the draft. */
   readonly archive: { readonly byteLength: number; readonly readBytes: number } | null;
-  readonly start: EventFields['dataset.import.start'];
   /** Secrets that no log line of the import may show. */
   readonly secrets: readonly string[];
-  /** Writes and inserts the dataset. */
-  write(draft: DatasetDraft, signal: AbortSignal): Promise<void>;
+  readonly source: ImportSource;
 }
 
 /**
@@ -123,7 +114,7 @@ async function endJob(
 
 /** Imports into a draft, reports its progress, and ends the job in the transaction that stores the dataset. */
 async function importIntoJob(
-  { start, archive, write }: JobImport,
+  { archive, source }: JobImport,
   { claim }: TakenJob,
   { task, cancelled }: { readonly task: Task; readonly cancelled: AbortSignal },
   deps: JobTaskDeps,
@@ -149,13 +140,18 @@ async function importIntoJob(
     });
   try {
     await using draft = await store.datasets.begin({ signal, onProgress });
-    await observeImport(deps, { start, draft, failureOf }, async () => {
-      await write(draft, signal);
+    const observed = observeImport(deps, source.start, draft);
+    try {
+      await importDataset(source, draft, signal);
       // The next statement locks the job's row.
       await report.flush();
       await draft.completeJob(claim);
-      return await draft.commit();
-    });
+      observed.finished(await draft.commit());
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure !== null) observed.failed(error, failure);
+      throw error;
+    }
   } catch (error) {
     await report.flush();
     // Here, where the secrets of the import are known.

@@ -12,32 +12,33 @@ const MAX_SUGGESTIONS = 10;
  * The error for the columns of a mapping that a dataset does not have; null if it has all of them.
  *
  * @param names columns of the dataset
- * @param hint a sentence that tells why the dataset may have other columns than expected
+ * @param facts of the table: the file that has these columns, and a sentence that tells why it may have other columns than expected
  */
 export function missingColumns(
   mapping: Mapping,
   names: readonly string[],
-  hint?: string,
+  { file, hint }: { readonly file?: string | undefined; readonly hint?: string | undefined } = {},
 ): JsonlError | ImportErrors | null {
   const known = new Set(names);
   const missing = usedColumns(mapping).filter(({ column }) => column !== '' && !known.has(column));
   const errors = missing.slice(0, MAX_ERRORS).map(({ column, path }, index) => {
     const nearest = index < MAX_SUGGESTIONS ? nearestName(column, names) : null;
     const suggestion = nearest === null ? '' : ` Did you mean ${quote(nearest)}?`;
-    const list = index === 0 ? ` ${listOf(names)}${hint === undefined ? '' : ` ${hint}`}` : '';
+    const list = index === 0 ? ` ${listOf(names, file)}${hint === undefined ? '' : ` ${hint}`}` : '';
     const message = `Column ${shorten(column)} not found in dataset row.${suggestion}${list}`;
-    return new JsonlError('column_not_found', message, { path });
+    return new JsonlError('column_not_found', message, { ...(file === undefined ? {} : { file }), path });
   });
   const [first] = errors;
   if (first === undefined) return null;
   return missing.length === 1 ? first : new ImportErrors(first, errors, missing.length);
 }
 
-function listOf(names: readonly string[]): string {
-  if (names.length === 0) return 'The dataset has no columns.';
+function listOf(names: readonly string[], file: string | undefined): string {
+  const owner = file === undefined ? 'The dataset' : `The file ${quote(file)}`;
+  if (names.length === 0) return `${owner} has no columns.`;
   const rest = names.length - MAX_LISTED;
   const listed = names.slice(0, MAX_LISTED).map(quote).join(', ');
-  return `The dataset has the columns ${listed}${rest > 0 ? `, and ${rest} more` : ''}.`;
+  return `${owner} has the columns ${listed}${rest > 0 ? `, and ${rest} more` : ''}.`;
 }
 
 const shorten = (name: string): string => (name.length > 100 ? `${name.slice(0, 99)}…` : name);

@@ -11,27 +11,35 @@ export interface TablePlan {
   readonly plan: MappingPlan;
 }
 
+/** What is known of a table beside its columns. */
+export interface TableFacts {
+  /** The first row that could not be read when the columns were looked for. */
+  readonly unreadRow?: Error | undefined;
+  /** The file that holds the table. */
+  readonly file?: string | undefined;
+  /** Why the table may have other columns than expected, in a sentence. */
+  readonly hint?: string | undefined;
+}
+
 /**
  * Plans how the rows of a table become items, and reports errors of the mapping before the first row is read.
  *
- * @param unreadRow the row at which looking for columns ended early
- * @param hint why the table may have other columns than expected
- * @throws JsonlError, or ImportErrors for several columns, `column_not_found`; JsonlError `invalid_mapping`; `unreadRow` where a column is missing that may belong to it, since no import gets beyond that row
+ * @throws JsonlError, or ImportErrors for several columns, `column_not_found`; JsonlError `invalid_mapping`; the row that was not read where a column is missing that may belong to it, since no import gets beyond that row
  */
 export function planMapping(
   mapping: Mapping,
   features: readonly MappableFeature[],
   maxItemBytes: number,
-  unreadRow?: Error,
-  hint?: string,
+  { unreadRow, file, hint }: TableFacts = {},
 ): TablePlan {
   const columns = mappedColumns(mapping);
   const missing = missingColumns(
     mapping,
     features.map(({ name }) => name),
-    hint,
+    { file, hint },
   );
-  if (missing !== null) throw unreadRow ?? missing;
+  // A mapping that skips invalid rows does without this one.
+  if (missing !== null) throw (mapping.invalidRows === 'skip' ? undefined : unreadRow) ?? missing;
   const used = new Set([...columns, ...Object.keys(mapping.types ?? {})]);
   // A table may have many columns that the mapping does not use.
   const known = features.filter(({ name }) => used.has(name));

@@ -1,98 +1,143 @@
-import { JsonlError } from '@svc/jsonl-v23';
+import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
+import { type CellBatch, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { DatasetDraft } from '@svc/store';
-import { datasetNameOf, fileSchema } from '@svc/tabular/internal';
-import { ImportErrors } from '../import-errors.ts';
+import { mergeFeatures, openFileTable, readTextFile, type Table, TableError } from '@svc/tabular';
+import { datasetNameOf, fileSchema, tableSource } from '@svc/tabular/internal';
+import type { ImportSource } from '../import-dataset.ts';
+import { planMapping, typedColumns } from '../mapping/plan-mapping.ts';
 import type { FileRequest } from '../requests.ts';
-import { type DryRun, dryRunResult } from './dry-run.ts';
-import type { UploadTableOptions } from './item-lines.ts';
-import type { TableFile } from './recognise.ts';
+import { columnsOf, type TableFile } from './recognise.ts';
 import { skippedRows } from './skipped-rows.ts';
-import { writeFiles } from './write-files.ts';
+import { toUploadError } from './upload-error.ts';
 
-/**
- * Imports files into a draft, each as a section: rows → items by the mapping, or lines that are items already → rows of
- * the store, in one pass. Types of CSV columns come from the first rows; where a later value contradicts them, the import
- * begins again, with types from all rows. The mapping is checked before the first row. Memory is bounded by a batch and a
- * row. The caller commits the draft.
- *
- * @throws UploadError `unsupported_file`; JsonlError with file, line or row, or ImportErrors for several; JsonlError or
- *   ImportErrors `column_not_found`; what the sources and the draft throw
- */
-export async function uploadTable(
-  files: readonly TableFile[],
-  draft: DatasetDraft,
-  request: FileRequest,
-  options: UploadTableOptions,
-): Promise<void> {
-  const { mapping, mappingAsSent } = request;
-  const skipsInvalid = mapping?.invalidRows === 'skip';
-  const features = await writeFiles(files, draft, mapping, { ...options, skipsInvalid }).catch(
-    async (error) => {
-      throw isRowError(error) && mapping !== null && !skipsInvalid
-        ? await findOtherRows(error, files, draft, request, options)
-        : error;
-    },
-  );
-  const digests = new Map(request.files.map(({ name, sha256 }) => [name, sha256]));
-  const facts = files.map(({ name, source, detected }) => {
-    return { name, bytes: source.byteLength, sha256: digests.get(name) ?? null, detected };
-  });
-  const skipped = mapping === null ? null : skippedRows(mapping, draft);
-  await draft.insert({
-    name: request.name ?? datasetNameOf(files),
-    description: request.description ?? null,
-    notes: null,
-    source: 'file',
-    schema: canonicalJson(fileSchema(facts, { features, mapping: mappingAsSent, skipped })),
-  });
+export interface FilesSourceOptions {
+  /** Longest line of items, and longest canonical text of an item. */
+  readonly maxLineBytes: number;
+  readonly maxDepth: number;
 }
 
-const isRowError = (error: unknown): error is JsonlError =>
-  error instanceof JsonlError &&
-  error.code !== 'package_limit' &&
-  (error.code === 'invalid_row' || error.location.row !== undefined);
-
 /**
- * Checks every row of files of which one is invalid, so that a person can correct all of them at once.
+ * Files, each of which becomes a section: rows → items by the mapping, or without one lines that are items. Types of CSV
+ * columns come from the first rows; where a later value contradicts them, the import begins again, with types from all
+ * rows. The mapping is checked before the first row of each file. Memory is bounded by a batch and a row.
  *
- * @returns the errors of all invalid rows; `first` if it is the only one
- * @throws the signal's reason
+ * `write` throws UploadError `unsupported_file`; JsonlError or ImportErrors `column_not_found`; errors of the files.
  */
-async function findOtherRows(
-  first: JsonlError,
+export function filesSource(
+  files: readonly TableFile[],
+  request: FileRequest,
+  options: FilesSourceOptions,
+): ImportSource {
+  const bytes = files.reduce((sum, { source }) => sum + source.byteLength, 0);
+  return {
+    start: { source: 'file', bytes },
+    toError: (fault) => fault,
+    async write(draft, signal) {
+      draft.countBytesOf({ readBytes: bytes, fileBytes: bytes });
+      const features = await writeFiles(files, draft, request.mapping, options, signal);
+      const facts = files.map(({ name, source, sha256, detected }) => {
+        return { name, bytes: source.byteLength, sha256, detected };
+      });
+      const rows = { features, mapping: request.mappingAsSent, skipped: skippedRows(draft) };
+      return {
+        dataset: {
+          name: request.name ?? datasetNameOf(files),
+          description: request.description ?? null,
+          notes: null,
+          source: 'file',
+          schema: canonicalJson(fileSchema(facts, rows)),
+        },
+      };
+    },
+  };
+}
+
+/** @returns the columns of all tables */
+async function writeFiles(
   files: readonly TableFile[],
   draft: DatasetDraft,
-  request: FileRequest,
-  options: UploadTableOptions,
-): Promise<JsonlError | ImportErrors> {
-  await draft.restart({ dryRun: true });
+  mapping: Mapping | null,
+  options: FilesSourceOptions,
+  signal: AbortSignal,
+): Promise<MappableFeature[]> {
   try {
-    const { errors, errorsTotal } = await dryRunTable(files, draft, request, options);
-    return errorsTotal <= 1 ? first : new ImportErrors(first, errors, errorsTotal);
-  } catch {
-    options.signal.throwIfAborted();
-    return first;
+    return await writeSections(files, draft, mapping, { ...options, wholeFile: false }, signal);
+  } catch (error) {
+    if (!(error instanceof TableError && error.code === 'type_changed')) throw error;
+    await draft.restart();
+    return await writeSections(files, draft, mapping, { ...options, wholeFile: true }, signal);
   }
 }
 
-/** Does everything that an upload of tables does, but stores nothing; continues after rows that it cannot read or convert. */
-export async function dryRunTable(
+async function writeSections(
   files: readonly TableFile[],
   draft: DatasetDraft,
-  { mapping }: FileRequest,
-  options: UploadTableOptions,
-): Promise<DryRun> {
-  try {
-    await writeFiles(files, draft, mapping, { ...options, skipsInvalid: true });
-  } catch (error) {
-    // Of faulty lines the draft has the list.
-    const isListed = mapping === null && draft.failures.total > 0;
-    if (!isListed) {
-      if (!(error instanceof JsonlError && error.code === 'invalid_row')) throw error;
-      // After this row, the file cannot be read.
-      draft.addFailure(error);
+  mapping: Mapping | null,
+  options: FilesSourceOptions & { readonly wholeFile: boolean },
+  signal: AbortSignal,
+): Promise<MappableFeature[]> {
+  const tables: Pick<Table, 'features'>[] = [];
+  for (const file of files) {
+    try {
+      if (mapping === null) await writeItems(file, draft, options, signal);
+      else tables.push(await writeTable(file, draft, mapping, options, signal));
+    } catch (error) {
+      const found = toUploadError(error, file.name);
+      if (!isFault(found)) throw found;
+      // After this line or row, the file cannot be read.
+      draft.addFault(found);
     }
   }
-  return dryRunResult(mapping, draft);
+  return columnsOf({ features: mergeFeatures(tables.map(({ features }) => features)) });
+}
+
+/** Whether an error is that of one line or row, and neither of the mapping nor of all rows together. */
+const isFault = (error: unknown): error is JsonlError =>
+  error instanceof JsonlError && !OF_ALL_ROWS.has(error.code);
+
+const OF_ALL_ROWS: ReadonlySet<JsonlErrorCode> = new Set([
+  'column_not_found',
+  'invalid_mapping',
+  'package_limit',
+]);
+
+/** Writes the lines of a file, which are items. */
+async function writeItems(
+  { name, source, section, detected }: TableFile,
+  draft: DatasetDraft,
+  { maxLineBytes, maxDepth }: FilesSourceOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const content = readTextFile(tableSource(name, source), detected, { signal });
+  const lines = splitLines(content, { file: name, maxLineBytes, signal });
+  await draft.section(section, { file: name }).writeLines(lines, { file: name, maxDepth, maxLineBytes });
+}
+
+async function writeTable(
+  { name, source, section, detected }: TableFile,
+  draft: DatasetDraft,
+  mapping: Mapping,
+  { maxLineBytes: maxItemBytes, wholeFile }: FilesSourceOptions & { readonly wholeFile: boolean },
+  signal: AbortSignal,
+): Promise<Table> {
+  const opened = { textColumns: typedColumns(mapping), wholeFile, skipsInvalid: true, signal };
+  const table = await openFileTable(tableSource(name, source), detected, opened);
+  const facts = { unreadRow: table.unreadRow, file: name, hint: detected.warnings?.[0] };
+  const { columns, plan } = planMapping(mapping, columnsOf(table), maxItemBytes, facts);
+  const writer = draft.section(section, { itemsTotal: table.rowCount, file: name });
+  await writer.writeCells(cellBatches(table, section, columns, signal), plan);
+  return table;
+}
+
+async function* cellBatches(
+  table: Table,
+  split: string,
+  columns: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<CellBatch> {
+  for await (const batch of table.readCells({ columns, signal })) {
+    yield { ...batch, split, columns };
+  }
 }

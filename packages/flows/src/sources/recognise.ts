@@ -1,15 +1,23 @@
-import type { MappableFeature } from '@svc/jsonl-v23/mapping';
-import type { ByteSource as ArchiveBytes, PackageLimits } from '@svc/pkg-format';
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
+import type { ByteSource, PackageLimits } from '@svc/pkg-format';
 import { type Archive, archiveKind, openArchive } from '@svc/pkg-format/internal';
-import { type DetectedFile, detectFormat, dtypeOf, openFileTable, type Table } from '@svc/tabular';
+import {
+  type DetectedFile,
+  detectFormat,
+  dtypeOf,
+  type FormatHints,
+  openFileTable,
+  type Table,
+} from '@svc/tabular';
 import { sectionNames, tableSource } from '@svc/tabular/internal';
-import type { FileRequest } from '../requests.ts';
 import { toUploadError, UploadError } from './upload-error.ts';
 
 /** A file of an upload, under the name that the client gave it. */
 export interface UploadedFile {
   readonly name: string;
-  readonly source: ArchiveBytes;
+  readonly source: ByteSource;
+  /** Hex digits. */
+  readonly sha256: string;
 }
 
 /** A file with a table or with items, and the section that it becomes. */
@@ -18,78 +26,90 @@ export interface TableFile extends UploadedFile {
   readonly detected: DetectedFile;
 }
 
-/** What was uploaded, by its content. `packed` are files that must be unpacked before they can be read. */
+/** A file, and its entries if it is an archive of files. */
+export interface PackedFile {
+  readonly file: UploadedFile;
+  readonly archive: Archive | null;
+}
+
+/** What was uploaded, by its first bytes and the directories of its archives. */
 export type Recognised =
-  /** The archive is checked; it reads the source that was given. */
-  | { readonly kind: 'package'; readonly archive: Archive }
-  | { readonly kind: 'legacy_package' | 'packed' }
-  | { readonly kind: 'items' | 'table'; readonly files: readonly TableFile[] };
+  | { readonly kind: 'package' | 'legacy_package'; readonly file: UploadedFile; readonly archive: Archive }
+  | { readonly kind: 'archives'; readonly files: readonly PackedFile[] }
+  | { readonly kind: 'files' };
 
 /**
- * Finds out what an upload is, from the first bytes of its files.
+ * Finds out whether an upload is a package, an older archive, or files, some of which may be archives of files. With a
+ * mapping, the files of an archive are tables, also those that could be items.
  *
- * @throws PackageError for a ZIP archive that cannot be read; UploadError `unsupported_file`, `invalid_request` for two
- *   files of one name; errors of the sources; the signal's reason
+ * @throws PackageError for a ZIP archive that cannot be read; UploadError `unsupported_file`; errors of the files
  */
-export async function recogniseUpload(
+export async function recognise(
   files: readonly UploadedFile[],
-  request: FileRequest,
+  mapping: Mapping | null,
   limits: Partial<PackageLimits>,
   signal: AbortSignal,
 ): Promise<Recognised> {
-  let isPacked = false;
+  const packed: PackedFile[] = [];
   for (const file of files) {
-    if (!(await isZip(file.source))) continue;
-    const found = await recogniseArchive(file, request, limits, signal);
-    if (files.length === 1) return found;
-    if (found.kind !== 'packed') throw notAlone(file.name);
-    isPacked = true;
+    if (!(await isZip(file.source))) {
+      packed.push({ file, archive: null });
+      continue;
+    }
+    const archive = await openArchive(file.source, limits, () => Promise.resolve());
+    const kind = await archiveKind(archive, signal);
+    if (kind === 'office_document') throw officeDocument(file.name);
+    const areTables = kind === 'legacy_package' && mapping !== null && !archive.files.has('manifest.json');
+    if (kind === 'files' || areTables) packed.push({ file, archive });
+    else if (files.length === 1) return { kind, file, archive };
+    else throw notAlone(file.name);
   }
-  if (isPacked) return { kind: 'packed' };
-  const names = namesOf(files);
+  return packed.some(({ archive }) => archive !== null)
+    ? { kind: 'archives', files: packed }
+    : { kind: 'files' };
+}
+
+async function isZip(source: ByteSource): Promise<boolean> {
+  const head = Buffer.from(await source.read(0, Math.min(4, source.byteLength))).toString('latin1');
+  return head === 'PK\x03\x04' || head === 'PK\x05\x06';
+}
+
+/**
+ * Finds out the format of each file, and sorts them by the sections that they become.
+ *
+ * @throws UploadError `unsupported_file`, `invalid_request` for two files of one name; errors of the files
+ */
+export async function detectFiles(
+  files: readonly UploadedFile[],
+  hints: FormatHints,
+  signal: AbortSignal,
+): Promise<TableFile[]> {
+  const names = sectionsOf(files);
   const found: TableFile[] = [];
   for (const [index, file] of files.entries()) {
     const { name, source } = file;
     try {
-      const detected = await detectFormat(tableSource(name, source), { ...request.hints, signal });
-      if (detected.format === 'parquet' && detected.compression !== undefined) return { kind: 'packed' };
+      const detected = await detectFormat(tableSource(name, source), { ...hints, signal });
       found.push({ ...file, detected, section: names[index] ?? name });
     } catch (error) {
       throw toUploadError(error, name);
     }
   }
-  found.sort((a, b) => Buffer.compare(Buffer.from(a.section), Buffer.from(b.section)));
-  const areItems = request.mapping === null && found.every(({ detected }) => detected.format === 'jsonl');
-  return { kind: areItems ? 'items' : 'table', files: found };
+  return found.sort((a, b) => Buffer.compare(Buffer.from(a.section), Buffer.from(b.section)));
+}
+
+/** Whether a file is compressed as a whole in a way that no reader takes. */
+export function mustBeUnpacked({ detected }: TableFile): boolean {
+  return detected.format === 'parquet' && detected.compression !== undefined;
 }
 
 /** The names of the sections. @throws UploadError `invalid_request` */
-function namesOf(files: readonly UploadedFile[]): string[] {
+function sectionsOf(files: readonly UploadedFile[]): string[] {
   try {
     return sectionNames(files.map(({ name }) => name));
   } catch (error) {
     throw toUploadError(error, '');
   }
-}
-
-async function isZip(source: ArchiveBytes): Promise<boolean> {
-  const head = Buffer.from(await source.read(0, Math.min(4, source.byteLength))).toString('latin1');
-  return head === 'PK\x03\x04' || head === 'PK\x05\x06';
-}
-
-/** With a mapping, the files of an archive are tables, also those that could be items. */
-async function recogniseArchive(
-  { name, source }: UploadedFile,
-  { mapping }: FileRequest,
-  limits: Partial<PackageLimits>,
-  signal: AbortSignal,
-): Promise<Exclude<Recognised, { readonly files: unknown }>> {
-  const archive = await openArchive(source, limits, () => Promise.resolve());
-  const kind = await archiveKind(archive, signal);
-  if (kind === 'office_document') throw officeDocument(name);
-  const areTables = kind === 'legacy_package' && mapping !== null && !archive.files.has('manifest.json');
-  if (kind === 'files' || areTables) return { kind: 'packed' };
-  return kind === 'package' ? { kind, archive } : { kind };
 }
 
 function officeDocument(file: string): UploadError {
@@ -108,12 +128,11 @@ export function columnsOf({ features }: Pick<Table, 'features'>): MappableFeatur
   return features.map(({ name, feature }) => ({ name, dtype: dtypeOf(feature) }));
 }
 
-/**
- * Reports that the files need a mapping, and lists their columns.
- *
- * @throws UploadError `mapping_required`; JsonlError, UploadError for a file that cannot be read
- */
-export async function requireMapping(files: readonly TableFile[], signal: AbortSignal): Promise<never> {
+/** The error for files that come without a mapping; it lists their columns. @throws JsonlError, UploadError for a file that cannot be read */
+export async function mappingRequired(
+  files: readonly TableFile[],
+  signal: AbortSignal,
+): Promise<UploadError> {
   const file = files.find(({ detected }) => detected.format !== 'jsonl') ?? files[0];
   if (file === undefined) throw new RangeError('An upload has at least one file.');
   const { name, source, detected } = file;
@@ -124,7 +143,7 @@ export async function requireMapping(files: readonly TableFile[], signal: AbortS
       file: name,
     }));
     const message = `A ${detected.format} file needs a mapping, which says which column becomes the prompt.`;
-    throw new UploadError('mapping_required', message, {}, entries.slice(0, MAX_ENTRIES));
+    return new UploadError('mapping_required', message, {}, entries.slice(0, MAX_ENTRIES));
   } catch (error) {
     throw toUploadError(error, name);
   }

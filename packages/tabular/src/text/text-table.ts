@@ -129,10 +129,10 @@ async function scan(
   for (const [name, files] of tables) {
     const size = files.reduce((sum, file) => sum + expectedSize(file), 0);
     if (size <= SMALL_BYTES || counted.has(name)) {
-      const { count, error } = await scanAll(files, builder, rowsOf);
+      const { count, error, unreadRow } = await scanAll(files, builder, rowsOf);
       // Without a request to count, the rows before an invalid one can still be read.
       if (error !== undefined && counted.has(name)) throw error;
-      result.unreadRow ??= error;
+      result.unreadRow ??= unreadRow ?? error;
       result.seen.set(name, count);
       if (error === undefined) result.counts.set(name, count);
       continue;
@@ -155,20 +155,22 @@ async function scanAll(
   files: readonly CachedFile[],
   builder: SchemaBuilder,
   rowsOf: (file: CachedFile) => AsyncGenerator<RawRow>,
-): Promise<{ count: number; error?: TableError }> {
+): Promise<{ count: number; error?: TableError; unreadRow: TableError | undefined }> {
   let count = 0;
+  let unreadRow: TableError | undefined;
   try {
     for (const file of files) {
       for await (const row of rowsOf(file)) {
         if (row.error === undefined) builder.add(row);
+        else unreadRow ??= row.error;
         count += 1;
       }
     }
   } catch (error) {
     if (!(error instanceof TableError && error.code === 'invalid_row')) throw error;
-    return { count, error };
+    return { count, error, unreadRow };
   }
-  return { count };
+  return { count, unreadRow };
 }
 
 /** Reads the first rows of a file. */

@@ -1,28 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import {
-  dryRunHub,
-  encodeImportRequest,
-  type ImportFailure,
-  type ImportRequest,
-  importHub,
-  observeImport,
-  requestFailure,
-  toImportRequest,
-} from '@svc/flows';
+import { encodeImportRequest, hubSource, type ImportRequest, toImportRequest } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { currentContext, runWithContext } from '@svc/observability';
-import { type Config, json, RequestError, type Route, type TokenCipher } from '@svc/runtime';
+import { type Config, RequestError, type Route, type TokenCipher } from '@svc/runtime';
 import type { IdempotencyClaim, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
 import { NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
-import { datasetCreated } from '../datasets/serialize.ts';
+import { dryRunNow, importNow } from '../datasets/import-now.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
 import { DRY_RUN, HUB_ERRORS, MAPPING, SOURCE } from './schema.ts';
-import { serializeDryRun } from './serialize.ts';
 import { withToken } from './with-token.ts';
 
 export interface HubImportDeps {
@@ -81,40 +71,17 @@ export function hubImportRoute(deps: HubImportDeps): Route {
       const { body, query, signal } = request;
       const importRequest = toImportRequest(body ?? {});
       return await withToken(importRequest.token, async () => {
-        if (query['dry_run'] === true) {
-          await using draft = await store.datasets.begin({ signal, dryRun: true });
-          const options = { maxItemBytes: config.maxLineBytes, signal };
-          return json(serializeDryRun(await dryRunHub(hub, draft, importRequest, options)));
-        }
+        const source = hubSource(hub, importRequest, { maxItemBytes: config.maxLineBytes });
+        if (query['dry_run'] === true) return await dryRunNow(deps, source, signal);
         const isAsync = prefersAsync(request.header('prefer'));
         const digest = (): Uint8Array =>
           requestDigest('POST /datasets/hub/import', isAsync, canonicalJson(body ?? {}));
         return await withIdempotency(request, store.idempotency, digest, (claim) =>
-          isAsync ? enqueueImport(deps, importRequest, claim) : importNow(deps, importRequest, signal, claim),
+          isAsync ? enqueueImport(deps, importRequest, claim) : importNow(deps, source, signal, claim),
         );
       });
     },
   };
-}
-
-/** Imports within the request: rows → items → stored dataset. */
-async function importNow(
-  deps: HubImportDeps,
-  importRequest: ImportRequest,
-  signal: AbortSignal,
-  claim: IdempotencyClaim | undefined,
-): Promise<StoredResponse> {
-  const { config, hub, store } = deps;
-  const { path, split, subset, revision } = importRequest.config;
-  await using draft = await store.datasets.begin({ signal });
-  const start = { source: 'hub', path, split, subset, revision } as const;
-  const failureOf = (error: unknown): ImportFailure => requestFailure(error, signal);
-  const dataset = await observeImport(deps, { start, draft, failureOf }, async () => {
-    await importHub(hub, draft, importRequest, { maxItemBytes: config.maxLineBytes, signal });
-    if (claim !== undefined) await draft.saveResponse(claim, datasetCreated);
-    return await draft.commit();
-  });
-  return datasetCreated(dataset);
 }
 
 /**

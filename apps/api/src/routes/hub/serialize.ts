@@ -45,15 +45,15 @@ function serializeRowError({ message, code, location }: JsonlError): JsonBody {
 }
 
 /** The result of a dry run as JSON. */
-export function serializeDryRun({ itemCount, versionHash, errors, errorsTotal, skipped }: DryRun): JsonBody {
+export function serializeDryRun({ itemCount, versionHash, faults, skipped }: DryRun): JsonBody {
   return {
     item_count: itemCount,
     version_hash: versionHash,
-    errors: errors.map(serializeRowError),
-    errors_total: errorsTotal,
+    errors: faults.first.map(serializeRowError),
+    errors_total: faults.total,
     ...(skipped === null
       ? {}
-      : { skipped: { count: skipped.count, rows: skipped.rows.map(serializeSkippedRow) } }),
+      : { skipped: { count: skipped.total, rows: skipped.first.map(serializeSkippedRow) } }),
   };
 }
 

@@ -1,13 +1,21 @@
-import { LEGACY_PREVIEW, previewFiles, previewPackage, type UploadPreview } from '@svc/flows';
+import { openUpload, previewUpload, type UploadPreview } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { type JsonBody, JsonText, json, type Route, type Schema, shape, watchUploadRate } from '@svc/runtime';
+import {
+  type JsonBody,
+  JsonText,
+  json,
+  packageLimits,
+  type Route,
+  type Schema,
+  shape,
+  watchUploadRate,
+} from '@svc/runtime';
 import { invalid } from '../../http/form-parts.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import { PREVIEW_ROWS } from '../hub/schema.ts';
 import { serializeRows } from '../hub/serialize.ts';
-import { openPreparedPackage, type PreparedUpload, prepareUpload } from './prepare-upload.ts';
 import { UPLOAD_ERRORS, type UploadDeps } from './upload.ts';
-import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
+import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM } from './upload-form.ts';
 
 const LIMIT: Schema = { type: 'integer', minimum: 1, maximum: 100, default: 10 };
 const DEFAULT_LIMIT = 10;
@@ -47,11 +55,13 @@ export function uploadPreviewRoute(deps: UploadDeps): Route {
       using _permit = await uploads.acquire(signal, request.client);
       using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
       const fields = [...UPLOAD_FIELDS, 'limit'];
-      await using upload = await receiveUpload(raw, staging, config, fields, arriving.signal);
-      const limit = readLimit(upload.fields.get('limit'));
-      const form = readUploadForm(upload);
-      await using prepared = await prepareUpload(upload.files, form, deps, signal);
-      return json(serialize(await previewUpload(deps, prepared, form, limit, signal)));
+      await using received = await receiveUpload(raw, staging, config, fields, arriving.signal);
+      const limit = readLimit(received.fields.get('limit'));
+      const form = readUploadForm(received);
+      const limits = packageLimits(config);
+      await using upload = await openUpload(received.files, form, { staging, limits }, signal);
+      const maxBytes = Math.floor(config.maxPreviewBytes * (1 - HEAD_SHARE));
+      return json(serialize(await previewUpload(upload, form.mapping, { limit, maxBytes, signal })));
     },
   };
 }
@@ -64,21 +74,6 @@ function readLimit(text: string | undefined): number {
 
 /** What the members of a preview take besides its rows, of many columns. */
 const HEAD_SHARE = 0.25;
-
-async function previewUpload(
-  { config }: UploadDeps,
-  prepared: PreparedUpload,
-  { mapping }: UploadForm,
-  limit: number,
-  signal: AbortSignal,
-): Promise<UploadPreview> {
-  const { recognised } = prepared;
-  const options = { limit, maxBytes: Math.floor(config.maxPreviewBytes * (1 - HEAD_SHARE)), signal };
-  if ('files' in recognised) return await previewFiles(recognised.kind, recognised.files, mapping, options);
-  if (recognised.kind === 'legacy_package') return LEGACY_PREVIEW;
-  await using pkg = await openPreparedPackage(prepared);
-  return await previewPackage(pkg, options);
-}
 
 function serialize(preview: UploadPreview): JsonBody {
   const { kind, format, options, features, numRows, info } = preview;

@@ -1,4 +1,4 @@
-import type { FileRequest } from '@svc/flows';
+import type { FileRequest, OpenUploadRequest } from '@svc/flows';
 import { JsonlError } from '@svc/jsonl-v23';
 import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
@@ -60,8 +60,7 @@ export const UPLOAD_FORM: Schema = {
 };
 
 /** The fields of an upload form. */
-export interface UploadForm extends Omit<FileRequest, 'files'> {
-  readonly convert: boolean;
+export interface UploadForm extends FileRequest, OpenUploadRequest {
   /** All fields in one text, for the digest of the request. */
   readonly digest: string;
 }
@@ -112,14 +111,14 @@ function toMapping(value: JsonObject): FileRequest['mapping'] {
   }
 }
 
-function readFormat(format: string | undefined): Pick<FileRequest['hints'], 'format'> {
+function readFormat(format: string | undefined): Pick<OpenUploadRequest['hints'], 'format'> {
   if (format === undefined || format === '') return {};
   const known = FORMATS.find((name) => name === format);
   if (known === undefined) throw invalid('format', `format must be one of ${FORMATS.join(', ')}.`);
   return { format: known };
 }
 
-function readOptions(options: JsonObject): FileRequest['hints'] {
+function readOptions(options: JsonObject): OpenUploadRequest['hints'] {
   const unknown = Object.keys(options).find((key) => !KNOWN_OPTIONS.includes(key));
   if (unknown !== undefined)
     throw invalid('options', `options must not have the key "${unknown.slice(0, 100)}".`);
@@ -136,7 +135,7 @@ function readOptions(options: JsonObject): FileRequest['hints'] {
     throw invalid('options', 'options.header must be true or false.');
   if (delimiter !== undefined && delimiter === quote)
     throw invalid('options', 'options.delimiter and options.quote must differ.');
-  return options as FileRequest['hints'];
+  return options as OpenUploadRequest['hints'];
 }
 
 const KNOWN_OPTIONS = ['delimiter', 'quote', 'encoding', 'header'];

@@ -1,0 +1,183 @@
+import { stat, writeFile } from 'node:fs/promises';
+import type { Mapping } from '@svc/jsonl-v23/mapping';
+import { PackageError, type PackageLimits } from '@svc/pkg-format';
+import { type Archive, bytesSource, openArchive, readPackage } from '@svc/pkg-format/internal';
+import { convertLegacyFile, openFileSource } from '@svc/pkg-format/node';
+import type { FormatHints } from '@svc/tabular';
+import type { ImportSource } from '../import-dataset.ts';
+import type { FileRequest } from '../requests.ts';
+import { type FilesSourceOptions, filesSource } from './files-source.ts';
+import { nameOfFile, type PackageSourceOptions, packageSource } from './package-source.ts';
+import {
+  detectFiles,
+  mappingRequired,
+  mustBeUnpacked,
+  type PackedFile,
+  recognise,
+  type TableFile,
+  type UploadedFile,
+} from './recognise.ts';
+import { roomInSteps, type StagedFile, type Staging, UploadStage } from './stage-content.ts';
+import { contentsOf, unpackFiles } from './unpack.ts';
+import { UploadError } from './upload-error.ts';
+
+/** What an upload is, ready to be read. */
+export type UploadContent =
+  | { readonly kind: 'package'; readonly file: UploadedFile; readonly archive: Archive }
+  | { readonly kind: 'legacy_package' }
+  | { readonly kind: 'items' | 'table'; readonly files: readonly TableFile[] };
+
+/** Disposing of it closes and deletes what was made to read it. */
+export type OpenUpload = UploadContent & AsyncDisposable & { readonly ignoredFiles: readonly string[] };
+
+/** How an upload is to be read. */
+export interface OpenUploadRequest {
+  readonly name: string | undefined;
+  readonly mapping: Mapping | null;
+  readonly hints: FormatHints;
+  /** Whether to convert an older archive. */
+  readonly convert: boolean;
+}
+
+export interface OpenUploadDeps {
+  readonly staging: Staging;
+  readonly limits: Partial<PackageLimits> & Pick<PackageLimits, 'maxTotalBytes'>;
+}
+
+/**
+ * Finds out what was uploaded, and unpacks or converts it where it must be.
+ *
+ * @throws PackageError, UploadError, JsonlError; the error of `staging` where the disk has no room
+ */
+export async function openUpload(
+  staged: readonly StagedFile[],
+  request: OpenUploadRequest,
+  { staging, limits }: OpenUploadDeps,
+  signal: AbortSignal,
+): Promise<OpenUpload> {
+  await using stack = new AsyncDisposableStack();
+  const stage = stack.use(new UploadStage(staging));
+  const opened = (content: UploadContent, ignoredFiles: readonly string[] = []): OpenUpload => {
+    const held = stack.move();
+    return { ...content, ignoredFiles, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  };
+  const unpack = async (packed: readonly PackedFile[]): Promise<OpenUpload> => {
+    const contents = contentsOf(packed);
+    const unpacked: StagedFile[] = [];
+    for await (const { name, content } of unpackFiles(contents, limits, signal)) {
+      unpacked.push(await stage.add(name, content));
+    }
+    const tables = await openFiles(unpacked, stack);
+    const isPackedAgain = (await recognise(tables, request.mapping, limits, signal)).kind !== 'files';
+    if (isPackedAgain) throw packedTwice(tables[0]);
+    const found = await detectFiles(tables, request.hints, signal);
+    if (found.some(mustBeUnpacked)) throw packedTwice(tables[0]);
+    return opened(tablesOf(found, request), contents.ignored);
+  };
+
+  const files = await openFiles(staged, stack);
+  const recognised = await recognise(files, request.mapping, limits, signal);
+  if (recognised.kind === 'archives') return await unpack(recognised.files);
+  if (recognised.kind === 'files') {
+    const found = await detectFiles(files, request.hints, signal);
+    if (found.some(mustBeUnpacked)) return await unpack(files.map((file) => ({ file, archive: null })));
+    return opened(tablesOf(found, request));
+  }
+  const { kind, file, archive } = recognised;
+  if (kind === 'package') return opened({ kind, file, archive });
+  if (!request.convert) return opened({ kind });
+  const [converted] = await openFiles(await convert(staged, request, stage, limits, signal), stack);
+  if (converted === undefined) throw new Error('There is no archive to convert.');
+  return opened({
+    kind: 'package',
+    file: converted,
+    archive: await openArchive(converted.source, limits, () => Promise.resolve()),
+  });
+}
+
+function tablesOf(files: readonly TableFile[], { mapping }: OpenUploadRequest): UploadContent {
+  const areItems = mapping === null && files.every(({ detected }) => detected.format === 'jsonl');
+  return { kind: areItems ? 'items' : 'table', files };
+}
+
+async function openFiles(
+  staged: readonly StagedFile[],
+  stack: AsyncDisposableStack,
+): Promise<UploadedFile[]> {
+  const files: UploadedFile[] = [];
+  for (const { path, content, fileName: name, sha256 } of staged) {
+    if (content !== null) {
+      files.push({ name, sha256, source: bytesSource(content) });
+      continue;
+    }
+    const source = await openFileSource(path);
+    stack.defer(() => source.close());
+    files.push({ name, sha256, source });
+  }
+  return files;
+}
+
+/** Converts an older archive into a package, whose hash stays that of what was sent. */
+async function convert(
+  [archive]: readonly StagedFile[],
+  { name }: OpenUploadRequest,
+  stage: UploadStage,
+  limits: Partial<PackageLimits>,
+  signal: AbortSignal,
+): Promise<StagedFile[]> {
+  if (archive === undefined) return [];
+  const input = archive.content === null ? archive.path : await writeSmall(archive.content, stage);
+  const output = stage.create();
+  await output.makeRoom(archive.bytes);
+  await convertLegacyFile(input, {
+    output: output.path,
+    name: name ?? undefined,
+    fallbackName: nameOfFile(archive.fileName),
+    limits,
+    signal,
+    makeRoom: roomInSteps(output, archive.bytes),
+  });
+  const { size: bytes } = await stat(output.path);
+  return [{ ...archive, path: output.path, content: null, bytes }];
+}
+
+/** Writes a file that is in memory to the disk. */
+async function writeSmall(content: Uint8Array, stage: UploadStage): Promise<string> {
+  const file = stage.create();
+  await file.makeRoom(content.byteLength);
+  await writeFile(file.path, content, { flag: 'wx', mode: 0o600 });
+  return file.path;
+}
+
+function packedTwice(file: UploadedFile | undefined): UploadError {
+  const message = 'Cannot read the file: it is an archive within another one.';
+  return new UploadError('unsupported_file', message, { file: file?.name ?? '' });
+}
+
+/**
+ * The source of an upload.
+ *
+ * @throws PackageError `package_no_sections` for an older archive; UploadError `mapping_required` for tables without one
+ */
+export async function uploadSource(
+  upload: UploadContent,
+  request: FileRequest,
+  options: FilesSourceOptions & PackageSourceOptions,
+  signal: AbortSignal,
+): Promise<ImportSource> {
+  if (upload.kind === 'legacy_package') throw legacyError();
+  if (upload.kind === 'package') {
+    const { name: fileName, source } = upload.file;
+    const { name, description } = request;
+    const wanted = { name, description, fileName };
+    return packageSource(source.byteLength, () => readPackage(upload.archive), wanted, options);
+  }
+  if (upload.kind === 'table' && request.mapping === null) throw await mappingRequired(upload.files, signal);
+  return filesSource(upload.files, request, options);
+}
+
+function legacyError(): PackageError {
+  const message =
+    'The archive has no sections/*.jsonl file, but it is an older archive: convert it with "svc-pkg convert", or send convert=true to convert it on upload; if its files are tables, send a mapping.';
+  return new PackageError('package_no_sections', message);
+}

@@ -1,0 +1,164 @@
+import { createHash, hash } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
+
+/** A temporary file, for which room is made before it is written. Disposing of it deletes it. */
+export interface StagingFile extends AsyncDisposable {
+  readonly path: string;
+  /**
+   * Reserves disk space before it is used.
+   *
+   * @param bytes the total size of the file
+   * @throws an error when the disk has no room for it
+   */
+  makeRoom(bytes: number): Promise<void>;
+}
+
+/** Makes temporary files. */
+export interface Staging {
+  create(): StagingFile;
+}
+
+/** A file of an upload: in the staging folder, or in memory where it is small. */
+export type StagedFile = FileDigest &
+  FileLocation & {
+    /** The file name that the client gave, without any folder; empty when it gave none. */
+    readonly fileName: string;
+  };
+
+/** Where the bytes of a file are. */
+export type FileLocation =
+  | { readonly path: string; readonly content: null }
+  | { readonly path: null; readonly content: Uint8Array };
+
+export interface FileDigest {
+  readonly bytes: number;
+  /** Hex digits. */
+  readonly sha256: string;
+}
+
+/** A file up to this size stays in memory: to write, read and delete it would take longer than to use it. */
+const SMALL_BYTES = 64 * 1024;
+/** What the small files of one upload may take in memory. */
+const MEMORY_BYTES = 16 * 1024 * 1024;
+/** What may wait for the disk while the next bytes arrive; it is written immediately. */
+const WRITE_BEHIND_BYTES = 1024 * 1024;
+/** A file of unknown size reserves room in steps of this size. */
+const ROOM_STEP_BYTES = 1024 * 1024;
+
+/** Takes the files of one upload: small ones stay in memory, the others go to the disk. Disposing of it deletes them. */
+export class UploadStage implements AsyncDisposable {
+  readonly #staging: Staging;
+  readonly #files = new AsyncDisposableStack();
+  #memoryLeft = MEMORY_BYTES;
+
+  constructor(staging: Staging) {
+    this.#staging = staging;
+  }
+
+  /** A new file on the disk, deleted with the others. */
+  create(): StagingFile {
+    return this.#files.use(this.#staging.create());
+  }
+
+  /** Keeps the content of a file that is in memory anyway. */
+  keep(fileName: string, content: Uint8Array): StagedFile {
+    const bytes = content.byteLength;
+    this.#memoryLeft -= bytes;
+    return { path: null, content, fileName, bytes, sha256: hash('sha256', content, 'hex') };
+  }
+
+  /**
+   * Takes the content of a file while it arrives; ends after the last write, also when it fails.
+   *
+   * @param declaredBytes of the upload from here on; 0 if unknown. They are reserved together
+   * @throws what the content throws; the error of {@link StagingFile.makeRoom}
+   */
+  async add(
+    fileName: string,
+    content: AsyncIterable<Uint8Array>,
+    declaredBytes: number = 0,
+  ): Promise<StagedFile> {
+    const chunks = content[Symbol.asyncIterator]();
+    try {
+      const head = await readHead(chunks, Math.min(SMALL_BYTES, this.#memoryLeft));
+      if (head.isWhole) return this.keep(fileName, Buffer.concat(head.chunks));
+      const file = this.create();
+      const facts = await writeFile(file, joined(head.chunks, chunks), declaredBytes);
+      return { path: file.path, content: null, fileName, ...facts };
+    } finally {
+      await chunks.return?.();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#files.disposeAsync();
+  }
+}
+
+/** Reads up to a chunk that exceeds `maxBytes`. */
+async function readHead(
+  content: AsyncIterator<Uint8Array>,
+  maxBytes: number,
+): Promise<{ readonly chunks: Uint8Array[]; readonly isWhole: boolean }> {
+  const chunks: Uint8Array[] = [];
+  for (let bytes = 0; bytes <= maxBytes; ) {
+    const { done, value } = await content.next();
+    if (done === true) return { chunks, isWhole: true };
+    chunks.push(value);
+    bytes += value.byteLength;
+  }
+  return { chunks, isWhole: false };
+}
+
+async function* joined(
+  head: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  yield* head;
+  for (;;) {
+    const { done, value } = await rest.next();
+    if (done === true) return;
+    yield value;
+  }
+}
+
+async function writeFile(
+  file: StagingFile,
+  content: AsyncIterable<Uint8Array>,
+  declaredBytes: number,
+): Promise<FileDigest> {
+  const sha256 = createHash('sha256');
+  let bytes = 0;
+  await file.makeRoom(declaredBytes);
+  const makeRoom = roomInSteps(file, declaredBytes);
+  async function* withRoom(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of content) {
+      bytes += chunk.byteLength;
+      sha256.update(chunk);
+      await makeRoom(bytes);
+      yield chunk;
+    }
+  }
+  // Open before the first byte: a file that a failed stream opens later would outlive its deletion.
+  await using handle = await open(file.path, 'wx', 0o600);
+  await pipeline(withRoom, handle.createWriteStream({ highWaterMark: WRITE_BEHIND_BYTES }));
+  return { bytes, sha256: sha256.digest('hex') };
+}
+
+/**
+ * Makes room for a file of unknown size while it grows.
+ *
+ * @param roomBytes what it has room for
+ */
+export function roomInSteps(
+  file: Pick<StagingFile, 'makeRoom'>,
+  roomBytes: number,
+): (bytes: number) => Promise<void> {
+  let room = roomBytes;
+  return async (bytes) => {
+    if (bytes <= room) return;
+    room = bytes + ROOM_STEP_BYTES;
+    await file.makeRoom(room);
+  };
+}
