@@ -86,3 +86,4 @@ export { decodeBase64, encodeBase64 } from './media/base64.ts';
 export { type DataUri, isDataUri, parseDataUri } from './media/data-uri.ts';
 export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';
 export { sniffMimeType } from './media/sniff-mime-type.ts';
+export { type SchemaError, schemaPredicate } from './schema-predicate.ts';

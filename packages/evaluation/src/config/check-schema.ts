@@ -1,5 +1,6 @@
+import { schemaPredicate } from '@svc/jsonl-v23/internal';
 import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { ConfigProblems, Steps } from './config-problems.ts';
 import { PROVIDER_SCHEMAS, RUN_CONFIG_SHAPE } from './run-config-schema.ts';
 
@@ -54,45 +55,13 @@ function validate(
       .slice(1)
       .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
     const member = error.params['missingProperty'] ?? error.params['additionalProperty'];
-    problems.add(predicateOf(error), [
+    problems.add(schemaPredicate(error), [
       ...steps,
       ...inside,
       ...(member === undefined ? [] : [String(member)]),
     ]);
   }
 }
-
-function predicateOf({ keyword, params, parentSchema, message }: ErrorObject): string {
-  switch (keyword) {
-    case 'required':
-      return 'is missing';
-    case 'additionalProperties':
-      return 'is unknown';
-    case 'type':
-      return `must be of type ${[params['type']].flat().join(' or ')}`;
-    case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
-    case 'pattern':
-      return String(parentSchema?.['x-rule'] ?? 'has an invalid format');
-    case 'minimum':
-      return `must be at least ${params['limit']}`;
-    case 'maximum':
-      return `must be at most ${params['limit']}`;
-    default:
-      return LENGTHS[keyword]?.(params['limit']) ?? message ?? 'is invalid';
-  }
-}
-
-const LENGTHS: Readonly<Record<string, (limit: number) => string>> = {
-  minLength: (limit) => `must have at least ${counted(limit, 'character')}`,
-  maxLength: (limit) => `must have at most ${counted(limit, 'character')}`,
-  minItems: (limit) => `must have at least ${counted(limit, 'entry', 'entries')}`,
-  maxItems: (limit) => `must have at most ${counted(limit, 'entry', 'entries')}`,
-  maxProperties: (limit) => `must have at most ${counted(limit, 'member')}`,
-};
-
-const counted = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`;
 
 /** Levels that the schemas describe; below them, in `params`, any value is allowed. */
 const SCHEMA_DEPTH = 4;

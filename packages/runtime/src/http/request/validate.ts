@@ -1,3 +1,4 @@
+import { schemaPredicate } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Route } from '../route.ts';
@@ -77,7 +78,7 @@ function typed(value: string, type: unknown): string | number | boolean {
 /** Rejects every query parameter, for a route without any. */
 function rejectAll(values: Readonly<Record<string, unknown>>): void {
   for (const name in values) {
-    const message = `${name} is not known`;
+    const message = `${name} is unknown`;
     throw new RequestError('invalid_request', `Invalid query: ${message}.`, {
       errors: [{ message, path: name }],
     });
@@ -112,31 +113,7 @@ function sentence(error: ErrorObject, path: string): string {
   return `${path === '' ? 'the value' : path} ${predicateOf(error)}`;
 }
 
-function predicateOf({ keyword, params, parentSchema, message }: ErrorObject): string {
-  switch (keyword) {
-    case 'required':
-      return 'is missing';
-    case 'additionalProperties':
-      return 'is not known';
-    case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
-    case 'type':
-      return `must be ${[params['type']].flat().join(' or ')}`;
-    case 'format':
-      return FORMAT_RULES[params['format']] ?? `must be a ${params['format']}`;
-    case 'minimum':
-      return `must be at least ${params['limit']}`;
-    case 'maximum':
-      return `must be at most ${params['limit']}`;
-    case 'minLength':
-      return 'must not be empty';
-    case 'maxLength':
-      return `must have at most ${params['limit']} characters`;
-    case 'minProperties':
-      return 'must have at least one field';
-    case 'pattern':
-      return String(parentSchema?.['x-rule'] ?? 'has an invalid format');
-    default:
-      return message ?? 'is invalid';
-  }
+function predicateOf(error: ErrorObject): string {
+  const rule = error.keyword === 'format' ? FORMAT_RULES[error.params['format']] : undefined;
+  return rule ?? schemaPredicate(error);
 }
