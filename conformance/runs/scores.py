@@ -17,12 +17,12 @@ def interval(mean, stderr):
     return None if mean is None or stderr is None else [mean - 1.96 * stderr, mean + 1.96 * stderr]
 
 
-def pass_at_k(items, k):
-    """The share of all choices of k tries in which one passes, counted one by one; the mean over items."""
+def pass_k(items, k, passes):
+    """The share of all choices of k tries that pass by any or all of them, counted one by one; the mean over items."""
     shares = []
     for tries in items:
         if len(tries) >= k:
-            chosen = [any(choice) for choice in combinations(tries, k)]
+            chosen = [passes(choice) for choice in combinations(tries, k)]
             shares.append(Fraction(sum(chosen), len(chosen)))
     return float(sum(shares) / len(shares)) if shares else None
 
@@ -42,7 +42,8 @@ def scores(results, repetitions):
     stderr = stdev(means) / math.sqrt(len(means)) if len(means) >= 2 else None
     passed = sum(r["passed"] is True for r in results)
     due = sum(r["status"] != "unscored" for r in results)
-    at_k = {str(k): pass_at_k(tries.values(), k) for k in range(1, repetitions + 1)}
+    at_k = {str(k): pass_k(tries.values(), k, any) for k in range(1, repetitions + 1)}
+    hat_k = {str(k): pass_k(tries.values(), k, all) for k in range(1, repetitions + 1)}
     return {
         "mean": mean,
         "stderr": stderr,
@@ -51,6 +52,7 @@ def scores(results, repetitions):
         "pass_rate": passed / due if due else None,
         "pass_rate_scored": passed / len(scored) if scored else None,
         "pass_at_k": {k: value for k, value in at_k.items() if value is not None},
+        "pass_hat_k": {k: value for k, value in hat_k.items() if value is not None},
         "results": len(results),
         **{status: sum(r["status"] == status for r in results) for status in ("ok", "failed", "unscored")},
     }

@@ -111,6 +111,8 @@ it.skipIf(!hasPython)(
     expect(ended.counts).toMatchObject({ truncated, total: COUNT * repetitions, done: COUNT * repetitions });
     expect(truncated).toBeGreaterThan(0);
     expect(Object.keys(ended.scores.pass_at_k)).toEqual(['1', '2', '3']);
+    expect(ended.scores.pass_hat_k[1]).toBeCloseTo(ended.scores.pass_at_k[1], 12);
+    expect(ended.scores.pass_hat_k[3]).toBeLessThan(ended.scores.pass_hat_k[1]);
     expect(ended.finish_reasons).toMatchObject({
       stop: expect.any(Number),
       content_filter: expect.any(Number),

@@ -76,6 +76,9 @@ export interface RunUsage {
 /** More than a request body may have: a safeguard, not the limit of requests. */
 const MAX_CONFIG_BYTES = 16 * 1024 * 1024;
 
+/** SQL for the results that a stored summary is of. */
+export const SUMMARY_VERSION = `results_version || ':' || ok + failed + unscored`;
+
 /** The columns of a run under the names of {@link RunRow}. */
 export const RUN_COLUMNS: string = `id, dataset_id AS "datasetId", dataset_version_hash AS "datasetVersionHash",
   ${boundedName('name')} AS name, status, ${boundedText('config', MAX_CONFIG_BYTES, `'{}'`)} AS config, repetitions, total,
@@ -86,7 +89,7 @@ export const RUN_COLUMNS: string = `id, dataset_id AS "datasetId", dataset_versi
   truncated, input_tokens::float8 AS "inputTokens", output_tokens::float8 AS "outputTokens",
   judge_input_tokens::float8 AS "judgeInputTokens", judge_output_tokens::float8 AS "judgeOutputTokens", ${boundedText(`(${readableJson('config::json')} -> 'price')::text`, 1_000)} AS price,
   ${boundedText(`(${readableJson('config::json')} #> '{judge,price}')::text`, 1_000)} AS "judgePrice",
-  CASE WHEN summary_of = results_version || ':' || ok + failed + unscored
+  CASE WHEN summary_of = ${SUMMARY_VERSION}
     THEN (${readableJson('summary::json')} #>> '{scores,stderr}')::float8 END AS stderr,
   results_version::float8 AS "resultsVersion", results_due::float8 AS "resultsDue"`;
 

@@ -1,5 +1,5 @@
 import { estimateMean } from './estimate.ts';
-import { type PassCount, passAtK } from './pass-at-k.ts';
+import { type PassCount, passAtK, passHatK } from './pass-at-k.ts';
 
 /** Counts and sums of the results of some items. */
 export interface ResultSums {
@@ -30,6 +30,8 @@ export interface GroupScores {
   readonly pass_rate_scored: number | null;
   /** By k from 1 to the repetitions. */
   readonly pass_at_k: Readonly<Record<string, number>>;
+  /** The same, of items of which all tries pass. */
+  readonly pass_hat_k: Readonly<Record<string, number>>;
   readonly results: number;
   readonly ok: number;
   readonly failed: number;
@@ -46,6 +48,7 @@ export function groupScores(sums: ResultSums, repetitions: number): GroupScores 
     pass_rate: due === 0 ? null : passed / due,
     pass_rate_scored: scored === 0 ? null : passed / scored,
     pass_at_k: passAtK(sums.passCounts, repetitions),
+    pass_hat_k: passHatK(sums.passCounts, repetitions),
     results,
     ok,
     failed,

@@ -15,13 +15,32 @@ export interface PassCount {
  * @returns by k from 1; only those for which some item has as many tries
  */
 export function passAtK(counts: readonly PassCount[], maxK: number): Readonly<Record<string, number>> {
+  return byK(counts, maxK, ({ tries, passed }, k) => 1 - chanceOfAll(tries, tries - passed, k));
+}
+
+/**
+ * The unbiased estimator of pass^k (Yao et al., "τ-bench", 2024, section 3): the mean over items of the chance that all of
+ * k of their n tries pass, C(c, k) / C(n, k).
+ *
+ * @param maxK the repetitions of the run
+ * @returns by k as {@link passAtK}
+ */
+export function passHatK(counts: readonly PassCount[], maxK: number): Readonly<Record<string, number>> {
+  return byK(counts, maxK, ({ tries, passed }, k) => chanceOfAll(tries, passed, k));
+}
+
+function byK(
+  counts: readonly PassCount[],
+  maxK: number,
+  chance: (count: PassCount, k: number) => number,
+): Readonly<Record<string, number>> {
   const result: Record<string, number> = {};
   for (let k = 1; k <= maxK; k += 1) {
     let sum = 0;
     let items = 0;
     for (const count of counts) {
       if (count.tries < k) continue;
-      sum += count.items * chance(count.tries, count.passed, k);
+      sum += count.items * chance(count, k);
       items += count.items;
     }
     if (items > 0) result[k] = sum / items;
@@ -29,10 +48,10 @@ export function passAtK(counts: readonly PassCount[], maxK: number): Readonly<Re
   return result;
 }
 
-/** As a product, since the binomial coefficients would overflow. */
-function chance(tries: number, passed: number, k: number): number {
-  if (tries - passed < k) return 1;
-  let fails = 1;
-  for (let i = tries - passed + 1; i <= tries; i += 1) fails *= 1 - k / i;
-  return 1 - fails;
+/** The chance that k of n tries are all of those `chosen`. As a product, since the binomial coefficients would overflow. */
+function chanceOfAll(tries: number, chosen: number, k: number): number {
+  if (chosen < k) return 0;
+  let chance = 1;
+  for (let i = chosen + 1; i <= tries; i += 1) chance *= 1 - k / i;
+  return chance;
 }

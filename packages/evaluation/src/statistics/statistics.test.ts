@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { compareScores } from './compare-scores.ts';
 import { estimateMean } from './estimate.ts';
 import { mcnemar } from './mcnemar.ts';
-import { passAtK } from './pass-at-k.ts';
+import { passAtK, passHatK } from './pass-at-k.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../../../conformance/runs/scores.py', import.meta.url));
 const hasPython = spawnSync('python3', ['--version']).status === 0;
@@ -89,6 +89,38 @@ describe('mcnemar', () => {
   it('takes a million pairs', () => {
     expect(mcnemar(500_000, 500_000)).toBe(1);
     expect(mcnemar(500_000, 502_000)).toBeCloseTo(0.0459, 3);
+  });
+});
+
+describe('passHatK', () => {
+  /** The share of all subsets of k tries that pass, by going through them. */
+  function enumerated(tries: number, passed: number, k: number): number {
+    let all = 0;
+    let passing = 0;
+    for (let subset = 0; subset < 2 ** tries; subset += 1) {
+      const chosen = Array.from({ length: tries }, (_, at) => at).filter((at) => (subset >> at) & 1);
+      if (chosen.length !== k) continue;
+      all += 1;
+      if (chosen.every((at) => at < passed)) passing += 1;
+    }
+    return passing / all;
+  }
+
+  it('is the chance that all of k tries pass, over the items with as many', () => {
+    for (let tries = 1; tries <= 7; tries += 1) {
+      for (let passed = 0; passed <= tries; passed += 1) {
+        const found = passHatK([{ tries, passed, items: 2 }], 9);
+        expect(Object.keys(found)).toHaveLength(tries);
+        for (const [k, value] of Object.entries(found))
+          expect(value).toBeCloseTo(enumerated(tries, passed, Number(k)), 12);
+      }
+    }
+    const counts = [
+      { tries: 1, passed: 1, items: 9 },
+      { tries: 2, passed: 1, items: 1 },
+    ];
+    expect(passHatK(counts, 2)).toEqual({ 1: 0.95, 2: 0 });
+    expect(passHatK([], 3)).toEqual({});
   });
 });
 

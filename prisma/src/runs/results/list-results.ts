@@ -10,7 +10,7 @@ import {
   type ResultPosition,
   readPlannedResults,
 } from '../run-results.ts';
-import { runNotFound } from '../run-row.ts';
+import { runNotFound, SUMMARY_VERSION } from '../run-row.ts';
 import type { CountedBlocks } from './counted-blocks.ts';
 import { type CountedBefore, findResults } from './find-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
@@ -116,7 +116,7 @@ async function readRun(query: ReadQuery, id: string): Promise<RunTotals & { read
     ? await query<RunTotals & { readonly datasetId: string }>(
         `SELECT id, dataset_id AS "datasetId", results_version || ':' || ok + failed + unscored AS version, ok, failed,
            unscored, passed, scored, imported,
-           CASE WHEN summary_of = results_version || ':' || ok + failed + unscored THEN summary END AS summary
+           CASE WHEN summary_of = ${SUMMARY_VERSION} THEN summary END AS summary
          FROM runs WHERE id = $1`,
         [id],
       )

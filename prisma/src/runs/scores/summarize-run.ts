@@ -1,6 +1,7 @@
 import { type GroupScores, groupScores, type ResultSums } from '@svc/evaluation';
 import type pg from 'pg';
 import { type ReadQuery, readFrom } from '../../database/read-query.ts';
+import { SUMMARY_VERSION } from '../run-row.ts';
 import { groupSums, RUN_FACTS, type SumsRow } from './summary-sql.ts';
 
 /** The scores of a run and of its parts, as the API shows them. */
@@ -41,7 +42,7 @@ interface SummaryState {
 /** A summary of a run that goes on may be so much older than the time that it took. */
 const MAX_AGE_FACTOR = 20;
 
-const STATE = `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", results_version || ':' || ok + failed + unscored AS version,
+const STATE = `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", ${SUMMARY_VERSION} AS version,
     finished_at IS NOT NULL AS "isFinished", summary, summary_of AS "summaryOf", summary_ms AS "summaryMs",
     extract(epoch FROM clock_timestamp() - summary_at)::float8 * 1000 AS "ageMs"
   FROM runs WHERE id = $1`;

@@ -21,6 +21,11 @@ const GROUP: Readonly<Record<string, Schema>> = {
   pass_rate: { ...RATE, description: 'passed of those that should have been scored' },
   pass_rate_scored: { ...RATE, description: 'passed of the scored ones' },
   pass_at_k: { type: 'object', additionalProperties: RATE, description: 'by k, up to the repetitions' },
+  pass_hat_k: {
+    type: 'object',
+    additionalProperties: RATE,
+    description: 'by k, up to the repetitions: all k tries pass',
+  },
 };
 const COUNTS = { results: COUNT, ok: COUNT, failed: COUNT, unscored: COUNT };
 const GROUPS: Schema = { type: 'object', additionalProperties: shape({ ...GROUP, ...COUNTS }) };
@@ -28,7 +33,7 @@ const GROUPS: Schema = { type: 'object', additionalProperties: shape({ ...GROUP,
 /** The scores of a run: of the whole, and for one run also by section, type and tag. */
 export const RUN_SCORES: Schema = shape(
   { ...GROUP, ...COUNTS, by_section: GROUPS, by_type: GROUPS, by_tag: GROUPS },
-  ['pass_at_k', ...Object.keys(COUNTS), 'by_section', 'by_type', 'by_tag'],
+  ['pass_at_k', 'pass_hat_k', ...Object.keys(COUNTS), 'by_section', 'by_type', 'by_tag'],
 );
 
 export const USAGE: Schema = shape({
