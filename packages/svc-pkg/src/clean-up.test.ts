@@ -11,7 +11,7 @@ it('disposes of everything, the last first, also after an error', async () => {
   expect(done).toEqual(['third', 'first']);
 });
 
-it('hands over what it holds', async () => {
+it('moves what it holds', async () => {
   const done: string[] = [];
   const cleanUp = new CleanUp();
   cleanUp.defer(async () => void done.push('moved'));

@@ -13,7 +13,7 @@ export class CleanUp implements AsyncDisposable {
     this.#held.push({ [Symbol.asyncDispose]: dispose });
   }
 
-  /** Hands everything over to another one, so that disposing this does nothing. */
+  /** Moves everything to another one, so that disposing this does nothing. */
   move(): CleanUp {
     const other = new CleanUp();
     other.#held = this.#held;

@@ -87,7 +87,7 @@ it.each([
   expect(outcome.stderr.slice(0, line.length || undefined)).toBe(line);
 });
 
-it('refuses a --min-score that is no number', async () => {
+it('refuses a --min-score that is not a number', async () => {
   expect(await run(await ended([]), '--min-score', 'high')).toMatchObject({ exitCode: 2 });
 });
 

@@ -79,6 +79,7 @@ describe('upload', () => {
   const refused = problem(400, 'package_invalid_line', 'The value is wrong', {
     errors: [
       { message: 'The value is wrong', file: 'sections/a.jsonl', line: 3, column: 7, path: '/inputs' },
+      { message: '/id must be a string', file: 'sections/a.jsonl', line: 4, path: '/id' },
     ],
     errors_total: 4,
   });
@@ -90,7 +91,8 @@ describe('upload', () => {
       exitCode: 1,
       stdout: '',
       stderr:
-        'sections/a.jsonl:3:7: The value is wrong at /inputs (package_invalid_line)\n  ... and 3 more\n' +
+        'sections/a.jsonl:3:7: The value is wrong at /inputs (package_invalid_line)\n' +
+        'sections/a.jsonl:4: /id must be a string\n  ... and 2 more\n' +
         `Every error with its line: svc-pkg check ${path}\n`,
     });
     const outcome = await svcPkg(['upload', path, '--api-url', service.url, '--json']);
@@ -102,6 +104,7 @@ describe('upload', () => {
       request_id: 'f00d',
       errors: [
         { message: 'The value is wrong', file: 'sections/a.jsonl', line: 3, column: 7, path: '/inputs' },
+        { message: '/id must be a string', file: 'sections/a.jsonl', line: 4, path: '/id' },
       ],
       errors_total: 4,
     });

@@ -78,7 +78,7 @@ it('prints an error of the service in both forms', async () => {
     retryAfterSeconds: undefined,
   });
   expect(await printed(error, false)).toBe(
-    'svc-pkg: Two fields are wrong (invalid_request)\nsvc-pkg: must be string at /name (invalid_request)\na:1: too long (invalid_row)\n  ... and 1 more\n',
+    'svc-pkg: Two fields are wrong (invalid_request)\nsvc-pkg: must be string at /name\na:1: too long (invalid_row)\n  ... and 1 more\n',
   );
   expect(JSON.parse(await printed(error, true))).toEqual({
     error: {

@@ -8,7 +8,8 @@ import type { Failure } from './failure.ts';
 export interface LocatedMessage {
   readonly location: SourceLocation;
   readonly message: string;
-  readonly code: string;
+  /** Absent where it is unknown. */
+  readonly code?: string | undefined;
 }
 
 /**
@@ -20,7 +21,8 @@ export function errorLine({ location, message, code }: LocatedMessage, fallback 
   const { path, ...position } = location;
   const where = formatLocation(position) || fallback;
   const pointer = path === undefined || path === '' || message.includes(path) ? '' : ` at ${path}`;
-  return printableText(`${where}: ${message.replace(/\.$/, '')}${pointer} (${code})`);
+  const suffix = code === undefined ? '' : ` (${code})`;
+  return printableText(`${where}: ${message.replace(/\.$/, '')}${pointer}${suffix}`);
 }
 
 /** Prints how a command failed: lines for people, or one JSON document. Prints nothing for a broken pipe. */
@@ -39,9 +41,10 @@ export async function printError(
 
 function errorText(failure: Failure, hint: string | undefined): string {
   const { response, errors = [], errorsTotal = errors.length } = failure;
-  const details = errors.map(({ message, code = failure.code, count, ...location }) => ({
+  const details = errors.map(({ message, code, count, ...location }) => ({
     message: count === undefined ? message : `${count} x ${message}`,
-    code,
+    // The code of a response is that of its first error; it gives none for the others.
+    code: code ?? (message === failure.message ? failure.code : undefined),
     location,
   }));
   // The failure is the first of the errors, in a response perhaps without its location.

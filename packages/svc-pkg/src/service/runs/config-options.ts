@@ -1,6 +1,6 @@
 import { ServiceError } from '../client/service-error.ts';
 
-/** Members of a configuration with an option of their own, or with a usual way to set them. */
+/** Members of a configuration that another option or a usual value of `--set` sets. */
 const OPTIONS: Readonly<Record<string, string>> = {
   provider: '--set provider.type=...',
   'provider.model': '--model',
