@@ -16,6 +16,7 @@ function ended(errors: readonly object[], mean: number | null = 0.5): Promise<Fa
     counts: { total: 4, done: 4, ok: 4 - errors.length, failed: errors.length, unscored: 0, truncated: 0 },
     scores: { mean, passed: 1, pass_rate: 0.25 },
     error: null,
+    created_at: '2026-01-01T00:00:00.000Z',
     finished_at: '2026-01-01T00:00:00.000Z',
   };
   return fakeService({

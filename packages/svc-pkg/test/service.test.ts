@@ -48,7 +48,7 @@ describe('upload', () => {
   });
 
   it('prints the response unchanged with --json', async () => {
-    const text = '{"id":"1","item_count":12345678901234567890}';
+    const text = `{"id":"1","version_hash":"${DATASET.version_hash}","item_count":12345678901234567890}`;
     const service = await fakeService({ 'POST /datasets/upload': json(text, 201) });
     const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
     expect(await svcPkg(['--json', 'upload', path, '--api-url', service.url])).toMatchObject({
@@ -155,6 +155,7 @@ describe('upload', () => {
       progress: { rows_done: 1, rows_total: 2 },
       dataset_id: status === 'succeeded' ? DATASET.id : null,
       error: null,
+      created_at: DATASET.created_at,
     });
     const service = await fakeService({
       'POST /datasets/upload': (request, response, raw) => {
