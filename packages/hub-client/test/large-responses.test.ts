@@ -99,6 +99,8 @@ describe('a response that costs more than it is worth', () => {
     const { longestTurnMs } = await measure({ info, tree: listing(count) }, async (client) => {
       const dataset = await client.openDataset({ path: 'o/d' });
       expect(dataset.splits).toMatchObject([{ split: 'train' }]);
+      // The hub sends no such file.
+      await expect(dataset.select()).rejects.toMatchObject({ code: 'hub_bad_response' });
     });
     expect(longestTurnMs).toBeLessThan(MAX_TURN_MS);
   });

@@ -5,6 +5,7 @@ import {
   type TextTablesOptions,
 } from '@svc/tabular/internal';
 import { featuresFromYaml } from '../repository/card-features.ts';
+import { createPacer } from './pacer.ts';
 import { needsRowCounts, resolveSplit, type SplitExpression } from './split-slice.ts';
 import type { Subset, SubsetSplit } from './subset.ts';
 import { type SplitTable, withHubErrors } from './table-errors.ts';
@@ -24,12 +25,19 @@ export async function openTables(
   { textColumns, skipsInvalid, signal }: Pick<TextTablesOptions, 'textColumns' | 'skipsInvalid' | 'signal'>,
 ): Promise<Map<string, SplitTable>> {
   const splits = namedSplits(subset, expression);
-  const filesOf = (split: SubsetSplit): ByteSource[] => split.files.map(({ path }) => open(path));
+  const pace = createPacer();
+  const filesOf = async (split: SubsetSplit): Promise<ByteSource[]> => {
+    const files: ByteSource[] = [];
+    await pace(split.files, ({ path }) => files.push(open(path)));
+    return files;
+  };
   const declared = featuresFromYaml(subset.declaredFeatures) ?? undefined;
   const mustCount = needsRowCounts(expression);
 
   if (subset.format !== 'parquet') {
-    const tables = await openTextTables(new Map(splits.map((split) => [split.name, filesOf(split)])), {
+    const files = new Map<string, readonly ByteSource[]>();
+    for (const split of splits) files.set(split.name, await filesOf(split));
+    const tables = await openTextTables(files, {
       format: subset.format ?? 'text',
       params: subset.params,
       declared,
@@ -46,7 +54,7 @@ export async function openTables(
     const isDeclared = split.declaredRows !== null && declared !== undefined;
     const isSmall = split.files.length <= MAX_COUNTED_FILES;
     const everyFooter = mustCount || startsLater || (!isDeclared && isSmall);
-    const table = await openParquetTable(filesOf(split), { declared, everyFooter, signal });
+    const table = await openParquetTable(await filesOf(split), { declared, everyFooter, signal });
     tables.set(split.name, withHubErrors(table));
   }
   return tables;

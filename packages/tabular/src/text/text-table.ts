@@ -1,5 +1,6 @@
 import type { UnreadRow } from '@svc/jsonl-v23/internal';
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
+import { yieldToEventLoop } from '#runtime';
 import { TableError, toUnreadRow } from '../errors.ts';
 import type { Features } from '../schema/features.ts';
 import {
@@ -24,6 +25,8 @@ const EXPECTED_RATIO = 4;
 /** Further files whose first rows are sampled for their columns. */
 const MAX_SAMPLED_FILES = 4;
 const SAMPLE_SIZE = 64 * 1024;
+/** Some milliseconds of work. */
+const FILES_PER_TURN = 4096;
 /** Size of a batch of rows, in characters. */
 const BATCH_SIZE = 1024 * 1024;
 const MAX_BATCH_ROWS = 1000;
@@ -70,9 +73,15 @@ export async function openTextTables(
 ): Promise<Map<string, Table>> {
   const { format, params, declared, count = new Set(), signal, textColumns, skipsInvalid } = options;
   const budget: CacheBudget = { bytes: SMALL_BYTES };
-  const tables = new Map(
-    [...files].map(([name, sources]) => [name, sources.map((source) => new CachedFile(source, budget))]),
-  );
+  const tables = new Map<string, readonly CachedFile[]>();
+  for (const [name, sources] of files) {
+    const cached: CachedFile[] = [];
+    for (const source of sources) {
+      cached.push(new CachedFile(source, budget));
+      if (cached.length % FILES_PER_TURN === 0) await yieldToEventLoop();
+    }
+    tables.set(name, cached);
+  }
   const rowsOf: RowReader = (file, reading) =>
     readRows(file.read(reading), format, {
       params,
