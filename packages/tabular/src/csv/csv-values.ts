@@ -1,5 +1,6 @@
 import { NULL_WORDS } from '@svc/jsonl-v23/internal';
 import { canonicalNumber, JsonlError } from '@svc/jsonl-v23/json';
+import { shorten } from '../errors.ts';
 import { isInt64, isUint64 } from '../schema/int64.ts';
 
 const MINUS = 45;
@@ -132,4 +133,21 @@ export function dtypeOfShape({ kind }: CsvColumnShape): string {
     text: 'string',
   } as const;
   return dtypes[kind];
+}
+
+const MAX_WARNINGS = 20;
+
+/** Columns that are texts only because their numbers or truth values are not written as JSON has them. */
+export function spellingWarnings(names: readonly string[], shapes: readonly CsvColumnShape[]): string[] {
+  return shapes
+    .flatMap(({ kind, spelling }, index) => {
+      if (kind !== 'text' || (spelling !== 'number' && spelling !== 'bool')) return [];
+      const [values, examples, type] =
+        spelling === 'number' ? ['numbers', '`1.0`', 'float64'] : ['truth values', '`True`', 'bool'];
+      const column = shorten(names[index] as string);
+      return [
+        `Column ${column} has ${values} that are not written as in JSON, such as ${examples}, and stay texts. Set its type to ${type} in \`types\` to convert them.`,
+      ];
+    })
+    .slice(0, MAX_WARNINGS);
 }

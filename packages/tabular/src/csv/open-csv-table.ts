@@ -1,6 +1,6 @@
 import { CellWriter, transferBuffer, type UnreadRow, wordsOf } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
-import { shorten, TableError, toUnreadRow } from '../errors.ts';
+import { TableError, toUnreadRow } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { type CellRows, type RowBatch, type Table, type WholeRange, wholeRange } from '../table.ts';
@@ -15,6 +15,7 @@ import {
   emptyShape,
   noteSpelling,
   noteValue,
+  spellingWarnings,
 } from './csv-values.ts';
 import { RecordReader } from './record-reader.ts';
 import { utf8Chunks } from './utf8-chunks.ts';
@@ -83,23 +84,6 @@ export async function openCsvTable(source: ByteSource, options: CsvTableOptions)
     },
     readCells: (range) => reader.readCells(scan, wholeRange(features(), range)),
   };
-}
-
-const MAX_WARNINGS = 20;
-
-/** Columns that are texts only because their numbers or truth values are not written as JSON has them. */
-function spellingWarnings(names: readonly string[], shapes: readonly CsvColumnShape[]): string[] {
-  return shapes
-    .flatMap(({ kind, spelling }, index) => {
-      if (kind !== 'text' || (spelling !== 'number' && spelling !== 'bool')) return [];
-      const [values, examples, type] =
-        spelling === 'number' ? ['numbers', '`1.0`', 'float64'] : ['truth values', '`True`', 'bool'];
-      const column = shorten(names[index] as string);
-      return [
-        `Column ${column} has ${values} that are not written as in JSON, such as ${examples}, and stay texts. Set its type to ${type} in \`types\` to convert them.`,
-      ];
-    })
-    .slice(0, MAX_WARNINGS);
 }
 
 /** What the first reading has found. */

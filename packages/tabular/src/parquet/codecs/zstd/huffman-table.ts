@@ -79,7 +79,7 @@ function buildTable(weights: number[]): HuffmanTable {
 }
 
 /** Decodes one stream, which has exactly as many symbols as `target`. @throws RangeError where it is damaged */
-export function decodeHuffman(
+export function decodeStream(
   { maxBits, symbols, lengths }: HuffmanTable,
   bytes: Uint8Array,
   [start, end]: readonly [start: number, end: number],
@@ -93,6 +93,26 @@ export function decodeHuffman(
     if (input.left < 0) throw damaged();
   }
   if (input.left !== 0) throw damaged();
+}
+
+/** Decodes four streams, each of a fourth of the symbols; their lengths come first. @throws RangeError */
+export function decodeFourStreams(
+  table: HuffmanTable,
+  bytes: Uint8Array,
+  [start, end]: readonly [start: number, end: number],
+  target: Uint8Array,
+): void {
+  const share = (target.length + 3) >> 2;
+  if (end - start < 6 || 3 * share > target.length) throw damaged();
+  let at = start + 6;
+  for (let stream = 0; stream < 4; stream += 1) {
+    const length = (bytes[start + 2 * stream] as number) | ((bytes[start + 2 * stream + 1] as number) << 8);
+    const next = stream === 3 ? end : at + length;
+    if (next > end) throw damaged();
+    const last = stream === 3 ? target.length : (stream + 1) * share;
+    decodeStream(table, bytes, [at, next], target.subarray(stream * share, last));
+    at = next;
+  }
 }
 
 function damaged(): RangeError {

@@ -1,6 +1,6 @@
 import { BackwardBits } from './backward-bits.ts';
 import { buildFseTable, type FseTable, nextState, readFseTable, singleSymbol } from './fse-table.ts';
-import { decodeHuffman, type HuffmanTable, readHuffmanTable } from './huffman-table.ts';
+import { decodeFourStreams, decodeStream, type HuffmanTable, readHuffmanTable } from './huffman-table.ts';
 
 const MAGIC = 0xfd2fb528;
 /** The lowest four bits are free. */
@@ -183,30 +183,12 @@ class ZstdFrame {
       this.#huffman = table;
       this.at = tableEnd;
     }
+    if (this.#huffman === undefined) throw damaged('has no code for its literals');
     const literals = this.#literalBuffer.subarray(0, size);
-    this.#decodeLiterals(literals, packedEnd, format === 0 ? 1 : 4);
+    const decode = format === 0 ? decodeStream : decodeFourStreams;
+    decode(this.#huffman, this.#input, [this.at, packedEnd], literals);
     this.at = packedEnd;
     return literals;
-  }
-
-  #decodeLiterals(literals: Uint8Array, end: number, streams: 1 | 4): void {
-    const table = this.#huffman;
-    if (table === undefined) throw damaged('has no code for its literals');
-    if (streams === 1) {
-      decodeHuffman(table, this.#input, [this.at, end], literals);
-      return;
-    }
-    if (end - this.at < 6) throw damaged('ends early');
-    const share = (literals.length + 3) >> 2;
-    if (3 * share > literals.length) throw damaged('has too few literals');
-    let start = this.at + 6;
-    for (let stream = 0; stream < 4; stream += 1) {
-      const length = stream === 3 ? end - start : this.#view.getUint16(this.at + 2 * stream, true);
-      if (length < 0 || start + length > end) throw damaged('ends early');
-      const target = literals.subarray(stream * share, stream === 3 ? literals.length : (stream + 1) * share);
-      decodeHuffman(table, this.#input, [start, start + length], target);
-      start += length;
-    }
   }
 
   /** Reads the sequences of a block, and does what they say (RFC 8878, 3.1.1.3.2 and 3.1.1.4). */
