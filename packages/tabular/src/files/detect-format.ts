@@ -67,7 +67,7 @@ export async function detectFormat(source: ByteSource, options: DetectOptions = 
 }
 
 const READ_AS_TEXT =
-  'The file is read as plain text, each line a row, because its content is no other format. If it is one, give its format.';
+  'The file is read as plain text, each line a row, because its content looks like none of the other formats. If it has another format, give it.';
 
 /** Files of these names are text, also with characters that other text does not have. */
 const TEXT_SUFFIXES = ['csv', 'tsv', 'txt', 'json', 'jsonl', 'ndjson'];

@@ -1,6 +1,6 @@
 import type { BackwardBits } from './backward-bits.ts';
 
-/** A table of finite state entropy (RFC 8878, 4.1): what each state stands for, and which states follow. */
+/** A table of finite state entropy (RFC 8878, 4.1): what each state means, and which states follow. */
 export interface FseTable {
   readonly accuracyLog: number;
   readonly symbols: Uint8Array;
