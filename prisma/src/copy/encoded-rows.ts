@@ -34,6 +34,7 @@ export function countedRows(itemCount: number, failures: RowFailures | null): En
     itemBytes: 0,
     itemHashes: new Uint8Array(),
     assetCount: 0,
+    embeddedBytes: 0,
     lines: null,
     contents: [],
   };
