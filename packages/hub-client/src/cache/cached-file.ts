@@ -4,12 +4,12 @@ import type { AccessCheck } from './access-check.ts';
 import type { EntryReader } from './entry.ts';
 import type { EntryStore, PendingEntry } from './entry-store.ts';
 
-/** How much of a file is kept that was not read to its end, as a preview does. */
+/** How much is cached of a file that was not read to its end, as by a preview. */
 const MAX_HEAD_BYTES = 16 * 1024 * 1024;
 /** One request in place of a damaged part of an entry. */
 const REPAIR_BYTES = 8 * 1024 * 1024;
 
-/** A file of which the ranges, the beginning, or the whole is in the cache once it was read. */
+/** A file whose ranges, beginning or whole content is cached after the first read. */
 export class CachedFile implements ByteSource {
   readonly path: string;
   readonly byteLength: number;

@@ -51,11 +51,11 @@ export interface HubClientOptions {
    */
   readonly dispatcher?: HttpDispatcher | undefined;
   /**
-   * Node only: a folder that keeps what is read of files, by commit and path, for this and other processes. What the hub
-   * serves only to the owner of a token is read only with that token. Default: nothing is kept.
+   * Node only: a folder that caches file contents by commit and path, for this and other processes. Files that the hub
+   * serves only to the owner of a token are read only with that token. Default: no cache.
    */
   readonly cacheDir?: string | undefined;
-  /** What the folder may hold, in bytes; default 10 GiB. Files that were not used for the longest time are removed. */
+  /** Largest size of the folder in bytes; default 10 GiB. The least recently used files are removed. */
   readonly cacheMaxBytes?: number | undefined;
   /** Value of the `User-Agent` header; default `svc-hub-client/` and the version. Browsers may send their own. */
   readonly userAgent?: string | undefined;

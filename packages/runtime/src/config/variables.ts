@@ -315,7 +315,7 @@ export const VARIABLES = {
   hubToken: token('HUB_TOKEN', 'the hub token for requests that have none'),
   hubCacheDir: optionalText(
     'SVC_HUB_CACHE_DIR',
-    'folder that caches what is read of hub files, by commit and path, for all processes that use it; without it, nothing is cached',
+    'folder that caches the contents of hub files by commit and path, for all processes that use it; without it, nothing is cached',
   ),
   hubCacheBytes: integer(
     'SVC_HUB_CACHE_BYTES',
