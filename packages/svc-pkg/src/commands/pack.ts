@@ -67,8 +67,5 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
 /** The name of the first folder or file. */
 async function defaultName(input: string, files: readonly { readonly name: string }[]): Promise<string> {
   const isFolder = input !== '-' && (await stat(input)).isDirectory();
-  return isFolder ? checkedName(basename(resolve(input))) : datasetNameOf(files);
+  return datasetNameOf(isFolder ? [{ name: basename(resolve(input)) }] : files);
 }
-
-/** Without control characters, which no name may have. */
-const checkedName = (name: string): string => name.replaceAll(/\p{Cc}/gu, '') || 'upload';
