@@ -179,3 +179,28 @@ describe('bounds of a mapping', () => {
     expect((await upload(api, table, mapping)).status).toBe(201);
   });
 });
+
+describe('compressed tables', () => {
+  it('count what comes out of them, also while only the types of columns are looked for', async () => {
+    // The first value is a number, and the last is not: the types of all rows are read.
+    const table = gzipSync(`a,b\n1,${'x'.repeat(1000)}\n${'1,\n'.repeat(25_000_000)}x,\n`);
+    const mapping = { prompt_column: 'b', invalid_rows: 'skip' };
+    const refused = await upload(api, table, mapping, '/datasets/upload?dry_run=true');
+    expect(refused).toMatchObject({ status: 400, body: { code: 'package_limit' } });
+    const members = await upload(
+      small,
+      gzipSync(csv(100_000)),
+      { prompt_template: 'x' },
+      '/datasets/upload/preview',
+    );
+    expect(members).toMatchObject({
+      status: 400,
+      body: {
+        code: 'package_limit',
+        detail: expect.stringContaining('more than 100000 bytes come out of its'),
+        errors: [{ file: 'table' }],
+      },
+    });
+    expect(members.body.detail).toContain('(SVC_MAX_UNCOMPRESSED_BYTES, SVC_MAX_EXPANSION_RATIO).');
+  }, 120_000);
+});

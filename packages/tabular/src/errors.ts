@@ -10,6 +10,7 @@ export type TableErrorCode =
   | 'column_not_found'
   | 'damaged_file'
   | 'unsupported_file'
+  | 'too_large'
   | 'type_changed'
   | 'invalid_name';
 

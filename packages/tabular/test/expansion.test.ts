@@ -63,8 +63,8 @@ describe('a small Parquet file that expands to a lot', () => {
     const before = process.memoryUsage.rss();
     const { failure, bytes: produced } = await readAll([memoryFile(bytes)], ['t']);
     expect(failure).toMatchObject({
-      code: 'unsupported_file',
-      message: expect.stringContaining('more than 1000 times'),
+      code: 'too_large',
+      message: expect.stringContaining(`more than ${1024 ** 3} bytes come out of its ${bytes.length} bytes`),
       location: { file: 'data.parquet' },
     });
     expect(produced).toBeLessThanOrEqual(1024 ** 3 + 2_000_000);
@@ -174,7 +174,12 @@ it('createExpansionMeter lets a file of any size have a gigabyte, and no more th
   expect(() => small.add(1)).toThrow(TableError);
   const large = createExpansionMeter({ path: 'a', byteLength: 1024 ** 3 });
   large.add(1000 * 1024 ** 3);
-  expect(() => large.add(1)).toThrow('more than 1000 times');
+  expect(() => large.add(1)).toThrow(
+    `more than ${1000 * 1024 ** 3} bytes come out of its ${1024 ** 3} bytes`,
+  );
+  const own = createExpansionMeter({ path: 'a', byteLength: 10, maxContentBytes: 20 });
+  own.add(20);
+  expect(() => own.add(1)).toThrow('more than 20 bytes come out of its 10 bytes');
 });
 
 it('rowBytes weighs what JSON would have at least', () => {

@@ -7,6 +7,7 @@ import type { FormatHints } from '@svc/tabular';
 import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
 import { type FilesSourceOptions, filesSource } from './files-source.ts';
+import { limitContent } from './limit-content.ts';
 import { nameOfFile, type PackageSourceOptions, packageSource } from './package-source.ts';
 import {
   detectFiles,
@@ -67,7 +68,7 @@ export async function openUpload(
     for await (const { name, content } of unpackFiles(contents, limits, signal)) {
       unpacked.push(await stage.add(name, content));
     }
-    const tables = await openFiles(unpacked, stack);
+    const tables = await openFiles(unpacked, stack, limits);
     const isPackedAgain = (await recognise(tables, request.mapping, limits, signal)).kind !== 'files';
     if (isPackedAgain) throw packedTwice(tables[0]);
     const found = await detectFiles(tables, request.hints, signal);
@@ -75,7 +76,7 @@ export async function openUpload(
     return opened(tablesOf(found, request), contents.ignored);
   };
 
-  const files = await openFiles(staged, stack);
+  const files = await openFiles(staged, stack, limits);
   const recognised = await recognise(files, request.mapping, limits, signal);
   if (recognised.kind === 'archives') return await unpack(recognised.files);
   if (recognised.kind === 'files') {
@@ -86,7 +87,7 @@ export async function openUpload(
   const { kind, file, archive } = recognised;
   if (kind === 'package') return opened({ kind, file, archive });
   if (!request.convert) return opened({ kind });
-  const [converted] = await openFiles(await convert(staged, request, stage, limits, signal), stack);
+  const [converted] = await openFiles(await convert(staged, request, stage, limits, signal), stack, limits);
   if (converted === undefined) throw new Error('There is no archive to convert.');
   return opened({
     kind: 'package',
@@ -103,16 +104,17 @@ function tablesOf(files: readonly TableFile[], { mapping }: OpenUploadRequest): 
 async function openFiles(
   staged: readonly StagedFile[],
   stack: AsyncDisposableStack,
+  limits: Partial<PackageLimits>,
 ): Promise<UploadedFile[]> {
   const files: UploadedFile[] = [];
   for (const { path, content, fileName: name, sha256 } of staged) {
     if (content !== null) {
-      files.push({ name, sha256, source: bytesSource(content) });
+      files.push({ name, sha256, source: limitContent(bytesSource(content), limits) });
       continue;
     }
     const source = await openFileSource(path);
     stack.defer(() => source.close());
-    files.push({ name, sha256, source });
+    files.push({ name, sha256, source: limitContent(source, limits) });
   }
   return files;
 }

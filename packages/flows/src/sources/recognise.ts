@@ -8,6 +8,7 @@ import {
   type FormatHints,
   openFileTable,
   type Table,
+  type ByteSource as TableBytes,
 } from '@svc/tabular';
 import { sectionNames, tableSource } from '@svc/tabular/internal';
 import { toUploadError, UploadError } from './upload-error.ts';
@@ -15,7 +16,7 @@ import { toUploadError, UploadError } from './upload-error.ts';
 /** A file of an upload, under the name that the client gave it. */
 export interface UploadedFile {
   readonly name: string;
-  readonly source: ByteSource;
+  readonly source: ByteSource & Pick<TableBytes, 'maxContentBytes'>;
   /** Hex digits. */
   readonly sha256: string;
 }

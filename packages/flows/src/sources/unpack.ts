@@ -60,7 +60,7 @@ export function contentsOf(packed: readonly PackedFile[]): Contents {
  * Unpacks ZIP archives, and files that are compressed as a whole, one after another. Read the content of each before you
  * go on. What comes out is bounded by the limits of packages.
  *
- * @throws PackageError, UploadError `unsupported_file`; errors of the files; the signal's reason
+ * @throws PackageError, UploadError `unsupported_file`, `package_limit`; errors of the files; the signal's reason
  */
 export async function* unpackFiles(
   { files }: Contents,
@@ -72,8 +72,8 @@ export async function* unpackFiles(
     for await (const chunk of content) {
       leftBytes -= chunk.byteLength;
       if (leftBytes < 0) {
-        const message = `Cannot read the file: unpacked files must have at most ${maxTotalBytes} bytes.`;
-        throw new UploadError('unsupported_file', message, { file: name });
+        const message = `Unpacked files must have at most ${maxTotalBytes} bytes (SVC_MAX_UNCOMPRESSED_BYTES).`;
+        throw new UploadError('package_limit', message, { file: name });
       }
       yield chunk;
     }

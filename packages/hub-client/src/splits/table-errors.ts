@@ -6,6 +6,7 @@ const HUB_CODES = {
   column_not_found: 'column_not_found',
   damaged_file: 'hub_bad_response',
   unsupported_file: 'hub_unsupported_dataset',
+  too_large: 'hub_unsupported_dataset',
   // A hub dataset has neither: its types come from its first rows, and its files have paths.
   type_changed: 'invalid_row',
   invalid_name: 'hub_unsupported_dataset',

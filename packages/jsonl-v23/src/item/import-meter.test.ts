@@ -26,7 +26,7 @@ describe('ImportMeter', () => {
         let [rows, bytes, embeddedBytes] = [0, 0, 0];
         for (const step of made) {
           rows += step.rows;
-          bytes += step.bytes + 64 * step.skippedRows;
+          bytes += step.bytes + 256 * step.skippedRows;
           embeddedBytes += step.embeddedBytes;
           const add = (): void => {
             meter.addRows(step.rows);

@@ -20,8 +20,8 @@ export const DEFAULT_IMPORT_LIMITS: ImportLimits = {
 /** Nulls and repeated values take next to nothing in a file, so small files of them have this much. */
 export const FREE_EXPANSION_BYTES: number = 64 * 1024 * 1024;
 
-/** A row that does not become an item counts as the shortest item. */
-const SKIPPED_ROW_BYTES = 64;
+/** A row that does not become an item takes longer than a short item: its error is made. */
+const SKIPPED_ROW_BYTES = 256;
 
 /** What each limit is called where an operator sets it. */
 export type LimitNames = Readonly<Record<keyof ImportLimits, string>>;

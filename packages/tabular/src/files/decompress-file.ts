@@ -6,7 +6,7 @@ import { compressionBy } from './read-head.ts';
 /**
  * The content of a file, decompressed by what its first bytes are.
  *
- * @throws TableError `damaged_file`, `unsupported_file` for a file that expands too much; errors of the source; the
+ * @throws TableError `damaged_file`, `too_large`; errors of the source; the
  *   signal's reason
  */
 export async function* decompressFile(

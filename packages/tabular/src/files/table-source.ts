@@ -4,6 +4,8 @@ import type { ByteSource } from '../source/byte-source.ts';
 /** A file behind random access. */
 export interface RandomAccess {
   readonly byteLength: number;
+  /** As in `ByteSource`. */
+  readonly maxContentBytes?: number | undefined;
   /** Bytes that fill a buffer are the caller's, unless they are the whole file: it may free their memory. */
   read(start: number, end: number): Promise<Uint8Array>;
 }
@@ -12,7 +14,7 @@ const READ_BYTES = 256 * 1024;
 
 /** A file behind random access as a source of tables; the next bytes are read while these are used. */
 export function tableSource(path: string, source: RandomAccess): ByteSource {
-  const { byteLength } = source;
+  const { byteLength, maxContentBytes } = source;
   const readRange = async (
     start: number,
     end: number,
@@ -32,6 +34,7 @@ export function tableSource(path: string, source: RandomAccess): ByteSource {
   return {
     path,
     byteLength,
+    maxContentBytes,
     isNear: true,
     readRange,
     async *stream(signal, head = []) {

@@ -47,6 +47,7 @@ function withTail(file: ByteSource, tailStart: number, tail: Uint8Array<ArrayBuf
     ...(file.isNear === undefined ? {} : { isNear: file.isNear }),
     path: file.path,
     byteLength: file.byteLength,
+    maxContentBytes: file.maxContentBytes,
     stream: (signal, head) => file.stream(signal, head),
     async readRange(start, end, signal) {
       if (start < tailStart) return await file.readRange(start, end, signal);

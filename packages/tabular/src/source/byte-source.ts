@@ -14,6 +14,11 @@ export interface ByteSource {
   readonly byteLength: number;
   /** How the file is compressed; absent where its name says so. */
   readonly compression?: FileCompression | 'none' | undefined;
+  /**
+   * The most bytes that may come out of the file, by its compression or by references to one value; absent for 1 GiB or
+   * 1,000 times its size.
+   */
+  readonly maxContentBytes?: number | undefined;
   /** Whether a read takes no longer for a few bytes than for many, as from a disk: then little is read ahead. Default false. */
   readonly isNear?: boolean;
   /** Reads the bytes from `start` to `end` (exclusive), exactly that many. They are the caller's, who may free their memory. */

@@ -1,5 +1,6 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { TableError } from '../errors.ts';
+import type { ByteSource } from './byte-source.ts';
 
 /** The limit for small files. */
 const MIN_LIMIT_BYTES = 1024 * 1024 * 1024;
@@ -10,27 +11,22 @@ const MAX_ROW_BYTES = 256 * 1024 * 1024;
 
 /** Counts what comes out of a file, by its compression or by references to one value. */
 export interface ExpansionMeter {
-  /** @throws TableError `unsupported_file` if too much has come out */
+  /** @throws TableError `too_large` if too much has come out */
   add(bytes: number): void;
 }
 
 export function createExpansionMeter({
   path,
   byteLength,
-}: {
-  path: string;
-  byteLength: number;
-}): ExpansionMeter {
-  let left = Math.max(MIN_LIMIT_BYTES, byteLength * MAX_EXPANSION_RATIO);
+  maxContentBytes = Math.max(MIN_LIMIT_BYTES, byteLength * MAX_EXPANSION_RATIO),
+}: Pick<ByteSource, 'path' | 'byteLength' | 'maxContentBytes'>): ExpansionMeter {
+  let left = maxContentBytes;
   return {
     add(bytes) {
       left -= bytes;
       if (left >= 0) return;
-      throw new TableError(
-        'unsupported_file',
-        `Cannot read the file: it holds more than ${MAX_EXPANSION_RATIO} times its ${byteLength} bytes.`,
-        { location: { file: path } },
-      );
+      const message = `Cannot read the file: more than ${maxContentBytes} bytes come out of its ${byteLength} bytes.`;
+      throw new TableError('too_large', message, { location: { file: path } });
     },
   };
 }

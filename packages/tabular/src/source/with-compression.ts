@@ -7,6 +7,7 @@ export function withCompression(file: ByteSource, compression: FileCompression |
     path: file.path,
     byteLength: file.byteLength,
     compression: compression ?? 'none',
+    maxContentBytes: file.maxContentBytes,
     readRange: (start, end, signal) => file.readRange(start, end, signal),
     stream: (signal, head) => file.stream(signal, head),
   };

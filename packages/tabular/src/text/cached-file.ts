@@ -29,7 +29,7 @@ export class CachedFile {
 
   /**
    * Reads the content, decompressed. Each chunk is the caller's.
-   * @throws TableError `damaged_file`, `unsupported_file`; errors of the source; the signal's reason
+   * @throws TableError `damaged_file`, `too_large`; errors of the source; the signal's reason
    */
   read(signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
     const { compression } = this;
