@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { AssetStore } from './assets/asset-store.ts';
 import type { RowEncoder } from './copy/row-encoder.ts';
 import type { StreamPool } from './copy/streams/stream-pool.ts';
+import type { DiskShare } from './disk-share.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 import type { Semaphore } from './semaphore.ts';
 
@@ -26,6 +27,8 @@ export interface StoreContext {
   readonly searches: Semaphore;
   /** Bounds the memory of large pages: its permits are bytes. */
   readonly largePages: Semaphore;
+  /** The share of the disk that running imports may take; null if the database is elsewhere. */
+  readonly diskShare: DiskShare<object> | null;
   /** What one import may make. */
   readonly importLimits: ImportLimits;
   /** What an item or a result may have; a larger one is not read. */

@@ -14,6 +14,7 @@ import { type Listener, type ListenOptions, listen } from './database/listen.ts'
 import { createPool } from './database/pool/connection.ts';
 import { createProbes } from './database/probes.ts';
 import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
+import { DiskShare, freeDiskBytes } from './disk-share.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/idempotency-store.ts';
 import { createJobStore, type JobStore } from './jobs/job-store.ts';
@@ -45,6 +46,8 @@ export interface StoreOptions {
   readonly importStreams?: number | undefined;
   /** What one import may make of what it reads; see `ImportLimits` for the defaults. */
   readonly importLimits?: ImportLimits | undefined;
+  /** Where the database is, if it is on a disk of this machine: running imports leave a part of that disk free. */
+  readonly disk?: { readonly folder: string; readonly sharePercent: number } | null | undefined;
   /** How long an import waits for its turn, 30,000 by default. */
   readonly importWaitMs?: number | undefined;
   /** How long an export waits for its turn, 30,000 by default. */
@@ -138,6 +141,7 @@ export function createStore(options: StoreOptions): Store {
     encoder,
     streams,
     ...createSemaphores(options, quarterOf(options), maxItemBytes),
+    diskShare: shareOf(options),
     importLimits: options.importLimits ?? DEFAULT_IMPORT_LIMITS,
     maxItemBytes,
     maxWholeBytes: options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES,
@@ -203,6 +207,16 @@ function readFromReplica(
       await pool.end();
     },
   };
+}
+
+function shareOf({ disk = null }: StoreOptions): StoreContext['diskShare'] {
+  if (disk === null) return null;
+  // What is sent may not be on the disk yet, and takes more there, with its log: nothing of it counts as written.
+  return new DiskShare(
+    disk.sharePercent,
+    () => freeDiskBytes(disk.folder),
+    () => 0,
+  );
 }
 
 function quarterOf({ poolSize = DEFAULT_POOL_SIZE }: StoreOptions): number {

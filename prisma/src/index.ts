@@ -23,6 +23,7 @@ export { sectionNotFound } from './datasets/list-items.ts';
 export type { ExportedResult, ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
 export type { SectionWriter, WriteLinesOptions } from './datasets/section-writer.ts';
 export type { DatasetChanges } from './datasets/update-dataset.ts';
+export { DiskShare, DiskShortage, freeDiskBytes } from './disk-share.ts';
 export type {
   IdempotencyClaim,
   IdempotencyOutcome,

@@ -48,6 +48,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   const store = createStore({
     url,
     ...storeSettings(config),
+    disk: postgres === undefined ? null : { folder: config.dataDir, sharePercent: config.maxStagingPercent },
     replica: replicaOptions(config, logger, metrics),
   });
   starting.defer(() => store.close());

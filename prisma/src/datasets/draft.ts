@@ -12,6 +12,8 @@ import { SectionTotals } from '../copy/section-totals.ts';
 import type { HeldRows } from '../copy/transaction/held-rows.ts';
 import { ItemsTransaction } from '../copy/transaction/items-transaction.ts';
 import type { TransactionStep } from '../copy/transaction/section-source.ts';
+import { StoreError } from '../database/errors.ts';
+import { DiskShortage } from '../disk-share.ts';
 import {
   completeClaim,
   type IdempotencyClaim,
@@ -66,6 +68,9 @@ class Draft implements DatasetDraft {
   #bytes = 0;
   #source: ReadSource | undefined;
   readonly #meter: ImportMeter;
+  /** Bytes of items that were sent to the database, and those for which its disk has room. */
+  #sentBytes = 0;
+  #roomBytes = 0;
   readonly #context: StoreContext;
   #transaction: ItemsTransaction;
   #assetWriter: AssetWriter;
@@ -215,6 +220,7 @@ class Draft implements DatasetDraft {
     try {
       await this.#transaction[Symbol.asyncDispose]();
     } finally {
+      this.#context.diskShare?.release(this);
       this.#permit[Symbol.dispose]();
     }
   }
@@ -304,6 +310,23 @@ class Draft implements DatasetDraft {
     this.#assetWriter = new AssetWriter(this.#context.assets, this.#options.signal);
   }
 
+  /** Reserves room on the disk of the database for further items. @throws StoreError `unavailable` */
+  async #makeRoom({ itemBytes, contents }: EncodedRows): Promise<void> {
+    const { diskShare } = this.#context;
+    this.#sentBytes += itemBytes;
+    for (const { bytes } of contents) this.#sentBytes += bytes.byteLength;
+    if (diskShare === null || this.#sentBytes <= this.#roomBytes) return;
+    const bytes = this.#sentBytes + ROOM_STEP_BYTES;
+    try {
+      await diskShare.reserve(this, bytes);
+    } catch (cause) {
+      if (!(cause instanceof DiskShortage)) throw cause;
+      const message = 'The server is at capacity: no disk space is left for this import. Retry later.';
+      throw new StoreError('unavailable', message, { cause, retryAfterMs: 30_000 });
+    }
+    this.#roomBytes = bytes;
+  }
+
   /** Counts the rows of batches as they are read. */
   async *#countRows<T>(
     batches: AsyncIterable<T>,
@@ -344,7 +367,10 @@ class Draft implements DatasetDraft {
       if (failures !== null) found.add(failures, file);
       onProgress?.(this.progress);
       const stores = !this.#isDryRun && !this.#isRefused;
-      if (stores) this.#assetWriter.add(encoded.contents);
+      if (stores) {
+        await this.#makeRoom(encoded);
+        this.#assetWriter.add(encoded.contents);
+      }
       yield encoded;
       if (stores && this.#assetWriter.isFull) yield (client) => this.#assetWriter.stage(client);
       await yieldToEventLoop();
@@ -358,6 +384,9 @@ interface WrittenRows {
   readonly file: string | undefined;
   locate(row: number): SourceLocation;
 }
+
+/** Room on the disk is asked for in steps. */
+const ROOM_STEP_BYTES = 16 * 1024 * 1024;
 
 /** The limits of imports as operators set them. */
 const LIMIT_NAMES: LimitNames = {

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Staging, StagingFile } from '@svc/flows';
 import { RequestError } from '@svc/runtime';
+import { DiskShare, DiskShortage, freeDiskBytes } from '@svc/store';
 
 /** The folder that holds uploads while they are checked. */
 export interface StagingFolder extends Staging {
@@ -25,31 +26,19 @@ export async function openStagingFolder(
   pid: number,
   isAlive: (pid: number) => boolean,
   sharePercent: number,
-  freeBytes: (folder: string) => Promise<number> = freeBytesOf,
+  freeBytes: (folder: string) => Promise<number> = freeDiskBytes,
 ): Promise<StagingFolder> {
   const own = join(folder, String(pid));
   await mkdir(own, { recursive: true, mode: 0o700 });
-  /** Bytes reserved for each file. */
-  const rooms = new Map<string, number>();
+  const share = new DiskShare<string>(sharePercent, () => freeBytes(own), writtenBytes);
   const makeRoom = async (path: string, bytes: number): Promise<void> => {
-    const before = rooms.get(path) ?? 0;
-    if (bytes <= before) return;
-    // Reserve before checking, so that two concurrent calls do not get the same space.
-    rooms.set(path, bytes);
-    const free = await freeBytes(own);
-    const [promised, written] = [sum(rooms.values()), await writtenBytes(rooms.keys())];
-    if (promised <= ((free + written) * sharePercent) / 100) return;
-    rooms.set(path, before);
-    throw new RequestError(
-      'unavailable',
-      'The server is at capacity: no disk space is left for this upload. Retry later.',
-      {
-        headers: { 'Retry-After': '30' },
-        cause: new Error(
-          `Cannot reserve ${promised} bytes for uploads: ${free} bytes are free, and uploads take ${written} bytes.`,
-        ),
-      },
-    );
+    try {
+      await share.reserve(path, bytes);
+    } catch (cause) {
+      if (!(cause instanceof DiskShortage)) throw cause;
+      const message = 'The server is at capacity: no disk space is left for this upload. Retry later.';
+      throw new RequestError('unavailable', message, { headers: { 'Retry-After': '30' }, cause });
+    }
   };
   return {
     create: () => {
@@ -64,7 +53,7 @@ export async function openStagingFolder(
         [Symbol.asyncDispose]: async () => {
           if (!hasRoom) return;
           await deleteFile(path);
-          rooms.delete(path);
+          share.release(path);
         },
       };
     },
@@ -96,13 +85,6 @@ async function deleteFile(path: string): Promise<void> {
   const handle = await open(path).catch(() => undefined);
   await rm(path, { force: true });
   handle?.close().catch(() => undefined);
-}
-
-/** Bytes that an ordinary user can still write to the disk of a folder. */
-async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, blocks, bsize } = await statfs(folder);
-  // some file systems do not report their size
-  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }
 
 const sum = (numbers: Iterable<number>): number => [...numbers].reduce((total, one) => total + one, 0);

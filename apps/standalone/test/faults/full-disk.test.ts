@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
-import { chown, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chown, mkdir, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -168,6 +168,40 @@ describe('uploads that do not fit', () => {
     await expectRefused(context, service, 'full', found, 'the disk of the database is full', '53100');
     await database.query('ALTER TABLE items SET TABLESPACE pg_default');
     expect((await upload(service, 'with room', samplePackage(400, 20_000, 4))).status).toBe(201);
+  });
+});
+
+describe('an import into the embedded database', () => {
+  it.skipIf(!canMount)('that would take most of the disk ends before, and leaves room', async (context) => {
+    const dataDir = await mountSmall('embedded', '400m');
+    const service = cleanUp.use(await runService({ app: 'standalone', dataDir }));
+    const line = (): string => `${randomBytes(30_000).toString('hex')}\n`;
+    const table = `a\n${Array.from({ length: 200 }, line).join('')}`;
+    const store = (places: number): Promise<ServiceResponse> => {
+      const form = new FormData();
+      form.append('mapping', JSON.stringify({ prompt_template: '{a}'.repeat(places) }));
+      form.append('format', 'csv');
+      form.append('file', new Blob([table]), 'table.csv');
+      return ask(`${service.url}/datasets/upload`, { method: 'POST', body: form });
+    };
+    const found: string[] = [];
+    for (let run = 0; run < times(5, 2); run += 1) {
+      const refused = await store(20);
+      found.push(outcomeOf(refused));
+      expect(refused.body.detail).toContain('no disk space is left for this import');
+      const { bavail, bsize } = await statfs(dataDir);
+      expect(bavail * bsize).toBeGreaterThan(16 * 1024 * 1024);
+    }
+    expect(tally(found)).toEqual({ '503 unavailable': found.length });
+    expect(await listDatasets(service.url)).toEqual([]);
+    expect((await upload(service, 'with room', samplePackage(40, 200, 4))).status).toBe(201);
+    report(context, {
+      area: AREA,
+      scenario: 'an import into the embedded database that would take more than its share of the disk',
+      expected: '503, nothing is stored, and a part of the disk stays free',
+      runs: found.length,
+      observed: tally(found),
+    });
   });
 });
 

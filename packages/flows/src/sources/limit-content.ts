@@ -9,10 +9,12 @@ export function limitContent(
 ): ArchiveBytes & Pick<TableBytes, 'maxContentBytes'> {
   const { maxTotalBytes = Number.POSITIVE_INFINITY, maxExpansionRatio = Number.POSITIVE_INFINITY } = limits;
   const { byteLength } = source;
+  const view = source.view?.bind(source);
   const expandedBytes = Math.max(FREE_EXPANSION_BYTES, byteLength * maxExpansionRatio);
   return {
     byteLength,
     maxContentBytes: Math.min(maxTotalBytes, expandedBytes),
     read: (start, end) => source.read(start, end),
+    ...(view === undefined ? {} : { view }),
   };
 }

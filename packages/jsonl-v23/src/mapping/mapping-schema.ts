@@ -32,7 +32,7 @@ const hasText = (key: string): JsonSchema => ({
 export const MAPPING_SCHEMA: JsonSchema = {
   type: 'object',
   description:
-    'which column becomes which part of an item; one of prompt_column and prompt_template is required',
+    'which column becomes which part of an item; one of prompt_column and prompt_template is required; a column is in at most 20 places, and what every item gets alike (checker, tags, default_type, the texts of templates, keys of meta) has at most 64 KiB together',
   properties: {
     prompt_column: column('becomes the prompt; a list of {role, content} becomes the messages'),
     prompt_template: text(MAX_TEMPLATE_LENGTH, 'text with {column} placeholders; {{ is a brace'),

@@ -410,7 +410,7 @@ export const VARIABLES = {
     'SVC_MAX_SPOOL_PERCENT',
     50,
     { min: 1, max: 100 },
-    'percentage of the free disk space that all uploads of one API process may use',
+    'percentage of the free disk space that all uploads of one API process may use, and all imports into the embedded database',
   ),
   maxStreamsPerClient: integer(
     'SVC_MAX_STREAMS_PER_CLIENT',

@@ -64,6 +64,7 @@ export function hubImportRoute(deps: HubImportDeps): Route {
       'column_not_found',
       'assets_not_object',
       'invalid_row',
+      'package_limit',
       'idempotency_key_reused',
       'unavailable',
     ],
