@@ -32,7 +32,6 @@ export function countedRows(itemCount: number, failures: RowFailures | null): En
   const none = {
     rows: new Uint8Array(),
     itemBytes: 0,
-    embeddedBytes: 0,
     itemHashes: new Uint8Array(),
     assetCount: 0,
     embeddedBytes: 0,
