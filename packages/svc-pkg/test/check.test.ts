@@ -422,3 +422,20 @@ it('prints only findings with --quiet', async () => {
     stdout: expect.not.stringContaining('svc-pkg convert'),
   });
 });
+
+it('mentions the run that a package holds, as inspect does', async () => {
+  const path = await writeArchive({
+    'manifest.json': manifest({ format: 'svc-pkg', run: { name: 'r', status: 'completed', results: 1 } }),
+    'sections/a.jsonl': '{"id":1}\n',
+    'results.jsonl':
+      '{"section":"a","order_index":0,"item_id":1,"repetition":1,"status":"ok","score":1,"passed":true}\n',
+    'run_config.json': '{"repetitions":1}',
+  });
+  const run = { id: null, name: 'r', status: 'completed', result_count: 1 };
+  for (const command of ['check', 'inspect']) {
+    expect((await svcPkg([command, path])).stdout).toMatch(/^run +r, completed, 1 result$/m);
+    expect((await svcPkg(['--json', command, path])).document()).toMatchObject({ run });
+  }
+  const without = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' });
+  expect((await svcPkg(['--json', 'check', without])).document()).toMatchObject({ run: null });
+});
