@@ -334,6 +334,63 @@ describe('an upload', () => {
     await expect.poll(() => api.stagedFiles()).toEqual([]);
   });
 
+  it('passes over the documentation in an archive of tables, and names it in the preview', async () => {
+    const documents = {
+      'repo/README.md': '# About\n',
+      'repo/LICENSE': 'MIT\n',
+      'repo/.gitattributes': '*.csv text\n',
+      'repo/dataset_infos.json': '{"default": {"features": {}}}',
+    };
+    const mapping = { prompt_column: 'b' };
+    const archive = { 'repo.zip': await makePackage({ ...documents, 'repo/x.csv': 'a,b\n1,2\n' }) };
+    expect(await upload(archive, { mapping })).toMatchObject({ status: 201, body: { item_count: 1 } });
+    const shown = await preview(archive, { mapping });
+    expect(shown).toMatchObject({ status: 200, body: { items: [{ item: { inputs: { prompt: '2' } } }] } });
+    expect(shown.body['info']).toMatchObject({
+      ignored_files: Object.keys(documents).map((path) => path.slice('repo/'.length)),
+    });
+    const text = { 'repo.zip': await makePackage({ 'README.md': '# About\n' }) };
+    expect(await upload(text, { mapping: { prompt_column: 'text' } })).toMatchObject({ status: 201 });
+    const table = { 'repo.zip': await makePackage({ 'license.csv': 'b\n1\n', 'x.csv': 'b\n2\n' }) };
+    expect(await upload(table, { mapping })).toMatchObject({ status: 201, body: { item_count: 2 } });
+  });
+
+  it('names the file in which a column is missing', async () => {
+    const files = { 'a.csv': 'q\nx\n', 'b.csv': 'p\ny\n' };
+    const refused = await upload(files, { mapping: { prompt_column: 'q' } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: {
+        code: 'column_not_found',
+        detail: expect.stringContaining('The file "b.csv" has the columns "p".'),
+        errors: [{ file: 'b.csv', path: '/mapping/prompt_column' }],
+      },
+    });
+  });
+
+  it('counts the files of an archive before it unpacks one', async () => {
+    const tables = Object.fromEntries(
+      Array.from({ length: 1500 }, (_, index) => [`t${index}.csv`, 'a\n1\n']),
+    );
+    // The first entry cannot be unpacked: whoever unpacks before counting finds that.
+    const archive = Buffer.from(await makePackage({ ...tables }, 'STORE'));
+    archive[archive.indexOf('a\n1\n')] = 0x62;
+    const refused = await preview({ 'many.zip': archive }, { mapping: { prompt_column: 'a' } });
+    expect(refused).toMatchObject({ status: 400, body: { code: 'unsupported_file' } });
+    expect(refused.body['detail']).toContain('more than 1000 files');
+  });
+
+  it('reads the tables of an archive as it reads them one by one', async () => {
+    const tables = Object.fromEntries(Array.from({ length: 99 }, (_, index) => [`t${index}.csv`, 'a\n1\n']));
+    const archive = { 'many.zip': await makePackage(tables) };
+    const form = { mapping: { prompt_column: 'a' } };
+    expect(await preview(archive, form)).toMatchObject({ status: 200 });
+    const dry = await post('/datasets/upload?dry_run=true', archive, form);
+    expect(dry).toMatchObject({ status: 200, body: { item_count: 99 } });
+    const dryFiles = await post('/datasets/upload?dry_run=true', tables, form);
+    expect(dryFiles.body).toMatchObject({ item_count: 99, version_hash: dry.body['version_hash'] });
+  });
+
   it('tells an archive of tables from an older one by whether its items have prompts', async () => {
     const rows = '{"q":"x","a":1}\n{"q":"y","a":2}\n';
     const lines = await makePackage({ 'b.jsonl': rows, 'a.jsonl': rows });
