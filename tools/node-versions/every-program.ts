@@ -57,7 +57,6 @@ export async function versionOf(node: string): Promise<string> {
 const extensionsOf = (version: string): readonly ('.ts' | '.js' | '.cjs')[] =>
   isAtLeast(version, '22.18.0') ? ['.ts', '.js', '.cjs'] : ['.js', '.cjs'];
 
-/** Whether a version is this one or a newer one. */
-export function isAtLeast(version: string, oldest: string): boolean {
+function isAtLeast(version: string, oldest: string): boolean {
   return version.localeCompare(oldest, 'en', { numeric: true }) >= 0;
 }
