@@ -2,7 +2,7 @@ import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
 import { type CellBatch, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
-import type { DatasetDraft } from '@svc/store';
+import type { DatasetDraft, MappingPlan } from '@svc/store';
 import { mergeFeatures, openFileTable, readTextFile, type Table, TableError } from '@svc/tabular';
 import { datasetNameOf, fileSchema, tableSource } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
@@ -79,10 +79,11 @@ async function writeSections(
   signal: AbortSignal,
 ): Promise<MappableFeature[]> {
   const tables: Pick<Table, 'features'>[] = [];
+  const plans = new Map<string, MappingPlan>();
   for (const file of files) {
     try {
       if (mapping === null) await writeItems(file, draft, options, signal);
-      else tables.push(await writeTable(file, draft, mapping, options, signal));
+      else tables.push(await writeTable(file, draft, mapping, plans, options, signal));
     } catch (error) {
       const found = toUploadError(error, file.name);
       if (!isFault(found)) throw found;
@@ -119,6 +120,7 @@ async function writeTable(
   { name, source, section, detected }: TableFile,
   draft: DatasetDraft,
   mapping: Mapping,
+  plans: Map<string, MappingPlan>,
   { maxLineBytes: maxItemBytes, wholeFile }: FilesSourceOptions & { readonly wholeFile: boolean },
   signal: AbortSignal,
 ): Promise<Table> {
@@ -127,7 +129,11 @@ async function writeTable(
   const facts = { unreadRow: table.unreadRow, file: name, hint: detected.warnings?.[0] };
   const { columns, plan } = planMapping(mapping, columnsOf(table), maxItemBytes, facts);
   const writer = draft.section(section, { itemsTotal: table.rowCount, file: name });
-  await writer.writeCells(cellBatches(table, section, columns, signal), plan);
+  // Tables with the same columns share a plan: an encoder for it takes longer to make than a small table to encode.
+  const key = JSON.stringify(plan.features);
+  const shared = plans.get(key) ?? plan;
+  plans.set(key, shared);
+  await writer.writeCells(cellBatches(table, section, columns, signal), shared);
   return table;
 }
 
