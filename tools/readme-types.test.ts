@@ -100,6 +100,20 @@ it('compiles the programs for Node', async () => {
   expect(await compile('node', { ...NODE, skipLibCheck: false }, found)).toBe('');
 });
 
+it('ships the source maps that shipped files name', async () => {
+  for (const { folder: source } of publishablePackages()) {
+    const { files } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
+    if (!files.includes('!dist/**/*.map')) continue;
+    const naming = await promisify(execFile)('grep', [
+      '-rlE',
+      'sourceMappingURL',
+      '--include=*.js',
+      join(source, 'dist'),
+    ]).catch(({ stdout }) => ({ stdout: String(stdout) }));
+    expect(naming.stdout).toBe('');
+  }
+});
+
 it('declares no types that TypeScript knows only from 5.7 on', async () => {
   const { stdout } = await promisify(execFile)('grep', [
     ...['-rlE', '(Uint8|Int32|Float64)Array<', '--include=*.d.ts'],
