@@ -8,7 +8,7 @@ export { createSha256, type Sha256, sha256, sha256Hex } from '#sha256';
 export { checkNumber, withDefaults } from './arguments/check-number.ts';
 export { checkOptions } from './arguments/check-options.ts';
 export type { OwnBytes } from './arguments/own-bytes.ts';
-export { type ChunkSource, chunksOf, isWebStream, type WebStream } from './arguments/web-stream.ts';
+export { type ChunkSource, chunksOf, isWebStream, typeName, type WebStream } from './arguments/web-stream.ts';
 export type { EncodedLine } from './fast/reusable-line.ts';
 export { toHex } from './hash/hex.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';

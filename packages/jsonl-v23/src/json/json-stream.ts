@@ -1,4 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+
+import { checkNumber } from '../arguments/check-number.ts';
+import { checkOptions } from '../arguments/check-options.ts';
 import type { ChunkSource } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
@@ -66,6 +69,8 @@ export class JsonStream implements AsyncDisposable {
   #valueCount = 0;
 
   constructor(source: ChunkSource<Uint8Array | string>, options: JsonStreamOptions = {}) {
+    checkOptions('JsonStream', options, { file: true, maxValueLength: true, maxDepth: true });
+    checkNumber('maxValueLength', options.maxValueLength, { min: 1 });
     const { file, maxValueLength = DEFAULT_MAX_VALUE_LENGTH, maxDepth } = options;
     this.#cursor = new TextCursor(source, file);
     this.#reader = new JsonReader('', maxDepth);

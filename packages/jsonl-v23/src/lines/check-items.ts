@@ -4,21 +4,12 @@ import type { SourceLocation } from '../source-location.ts';
 import { byteChunks, type ItemSource } from './byte-chunks.ts';
 import { type CutLine, cutLines } from './cut-lines.ts';
 import { parseLines } from './read-items.ts';
+import { type CheckItemsOptions, checkReadOptions } from './read-options.ts';
 
 /** A line that is not blank: its item, or why it is not one. */
 export type CheckedItem =
   | { readonly location: SourceLocation; readonly item: Item; readonly error?: undefined }
   | { readonly location: SourceLocation; readonly item?: undefined; readonly error: JsonlError };
-
-export interface CheckItemsOptions {
-  /** The name of the file in locations. */
-  readonly file?: string;
-  /** Default 64 MiB. */
-  readonly maxLineBytes?: number;
-  /** Levels of nesting, default 256. */
-  readonly maxDepth?: number;
-  readonly signal?: AbortSignal;
-}
 
 /**
  * Checks every line of a JSON Lines file: reads as `readItems` does, but goes on after a faulty line. Holds one chunk of the
@@ -35,6 +26,7 @@ export async function* checkItems(
   source: ItemSource,
   options: CheckItemsOptions = {},
 ): AsyncGenerator<CheckedItem, void, undefined> {
+  checkReadOptions('checkItems', options);
   const { signal } = options;
   for await (const lines of cutLines(byteChunks(source), options)) {
     for (const line of lines) {

@@ -7,6 +7,7 @@ import { JsonReader } from '../json/parse-json.ts';
 import { validUtf8Length } from '../json/utf8.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { byteChunks, type ItemSource } from './byte-chunks.ts';
+import { type CheckItemsOptions, checkReadOptions } from './read-options.ts';
 import { type LineBatch, splitLines } from './split-lines.ts';
 
 /** An item and its location. */
@@ -30,8 +31,9 @@ export interface LocatedItem {
  */
 export async function* readItems(
   source: ItemSource,
-  options: { file?: string; maxLineBytes?: number; maxDepth?: number; signal?: AbortSignal } = {},
+  options: CheckItemsOptions = {},
 ): AsyncGenerator<LocatedItem, void, undefined> {
+  checkReadOptions('readItems', options);
   for await (const batch of splitLines(byteChunks(source), options)) {
     for (const located of itemsOf(batch, options)) {
       options.signal?.throwIfAborted();

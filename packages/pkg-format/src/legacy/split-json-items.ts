@@ -40,7 +40,8 @@ export async function* splitJsonItems(
   bytes: AsyncIterable<Uint8Array>,
   options: SplitJsonOptions,
 ): AsyncGenerator<JsonPart> {
-  await using json = new JsonStream(bytes, { ...options, maxValueLength: options.maxValueBytes });
+  const { file, maxDepth, maxValueBytes } = options;
+  await using json = new JsonStream(bytes, { file, maxDepth, maxValueLength: maxValueBytes });
   const reader = new PartReader(json, options);
   try {
     const kind = await json.peek();

@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path';
+import { checkOptions } from '@svc/jsonl-v23/internal';
 import { PackageError } from '../errors.ts';
 import type { ConversionReport } from '../legacy/conversion-report.ts';
 import type { PackageLimits } from '../limits.ts';
@@ -49,6 +50,10 @@ export async function convertLegacyFile(
   input: string,
   options: ConvertOptions = {},
 ): Promise<ConversionReport> {
+  checkOptions('convertLegacyFile', options, {
+    ...{ name: true, fallbackName: true, output: true, force: true, limits: true },
+    ...{ signal: true, onRead: true, makeRoom: true },
+  });
   const { force = false, fallbackName = archiveName(input), limits, signal, onRead, makeRoom } = options;
   const name = options.name ?? null;
   const target = options.output ?? legacyOutputPath(input);

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { checkOptions } from '@svc/jsonl-v23/internal';
 import { checkNames } from '../package/manifest.ts';
 import { checkWritten } from '../write/check-written.ts';
 import { type PackagePlan, preparePackage } from '../write/prepare-package.ts';
@@ -37,8 +38,10 @@ export interface WrittenPackage {
 export async function writePackageFile(
   path: string,
   dataset: StreamedDataset,
-  { force = false, signal, onProgress }: WriteFileOptions = {},
+  options: WriteFileOptions = {},
 ): Promise<WrittenPackage> {
+  checkOptions('writePackageFile', options, { force: true, signal: true, onProgress: true });
+  const { force = false, signal, onProgress } = options;
   checkNames(
     dataset.name,
     dataset.sections.map(({ name }) => name),

@@ -1,5 +1,5 @@
 import { type LocatedItem, rehydrateItem } from '@svc/jsonl-v23';
-import { parseLines, splitLines } from '@svc/jsonl-v23/internal';
+import { checkOptions, parseLines, splitLines } from '@svc/jsonl-v23/internal';
 import type { PackageReader, PackageSection } from './package-reader.ts';
 
 /**
@@ -14,12 +14,16 @@ export async function* readPackageItems(
   section: PackageSection,
   options: { signal?: AbortSignal } = {},
 ): AsyncGenerator<LocatedItem> {
+  checkOptions('readPackageItems', options, { signal: true });
   const { file } = section;
   const { maxLineBytes, maxDepth } = pkg.limits;
   try {
     const batches = splitLines(section.bytes({ signal: options.signal }), { file, maxLineBytes, ...options });
     for await (const batch of batches) {
-      for (const located of parseLines(batch, { file, maxDepth })) yield await withFiles(pkg, located);
+      for (const located of parseLines(batch, { file, maxDepth })) {
+        options.signal?.throwIfAborted();
+        yield await withFiles(pkg, located);
+      }
     }
   } catch (error) {
     throw await pkg.explain(error, file, { signal: options.signal });

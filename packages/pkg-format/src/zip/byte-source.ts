@@ -1,3 +1,4 @@
+import { typeName } from '@svc/jsonl-v23/internal';
 import { PackageError } from '../errors.ts';
 
 /** Random access to an archive: a file, bytes in memory, or anything else with byte ranges. */
@@ -17,6 +18,41 @@ export function bytesSource(bytes: Uint8Array): ByteSource {
   return {
     byteLength: bytes.byteLength,
     read: (start, end) => Promise.resolve(bytes.subarray(start, end)),
+  };
+}
+
+/** A `Blob` or `File`, as far as it is needed to read it. */
+export interface BlobLike {
+  readonly size: number;
+  slice(start: number, end: number): { arrayBuffer(): Promise<ArrayBuffer> };
+}
+
+/** What an archive can be read from. */
+export type ArchiveInput = Uint8Array | ArrayBuffer | BlobLike | ByteSource;
+
+/**
+ * The bytes of an archive in memory, in a `File` or `Blob` of which only the needed ranges are read, or in a source.
+ *
+ * @throws TypeError for anything else
+ */
+export function openSource(input: ArchiveInput): ByteSource {
+  if (input instanceof Uint8Array) return bytesSource(input);
+  if (input instanceof ArrayBuffer) return bytesSource(new Uint8Array(input));
+  if (typeof input === 'object' && input !== null) {
+    if ('read' in input && typeof input.read === 'function' && typeof input.byteLength === 'number')
+      return input;
+    if ('slice' in input && typeof input.slice === 'function' && typeof input.size === 'number')
+      return blobSource(input);
+  }
+  throw new TypeError(
+    `An archive must be a Uint8Array, an ArrayBuffer, a Blob or a source with byteLength and read, got ${typeName(input)}.`,
+  );
+}
+
+function blobSource(blob: BlobLike): ByteSource {
+  return {
+    byteLength: blob.size,
+    read: async (start, end) => new Uint8Array(await blob.slice(start, end).arrayBuffer()),
   };
 }
 
