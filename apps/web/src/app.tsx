@@ -24,6 +24,10 @@ const theme = createTheme({
     // a menu has entries only; the first one gets the focus
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Anchor: { defaultProps: { underline: 'always' } },
+    // under the pointer, the link of the page keeps its colours, whose contrast suffices
+    NavLink: {
+      vars: () => ({ root: { '--nl-hover': 'var(--mantine-primary-color-light)' }, children: {} }),
+    },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
     Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm' } },
   },

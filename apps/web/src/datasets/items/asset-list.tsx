@@ -17,7 +17,7 @@ export function AssetList({
 }) {
   if (assets.length === 0) return null;
   return (
-    <Part title={assets.length === 1 ? 'File' : `Files (${assets.length})`}>
+    <Part order={3} title={assets.length === 1 ? 'File' : `Files (${assets.length})`}>
       <Stack gap="sm">
         {assets.map(({ name, entry }) => (
           <Asset key={name} name={name} entry={entry} datasetId={datasetId} />

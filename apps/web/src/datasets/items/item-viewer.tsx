@@ -94,33 +94,33 @@ function ItemParts({
   return (
     <>
       {typeof system === 'string' && (
-        <Part title="System prompt">
+        <Part order={3} title="System prompt">
           <RichText text={system} label="the system prompt" />
         </Part>
       )}
       {prompt !== undefined && (
-        <Part title="Prompt">
+        <Part order={3} title="Prompt">
           <Value value={prompt} label="the prompt" />
         </Part>
       )}
       {messages?.map(({ role, content }, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a conversation has an order and nothing else
-        <Part key={index} title={role || 'message'}>
+        <Part key={index} order={3} title={role || 'message'}>
           <Value value={content} label={`message ${index + 1}`} />
         </Part>
       ))}
       {choices.length > 0 && (
-        <Part title="Choices">
+        <Part order={3} title="Choices">
           <Choices choices={choices} />
         </Part>
       )}
       {answer !== undefined && (
-        <Part title="Answer">
+        <Part order={3} title="Answer">
           <Value value={answer} label="the answer" />
         </Part>
       )}
       {Array.isArray(criteria) && criteria.length > 0 && (
-        <Part title="Criteria">
+        <Part order={3} title="Criteria">
           <ul className="plain-list">
             {criteria.map((one, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: criteria have an order and nothing else
@@ -133,12 +133,12 @@ function ItemParts({
       )}
       <AssetList assets={assetsOf(item)} datasetId={datasetId} />
       {checker !== undefined && checker !== null && (
-        <Part title="Checker">
+        <Part order={3} title="Checker">
           <Value value={checker} label="the checker" />
         </Part>
       )}
       {Object.keys(rest).length > 0 && (
-        <Part title="More">
+        <Part order={3} title="More">
           <pre className="pre">{prettyJson(rest)}</pre>
         </Part>
       )}
