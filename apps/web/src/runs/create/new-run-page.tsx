@@ -30,6 +30,7 @@ export function NewRunPage() {
   const change = (changes: Partial<RunForm>): void => setForm((before) => ({ ...before, ...changes }));
   const [settled] = useDebouncedValue(form, TYPING_MS);
   const request = useMemo(() => toRequest(settled), [settled]);
+  const isComplete = useMemo(() => toRequest(form) !== null, [form]);
   const start = useMutation({
     mutationFn: async (body: NewRunBody) => {
       const run = await dataOf(
@@ -92,7 +93,7 @@ export function NewRunPage() {
             {start.error !== null && <ErrorView error={start.error} />}
             <Button
               w="fit-content"
-              disabled={request === null}
+              disabled={!isComplete}
               loading={start.isPending}
               onClick={() => {
                 const now = toRequest(form);
