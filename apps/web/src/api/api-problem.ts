@@ -39,7 +39,7 @@ export async function dataOf<Data>(reply: Promise<Reply<Data>>): Promise<Data> {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause;
     throw new ConnectionLost('The service does not respond.', { cause });
   });
-  if (response.ok) return data as Data;
+  if (response.ok && error === undefined) return data as Data;
   throw new ApiProblem(toProblem(error, response));
 }
 

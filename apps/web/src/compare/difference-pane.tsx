@@ -6,7 +6,6 @@ import { type Change, diffWordsWithSpace } from 'diff';
 import { useMemo } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
-import { exact } from '../api/exact.ts';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
 import { nameOf, type Result, type Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
@@ -123,10 +122,8 @@ async function readResult(
   signal: AbortSignal,
 ): Promise<Result | undefined> {
   const query = { item_hash: itemHash, include: 'item' as const, limit: 1 };
-  const text = await dataOf(
-    api.GET('/runs/{id}/results', { params: { path: { id }, query }, parseAs: 'text', signal }),
-  );
-  return exact<{ readonly data: readonly Result[] }>(text).data[0];
+  const { data } = await dataOf(api.GET('/runs/{id}/results', { params: { path: { id }, query }, signal }));
+  return data[0];
 }
 
 function textOf(result: Result | undefined): string {

@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
-import type { JsonValue } from '../api/exact.ts';
 import type { Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';

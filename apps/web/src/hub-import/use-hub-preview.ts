@@ -2,7 +2,6 @@ import type { ResponseOf } from '@svc/client';
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
-import { exact } from '../api/exact.ts';
 import type { Mapping } from '../mapping/mapping-fields.ts';
 import type { ImportSearch } from './import-search.ts';
 
@@ -40,9 +39,7 @@ export function useHubPreview(source: HubSource, mapping: Mapping | null): UseQu
         limit: ROWS,
         ...(mapping === null ? {} : { mapping }),
       };
-      return exact<HubPreview>(
-        await dataOf(api.POST('/datasets/hub/preview', { body, parseAs: 'text', signal })),
-      );
+      return await dataOf(api.POST('/datasets/hub/preview', { body, signal }));
     },
     enabled: path !== undefined,
     staleTime: 5 * 60_000,

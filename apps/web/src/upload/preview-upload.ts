@@ -1,6 +1,5 @@
 import type { ApiClient, ResponseOf } from '@svc/client';
 import { dataOf } from '../api/api-problem.ts';
-import { exact } from '../api/exact.ts';
 import { type UploadForm, uploadBody } from '../api/upload-body.ts';
 
 export type UploadPreview = ResponseOf<'/datasets/upload/preview', 'post'>;
@@ -15,6 +14,5 @@ export async function previewUpload(
   form: UploadForm,
   signal: AbortSignal,
 ): Promise<UploadPreview> {
-  const request = { ...uploadBody(form), parseAs: 'text', signal } as const;
-  return exact<UploadPreview>(await dataOf(api.POST('/datasets/upload/preview', request)));
+  return await dataOf(api.POST('/datasets/upload/preview', { ...uploadBody(form), signal }));
 }

@@ -1,8 +1,8 @@
 import type { ResponseOf } from '@svc/client';
+import { parseJson } from '@svc/jsonl-v23/json';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useRef, useState } from 'react';
 import { ApiProblem, ConnectionLost, toProblem } from '../api/api-problem.ts';
-import { exact } from '../api/exact.ts';
 import { type UploadForm, uploadForm } from '../api/upload-body.ts';
 
 export type Uploaded = ResponseOf<'/datasets/upload', 'post', 201>;
@@ -58,7 +58,8 @@ export function useUpload(): {
 
 function outcomeOf(request: XMLHttpRequest): UploadState {
   const { status, statusText, responseText } = request;
-  if (status >= 200 && status < 300) return { state: 'stored', dataset: exact<Uploaded>(responseText) };
+  if (status >= 200 && status < 300)
+    return { state: 'stored', dataset: parseJson(responseText) as unknown as Uploaded };
   const headers = new Headers({ 'x-request-id': request.getResponseHeader('x-request-id') ?? '' });
   let body: unknown;
   try {

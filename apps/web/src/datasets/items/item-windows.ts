@@ -1,12 +1,10 @@
 import type { ApiClient, ResponseOf } from '@svc/client';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { dataOf } from '../../api/api-problem.ts';
-import { exact } from '../../api/exact.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { questionOf, tagsOf } from './item-reading.ts';
 
-type ItemsPage = ResponseOf<'/datasets/{id}/items', 'get'>;
-export type ListedItem = ItemsPage['data'][number];
+export type ListedItem = ResponseOf<'/datasets/{id}/items', 'get'>['data'][number];
 export type Dataset = ResponseOf<'/datasets/{id}', 'get'>;
 
 /** Which items of a dataset are listed. */
@@ -57,10 +55,9 @@ export async function readWindow(
       limit: WINDOW_ITEMS - items.length,
       assets: 'link' as const,
     };
-    const text = await dataOf(
-      api.GET('/datasets/{id}/items', { params: { path: { id }, query }, parseAs: 'text', signal }),
+    const { data, meta } = await dataOf(
+      api.GET('/datasets/{id}/items', { params: { path: { id }, query }, signal }),
     );
-    const { data, meta } = exact<ItemsPage>(text);
     items.push(...data.map(summaryOf));
     if (meta.next_cursor === null || items.length >= WINDOW_ITEMS || data.length === 0)
       return { items, nextCursor: meta.next_cursor, total: meta.total_items };
@@ -76,10 +73,8 @@ export async function readItem(
   signal: AbortSignal,
 ): Promise<ListedItem | null> {
   const query = { from, limit: 1, assets: 'link' as const };
-  const text = await dataOf(
-    api.GET('/datasets/{id}/items', { params: { path: { id }, query }, parseAs: 'text', signal }),
-  );
-  return exact<ItemsPage>(text).data[0] ?? null;
+  const { data } = await dataOf(api.GET('/datasets/{id}/items', { params: { path: { id }, query }, signal }));
+  return data[0] ?? null;
 }
 
 function summaryOf({ section, order_index, item, error }: ListedItem): ItemSummary {

@@ -1,10 +1,10 @@
 import { Group, Stack, Text } from '@mantine/core';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
-import { exact, type JsonValue } from '../../api/exact.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { formatCount, formatScore } from '../../ui/text/formats.ts';
@@ -21,11 +21,6 @@ const route = getRouteApi('/runs/$id');
 const PAGE = 100;
 /** Rows from the end of what was read at which the next page is asked for. */
 const AHEAD = 50;
-
-interface Page {
-  readonly data: readonly Result[];
-  readonly meta: { readonly next_cursor: string | null; readonly total_items: number };
-}
 
 /** The results of a run: filters, a list of any length, and the open result with its item. */
 export function ResultsTab({ run }: { readonly run: Run }) {
@@ -45,14 +40,11 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   const found = useInfiniteQuery({
     queryKey: ['results', run.id, filters],
     queryFn: async ({ signal, pageParam }) =>
-      exact<Page>(
-        await dataOf(
-          api.GET('/runs/{id}/results', {
-            params: { path: { id: run.id }, query: { ...filters, limit: PAGE, cursor: pageParam } },
-            parseAs: 'text',
-            signal,
-          }),
-        ),
+      await dataOf(
+        api.GET('/runs/{id}/results', {
+          params: { path: { id: run.id }, query: { ...filters, limit: PAGE, cursor: pageParam } },
+          signal,
+        }),
       ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,

@@ -1,5 +1,5 @@
 import { Box } from '@mantine/core';
-import type { JsonValue } from '../../api/exact.ts';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { CopyAction } from './copy-action.tsx';
 import { prettyJson } from './pretty-json.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../api/exact.ts';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { prettyJson } from './pretty-json.ts';
 import { RichText } from './rich-text.tsx';
 
