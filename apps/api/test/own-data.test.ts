@@ -516,6 +516,21 @@ describe('an upload', () => {
     const many = { 'a.csv': `q,a\n${'x,b\n'.repeat(20_000)}` };
     const bounded = await upload(many, { mapping });
     expect(bounded.body).toMatchObject({ errors: { length: 100 }, errors_total: 20_000 });
+    const narrow = { 'c.csv': `q,a\n${'x,1\nx\n'.repeat(15_000)}` };
+    const partial = await upload(narrow, { mapping: { ...mapping, invalid_rows: 'skip' } });
+    expect(partial.body).toMatchObject({
+      item_count: 15_000,
+      schema: {
+        skipped: {
+          count: 15_000,
+          rows: Array.from({ length: 100 }, (_, index) => ({
+            file: 'c.csv',
+            row: 2 * index + 1,
+            message: 'The row must have 2 fields, got 1.',
+          })),
+        },
+      },
+    });
     const dry = await post('/datasets/upload?dry_run=true', file, { mapping });
     expect(dry.body).toMatchObject({
       version_hash: null,

@@ -72,7 +72,13 @@ export {
 } from './lines/split-lines.ts';
 export { checkValueCount, MAX_LINE_VALUES, ValueCounter } from './lines/value-counter.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
-export type { CellBatch, UnreadRow } from './mapping/cell-batch.ts';
+export {
+  type CellBatch,
+  MAX_UNREAD_REASONS,
+  NO_REASON,
+  type UnreadRow,
+  type UnreadRows,
+} from './mapping/cell-batch.ts';
 export { type Cells, CellWriter, wordsOf } from './mapping/cell-writer.ts';
 export { toChoices } from './mapping/choices.ts';
 export { type BatchCutter, createBatchCutter, type SizedBatch } from './mapping/cut-batch.ts';

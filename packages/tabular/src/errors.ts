@@ -1,5 +1,5 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import type { UnreadRow } from '@svc/jsonl-v23/internal';
+import { MAX_UNREAD_REASONS, type UnreadRow } from '@svc/jsonl-v23/internal';
 
 /**
  * Every way in which reading a table fails. `type_changed`: a value does not fit the type that the first rows gave its
@@ -47,9 +47,18 @@ export class TableError extends Error {
   }
 }
 
-/** The error as batches have it, which may be posted to a thread. */
-export function toUnreadRow({ message, location = {} }: TableError): UnreadRow {
-  return { message, location };
+/** Adds a row to those of a batch that cannot be read. @param reasonOf called only where the reason is kept */
+export function addUnread(
+  unread: Map<number, UnreadRow | null>,
+  index: number,
+  reasonOf: () => TableError,
+): void {
+  if (unread.size >= MAX_UNREAD_REASONS) {
+    unread.set(index, null);
+    return;
+  }
+  const { message, location = {} } = reasonOf();
+  unread.set(index, { message, location });
 }
 
 /** A value in a message: quoted, and cut after `maxLength` characters. */

@@ -1,4 +1,4 @@
-import { type Cells, CellWriter, type UnreadRow } from '@svc/jsonl-v23/internal';
+import { type Cells, CellWriter, type UnreadRows } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { TableError } from './errors.ts';
 import type { Features } from './schema/features.ts';
@@ -8,8 +8,8 @@ export interface RowBatch {
   /** Index of the first row in the table. */
   readonly firstRow: number;
   readonly rows: readonly JsonObject[];
-  /** Rows that cannot be read, by their index in the batch, of a table that goes on after them; their values are null. */
-  readonly invalid?: ReadonlyMap<number, UnreadRow> | undefined;
+  /** Rows that cannot be read, of a table that goes on after them; their values are null. */
+  readonly invalid?: UnreadRows | undefined;
 }
 
 /** Some consecutive rows of a table: the canonical JSON texts of their cells, row by row. */
@@ -18,7 +18,7 @@ export interface CellRows extends Cells {
   readonly firstRow: number;
   readonly rowCount: number;
   /** As in `RowBatch`. */
-  readonly invalid?: ReadonlyMap<number, UnreadRow> | undefined;
+  readonly invalid?: UnreadRows | undefined;
 }
 
 /** Which rows of a table are read, and which columns. */

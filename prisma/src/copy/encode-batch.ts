@@ -122,7 +122,7 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
       const rows = new RowWriter(target, { items: rowCount, bytes: itemBytes }, pool);
       const counter = new RowFailureCounter();
       let row = batch.firstRow;
-      const skipRow = (error: JsonlError): void => {
+      const skipRow = (error: JsonlError | null): void => {
         row += 1;
         counter.add(error);
       };

@@ -45,9 +45,10 @@ export class RowFailureCounter {
     return this.#total === 0 ? null : { first: this.#first, total: this.#total };
   }
 
-  add(error: JsonlError): void {
+  /** @param error null for a row that comes after all that are kept */
+  add(error: JsonlError | null): void {
     this.#total += 1;
-    if (this.#first.length < MAX_ROW_FAILURES) this.#first.push(toFailure(error));
+    if (error !== null && this.#first.length < MAX_ROW_FAILURES) this.#first.push(toFailure(error));
   }
 
   /** Runs work, and counts its JsonlError; any other error passes. */

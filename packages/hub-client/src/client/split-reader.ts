@@ -1,4 +1,10 @@
-import { type CellBatch, checkNumber, checkOptions, type UnreadRow } from '@svc/jsonl-v23/internal';
+import {
+  type CellBatch,
+  checkNumber,
+  checkOptions,
+  NO_REASON,
+  type UnreadRow,
+} from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { type Feature, type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
@@ -27,7 +33,10 @@ export interface HubRow {
   /** 0-based, in its split. */
   readonly rowIndex: number;
   readonly split: string;
-  /** Why it cannot be read, in a slice with `skipsInvalid`; its values are null. */
+  /**
+   * Why it cannot be read, in a slice with `skipsInvalid`; its values are null. Only the first 100 such rows of a batch have
+   * a location.
+   */
   readonly unread?: UnreadRow;
 }
 
@@ -129,7 +138,10 @@ export function createSplitReader(
       const { firstRow, rows, invalid } = batch;
       yield rows.map((row, index) => {
         const unread = invalid?.get(index);
-        return { row, rowIndex: firstRow + index, split, ...(unread && { unread }) };
+        const rowIndex = firstRow + index;
+        return unread === undefined
+          ? { row, rowIndex, split }
+          : { row, rowIndex, split, unread: unread ?? NO_REASON };
       });
     }
   }

@@ -7,6 +7,17 @@ export interface UnreadRow {
   readonly location: SourceLocation;
 }
 
+/**
+ * Rows of a batch that could not be read, by their index in the batch. Only the first {@link MAX_UNREAD_REASONS} have a
+ * reason, the others null: every list of such rows is as long, and a file may have millions of them.
+ */
+export type UnreadRows = ReadonlyMap<number, UnreadRow | null>;
+
+export const MAX_UNREAD_REASONS = 100;
+
+/** For a row without a reason. */
+export const NO_REASON: UnreadRow = { message: 'The row cannot be read.', location: {} };
+
 /** Rows of one split as the cells of their columns, row by row. */
 export interface CellBatch extends Cells {
   readonly split: string;
@@ -15,6 +26,6 @@ export interface CellBatch extends Cells {
   readonly rowCount: number;
   /** In the order of the cells of a row. */
   readonly columns: readonly string[];
-  /** Rows that could not be read, by their index in the batch; their cells are null, and they have no items. */
-  readonly invalid?: ReadonlyMap<number, UnreadRow> | undefined;
+  /** Rows that could not be read; their cells are null, and they have no items. */
+  readonly invalid?: UnreadRows | undefined;
 }

@@ -92,7 +92,7 @@ function part(batch: CellBatch, from: number, to: number): CellBatch {
   const [firstCell, endCell] = [from * columns.length, to * columns.length];
   const start = firstCell === 0 ? 0 : (ends[firstCell - 1] as number);
   const end = endCell === 0 ? 0 : (ends[endCell - 1] as number);
-  let unread: Map<number, UnreadRow> | undefined;
+  let unread: Map<number, UnreadRow | null> | undefined;
   for (let row = from; invalid !== undefined && row < to; row += 1) {
     const why = invalid.get(row);
     if (why === undefined) continue;

@@ -5,7 +5,7 @@ import { checkItemSize } from '../item/embedded-size.ts';
 import { canonicalByteLength } from '../item/encode-item.ts';
 import { type JsonObject, setMember } from '../json/json-value.ts';
 import { JsonReader } from '../json/parse-json.ts';
-import type { CellBatch } from './cell-batch.ts';
+import { type CellBatch, NO_REASON } from './cell-batch.ts';
 import { compileMapping, type MappableFeature } from './compile-mapping.ts';
 import type { Mapping } from './mapping.ts';
 
@@ -17,10 +17,14 @@ export interface CellEncoder {
   /**
    * Encodes the items of a batch. Yields the same object for each item, with other values: copy what you keep.
    *
-   * @param onError if given, receives the error of each row that has no item; such rows are skipped instead of thrown
+   * @param onError if given, receives the error of each row that has no item, null for an unread row without a reason; such
+   *   rows are skipped instead of thrown
    * @throws JsonlError as the function of `compileMapping` does
    */
-  encode(batch: CellBatch, onError?: (error: JsonlError) => void): Generator<EncodedLine, void, undefined>;
+  encode(
+    batch: CellBatch,
+    onError?: (error: JsonlError | null) => void,
+  ): Generator<EncodedLine, void, undefined>;
 }
 
 /**
@@ -64,12 +68,11 @@ export function createCellEncoder(
       for (let row = 0; row < rowCount; row++) {
         const unread = invalid?.get(row);
         if (unread !== undefined) {
-          const error = new JsonlError('invalid_row', unread.message, {
-            ...unread.location,
-            row: firstRow + row,
-          });
-          if (onError === undefined) throw error;
-          onError(error);
+          const { message, location } = unread ?? NO_REASON;
+          const errorOf = (): JsonlError =>
+            new JsonlError('invalid_row', message, { ...location, row: firstRow + row });
+          if (onError === undefined) throw errorOf();
+          onError(unread === null ? null : errorOf());
           continue;
         }
         const fast = fastEncoder.encode(row);

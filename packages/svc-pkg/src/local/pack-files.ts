@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { checkItems, type Item } from '@svc/jsonl-v23';
-import { mappedColumns } from '@svc/jsonl-v23/internal';
+import { mappedColumns, NO_REASON } from '@svc/jsonl-v23/internal';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { type Features, mergeFeatures, openFileTable, readTextFile, type Table } from '@svc/tabular';
@@ -122,12 +122,11 @@ async function* rowItems(
   const columns = mappedColumns(mapping);
   async function* rows() {
     for await (const batch of table.read({ columns, signal })) {
-      yield batch.rows.map((row, index) => ({
-        row,
-        rowIndex: batch.firstRow + index,
-        split: section,
-        unread: batch.invalid?.get(index),
-      }));
+      yield batch.rows.map((row, index) => {
+        const unread = batch.invalid?.get(index);
+        const rowIndex = batch.firstRow + index;
+        return { row, rowIndex, split: section, unread: unread === null ? NO_REASON : unread };
+      });
     }
   }
   // A person finds an error by the path, and a skipped row by the name that the schema has.

@@ -1,6 +1,6 @@
 import { CellWriter, transferBuffer, type UnreadRow, wordsOf } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
-import { TableError, toUnreadRow } from '../errors.ts';
+import { addUnread, TableError } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { type CellRows, type RowBatch, type Table, type WholeRange, wholeRange } from '../table.ts';
@@ -125,9 +125,8 @@ class CsvReader {
           if (this.#options.header) continue;
         }
         rowCount += 1;
-        const problem = checkWidth(scanner, names.length);
-        if (problem === null) noteRow(scanner, shapes, quote);
-        else if (!this.#options.skipsInvalid) throw problem;
+        if (scanner.fieldCount === names.length) noteRow(scanner, shapes, quote);
+        else if (!this.#options.skipsInvalid) throw wrongWidth(scanner, names.length);
       }
       readBytes = scanner.readBytes;
       const isKnown = names !== null && shapes.every(({ kind }) => kind === 'text');
@@ -156,7 +155,7 @@ class CsvReader {
     const writer = new CellWriter();
     let row = 0;
     let firstRow = from;
-    let invalid: Map<number, UnreadRow> | undefined;
+    let invalid: Map<number, UnreadRow | null> | undefined;
     let isFirst = this.#options.header;
     const reader = new RecordReader(skipsInvalid);
     const quote = quoteOf(this.#options);
@@ -166,18 +165,21 @@ class CsvReader {
           isFirst = false;
           continue;
         }
-        let problem = checkWidth(scanner, names.length);
         row += 1;
-        if (problem === null) {
-          if (!isWhole) noteRow(scanner, shapes, quote);
-          if (row > from) problem = this.#writeRow(writer, scanner, indexes, shapes);
-        } else if (row > from) for (const _ of indexes) writer.value(null);
-        if (problem !== null && !skipsInvalid) throw problem;
+        const hasWidth = scanner.fieldCount === names.length;
+        if (!(hasWidth || skipsInvalid)) throw wrongWidth(scanner, names.length);
+        if (hasWidth && !isWhole) noteRow(scanner, shapes, quote);
         if (row <= from) continue;
         const rowCount = row - firstRow;
-        if (problem !== null) {
+        let faulty: number | null = null;
+        if (hasWidth) faulty = this.#writeRow(writer, scanner, indexes, shapes);
+        else for (const _ of indexes) writer.value(null);
+        if (!hasWidth || faulty !== null) {
+          const reasonOf = (): TableError =>
+            faulty === null ? wrongWidth(scanner, names.length) : notUtf8(scanner, faulty);
+          if (!skipsInvalid) throw reasonOf();
           invalid ??= new Map();
-          invalid.set(rowCount - 1, toUnreadRow(problem));
+          addUnread(invalid, rowCount - 1, reasonOf);
         }
         if (writer.byteLength < CELL_BATCH_BYTES && rowCount < MAX_BATCH_ROWS) continue;
         yield { firstRow, rowCount, invalid, ...writer.end() };
@@ -190,20 +192,20 @@ class CsvReader {
     if (reader.end !== null) throw reader.end;
   }
 
-  /** Writes the cells of a row. @returns why it cannot be read @throws TableError `type_changed` */
+  /** Writes the cells of a row. @returns the first field that is not UTF-8 @throws TableError `type_changed` */
   #writeRow(
     writer: CellWriter,
     scanner: CsvScanner,
     indexes: readonly number[],
     shapes: readonly CsvColumnShape[],
-  ): TableError | null {
-    let problem: TableError | null = null;
+  ): number | null {
+    let faulty: number | null = null;
     for (const index of indexes) {
       if (this.#writeCell(writer, scanner, index, shapes[index])) continue;
       writer.value(null);
-      problem ??= notUtf8(scanner, scanner.starts[index] as number, scanner.ends[index] as number);
+      faulty ??= index;
     }
-    return problem;
+    return faulty;
   }
 
   /** Writes a cell. @returns whether it is UTF-8 @throws TableError `type_changed` */
@@ -251,7 +253,7 @@ class CsvReader {
       try {
         return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(name.subarray(0, length));
       } catch {
-        throw notUtf8(scanner, start, end);
+        throw notUtf8(scanner, index);
       }
     });
     return this.#options.header ? uniqueNames(fields) : fields.map((_, index) => String(index));
@@ -277,10 +279,9 @@ class CsvReader {
   }
 }
 
-/** The error for a row that has not as many fields as the first one; null if it has. */
-function checkWidth(scanner: CsvScanner, width: number): TableError | null {
+/** The error for a row that does not have as many fields as the first one. */
+function wrongWidth(scanner: CsvScanner, width: number): TableError {
   const count = scanner.fieldCount;
-  if (count === width) return null;
   const at = scanner.ends[Math.min(count, width) - 1] as number;
   return scanner.error(`The row must have ${width} fields, got ${count}.`, at);
 }
@@ -334,7 +335,10 @@ function halveQuotes(
   return to;
 }
 
-function notUtf8(scanner: CsvScanner, start: number, end: number): TableError {
+/** The error for a field that is not UTF-8. */
+function notUtf8(scanner: CsvScanner, index: number): TableError {
+  const start = scanner.starts[index] as number;
+  const end = scanner.ends[index] as number;
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(scanner.bytes.subarray(start, end));
   const faulty = text.indexOf('\uFFFD');
   const before = new TextEncoder().encode(text.slice(0, Math.max(0, faulty))).length;

@@ -1,7 +1,7 @@
 import type { UnreadRow } from '@svc/jsonl-v23/internal';
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#runtime';
-import { TableError, toUnreadRow } from '../errors.ts';
+import { addUnread, TableError } from '../errors.ts';
 import type { Features } from '../schema/features.ts';
 import {
   INFERENCE_WINDOW_ROWS,
@@ -212,7 +212,7 @@ async function* readTable(
 ): AsyncGenerator<RowBatch> {
   let index = 0;
   let rows: JsonObject[] = [];
-  let invalid: Map<number, UnreadRow> | undefined;
+  let invalid: Map<number, UnreadRow | null> | undefined;
   let size = 0;
   const take = (): RowBatch => {
     const batch = { firstRow: index - rows.length, rows, invalid };
@@ -226,9 +226,10 @@ async function* readTable(
       if (index >= end) break;
       for await (const raw of rowsOf(file, signal)) {
         if (index >= from) {
-          if (raw.error !== undefined) {
+          const { error } = raw;
+          if (error !== undefined) {
             invalid ??= new Map();
-            invalid.set(rows.length, toUnreadRow(raw.error));
+            addUnread(invalid, rows.length, () => error);
           }
           rows.push(project(schema.toRow(raw.row), columns));
           // Columns that the file does not have are null in the row.
