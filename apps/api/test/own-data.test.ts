@@ -195,6 +195,33 @@ describe('a table of answers like those of GSM8K', () => {
   });
 });
 
+describe('a preview of a wide table', () => {
+  it.each(['upload', 'hub'])(
+    'shows the first thousand columns, and those of the mapping: %s',
+    async (way) => {
+      const names = Array.from({ length: 3000 }, (_, index) => `c${index}`);
+      const csv = `${names.join()}\n${names.join()}\n`;
+      const mapping = { prompt_column: 'c2500' };
+      hub.add({ id: 'org/wide', files: { 'train.csv': csv } });
+      const { body } =
+        way === 'upload'
+          ? await preview({ 'wide.csv': csv }, { mapping })
+          : await fetch(`${api.url}/datasets/hub/preview`, {
+              method: 'POST',
+              headers: { 'content-type': 'application/json' },
+              body: JSON.stringify({ path: 'org/wide', split: 'train', mapping }),
+            }).then(async (response) => ({ body: (await response.json()) as Body }));
+      const shown = (body['features'] as { name: string }[]).map(({ name }) => name);
+      expect(shown).toEqual([...names.slice(0, 1000), 'c2500']);
+      expect(Object.keys((body['samples'] as object[])[0] ?? {})).toEqual(shown);
+      expect(body['items']).toMatchObject([{ item: { inputs: { prompt: 'c2500' } } }]);
+      expect(body['info']).toMatchObject({
+        warnings: ['The table has 3000 columns. The preview shows the first 1000.'],
+      });
+    },
+  );
+});
+
 describe('a preview of an upload', () => {
   it('shows columns, rows, a suggestion and items', async () => {
     const file = { 'table.csv': 'id,question,answer,empty\na,one,001,\nb,two,2,\n,,,\n' };

@@ -4,6 +4,7 @@ import type { Mapping } from '@svc/jsonl-v23/mapping';
 import { mappingWarnings, withWarnings } from './mapping/mapping-warnings.ts';
 import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
 import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
+import { shownColumns } from './preview/shown-columns.ts';
 import type { HubSource } from './requests.ts';
 
 /** What is known of a slice before a row is read. */
@@ -52,10 +53,11 @@ export async function openPreview(
   const textColumns = mapping === null ? undefined : typedColumns(mapping);
   const reader = await dataset.select({ subset, split, signal, textColumns });
   const { numRows, splits, specifiedMapping = null } = reader;
+  const { columns, warnings } = shownColumns(reader.features, mapping);
   const infoNow = (): JsonObject =>
-    mapping === null ? reader.info : withWarnings(reader.info, mappingWarnings(mapping));
+    withWarnings(reader.info, [...warnings, ...(mapping === null ? [] : mappingWarnings(mapping))]);
   if (mapping !== null) planMapping(mapping, reader.features, Number.POSITIVE_INFINITY, reader);
-  const features = withTypes(reader.features, mapping);
+  const features = withTypes(columns, mapping);
   const { resolvedRevision } = dataset;
   return {
     head: {
@@ -65,8 +67,12 @@ export async function openPreview(
       split: reader.split,
     },
     async readSamples(limit, maxBytes) {
-      const collector = new RowsCollector(reader.features, mapping, maxBytes - WARNING_BYTES);
-      for await (const batch of reader.rowBatches({ limit, signal })) {
+      const collector = new RowsCollector(columns, mapping, maxBytes - WARNING_BYTES);
+      for await (const batch of reader.rowBatches({
+        limit,
+        signal,
+        columns: columns.map(({ name }) => name),
+      })) {
         for (const { row, rowIndex, split } of batch) await collector.add(row, rowIndex, split);
         if (collector.isFull) break;
       }

@@ -7,6 +7,7 @@ import { tableSource } from '@svc/tabular/internal';
 import { mappingWarnings, withWarnings } from './mapping/mapping-warnings.ts';
 import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
 import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
+import { shownColumns } from './preview/shown-columns.ts';
 import type { OpenUpload } from './sources/open-upload.ts';
 import { columnsOf, type TableFile } from './sources/recognise.ts';
 import { toUploadError } from './sources/upload-error.ts';
@@ -71,12 +72,13 @@ async function previewFiles(
   const { limit, maxBytes, signal } = options;
   try {
     const table = await openForPreview(first, mapping, signal);
-    const columns = columnsOf(table);
+    const allColumns = columnsOf(table);
     if (mapping !== null) {
       const [hint] = first.detected.warnings ?? [];
       const facts = { unreadRow: table.unreadRow, file: first.name, hint };
-      planMapping(mapping, columns, Number.POSITIVE_INFINITY, facts);
+      planMapping(mapping, allColumns, Number.POSITIVE_INFINITY, facts);
     }
+    const { columns, warnings } = shownColumns(allColumns, mapping);
     const collector = new RowsCollector(columns, mapping, maxBytes);
     const names = columns.map(({ name }) => name);
     let index = 0;
@@ -100,6 +102,7 @@ async function previewFiles(
       features: withTypes(columns, mapping),
       numRows: files.length === 1 ? (table.rowCount ?? null) : null,
       info: withWarnings({ sections }, [
+        ...warnings,
         ...(table.warnings ?? []),
         ...(mapping === null ? [] : mappingWarnings(mapping)),
       ]),

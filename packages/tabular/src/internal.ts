@@ -21,6 +21,8 @@ export {
 } from './schema/features.ts';
 export { mergeFeatures } from './schema/merge-features.ts';
 export type { ByteSource } from './source/byte-source.ts';
+export { createYielder } from './source/create-yielder.ts';
+export { inSlices } from './source/in-slices.ts';
 export { joinSignals } from './source/join-signals.ts';
 export type { Table } from './table.ts';
 export { openTextTables, type TextTablesOptions } from './text/text-table.ts';

@@ -1,4 +1,3 @@
-import { yieldToEventLoop } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 
 /** The chunks of a body. @throws HubError `hub_bad_response` where it has more than `maxBytes` */
@@ -31,19 +30,4 @@ export async function collectBytes(chunks: AsyncIterable<Uint8Array>, maxBytes: 
     offset += part.length;
   }
   return whole;
-}
-
-/** Reading as much JSON takes some milliseconds where it is all braces. */
-const SLICE_BYTES = 16 * 1024;
-
-/** The bytes in slices, between which the event loop turns: a stream alone may keep the thread for many chunks. */
-export async function* inSlices(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const chunk of chunks) {
-    for (let at = 0; at < chunk.length; at += SLICE_BYTES) {
-      yield chunk.subarray(at, at + SLICE_BYTES);
-      await yieldToEventLoop();
-    }
-  }
 }

@@ -1,8 +1,9 @@
 import { JsonlError, JsonStream } from '@svc/jsonl-v23/json';
+import { inSlices } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import { errorOfResponse, RetryableError } from './errors.ts';
 import type { ExchangeDeps } from './exchange.ts';
-import { inSlices, limitBytes } from './limit-bytes.ts';
+import { limitBytes } from './limit-bytes.ts';
 import { RateLimitWindows } from './rate-limit.ts';
 import { followRedirects } from './redirects.ts';
 import type { HubRequest, HubResponse, RequestContext, RetryEvent } from './request.ts';

@@ -1,7 +1,7 @@
 import { isJsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
+import { inSlices } from '@svc/tabular/internal';
 import { isPinned } from '../cache/file-cache.ts';
 import { HubError } from '../errors.ts';
-import { inSlices } from '../http/limit-bytes.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import type { ResponseHeaders } from '../http/transport.ts';

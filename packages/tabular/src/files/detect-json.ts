@@ -2,6 +2,7 @@ import { isJsonObject, JsonlError, JsonStream, type JsonValue, parseJson } from 
 import { TableError } from '../errors.ts';
 import { suffixes } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
+import { inSlices } from '../source/in-slices.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { decodeText } from '../text/decode-text.ts';
 import type { FileOptions, FormatHints } from './file-format.ts';
@@ -128,7 +129,11 @@ function fieldOf(object: Readonly<Record<string, unknown>>): string | null {
 /** The first member of the file's object that is an array whose first element is an object. */
 async function findField(source: ByteSource, { encoding, signal }: JsonHead): Promise<string | null> {
   const content = new CachedFile(source, { bytes: 0 }).read(signal);
-  const text = decodeText(upTo(content, MAX_SEARCHED_BYTES), { file: source.path, encoding, signal });
+  const text = decodeText(inSlices(upTo(content, MAX_SEARCHED_BYTES)), {
+    file: source.path,
+    encoding,
+    signal,
+  });
   await using json = new JsonStream(text, { file: source.path });
   try {
     for await (const key of json.members()) {

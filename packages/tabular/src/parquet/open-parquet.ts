@@ -36,7 +36,7 @@ export async function openParquet(file: ByteSource, signal?: AbortSignal): Promi
     tail = whole;
     start = byteLength - length;
   }
-  const footer = parseFooter(tail, path, byteLength);
+  const footer = await parseFooter(tail, path, byteLength);
   const { rowCount, features } = footer;
   return { path, rowCount, features, footer, bytes: withTail(file, start, tail) };
 }

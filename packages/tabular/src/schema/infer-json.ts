@@ -7,6 +7,7 @@ import {
   parseNumber,
 } from '@svc/jsonl-v23/json';
 import type { RawRow } from '../text/raw-row.ts';
+import { checkColumnCount } from './check-column-count.ts';
 import { completeTimestamp } from './complete-timestamp.ts';
 import { type Feature, type Features, valueFeature } from './features.ts';
 import { isInt64 } from './int64.ts';
@@ -41,6 +42,7 @@ export class JsonInference {
     for (const [name, value] of Object.entries(text === undefined ? row : markFloats(row, text))) {
       let shape = this.#columns.get(name);
       if (shape === undefined) {
+        checkColumnCount(this.#columns.size + 1);
         shape = emptyShape();
         this.#columns.set(name, shape);
       }

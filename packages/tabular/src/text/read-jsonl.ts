@@ -2,6 +2,7 @@ import { JsonlError } from '@svc/jsonl-v23';
 import { splitLines } from '@svc/jsonl-v23/internal';
 import { isJsonObject } from '@svc/jsonl-v23/json';
 import { TableError } from '../errors.ts';
+import { createYielder } from '../source/create-yielder.ts';
 import { parseRow } from './parse-row.ts';
 import { DEFAULT_MAX_ROW_SIZE, invalidRow, type RawRow, type TextOptions } from './raw-row.ts';
 
@@ -18,6 +19,7 @@ export async function* readJsonl(
 ): AsyncGenerator<RawRow, void, undefined> {
   const { file, signal, maxRowSize: maxLineBytes = DEFAULT_MAX_ROW_SIZE, skipsInvalid = false } = options;
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const nextTurn = createYielder();
   try {
     for await (const batch of splitLines(source, { file, maxLineBytes, ...(signal && { signal }) })) {
       let line = batch.firstLine;
@@ -28,6 +30,8 @@ export async function* readJsonl(
         const row = skipsInvalid ? parseOrError(bytes, utf8, file, line) : parseLine(bytes, utf8, file, line);
         if (row !== null) yield row;
         start = end + 1;
+        const turn = nextTurn();
+        if (turn !== undefined) await turn;
       }
     }
   } catch (error) {

@@ -1,6 +1,7 @@
 import { type ChunkSource, checkNumber, checkOptions, chunksOf } from '@svc/jsonl-v23/internal';
 import { oneOf } from '../check-arguments.ts';
 import type { DataFormat } from '../format.ts';
+import { inSlices } from '../source/in-slices.ts';
 import type { RawRow, ReadOptions } from './raw-row.ts';
 import { readCsv } from './read-csv.ts';
 import { readJson } from './read-json.ts';
@@ -33,6 +34,8 @@ export function readRows(
   checkNumber('maxRowSize', options.maxRowSize, { min: 1 });
   const { params = {}, file = '', ...others } = options;
   // A stream is locked when its first row is read.
-  const chunks = { [Symbol.asyncIterator]: () => chunksOf(source) };
+  const chunks = {
+    [Symbol.asyncIterator]: () => inSlices({ [Symbol.asyncIterator]: () => chunksOf(source) }),
+  };
   return READERS[format](chunks, params, { ...others, file });
 }

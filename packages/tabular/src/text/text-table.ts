@@ -2,6 +2,7 @@ import type { UnreadRow } from '@svc/jsonl-v23/internal';
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#runtime';
 import { addUnread, TableError } from '../errors.ts';
+import { checkColumnCount } from '../schema/check-column-count.ts';
 import type { Features } from '../schema/features.ts';
 import {
   INFERENCE_WINDOW_ROWS,
@@ -30,8 +31,6 @@ const FILES_PER_TURN = 4096;
 /** Size of a batch of rows, in characters. */
 const BATCH_SIZE = 1024 * 1024;
 const MAX_BATCH_ROWS = 1000;
-/** Every row has all columns, so a short row may become a long one. */
-const MAX_COLUMNS = 50_000;
 const NULL_SIZE = 4;
 
 /** How text files are opened. */
@@ -100,10 +99,7 @@ export async function openTextTables(
     }
   }
   const schema = builder.finish();
-  if (schema.features.length > MAX_COLUMNS) {
-    const message = `Cannot read the files: they have more than ${MAX_COLUMNS} columns.`;
-    throw new TableError('unsupported_file', message);
-  }
+  checkColumnCount(schema.features.length);
   return new Map(
     [...tables].map(([name, cached]): [string, Table] => {
       const read = (range: WholeRange): AsyncGenerator<RowBatch> => readTable(cached, rowsOf, schema, range);

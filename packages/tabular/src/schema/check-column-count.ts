@@ -1,0 +1,13 @@
+import { TableError } from '../errors.ts';
+
+/** Columns that a table may have. Every row has all of them, so a short row may become a long one. */
+const MAX_COLUMNS = 50_000;
+
+/** @throws TableError `unsupported_file` for more columns than a table may have */
+export function checkColumnCount(count: number): void {
+  if (count <= MAX_COLUMNS) return;
+  throw new TableError(
+    'unsupported_file',
+    `Cannot read the files: they have more than ${MAX_COLUMNS} columns.`,
+  );
+}
