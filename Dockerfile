@@ -16,7 +16,7 @@ COPY packages/hub-client/package.json packages/hub-client/
 COPY packages/observability/package.json packages/observability/
 COPY packages/instrumentation/package.json packages/instrumentation/
 COPY packages/runtime/package.json packages/runtime/
-COPY packages/postgres-client/package.json packages/postgres-client/
+COPY packages/postgres/package.json packages/postgres/
 COPY packages/embedded-postgres/package.json packages/embedded-postgres/
 COPY packages/evaluation/package.json packages/evaluation/
 COPY packages/client/package.json packages/client/

@@ -1,17 +1,17 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/internal';
+import { createPool, type Listener, type ListenOptions, listen } from '@svc/postgres';
 import type pg from 'pg';
 import { type Assets, createAssets } from './assets/assets.ts';
 import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
 import type { S3Location } from './assets/s3/s3-location.ts';
 import { createS3Objects } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';
+import type { Channel } from './channels.ts';
 import type { StoreContext } from './context.ts';
 import { createRowEncoder } from './copy/row-encoder.ts';
 import { StreamPool } from './copy/streams/stream-pool.ts';
 import { StoreError } from './database/errors.ts';
-import { type Listener, type ListenOptions, listen } from './database/listen.ts';
-import { createPool } from './database/pool/connection.ts';
 import { createProbes } from './database/probes.ts';
 import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
 import { DiskShare, freeDiskBytes } from './disk-share.ts';
@@ -84,7 +84,7 @@ export interface Store extends AsyncDisposable {
   /** Which of these runs and jobs are to stop, and when to ask again: one query. @throws StoreError `unavailable` */
   cancellationsAmong(ids: readonly string[]): Promise<Cancellations>;
   /** See {@link listen}; the listener is the caller's to close. */
-  listen(options: Omit<ListenOptions, 'url'>): Listener;
+  listen(options: Omit<ListenOptions<Channel>, 'url'>): Listener;
   /** The number of tasks by state. @throws StoreError `unavailable` */
   queueSizes(): Promise<QueueSizes>;
   /** Whether the database responds and is migrated to this version, and the queue can be read. Never throws. */

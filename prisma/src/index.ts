@@ -1,9 +1,9 @@
+export { type Listener, type ListenOptions, listen } from '@svc/postgres';
 export type { AssetContent, AssetLocation, AssetStore, ByteRange } from './assets/asset-store.ts';
 export { type Assets, assetNotFound, type DatasetAsset } from './assets/assets.ts';
 export type { LineOptions, MappingPlan } from './copy/encoded-rows.ts';
 export { createStore, type ReplicaOptions, type Store, type StoreOptions } from './create-store.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
-export { type Channel, type Listener, type ListenOptions, listen } from './database/listen.ts';
 export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
 export type { DatasetDraft, DraftOptions, DraftProgress, FaultList } from './datasets/dataset-draft.ts';

@@ -1,4 +1,4 @@
-import type { ReadQuery, Reads } from '../database/read-query.ts';
+import type { ReadQuery, Reads } from '@svc/postgres';
 
 /** Content whose hash is known. */
 export interface AssetContent {

@@ -1,7 +1,7 @@
 import type { LinkedParts } from '@svc/jsonl-v23/internal';
+import { createReadQuery, createReads } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
-import { createReadQuery, createReads } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import type { ByteRange } from './asset-store.ts';
 import { collectAssets } from './collect-assets.ts';

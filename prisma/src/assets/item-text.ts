@@ -1,5 +1,5 @@
 import { type LinkedFile, type LinkedParts, layoutLinkedItem } from '@svc/jsonl-v23/internal';
-import type { Reads } from '../database/read-query.ts';
+import type { Reads } from '@svc/postgres';
 import { toCorrupt } from '../database/read-stored-json.ts';
 import type { AssetStore } from './asset-store.ts';
 

@@ -1,6 +1,5 @@
+import { HAS_ENDED, inTransaction } from '@svc/postgres';
 import type pg from 'pg';
-import { HAS_ENDED } from '../database/has-ended.ts';
-import { inTransaction } from '../database/transaction.ts';
 import type { AssetStore } from './asset-store.ts';
 
 /*

@@ -1,7 +1,7 @@
+import { destroySocket, socketOf } from '@svc/postgres';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { StoreError, toStoreError } from '../database/errors.ts';
-import { destroySocket, socketOf } from '../database/pool/client-socket.ts';
 
 /** How long a server may take to confirm that a COPY was aborted, before its connection is closed. */
 const ABORT_TIMEOUT_MS = 5_000;

@@ -1,3 +1,5 @@
+import { isUnavailable } from '@svc/postgres';
+
 /** Codes of {@link StoreError}. Where the HTTP contract has a code for the case, it is that very string. */
 export type StoreErrorCode =
   | 'dataset_not_found'
@@ -64,33 +66,14 @@ export class StoreError extends Error {
   }
 }
 
-/**
- * SQLSTATE classes and codes that mean: the server is stopping, starting, or out of resources or time; or there was a
- * conflict.
- */
-const UNAVAILABLE_STATES = /^(?:08|53|57014|57P0[1-5]|25006|40001|40P01|55P03)/;
-const UNAVAILABLE_SYSTEM_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-  'EMFILE',
-  'ENFILE',
-  'ENOBUFS',
-]);
-/** Of `connect`: a Unix socket that is not there, is closed to us, or has a full queue. Elsewhere they mean a file. */
-const UNAVAILABLE_SOCKET_CODES = new Set(['ENOENT', 'EACCES', 'EAGAIN']);
 /** Prisma: cannot reach, timed out, closed the connection, pool timeout, too many connections. */
 const UNAVAILABLE_PRISMA_CODES = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2037']);
-/** Errors of `pg` that carry no code. */
-const UNAVAILABLE_MESSAGES =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end)/;
-
+const UNAVAILABLE_PRISMA_KINDS = new Set([
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TooManyConnections',
+]);
 /**
  * Turns a lost or refused connection into `unavailable`, whichever layer reported it; every other error
  * comes back as it is.
@@ -98,7 +81,7 @@ const UNAVAILABLE_MESSAGES =
 export function toStoreError(error: unknown): unknown {
   if (error instanceof StoreError) return error;
   for (let cause: unknown = error, depth = 0; isObject(cause) && depth < 5; depth += 1) {
-    if (isUnavailable(cause)) {
+    if (isUnavailable(cause) || isUnavailableToPrisma(cause)) {
       return new StoreError('unavailable', explain(cause), { cause: error });
     }
     cause = cause['cause'] ?? firstOf(cause['errors']) ?? driverErrorOf(cause);
@@ -123,18 +106,12 @@ function explain(error: Record<string, unknown>): string {
   return EXPLANATIONS[String(code)] ?? 'The database cannot be reached at the moment.';
 }
 
-function isUnavailable(error: Record<string, unknown>): boolean {
-  const code = error['code'] ?? error['originalCode'];
-  if (typeof code === 'string') {
-    if (UNAVAILABLE_SYSTEM_CODES.has(code) || UNAVAILABLE_PRISMA_CODES.has(code)) return true;
-    if (error['syscall'] === 'connect' && UNAVAILABLE_SOCKET_CODES.has(code)) return true;
-    if (code.length === 5 && UNAVAILABLE_STATES.test(code)) return true;
-  }
-  const kind = error['kind'];
-  if (kind === 'DatabaseNotReachable' || kind === 'ConnectionClosed' || kind === 'SocketTimeout') return true;
-  if (kind === 'TooManyConnections') return true;
-  const message = error['message'];
-  return typeof message === 'string' && UNAVAILABLE_MESSAGES.test(message);
+/** Whether Prisma reports a lost or refused connection, in its own terms or in those of the driver. */
+function isUnavailableToPrisma(error: Record<string, unknown>): boolean {
+  const { code, kind, originalCode } = error;
+  if (typeof code === 'string' && UNAVAILABLE_PRISMA_CODES.has(code)) return true;
+  if (isUnavailable({ code: originalCode })) return true;
+  return typeof kind === 'string' && UNAVAILABLE_PRISMA_KINDS.has(kind);
 }
 
 /** Where Prisma's client keeps the driver's own error. */

@@ -1,5 +1,5 @@
+import type { ReadQuery } from '@svc/postgres';
 import { boundOfBytes, storedBytes, textBytes } from './item-size.ts';
-import type { ReadQuery } from './read-query.ts';
 
 /** A page ends before the entry with which it would send more than this; one entry may have more. */
 export const MAX_PAGE_BYTES: number = 16 * 1024 * 1024;

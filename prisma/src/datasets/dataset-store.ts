@@ -1,7 +1,7 @@
+import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import type { Page, PageRequest } from '../database/page.ts';
-import { createReadQuery } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import { collectSections } from '../sections/collect-sections.ts';
 import { indexHashes } from '../sections/index-hashes.ts';

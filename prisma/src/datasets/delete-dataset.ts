@@ -1,5 +1,5 @@
+import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
-import { inTransaction } from '../database/transaction.ts';
 import { isUuid } from '../database/values.ts';
 import { releaseSections } from '../sections/loose-sections.ts';
 import { datasetNotFound } from './dataset-row.ts';

@@ -1,7 +1,7 @@
+import { type ReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { boundedName } from '../database/item-size.ts';
 import { decodeCursor, encodeCursor, type PageRequest } from '../database/page.ts';
-import { type ReadQuery, readFrom } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import { datasetNotFound } from './dataset-row.ts';
 

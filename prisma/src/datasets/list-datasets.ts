@@ -1,4 +1,5 @@
 import { MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
+import type { ReadQuery } from '@svc/postgres';
 import {
   CREATED_POSITION,
   type CreatedRow,
@@ -10,7 +11,6 @@ import {
   timeAtPosition,
 } from '../database/page.ts';
 import { MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
-import type { ReadQuery } from '../database/read-query.ts';
 import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
 import {
   type DatasetRow,

@@ -1,3 +1,4 @@
+import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import type { ItemRow } from '../copy/out/decode-rows.ts';
@@ -12,7 +13,6 @@ import {
   planItems,
   readPlannedItems,
 } from '../database/read-item-texts.ts';
-import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
 import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
 import { datasetNotFound } from './dataset-row.ts';
 import { allItems, itemFilter, itemsWithHash, matchingItems, type PagePosition } from './find-items-sql.ts';

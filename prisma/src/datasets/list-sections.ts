@@ -1,7 +1,7 @@
+import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { boundedName } from '../database/item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
-import { createReadQuery, type ReadQuery } from '../database/read-query.ts';
 import { isUuid } from '../database/values.ts';
 import {
   datasetNotFound,

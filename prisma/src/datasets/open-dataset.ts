@@ -1,11 +1,11 @@
 import type { ItemParts, LinkedParts } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import { createReads, type ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { type AssetReader, createAssetReader } from '../assets/read-ahead.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
 import { boundedName, hasAtMost, itemTooLarge } from '../database/item-size.ts';
-import { createReads, type ReadQuery } from '../database/read-query.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
 import { readResults, type StoredResult } from '../runs/run-results.ts';

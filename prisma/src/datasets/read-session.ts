@@ -1,3 +1,4 @@
+import { cancelQuery, destroySocket, LimitedPool, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
@@ -5,12 +6,8 @@ import { cutRows, type RowBatch } from '../copy/out/cut-rows.ts';
 import { decodeRows, type ItemRow } from '../copy/out/decode-rows.ts';
 import { ItemOrder } from '../copy/out/item-order.ts';
 import { joinRows } from '../copy/out/join-rows.ts';
-import { cancelQuery } from '../database/cancel-query.ts';
 import { toStoreError } from '../database/errors.ts';
 import { hasAtMost } from '../database/item-size.ts';
-import { destroySocket } from '../database/pool/client-socket.ts';
-import { LimitedPool } from '../database/pool/limited-pool.ts';
-import type { ReadQuery } from '../database/read-query.ts';
 import type { StoredSection } from './dataset-row.ts';
 import type { StoredItem } from './list-items.ts';
 

@@ -1,9 +1,9 @@
+import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import { boundedText } from '../database/item-size.ts';
 import type { Page } from '../database/page.ts';
-import { inTransaction } from '../database/transaction.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import {
   completeClaim,

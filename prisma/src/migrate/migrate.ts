@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
+import { createPool } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError, toStoreError } from '../database/errors.ts';
-import { createPool } from '../database/pool/connection.ts';
 import { MigrationAdapter } from './migration-adapter.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 

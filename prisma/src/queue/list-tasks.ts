@@ -1,3 +1,4 @@
+import { createReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import {
   CREATED_POSITION,
@@ -9,7 +10,6 @@ import {
   Parameters,
 } from '../database/page.ts';
 import { MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
-import { createReadQuery } from '../database/read-query.ts';
 import type { TaskTable } from './task-queue.ts';
 
 /** Which runs or jobs to list, and what of them. */

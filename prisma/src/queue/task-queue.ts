@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createPool } from '../database/pool/connection.ts';
+import { createPool } from '@svc/postgres';
 
 /** The kinds of tasks: a run, an asynchronous import from the hub, an asynchronous upload. */
 export type TaskKind = 'run' | 'import' | 'upload';

@@ -1,6 +1,6 @@
+import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
-import { inTransaction } from '../database/transaction.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';

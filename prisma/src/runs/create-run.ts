@@ -1,8 +1,8 @@
 import type { RunSelection } from '@svc/evaluation';
+import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
-import { inTransaction } from '../database/transaction.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import { datasetNotFound } from '../datasets/dataset-row.ts';
 import {

@@ -1,4 +1,5 @@
 import type { RunItem } from '@svc/evaluation';
+import { createReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';
@@ -9,7 +10,6 @@ import {
   planItems,
   readPlannedItems,
 } from '../database/read-item-texts.ts';
-import { createReadQuery } from '../database/read-query.ts';
 import { isToReplace } from './insert-results.ts';
 import type { Run } from './run-row.ts';
 

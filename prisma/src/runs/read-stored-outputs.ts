@@ -1,5 +1,6 @@
 import { JsonText, type RunFailure, type RunItem, type StoredOutput } from '@svc/evaluation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { boundedName } from '../database/item-size.ts';
 import {
@@ -8,7 +9,6 @@ import {
   planItems,
   readPlannedItems,
 } from '../database/read-item-texts.ts';
-import { createReadQuery } from '../database/read-query.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { isToReplace } from './insert-results.ts';
 import { toRunItem } from './read-run-items.ts';

@@ -1,7 +1,7 @@
 import type { RunResultStatus } from '@svc/evaluation';
+import type { ReadQuery } from '@svc/postgres';
 import { boundedName, boundedText, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
-import type { ReadQuery } from '../database/read-query.ts';
 
 /** A result as it is stored: what was JSON is JSON text. */
 export interface StoredResult {

@@ -1,11 +1,10 @@
 import { type RunEnd, RunError, type RunResult, type RunSession } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import { createReads, inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
-import { createReads } from '../database/read-query.ts';
-import { inTransaction } from '../database/transaction.ts';
 import { insertResults } from './insert-results.ts';
 import { readRunItems } from './read-run-items.ts';
 import { readStoredOutputs } from './read-stored-outputs.ts';

@@ -3,6 +3,7 @@ import type { RunItem, RunResult } from '@svc/evaluation';
 import { joinItem } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { ExactNumber } from '@svc/jsonl-v23/json';
+import { listen } from '@svc/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allPages } from '../../test/all-pages.ts';
@@ -10,7 +11,6 @@ import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
-import { listen } from '../database/listen.ts';
 import type { Run } from './run-row.ts';
 import type { TakenRun } from './run-store.ts';
 

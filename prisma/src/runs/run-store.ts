@@ -1,10 +1,10 @@
 import type { RunSession } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import type { Page } from '../database/page.ts';
-import { inTransaction } from '../database/transaction.ts';
 import { isUuid } from '../database/values.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';

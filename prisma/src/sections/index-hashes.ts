@@ -1,5 +1,5 @@
+import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
-import { inTransaction } from '../database/transaction.ts';
 import { NIL_UUID } from '../database/values.ts';
 import { HAS_ITEMS_TO_HASH, INSERT_BLOCKS, RUN_ITEMS } from './hash-blocks.ts';
 

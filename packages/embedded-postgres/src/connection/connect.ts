@@ -1,4 +1,4 @@
-import { createClient } from '@svc/postgres-client';
+import { createClient } from '@svc/postgres';
 import pg from 'pg';
 import { type Endpoint, urlOf } from './endpoint.ts';
 

@@ -1,5 +1,5 @@
+import { Transaction } from '@svc/postgres';
 import { toStoreError } from '../../database/errors.ts';
-import { Transaction } from '../../database/transaction.ts';
 import { holdLooseSection } from '../../sections/loose-sections.ts';
 import { CopyIn } from '../copy-in.ts';
 import { COPY_ITEMS } from '../encode-rows.ts';

@@ -1,6 +1,6 @@
+import { prepared } from '@svc/postgres';
 import type pg from 'pg';
 import { copiedRows } from '../../assets/copied-rows.ts';
-import { prepared } from '../../database/pool/limited-pool.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../copy-in.ts';
 
 /** Rows up to this size are held. */

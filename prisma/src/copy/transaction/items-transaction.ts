@@ -1,7 +1,6 @@
+import { hasCommitted, Transaction } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError, toStoreError } from '../../database/errors.ts';
-import { hasCommitted } from '../../database/has-committed.ts';
-import { Transaction } from '../../database/transaction.ts';
 import { CopyIn } from '../copy-in.ts';
 import { COPY_ITEMS } from '../encode-rows.ts';
 import type { EncodedRows } from '../encoded-rows.ts';

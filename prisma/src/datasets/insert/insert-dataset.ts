@@ -1,7 +1,7 @@
+import { prepared } from '@svc/postgres';
 import type pg from 'pg';
 import type { SectionRecord } from '../../copy/section-totals.ts';
 import { type HeldRows, insertItems } from '../../copy/transaction/held-rows.ts';
-import { prepared } from '../../database/pool/limited-pool.ts';
 import { storableText } from '../../database/values.ts';
 import { type DatasetSource, type DatasetSummary, NO_FILE_SHA256, SUMMARY_SECTIONS } from '../dataset-row.ts';
 

@@ -1,10 +1,9 @@
+import { LimitedPool, processIdOf } from '@svc/postgres';
 import pg from 'pg';
 import type { SectionRecord } from '../../copy/section-totals.ts';
 import type { HeldRows } from '../../copy/transaction/held-rows.ts';
 import { toStoreError } from '../../database/errors.ts';
-import { findStored } from '../../database/has-committed.ts';
-import { LimitedPool } from '../../database/pool/limited-pool.ts';
-import { processIdOf } from '../../database/pool/pooler.ts';
+import { findStored } from './find-stored.ts';
 import { insertWithItems, type NewDataset } from './insert-dataset.ts';
 
 /** Whether {@link storeSmallDataset} can be used: behind a pooler, it is not known which process of the server has a statement. */

@@ -1,7 +1,7 @@
 import type { PlanCounts, PlannedAnswer, PlannedPattern, RunSelection, ScoringFacts } from '@svc/evaluation';
+import { readFrom } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
-import { readFrom } from '../../database/read-query.ts';
 import { isUuid } from '../../database/values.ts';
 import { datasetNotFound } from '../../datasets/dataset-row.ts';
 import { scoringOf } from './scorability-sql.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
-import type { ReadQuery } from '../../database/read-query.ts';
 import { joinPositions } from '../../sections/hash-blocks.ts';
 import type { ResultBlock, ResultPosition } from '../run-results.ts';
 import type { CountedBlock, CountedBlocks } from './counted-blocks.ts';

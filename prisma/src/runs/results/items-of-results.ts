@@ -1,3 +1,4 @@
+import type { ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../../assets/linked-files-column.ts';
 import type { StoreContext } from '../../context.ts';
 import { boundedName } from '../../database/item-size.ts';
@@ -8,7 +9,6 @@ import {
   planItems,
   readPlannedItems,
 } from '../../database/read-item-texts.ts';
-import type { ReadQuery } from '../../database/read-query.ts';
 import type { ListedItem } from '../../datasets/list-items.ts';
 import type { StoredResult } from '../run-results.ts';
 

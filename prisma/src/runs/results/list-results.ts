@@ -1,6 +1,6 @@
+import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../database/page.ts';
-import { createReadQuery, type ReadQuery } from '../../database/read-query.ts';
 import { isUuid } from '../../database/values.ts';
 import type { ListedItem } from '../../datasets/list-items.ts';
 import {

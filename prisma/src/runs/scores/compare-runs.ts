@@ -1,10 +1,9 @@
 import { type ComparedScores, compareScores, type PairSums } from '@svc/evaluation';
+import { createReadQuery, inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../database/page.ts';
-import { createReadQuery } from '../../database/read-query.ts';
-import { inTransaction } from '../../database/transaction.ts';
 import { isUuid } from '../../database/values.ts';
 import { runNotFound } from '../run-row.ts';
 import { DIFFERENCES, pairSums } from './compare-sql.ts';

@@ -1,6 +1,6 @@
 import { type GroupScores, groupScores, type ResultSums } from '@svc/evaluation';
+import { type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
-import { type ReadQuery, readFrom } from '../../database/read-query.ts';
 import { SUMMARY_VERSION } from '../run-row.ts';
 import { groupSums, RUN_FACTS, type SumsRow } from './summary-sql.ts';
 

@@ -1,12 +1,12 @@
+import { createPool } from '@svc/postgres';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { throughLine } from '../../../test/server-address.ts';
-import { startTcpProxy, type TcpProxy } from '../../../test/tcp-proxy.ts';
-import { createTestDatabase, type TestDatabase } from '../../../test/template-db.ts';
-import { createStore } from '../../create-store.ts';
-import { toStoreError } from '../errors.ts';
-import { createPool } from './connection.ts';
+import { createStore } from '../../src/create-store.ts';
+import { toStoreError } from '../../src/database/errors.ts';
+import { throughLine } from '../server-address.ts';
+import { startTcpProxy, type TcpProxy } from '../tcp-proxy.ts';
+import { createTestDatabase, type TestDatabase } from '../template-db.ts';
 
 let database: TestDatabase;
 let line: TcpProxy;

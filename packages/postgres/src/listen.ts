@@ -1,14 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { createClient } from '@svc/postgres-client';
-import { isThroughPooler } from './pool/pooler.ts';
+import { createClient } from './connection-config.ts';
+import { isThroughPooler } from './pooler.ts';
 
-/**
- * - `svc_cancel`: a run or job is to be cancelled; the payload is its id
- * - `svc_task`: a task was put on a queue; the payload is the queue's name
- */
-export type Channel = 'svc_cancel' | 'svc_task';
-
-export interface ListenOptions {
+/** @typeParam Channel names of channels, which are SQL identifiers */
+export interface ListenOptions<Channel extends string> {
   readonly url: string;
   /** One channel, or several on the same connection. */
   readonly channel: Channel | readonly Channel[];
@@ -32,7 +27,7 @@ const PROBE_TIMEOUT_MS = 10_000;
  * is not an error here. Notifications may be lost, and behind a pooler in transaction mode there are none: callers must
  * also poll.
  */
-export function listen(options: ListenOptions): Listener {
+export function listen<const Channel extends string>(options: ListenOptions<Channel>): Listener {
   const closing = new AbortController();
   const running = run(options, closing.signal);
   const close = async (): Promise<void> => {
@@ -42,7 +37,10 @@ export function listen(options: ListenOptions): Listener {
   return { close, [Symbol.asyncDispose]: close };
 }
 
-async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
+async function run<Channel extends string>(
+  options: ListenOptions<Channel>,
+  signal: AbortSignal,
+): Promise<void> {
   let retryMs = FIRST_RETRY_MS;
   while (!signal.aborted) {
     try {
@@ -58,7 +56,11 @@ async function run(options: ListenOptions, signal: AbortSignal): Promise<void> {
 }
 
 /** One connection, until it breaks or the listener is closed. */
-async function listenOnce(options: ListenOptions, signal: AbortSignal, onConnect: () => void): Promise<void> {
+async function listenOnce<Channel extends string>(
+  options: ListenOptions<Channel>,
+  signal: AbortSignal,
+  onConnect: () => void,
+): Promise<void> {
   const client = createClient(
     { url: options.url, applicationName: 'svc-listen' },
     { query_timeout: PROBE_TIMEOUT_MS },

@@ -1,7 +1,7 @@
+import { listen } from '@svc/postgres';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
-import { listen } from './listen.ts';
+import { createTestDatabase, type TestDatabase } from '../template-db.ts';
 
 let database: TestDatabase;
 let plain: pg.Pool;

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Results, sendTogether } from './pool/send-together.ts';
+import { type Results, sendTogether } from './send-together.ts';
 
 /** Starts a transaction that writes, without a time limit for its statements. */
 const BEGIN_WRITE = 'BEGIN; SET LOCAL statement_timeout = 0';

@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { inTransaction } from '../transaction.ts';
 import { isThroughPooler } from './pooler.ts';
+import { inTransaction } from './transaction.ts';
 
 type Query = (...args: unknown[]) => Promise<pg.QueryResult>;
 

@@ -1,6 +1,6 @@
-import { type ConnectionOptions, connectionConfig } from '@svc/postgres-client';
 import pg from 'pg';
 import { socketOf } from './client-socket.ts';
+import { type ConnectionOptions, connectionConfig } from './connection-config.ts';
 import { LimitedPool } from './limited-pool.ts';
 import { watchConnections } from './watch-connections.ts';
 

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { createClient } from '@svc/postgres-client';
+import { createClient, createPool } from '@svc/postgres';
 import { afterAll, expect, it } from 'vitest';
-import { createPool } from '../src/database/pool/connection.ts';
-import { throughLine } from './server-address.ts';
-import { startTcpProxy } from './tcp-proxy.ts';
-import { createTestDatabase } from './template-db.ts';
+import { throughLine } from '../server-address.ts';
+import { startTcpProxy } from '../tcp-proxy.ts';
+import { createTestDatabase } from '../template-db.ts';
 
 const PASSWORD = 'the-password-of-the-database';
 const servers: Server[] = [];

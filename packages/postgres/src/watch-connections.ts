@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ConnectionOptions, createClient } from '@svc/postgres-client';
 import pg from 'pg';
-import { toStoreError } from '../errors.ts';
 import { destroySocket, socketOf } from './client-socket.ts';
+import { type ConnectionOptions, createClient } from './connection-config.ts';
+import { isUnavailable } from './is-unavailable.ts';
 
 /** What of `pg` a watched connection is known by. */
 interface Watched {
@@ -73,7 +73,7 @@ async function isAtWork(options: ConnectionOptions, processId: number): Promise<
     return found.state !== null && !found.state.startsWith('idle');
   } catch (error) {
     // A server that answers, though not to this, is there.
-    return error instanceof pg.DatabaseError && toStoreError(error) === error;
+    return error instanceof pg.DatabaseError && !isUnavailable(error);
   } finally {
     destroySocket(client);
   }

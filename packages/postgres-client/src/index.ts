@@ -1,6 +1,0 @@
-export {
-  type ConnectionConfig,
-  type ConnectionOptions,
-  connectionConfig,
-  createClient,
-} from './connection-config.ts';
