@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type pg from 'pg';
+import { cancelKeyOf } from './pg-internals.ts';
 
 const CANCEL_REQUEST_CODE = 80_877_102;
 const TIMEOUT_MS = 5_000;
@@ -11,16 +12,11 @@ const TIMEOUT_MS = 5_000;
  * time; only the query itself shows whether it was cancelled. Never throws.
  */
 export async function cancelQuery(client: pg.ClientBase): Promise<void> {
-  const { host, port, processID, secretKey } = client as unknown as {
-    readonly host: string;
-    readonly port: number;
-    readonly processID: number;
-    readonly secretKey: number;
-  };
+  const { host, port, processId, secretKey } = cancelKeyOf(client);
   const request = Buffer.alloc(16);
   request.writeInt32BE(16, 0);
   request.writeInt32BE(CANCEL_REQUEST_CODE, 4);
-  request.writeInt32BE(processID, 8);
+  request.writeInt32BE(processId, 8);
   request.writeInt32BE(secretKey, 12);
   const socket = connect(host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port });
   socket.on('error', () => undefined);

@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { socketOf } from './client-socket.ts';
 import { type ConnectionOptions, connectionConfig } from './connection-config.ts';
 import { LimitedPool } from './limited-pool.ts';
+import { containParserErrors } from './pg-internals.ts';
 import { watchConnections } from './watch-connections.ts';
 
 /** How long a query may go without a byte before the server is asked whether it still works on it. */
@@ -33,22 +33,4 @@ export function createPool(
   pool.on('connect', containParserErrors);
   watchConnections(pool, options, options.silenceMs ?? SILENCE_MS);
   return pool;
-}
-
-/**
- * Makes an error of the driver's parser the end of its connection, and so of the query that uses it. The driver parses
- * inside the socket's `data` event, where a throw, such as for a value that no string can hold, would end the process.
- */
-function containParserErrors(client: pg.ClientBase): void {
-  const stream = socketOf(client);
-  for (const parse of stream.listeners('data') as ((chunk: Buffer) => void)[]) {
-    stream.off('data', parse);
-    stream.on('data', (chunk: Buffer) => {
-      try {
-        parse(chunk);
-      } catch (error) {
-        stream.destroy(error as Error);
-      }
-    });
-  }
 }

@@ -1,5 +1,4 @@
 export { cancelQuery } from './cancel-query.ts';
-export { destroySocket, socketOf } from './client-socket.ts';
 export { type ConnectionOptions, createClient } from './connection-config.ts';
 export { createPool } from './create-pool.ts';
 export { askUntilKnown, hasCommitted } from './has-committed.ts';
@@ -7,7 +6,7 @@ export { HAS_ENDED } from './has-ended.ts';
 export { isUnavailable } from './is-unavailable.ts';
 export { LimitedPool, prepared } from './limited-pool.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
-export { processIdOf } from './pooler.ts';
+export { destroySocket, processIdOf, socketOf } from './pg-internals.ts';
 export {
   type CopyQuery,
   createReadQuery,

@@ -2,8 +2,8 @@ import { finished } from 'node:stream/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { cancelQuery } from './cancel-query.ts';
-import { destroySocket } from './client-socket.ts';
 import { LimitedPool } from './limited-pool.ts';
+import { destroySocket } from './pg-internals.ts';
 
 /** Runs one statement of a read and gives its rows. */
 export type ReadQuery = <Row extends pg.QueryResultRow>(

@@ -1,16 +1,5 @@
 import pg from 'pg';
-
-/** The parts of a `pg` client that show which authentication method the server requests. */
-interface Wire {
-  readonly connection: {
-    readonly stream: { destroy(): void };
-    emit(event: 'error', error: Error): void;
-    prependListener(event: string, listener: () => void): void;
-    removeAllListeners(event: string): void;
-  };
-  /** Null once the server has proved that it knows the password; `pg` keeps the session if the proof is wrong. */
-  readonly saslSession?: object | null;
-}
+import { destroySocket, lacksServerProof, protocolEventsOf } from './pg-internals.ts';
 
 const OTHER_METHODS = ['authenticationCleartextPassword', 'authenticationMD5Password'];
 
@@ -22,21 +11,21 @@ const OTHER_METHODS = ['authenticationCleartextPassword', 'authenticationMD5Pass
 export class ScramClient extends pg.Client {
   constructor(config?: string | pg.ClientConfig) {
     super(config);
-    const wire = this as unknown as Wire;
+    const events = protocolEventsOf(this);
     let hasResponded = false;
     const refuse = (): void => {
-      wire.connection.stream.destroy();
+      destroySocket(this);
       // ignore the rest of what the server sent
-      wire.connection.removeAllListeners('readyForQuery');
+      events.removeAllListeners('readyForQuery');
       const message = 'Cannot authenticate: the server requests a method other than scram-sha-256.';
-      wire.connection.emit('error', new Error(message));
+      events.emit('error', new Error(message));
     };
-    for (const method of OTHER_METHODS) wire.connection.prependListener(method, refuse);
-    wire.connection.prependListener('authenticationSASLFinal', () => {
+    for (const method of OTHER_METHODS) events.prependListener(method, refuse);
+    events.prependListener('authenticationSASLFinal', () => {
       hasResponded = true;
     });
-    wire.connection.prependListener('authenticationOk', () => {
-      if (!hasResponded || (wire.saslSession ?? null) !== null) refuse();
+    events.prependListener('authenticationOk', () => {
+      if (!hasResponded || lacksServerProof(this)) refuse();
     });
   }
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { socketOf } from './client-socket.ts';
+import { setPipelining, socketOf } from './pg-internals.ts';
 
 /** What promises resolve to. */
 export type Results<T extends readonly Promise<unknown>[]> = {
@@ -17,10 +17,8 @@ export async function sendTogether<const T extends readonly Promise<unknown>[]>(
   client: pg.ClientBase,
   send: () => T,
 ): Promise<Results<T>> {
-  // `pg` publishes it as an option of the connection only; a COPY needs it off.
-  const wire = client as unknown as { pipeline: boolean };
   const socket = socketOf(client);
-  wire.pipeline = true;
+  setPipelining(client, true);
   socket.cork();
   let sent: T;
   try {
@@ -29,6 +27,6 @@ export async function sendTogether<const T extends readonly Promise<unknown>[]>(
     socket.uncork();
   }
   await Promise.allSettled(sent);
-  wire.pipeline = false;
+  setPipelining(client, false);
   return (await Promise.all(sent)) as Results<T>;
 }

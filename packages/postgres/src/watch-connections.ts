@@ -1,15 +1,8 @@
-import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { destroySocket, socketOf } from './client-socket.ts';
 import { type ConnectionOptions, createClient } from './connection-config.ts';
 import { isUnavailable } from './is-unavailable.ts';
-
-/** What of `pg` a watched connection is known by. */
-interface Watched {
-  readonly processID: number;
-  readonly readyForQuery: boolean;
-}
+import { destroySocket, isIdle, processIdOf, socketOf } from './pg-internals.ts';
 
 const PROBE_TIMEOUT_MS = 5_000;
 
@@ -27,15 +20,14 @@ const TRANSIT_MS = 2_000;
  */
 export function watchConnections(pool: pg.Pool, options: ConnectionOptions, silenceMs: number): void {
   pool.on('connect', (client) => {
-    const watched = client as unknown as Watched;
     const stream = socketOf(client);
     let asking = false;
     stream.setTimeout(silenceMs);
     stream.on('timeout', () => {
       stream.setTimeout(silenceMs);
-      if (asking || watched.readyForQuery || stream.isPaused()) return;
+      if (asking || isIdle(client) || stream.isPaused()) return;
       asking = true;
-      void hasFallenSilent(watched, stream, options).then((silent) => {
+      void hasFallenSilent(client, options).then((silent) => {
         asking = false;
         if (silent) stream.destroy(new Error('Connection terminated: the database has fallen silent'));
       });
@@ -43,15 +35,12 @@ export function watchConnections(pool: pg.Pool, options: ConnectionOptions, sile
   });
 }
 
-async function hasFallenSilent(
-  watched: Watched,
-  stream: Socket,
-  options: ConnectionOptions,
-): Promise<boolean> {
+async function hasFallenSilent(client: pg.ClientBase, options: ConnectionOptions): Promise<boolean> {
+  const stream = socketOf(client);
   const received = stream.bytesRead;
-  if (await isAtWork(options, watched.processID)) return false;
+  if (await isAtWork(options, processIdOf(client))) return false;
   await delay(TRANSIT_MS, undefined, { ref: false });
-  return stream.bytesRead === received && !watched.readyForQuery && !stream.isPaused();
+  return stream.bytesRead === received && !isIdle(client) && !stream.isPaused();
 }
 
 /** Whether the server works on a query of this connection, as far as that can be found out. */
@@ -69,7 +58,7 @@ async function isAtWork(options: ConnectionOptions, processId: number): Promise<
     );
     const [found] = rows;
     // Behind a pooler the number that we know is not that of the process which does our work.
-    if (found?.own !== (client as unknown as Watched).processID) return true;
+    if (found?.own !== processIdOf(client)) return true;
     return found.state !== null && !found.state.startsWith('idle');
   } catch (error) {
     // A server that answers, though not to this, is there.

@@ -1,0 +1,132 @@
+import { Socket } from 'node:net';
+import { cancelQuery, createClient } from '@svc/postgres';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  cancelKeyOf,
+  containParserErrors,
+  isIdle,
+  lacksServerProof,
+  processIdOf,
+  protocolEventsOf,
+  setPipelining,
+  socketOf,
+} from '../../../packages/postgres/src/pg-internals.ts';
+import { createTestDatabase, type TestDatabase } from '../template-db.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+beforeEach(async () => {
+  client = createClient({ url: database.url });
+  client.on('error', () => undefined);
+  await client.connect();
+});
+afterEach(async () => {
+  await client.end();
+});
+afterAll(async () => {
+  await database.drop();
+});
+
+const ownProcess = async (): Promise<unknown> =>
+  (await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')).rows[0]?.pid;
+
+describe('what pg does not publish, on the pinned version', () => {
+  it('connection.stream is the socket of the connection', async () => {
+    const socket = socketOf(client);
+    expect(socket).toBeInstanceOf(Socket);
+    const received = socket.bytesRead;
+    await client.query("SELECT repeat('x', 1000)");
+    expect(socket.bytesRead).toBeGreaterThan(received + 1000);
+  });
+
+  it('processID, secretKey, host and port cancel the query', async () => {
+    expect(processIdOf(client)).toBe(await ownProcess());
+    expect(cancelKeyOf(client)).toEqual({
+      host: client.host,
+      port: client.port,
+      processId: processIdOf(client),
+      secretKey: expect.any(Number),
+    });
+    const query = client.query('SELECT pg_sleep(60)').catch((error: unknown) => error);
+    await expect
+      .poll(async () => {
+        await cancelQuery(client);
+        return await Promise.race([query, null]);
+      })
+      .toMatchObject({ code: '57014' });
+  });
+
+  it('readyForQuery is false while a query is running', async () => {
+    expect(isIdle(client)).toBe(true);
+    const query = client.query('SELECT 1');
+    expect(isIdle(client)).toBe(false);
+    await query;
+    expect(isIdle(client)).toBe(true);
+  });
+
+  it.each([true, false])('pipeline %s decides whether a statement waits for the one before', async (isOn) => {
+    setPipelining(client, isOn);
+    const first = client.query('SELECT 1 AS value');
+    const sent = socketOf(client).bytesWritten;
+    const second = client.query('SELECT 2 AS value');
+    expect(socketOf(client).bytesWritten > sent).toBe(isOn);
+    expect((await Promise.all([first, second])).map(({ rows }) => rows[0])).toEqual([
+      { value: 1 },
+      { value: 2 },
+    ]);
+  });
+
+  it('data listeners of the socket are the parser, whose errors end the connection', async () => {
+    const failing = (): never => {
+      throw new Error('The parser has failed.');
+    };
+    const socket = socketOf(client);
+    expect(socket.listenerCount('data')).toBe(1);
+    socket.on('data', failing);
+    containParserErrors(client);
+    expect(socket.listeners('data')).not.toContain(failing);
+    expect(socket.listenerCount('data')).toBe(2);
+    await expect(client.query('SELECT 1').then(() => client.query('SELECT 2'))).rejects.toThrow(
+      /parser has failed|Connection terminated|not queryable/,
+    );
+  });
+
+  it('saslSession and the events of the protocol show the course of the authentication', async () => {
+    const seen: [event: string, lacksProof: boolean][] = [];
+    const other = new pg.Client({ connectionString: database.url });
+    const events = protocolEventsOf(other);
+    for (const event of [
+      'authenticationSASL',
+      'authenticationSASLFinal',
+      'authenticationOk',
+      'readyForQuery',
+    ]) {
+      const note = (): void => void seen.push([event, lacksServerProof(other)]);
+      events.prependListener(event, note);
+    }
+    await other.connect();
+    await other.end();
+    expect(seen).toEqual([
+      ['authenticationSASL', false],
+      ['authenticationSASLFinal', true],
+      ['authenticationOk', false],
+      ['readyForQuery', false],
+    ]);
+  });
+
+  it('events for other methods exist, so that a listener before them can refuse', async () => {
+    const other = new pg.Client({ connectionString: database.url });
+    const connection = protocolEventsOf(other) as unknown as NodeJS.EventEmitter;
+    // `pg` attaches its own listeners when it connects.
+    const connected = other.connect();
+    for (const event of ['authenticationCleartextPassword', 'authenticationMD5Password', 'readyForQuery']) {
+      expect(connection.listenerCount(event)).toBeGreaterThan(0);
+    }
+    await connected;
+    await other.end();
+  });
+});
