@@ -15,6 +15,7 @@ COPY packages/tabular/package.json packages/tabular/
 COPY packages/hub-client/package.json packages/hub-client/
 COPY packages/observability/package.json packages/observability/
 COPY packages/instrumentation/package.json packages/instrumentation/
+COPY packages/concurrency/package.json packages/concurrency/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/postgres/package.json packages/postgres/
 COPY packages/embedded-postgres/package.json packages/embedded-postgres/

@@ -28,6 +28,7 @@ const alias = {
   '@svc/hub-client': at('packages/hub-client/src/index.ts'),
   '@svc/observability': at('packages/observability/src/index.ts'),
   '@svc/instrumentation': at('packages/instrumentation/src/index.ts'),
+  '@svc/concurrency': at('packages/concurrency/src/index.ts'),
   '@svc/postgres': at('packages/postgres/src/index.ts'),
   '@svc/embedded-postgres': at('packages/embedded-postgres/src/index.ts'),
   '@svc/evaluation': at('packages/evaluation/src/index.ts'),

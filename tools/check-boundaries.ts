@@ -10,6 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** What an app puts together. */
 const OF_APPS: readonly string[] = [
+  '@svc/concurrency',
   '@svc/evaluation',
   '@svc/flows',
   '@svc/jsonl-v23',
@@ -23,7 +24,8 @@ const OF_APPS: readonly string[] = [
 
 /** Workspace folder → the workspace packages it may import. */
 const ARROWS: Record<string, readonly string[]> = {
-  'packages/runtime': ['@svc/instrumentation', '@svc/observability', '@svc/jsonl-v23'],
+  'packages/concurrency': [],
+  'packages/runtime': ['@svc/concurrency', '@svc/instrumentation', '@svc/observability', '@svc/jsonl-v23'],
   'packages/jsonl-v23': [],
   'packages/observability': [],
   'packages/instrumentation': ['@svc/observability'],
@@ -32,6 +34,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'packages/hub-client': ['@svc/jsonl-v23', '@svc/tabular'],
   'packages/evaluation': ['@svc/hub-client', '@svc/jsonl-v23'],
   'packages/flows': [
+    '@svc/concurrency',
     '@svc/evaluation',
     '@svc/hub-client',
     '@svc/instrumentation',
@@ -42,7 +45,7 @@ const ARROWS: Record<string, readonly string[]> = {
   ],
   'packages/postgres': [],
   'packages/embedded-postgres': ['@svc/postgres'],
-  prisma: ['@svc/evaluation', '@svc/jsonl-v23', '@svc/postgres'],
+  prisma: ['@svc/concurrency', '@svc/evaluation', '@svc/jsonl-v23', '@svc/postgres'],
   'apps/api': OF_APPS,
   'apps/worker': OF_APPS,
   'packages/client': ['@svc/jsonl-v23'],

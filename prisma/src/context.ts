@@ -1,3 +1,4 @@
+import type { Semaphore } from '@svc/concurrency';
 import type { ImportLimits } from '@svc/jsonl-v23/internal';
 import type pg from 'pg';
 import type { AssetStore } from './assets/asset-store.ts';
@@ -5,7 +6,6 @@ import type { RowEncoder } from './copy/row-encoder.ts';
 import type { StreamPool } from './copy/streams/stream-pool.ts';
 import type { DiskShare } from './disk-share.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
-import type { Semaphore } from './semaphore.ts';
 
 /** What the parts of the store share. */
 export interface StoreContext {

@@ -1,4 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import { Semaphore } from '@svc/concurrency';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/internal';
 import { createPool, type Listener, type ListenOptions, listen } from '@svc/postgres';
 import type pg from 'pg';
@@ -23,7 +24,6 @@ import { createReadStore, type ReadOutcome, type ReadStore } from './replica/rea
 import { type ReplicaState, ReplicaWatch } from './replica/replica-watch.ts';
 import { type Cancellations, cancellationsAmong } from './runs/cancellations.ts';
 import { createRunStore, type RunStore } from './runs/run-store.ts';
-import { createSemaphore } from './semaphore.ts';
 import { createSettingsStore, type SettingsStore } from './settings/settings-store.ts';
 
 export interface StoreOptions {
@@ -229,25 +229,25 @@ function createSemaphores(options: StoreOptions, quarter: number, maxItemBytes: 
   const importWaitMs = options.importWaitMs ?? DEFAULT_STREAM_WAIT_MS;
   const searchWaitMs = options.searchWaitMs ?? DEFAULT_SEARCH_WAIT_MS;
   return {
-    imports: createSemaphore({
+    imports: new Semaphore({
       permits: Math.min(quarter, options.maxImports ?? quarter),
       waitMs: importWaitMs,
-      refuse: () => tooMany('imports', { retryAfterMs: importWaitMs }),
+      timeoutError: () => tooMany('imports', { retryAfterMs: importWaitMs }),
     }),
-    exports: createSemaphore({
+    exports: new Semaphore({
       permits: quarter,
       waitMs: options.exportWaitMs ?? DEFAULT_STREAM_WAIT_MS,
-      refuse: () => tooMany('exports'),
+      timeoutError: () => tooMany('exports'),
     }),
-    searches: createSemaphore({
+    searches: new Semaphore({
       permits: quarter,
       waitMs: searchWaitMs,
-      refuse: () => tooMany('searches and comparisons'),
+      timeoutError: () => tooMany('searches and comparisons'),
     }),
-    largePages: createSemaphore({
+    largePages: new Semaphore({
       permits: Math.max(LARGE_PAGES_BYTES, maxItemBytes),
       waitMs: searchWaitMs,
-      refuse: () => tooMany('reads of large pages'),
+      timeoutError: () => tooMany('reads of large pages'),
     }),
   };
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Semaphore } from '@svc/concurrency';
 import { createCheckRunner } from '@svc/evaluation';
 import { createResultReader } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
@@ -9,7 +10,6 @@ import {
   createApp,
   PROBES,
   RequestError,
-  Semaphore,
   startHttpServer,
   type TokenCipher,
 } from '@svc/runtime';

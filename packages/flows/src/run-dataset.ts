@@ -1,3 +1,4 @@
+import { forEachConcurrently } from '@svc/concurrency';
 import {
   type CheckRunner,
   type Provider,
@@ -11,7 +12,6 @@ import {
   toFailure,
 } from '@svc/evaluation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { forEachConcurrently } from './run/for-each-concurrently.ts';
 import { createOutageDetector } from './run/outage-detector.ts';
 import type { Turns } from './run/turns.ts';
 import { createResultWriter } from './run/write-results.ts';

@@ -41,5 +41,4 @@ export {
   type StartService,
   secretsOf,
 } from './lifecycle/run-process.ts';
-export { Semaphore } from './semaphore.ts';
 export { createTokenCipher, type TokenCipher } from './token-cipher.ts';

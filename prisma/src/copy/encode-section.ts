@@ -1,3 +1,4 @@
+import { mapOrdered } from '@svc/concurrency';
 import { JsonlError } from '@svc/jsonl-v23';
 import { type CellBatch, createBatchCutter, type LineBatch, type SizedBatch } from '@svc/jsonl-v23/internal';
 import { encodeWithFiles, type ReadFile } from './encode-with-files.ts';
@@ -8,7 +9,6 @@ import {
   type MappingPlan,
   type NeedsFiles,
 } from './encoded-rows.ts';
-import { mapOrdered } from './map-ordered.ts';
 import type { RowEncoder } from './row-encoder.ts';
 import { toFailure } from './row-failures.ts';
 

@@ -1,6 +1,6 @@
+import { createYielder } from '@svc/concurrency';
 import type { SourceLocation } from '@svc/jsonl-v23';
 import { EmbeddedSize } from '@svc/jsonl-v23/internal';
-import { createYielder } from './create-yielder.ts';
 import type { RowTarget } from './encode-rows.ts';
 import type { EncodedRows, ItemFiles, LineOptions, NeedsFiles } from './encoded-rows.ts';
 import type { RowEncoder } from './row-encoder.ts';

@@ -1,7 +1,7 @@
+import { createYielder } from '@svc/concurrency';
 import type { LineBatch, SizedBatch } from '@svc/jsonl-v23/internal';
 import type { EmbeddedContent } from '../assets/link/link-item.ts';
 import { BufferPool } from './buffer-pool.ts';
-import { createYielder } from './create-yielder.ts';
 import { createBatchEncoder } from './encode-batch.ts';
 import type { RowTarget } from './encode-rows.ts';
 import {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { createYielder } from '@svc/concurrency';
 import { type JsonlError, type SourceLocation, versionHash } from '@svc/jsonl-v23';
 import { ImportMeter, type LimitNames } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
-import { createYielder } from '../copy/create-yielder.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-section.ts';
 import type { EncodedRows } from '../copy/encoded-rows.ts';
 import type { RowEncoder } from '../copy/row-encoder.ts';

@@ -73,10 +73,12 @@ export async function listItems(
   const boundBytes = candidates.reduce((most, item) => Math.max(most, Number(item.boundBytes)), 0);
   let plan: PlannedItems<ItemCandidateRow>;
   {
-    using _permits = boundBytes > EAGER_BYTES ? await largePages.acquire(signal, boundBytes) : undefined;
+    using _permits =
+      boundBytes > EAGER_BYTES ? await largePages.acquire(signal, { permits: boundBytes }) : undefined;
     plan = await planItems(query, candidates.slice(0, limit), context, request.form ?? 'embed');
   }
-  const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
+  const permits =
+    plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
   const release = (): void => permits?.[Symbol.dispose]();
   try {
     const items = await readPlannedItems(query, plan);

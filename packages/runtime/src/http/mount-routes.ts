@@ -80,7 +80,9 @@ function handlerOf(
     const query = validator.query(request.query);
     const client = clientOf(request, config.trustProxy);
     using _permit =
-      route.streams === undefined ? undefined : await permits[route.streams].acquire(state.signal, client);
+      route.streams === undefined
+        ? undefined
+        : await permits[route.streams].acquire(state.signal, { client });
     const parts = {
       params: request.params as Record<string, string>,
       query,

@@ -58,9 +58,11 @@ export async function itemsOfResults<T extends StoredResult>(
     results.map(({ orderIndex }) => orderIndex),
   ]);
   const boundBytes = candidates.reduce((most, item) => Math.max(most, Number(item.boundBytes)), 0);
-  using _measuring = boundBytes > EAGER_BYTES ? await largePages.acquire(signal, boundBytes) : undefined;
+  using _measuring =
+    boundBytes > EAGER_BYTES ? await largePages.acquire(signal, { permits: boundBytes }) : undefined;
   const plan = await planItems(query, candidates, limits, 'link');
-  const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
+  const permits =
+    plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
   const release = (): void => permits?.[Symbol.dispose]();
   try {
     const key = (at: { readonly sectionOrderIndex: number; readonly orderIndex: number }): string =>

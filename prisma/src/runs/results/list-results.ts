@@ -58,7 +58,8 @@ export async function listResults(
   const { total, within, countedFor } = await findResults(query, { searches, counted }, run, request);
   const filter = resultsFilter(conditions, 7);
   const plan = await planResults(query, { runId: id, after, limit, filter, within, maxBytes: maxItemBytes });
-  const permits = plan.unreadBytes > 0 ? await largePages.acquire(signal, plan.unreadBytes) : undefined;
+  const permits =
+    plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
   let release = (): void => permits?.[Symbol.dispose]();
   try {
     let results: readonly ResultWithItem[] = await readPlannedResults(query, id, plan);

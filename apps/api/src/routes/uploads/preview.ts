@@ -52,7 +52,7 @@ export function uploadPreviewRoute(deps: UploadDeps): Route {
     handle: async (request) => {
       const { raw, signal } = request;
       raw.pause();
-      using _permit = await uploads.acquire(signal, request.client);
+      using _permit = await uploads.acquire(signal, { client: request.client });
       using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
       const fields = [...UPLOAD_FIELDS, 'limit'];
       await using received = await receiveUpload(raw, staging, config, fields, arriving.signal);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Semaphore } from '@svc/concurrency';
 import {
   encodeUploadRequest,
   type OpenUpload,
@@ -10,7 +11,7 @@ import {
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { currentContext, runWithContext } from '@svc/observability';
 import type { ByteSource } from '@svc/pkg-format';
-import { type Config, packageLimits, type Route, type Semaphore, watchUploadRate } from '@svc/runtime';
+import { type Config, packageLimits, type Route, watchUploadRate } from '@svc/runtime';
 import type { IdempotencyClaim, Store, StoredResponse } from '@svc/store';
 import { fileChunks } from '../../http/file-chunks.ts';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
@@ -82,7 +83,7 @@ export function uploadRoute(deps: UploadDeps): Route {
       const { raw, signal } = request;
       // Until a permit is free, the body is paused, and none of its files is on the disk.
       raw.pause();
-      using _permit = await uploads.acquire(signal, request.client);
+      using _permit = await uploads.acquire(signal, { client: request.client });
       using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
       await using received = await receiveUpload(raw, staging, config, UPLOAD_FIELDS, arriving.signal);
       const form = readUploadForm(received);

@@ -1,5 +1,5 @@
+import { Semaphore } from '@svc/concurrency';
 import type { Config } from '../../config/load-config.ts';
-import { Semaphore } from '../../semaphore.ts';
 import { RequestError } from '../request/request-error.ts';
 
 /** What a streamed response holds: `data` a database connection, `assets` a piece of a file, `events` a subscription. */

@@ -48,19 +48,61 @@ it('releases a permit once, however often it is disposed of', async () => {
 
 it('gives one client no more than its share', async () => {
   const semaphore = new Semaphore({ permits: 4, permitsPerClient: 2, waitMs: 60_000, timeoutError });
-  const greedy = await Promise.all([semaphore.acquire(signal, 'a'), semaphore.acquire(signal, 'a')]);
+  const greedy = await Promise.all([
+    semaphore.acquire(signal, { client: 'a' }),
+    semaphore.acquire(signal, { client: 'a' }),
+  ]);
   let isAdmitted = false;
-  const third = semaphore.acquire(signal, 'a').then((permit) => {
+  const third = semaphore.acquire(signal, { client: 'a' }).then((permit) => {
     isAdmitted = true;
     return permit;
   });
   // other clients pass the one that waits for its own share
-  using _b = await semaphore.acquire(signal, 'b');
-  const c = await semaphore.acquire(signal, 'c');
-  const waiting = semaphore.acquire(signal, 'd');
+  using _b = await semaphore.acquire(signal, { client: 'b' });
+  const c = await semaphore.acquire(signal, { client: 'c' });
+  const waiting = semaphore.acquire(signal, { client: 'd' });
   c[Symbol.dispose]();
   using _d = await waiting;
   expect(isAdmitted).toBe(false);
   greedy[0]?.[Symbol.dispose]();
   using _third = await third;
+});
+
+it('admits callers in order of arrival, whatever number of permits they want', async () => {
+  const semaphore = new Semaphore({ permits: 10, waitMs: 60_000, timeoutError });
+  const held = await semaphore.acquire(signal, { permits: 8 });
+  const order: string[] = [];
+  const take = async (name: string, permits: number): Promise<void> => {
+    using _permits = await semaphore.acquire(undefined, { permits });
+    order.push(name);
+    await Promise.resolve();
+    order.push(`${name} ends`);
+  };
+  // All of them, though more are asked for.
+  const large = take('large', 99);
+  const small = take('small', 1);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(order).toEqual([]);
+  held[Symbol.dispose]();
+  await Promise.all([large, small]);
+  expect(order).toEqual(['large', 'large ends', 'small', 'small ends']);
+});
+
+it('admits several callers with the permits that one releases', async () => {
+  const semaphore = new Semaphore({ permits: 3, waitMs: 60_000, timeoutError });
+  const held = await semaphore.acquire(signal, { permits: 3 });
+  const waiting = [1, 2].map((permits) => semaphore.acquire(signal, { permits }));
+  held[Symbol.dispose]();
+  await Promise.all(waiting);
+});
+
+it('admits the callers behind one that gives up', async () => {
+  const semaphore = new Semaphore({ permits: 2, waitMs: 60_000, timeoutError });
+  await semaphore.acquire(signal);
+  const leaving = new AbortController();
+  const large = semaphore.acquire(leaving.signal, { permits: 2 });
+  const small = semaphore.acquire(signal);
+  leaving.abort(new Error('left'));
+  await expect(large).rejects.toThrow('left');
+  await small;
 });

@@ -1,0 +1,125 @@
+export interface SemaphoreOptions {
+  /** Of all callers together. */
+  readonly permits: number;
+  /** How many of them one client holds; all of them by default. */
+  readonly permitsPerClient?: number;
+  /** How long a caller waits for permits. */
+  readonly waitMs: number;
+  /** Makes the error for a caller that waited that long. */
+  readonly timeoutError: () => Error;
+}
+
+/** What a caller takes. */
+export interface PermitRequest {
+  /** 1 by default; more than one client may hold count as all of those. */
+  readonly permits?: number;
+  /** Whose share the permits count to. */
+  readonly client?: string;
+}
+
+interface Claim {
+  readonly client: string;
+  readonly permits: number;
+}
+
+interface Waiter extends Claim {
+  readonly admit: () => void;
+}
+
+/**
+ * Limits how many callers work concurrently. The others wait for a bounded time, in order of arrival: callers that want few
+ * permits do not pass one that wants many, but all pass a caller that waits for its own client's share.
+ */
+export class Semaphore {
+  readonly #options: SemaphoreOptions;
+  readonly #permitsPerClient: number;
+  #free: number;
+  /** Permits that each client holds now. */
+  readonly #held = new Map<string, number>();
+  readonly #waiting = new Set<Waiter>();
+
+  constructor(options: SemaphoreOptions) {
+    this.#options = options;
+    this.#free = options.permits;
+    this.#permitsPerClient = Math.min(options.permitsPerClient ?? options.permits, options.permits);
+  }
+
+  /**
+   * Waits for permits: `using _permit = await semaphore.acquire(signal)`. Disposing of them releases them.
+   *
+   * @throws the error of `timeoutError` when they are not released in time; the reason of `signal` when it aborts
+   */
+  async acquire(signal?: AbortSignal, request: PermitRequest = {}): Promise<Disposable> {
+    signal?.throwIfAborted();
+    const { permits = 1, client = '' } = request;
+    const claim: Claim = { client, permits: Math.min(permits, this.#permitsPerClient) };
+    if (this.#isFirst(claim) && claim.permits <= this.#free) this.#take(claim);
+    else await this.#wait(claim, signal);
+    let isReleased = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (isReleased) return;
+        isReleased = true;
+        this.#release(claim);
+      },
+    };
+  }
+
+  /** Whether only the free permits decide if a caller is admitted: neither its share, nor one that came before. */
+  #isFirst(claim: Claim): boolean {
+    if (!this.#hasShare(claim)) return false;
+    for (const waiter of this.#waiting) if (this.#hasShare(waiter)) return false;
+    return true;
+  }
+
+  /** Whether a client may hold so many more. Where one may hold all permits, only the free ones decide. */
+  #hasShare({ client, permits }: Claim): boolean {
+    if (this.#permitsPerClient === this.#options.permits) return true;
+    return (this.#held.get(client) ?? 0) + permits <= this.#permitsPerClient;
+  }
+
+  #take({ client, permits }: Claim): void {
+    this.#free -= permits;
+    this.#held.set(client, (this.#held.get(client) ?? 0) + permits);
+  }
+
+  #release({ client, permits }: Claim): void {
+    this.#free += permits;
+    const held = (this.#held.get(client) ?? 0) - permits;
+    if (held > 0) this.#held.set(client, held);
+    else this.#held.delete(client);
+    this.#admitWaiting();
+  }
+
+  /** The callers that have waited longest take their permits here, so that no new caller can come first. */
+  #admitWaiting(): void {
+    for (const waiter of this.#waiting) {
+      if (!this.#hasShare(waiter)) continue;
+      if (waiter.permits > this.#free) return;
+      this.#take(waiter);
+      waiter.admit();
+    }
+  }
+
+  #wait(claim: Claim, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (action: () => void): void => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiter);
+        signal?.removeEventListener('abort', onAbort);
+        action();
+      };
+      const fail = (reason: unknown): void => {
+        settle(() => reject(reason));
+        // The next in the queue may want fewer permits.
+        this.#admitWaiting();
+      };
+      const waiter: Waiter = { ...claim, admit: () => settle(resolve) };
+      const onAbort = (): void => fail(signal?.reason);
+      const { waitMs, timeoutError } = this.#options;
+      const timer = setTimeout(() => fail(timeoutError()), waitMs);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiting.add(waiter);
+    });
+  }
+}
