@@ -45,7 +45,8 @@ export function startEncoderThreads(count: number, file: URL = THREAD_FILE): Enc
   let isClosed = false;
 
   function start(): Thread {
-    const worker = new Worker(file);
+    // Untrusted rows must not reach the secrets of the process.
+    const worker = new Worker(file, { env: {} });
     const thread: Thread = { worker, tasks: new Map() };
     let cause: unknown;
     threads.add(thread);
