@@ -32,7 +32,7 @@ const ARROWS: Record<string, readonly string[]> = {
   'packages/pkg-format': ['@svc/jsonl-v23'],
   'packages/tabular': ['@svc/jsonl-v23'],
   'packages/hub-client': ['@svc/jsonl-v23', '@svc/tabular'],
-  'packages/evaluation': ['@svc/hub-client', '@svc/jsonl-v23'],
+  'packages/evaluation': ['@svc/concurrency', '@svc/hub-client', '@svc/jsonl-v23'],
   'packages/flows': [
     '@svc/concurrency',
     '@svc/evaluation',

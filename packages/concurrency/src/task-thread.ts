@@ -1,5 +1,5 @@
-import { constants, setPriority } from 'node:os';
 import { type MessagePort, type TransferListItem, Worker } from 'node:worker_threads';
+import { lowerThreadPriority } from './lower-priority.ts';
 
 const MAX_YOUNG_HEAP_MB = 16;
 /** How long a thread may take to load its code on a busy machine. */
@@ -42,8 +42,7 @@ export function serveTasks<Task, Outcome, Failure>(
   },
 ): void {
   if (port === null) throw new Error('Start this file as a worker thread.');
-  // On Linux each thread has its own priority: the main thread, which serves requests, goes first.
-  if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
+  lowerThreadPriority();
   port.on('message', (task: Task) => {
     const { message, transfer = [] } = reply(task);
     port.postMessage(message satisfies ThreadReply<Outcome, Failure>, transfer);
@@ -67,8 +66,8 @@ export class TaskThread<Task, Outcome, Failure> {
     this.#worker = new Worker(tasks.file, {
       // Untrusted content must not reach the secrets of the process.
       env: {},
-      // A last resort: measureCheck limits the memory of a check far below. The young generation is small because a
-      // thread that exceeds its heap by more than about 16 MiB at once would end the process.
+      // The young generation is small because a thread that exceeds its heap by more than about 16 MiB in one step would
+      // end the process.
       resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MB },
     });
     this.#worker.unref();

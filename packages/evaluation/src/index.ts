@@ -51,6 +51,4 @@ export { type GroupScores, groupScores, type ResultSums } from './statistics/gro
 export type { PassCount } from './statistics/pass-at-k.ts';
 export { runCost } from './statistics/run-cost.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
-export { serveTasks } from './threads/task-thread.ts';
-export { createThreadPool } from './threads/thread-pool.ts';
 export { type TokenCounts, tokenCounts } from './token-counts.ts';

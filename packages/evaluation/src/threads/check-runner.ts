@@ -1,5 +1,5 @@
+import { createThreadPool } from '@svc/concurrency';
 import { RunError } from '../run-error.ts';
-import { createThreadPool } from './thread-pool.ts';
 import { runTask, type TaskFailure, type ThreadOutcome, type ThreadTask, taskLimit } from './thread-task.ts';
 
 /** Scores outputs and reads large items and responses, without blocking the event loop. */

@@ -1,6 +1,7 @@
 /** The code of each thread of `check-runner.ts`. */
+
 import { parentPort } from 'node:worker_threads';
-import { serveTasks } from './task-thread.ts';
+import { serveTasks } from '@svc/concurrency';
 import { replyTo, type ThreadTask, transferredBytes } from './thread-task.ts';
 
 serveTasks(parentPort, (task: ThreadTask) => {

@@ -1,3 +1,4 @@
+import type { TaskReply } from '@svc/concurrency';
 import { checkerLimit } from '../checkers/check-limits.ts';
 import type { CheckOutcome } from '../checkers/checker.ts';
 import { RunError, type RunErrorCode } from '../run-error.ts';
@@ -5,7 +6,6 @@ import { type CheckTask, runCheck } from '../scoring/check-task.ts';
 import { makeQuestion, type Question, type QuestionTask } from './question-task.ts';
 import { type PackedResponse, packResponse, type ResponseTask } from './response-task.ts';
 import { type Scored, type ScoreTask, scoreItem } from './score-task.ts';
-import type { TaskReply } from './task-thread.ts';
 
 /** A task for a thread. */
 export type ThreadTask = CheckTask | QuestionTask | ResponseTask | ScoreTask;

@@ -1,4 +1,4 @@
-import { createThreadPool } from '@svc/evaluation';
+import { createThreadPool } from '@svc/concurrency';
 import { PackageError, type PackageRun } from '@svc/pkg-format';
 import type { ImportedResult } from '@svc/store';
 import {

@@ -1,6 +1,6 @@
 /** The code of each thread of `result-reader.ts`. */
 import { parentPort } from 'node:worker_threads';
-import { serveTasks } from '@svc/evaluation';
+import { serveTasks } from '@svc/concurrency';
 import { buffersOf, packResults, type ResultLines, toLineFailure } from './pack-results.ts';
 
 serveTasks(parentPort, (lines: ResultLines) => {

@@ -1,6 +1,6 @@
 /** Entry of each thread of `encoder-threads.ts`: encodes one batch after another. */
-import { constants, setPriority } from 'node:os';
 import { parentPort, type TransferListItem } from 'node:worker_threads';
+import { lowerThreadPriority } from '@svc/concurrency';
 import { BufferPool, freeBuffer } from '../buffer-pool.ts';
 import { createBatchEncoder } from '../encode-batch.ts';
 import type { RowTarget } from '../encode-rows.ts';
@@ -16,8 +16,7 @@ import type { EncodeReply, EncodeRequest, EncodeWork } from './encode-message.ts
 
 const port = parentPort;
 if (port === null) throw new Error('This file must run in a worker thread.');
-// Linux gives each thread its own priority; the main thread, which serves requests, goes first.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
+lowerThreadPriority();
 
 const pool = new BufferPool();
 const encoder = createBatchEncoder(pool);
