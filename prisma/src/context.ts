@@ -1,6 +1,6 @@
 import type { Semaphore } from '@svc/concurrency';
 import type { ImportLimits } from '@svc/jsonl-v23/internal';
-import type pg from 'pg';
+import type { Pool } from '@svc/postgres';
 import type { AssetStore } from './assets/asset-store.ts';
 import type { RowEncoder } from './copy/row-encoder.ts';
 import type { StreamPool } from './copy/streams/stream-pool.ts';
@@ -10,7 +10,7 @@ import type { PrismaClient } from './generated/prisma/client.ts';
 /** What the parts of the store share. */
 export interface StoreContext {
   /** The one pool of connections: Prisma's adapter, COPY and plain statements all draw on it. */
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   /** Ordinary queries. */
   readonly prisma: PrismaClient;
   /** Where the content of assets is kept. */

@@ -1,8 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Semaphore } from '@svc/concurrency';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/internal';
-import { createPool, type Listener, type ListenOptions, listen } from '@svc/postgres';
-import type pg from 'pg';
+import { createPool, type Listener, type ListenOptions, listen, type Pool } from '@svc/postgres';
 import { type Assets, createAssets } from './assets/assets.ts';
 import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
 import type { S3Location } from './assets/s3/s3-location.ts';
@@ -113,7 +112,7 @@ const LARGE_PAGES_BYTES = 128 * 1024 * 1024;
  */
 export function createStore(options: StoreOptions): Store {
   const size = options.poolSize ?? DEFAULT_POOL_SIZE;
-  const openPool = (url: string, applicationName: string, connections = size): pg.Pool =>
+  const openPool = (url: string, applicationName: string, connections = size): Pool =>
     createPool({
       url,
       applicationName,
@@ -194,7 +193,7 @@ function readFromReplica(
   { onChange, onRead }: ReplicaOptions,
   primary: Stores,
   context: StoreContext,
-  pool: pg.Pool,
+  pool: Pool,
   options: StoreOptions,
 ): { readonly reads: ReadStore; close(): Promise<void> } {
   const watch = new ReplicaWatch({ primary: context.pool, replica: pool, onChange });

@@ -1,10 +1,9 @@
 export { cancelQuery } from './cancel-query.ts';
 export { type ConnectionOptions, createClient } from './connection-config.ts';
-export { createPool } from './create-pool.ts';
+export { createPool, type Pool, prepared } from './create-pool.ts';
 export { askUntilKnown, hasCommitted } from './has-committed.ts';
 export { HAS_ENDED } from './has-ended.ts';
 export { isUnavailable } from './is-unavailable.ts';
-export { LimitedPool, prepared } from './limited-pool.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
 export { destroySocket, processIdOf, socketOf } from './pg-internals.ts';
 export {

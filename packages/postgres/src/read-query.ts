@@ -2,7 +2,7 @@ import { finished } from 'node:stream/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { cancelQuery } from './cancel-query.ts';
-import { LimitedPool } from './limited-pool.ts';
+import type { Pool } from './create-pool.ts';
 import { destroySocket } from './pg-internals.ts';
 
 /** Runs one statement of a read and gives its rows. */
@@ -24,7 +24,7 @@ export interface Reads {
 }
 
 /** Runs each statement on whatever connection is free, see {@link readFrom}. */
-export function createReads(pool: pg.Pool, signal?: AbortSignal): Reads {
+export function createReads(pool: Pool, signal?: AbortSignal): Reads {
   return {
     query: createReadQuery(pool, signal),
     copy: (sql) => readFrom(pool, (_, copy) => copy(sql), signal),
@@ -32,7 +32,7 @@ export function createReads(pool: pg.Pool, signal?: AbortSignal): Reads {
 }
 
 /** Runs each statement on whatever connection is free, see {@link readFrom}. */
-export function createReadQuery(pool: pg.Pool, signal?: AbortSignal): ReadQuery {
+export function createReadQuery(pool: Pool, signal?: AbortSignal): ReadQuery {
   return (sql, values) => readFrom(pool, (query) => query(sql, values), signal);
 }
 
@@ -48,7 +48,7 @@ const QUERY_CANCELED = '57014';
  * @throws the signal's reason; what the server says
  */
 export async function readFrom<T>(
-  pool: pg.Pool,
+  pool: Pool,
   work: (query: ReadQuery, copy: CopyQuery) => Promise<T>,
   signal?: AbortSignal,
   begin?: string,
@@ -64,8 +64,7 @@ export async function readFrom<T>(
     timer = setTimeout(() => destroySocket(client), CANCEL_TIMEOUT_MS);
     cancelling = cancelQuery(client);
   };
-  const limits = pool instanceof LimitedPool ? pool : null;
-  const limitMs = begin === undefined ? (limits?.cancelAfterMs ?? null) : null;
+  const limitMs = begin === undefined ? pool.limit.cancelAfterMs : null;
   const limit = limitMs === null ? undefined : setTimeout(onAbort, limitMs);
   let isLost = false;
   let wasCancelled = false;
@@ -99,7 +98,7 @@ export async function readFrom<T>(
         return chunks;
       });
     };
-    if (begin !== undefined) await query(limits?.beginWithLimit(begin) ?? begin);
+    if (begin !== undefined) await query(pool.limit.begin(begin));
     const result = await work(query, copy);
     if (begin !== undefined) await query('COMMIT');
     return result;

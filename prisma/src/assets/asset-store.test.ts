@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadQuery, createReads } from '@svc/postgres';
-import pg from 'pg';
+import { createPool, createReadQuery, createReads, type Pool } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { S3_CREDENTIALS, startS3, type TestS3 } from '../../test/start-s3.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
@@ -11,13 +10,13 @@ import { createS3Objects } from './s3/s3-objects.ts';
 import { createS3AssetStore } from './s3-asset-store.ts';
 
 let database: TestDatabase;
-let pool: pg.Pool;
+let pool: Pool;
 let s3: TestS3;
 const stores = {} as { database: AssetStore; s3: AssetStore; outage: AssetStore };
 beforeAll(async () => {
   for (const [name, value] of Object.entries(S3_CREDENTIALS)) vi.stubEnv(name, value);
   database = await createTestDatabase();
-  pool = new pg.Pool({ connectionString: database.url });
+  pool = createPool({ url: database.url, size: 10 });
   s3 = await startS3();
   stores.database = createDatabaseAssetStore();
   const at = (endpoint: string): AssetStore =>

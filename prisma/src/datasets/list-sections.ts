@@ -1,5 +1,4 @@
-import { createReadQuery, type ReadQuery } from '@svc/postgres';
-import type pg from 'pg';
+import { createReadQuery, type Pool, type ReadQuery } from '@svc/postgres';
 import { boundedName } from '../database/item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
@@ -14,7 +13,7 @@ import {
 
 /** See `DatasetStore.listSections`. Reads the unique index on `(dataset_id, order_index)`. */
 export async function listSections(
-  pool: pg.Pool,
+  pool: Pool,
   id: string,
   { limit, cursor, signal }: PageRequest,
 ): Promise<Page<StoredSection>> {

@@ -1,4 +1,4 @@
-import { cancelQuery, destroySocket, LimitedPool, type ReadQuery } from '@svc/postgres';
+import { cancelQuery, destroySocket, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
@@ -31,7 +31,7 @@ export async function openReadSession(
   }
   const session = new ReadSession(client, permit, maxItemBytes, signal);
   try {
-    await client.query(pool instanceof LimitedPool ? pool.beginWithLimit(BEGIN) : BEGIN);
+    await client.query(pool.limit.begin(BEGIN));
   } catch (error) {
     await session.close();
     throw error;

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Pool } from '@svc/postgres';
 import type { Page, PageRequest } from '../database/page.ts';
 import { listTasks } from '../queue/list-tasks.ts';
 import { JOB_COLUMNS, type Job, type JobKind, type JobRow, type JobStatus, toJob } from './job-row.ts';
@@ -9,7 +9,7 @@ export interface JobsRequest extends PageRequest {
 }
 
 /** See `JobStore.list`. */
-export async function listJobs(pool: pg.Pool, { status, kind, ...page }: JobsRequest): Promise<Page<Job>> {
+export async function listJobs(pool: Pool, { status, kind, ...page }: JobsRequest): Promise<Page<Job>> {
   const found = await listTasks<JobRow>(pool, {
     ...{ ...page, table: 'jobs', columns: JOB_COLUMNS },
     ...{ equal: { status, kind }, texts: ['error'] },

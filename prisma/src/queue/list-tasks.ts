@@ -1,5 +1,4 @@
-import { createReadQuery } from '@svc/postgres';
-import type pg from 'pg';
+import { createReadQuery, type Pool } from '@svc/postgres';
 import {
   CREATED_POSITION,
   type CreatedRow,
@@ -24,7 +23,7 @@ export interface TasksRequest extends PageRequest {
 
 /** A page of runs or jobs, newest first. Reads the index on `(created_at, id)`, or one that begins with a condition. */
 export async function listTasks<Row extends { readonly id: string }>(
-  pool: pg.Pool,
+  pool: Pool,
   { table, columns, equal, texts, limit, cursor, signal }: TasksRequest,
 ): Promise<Page<Row>> {
   const query = createReadQuery(pool, signal);

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Pool } from '@svc/postgres';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import { listTasks } from '../queue/list-tasks.ts';
@@ -10,10 +10,7 @@ export interface RunsRequest extends PageRequest {
 }
 
 /** See `RunStore.list`. */
-export async function listRuns(
-  pool: pg.Pool,
-  { datasetId, status, ...page }: RunsRequest,
-): Promise<Page<Run>> {
+export async function listRuns(pool: Pool, { datasetId, status, ...page }: RunsRequest): Promise<Page<Run>> {
   if (datasetId !== undefined && !isUuid(datasetId)) return { data: [], nextCursor: null, totalItems: 0 };
   const found = await listTasks<RunRow>(pool, {
     ...{ ...page, table: 'runs', columns: RUN_COLUMNS },

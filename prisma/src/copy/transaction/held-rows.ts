@@ -1,4 +1,4 @@
-import { prepared } from '@svc/postgres';
+import { type Pool, prepared } from '@svc/postgres';
 import type pg from 'pg';
 import { copiedRows } from '../../assets/copied-rows.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../copy-in.ts';
@@ -58,7 +58,7 @@ export class HeldRows {
   }
 
   /** Inserts the rows by one statement, which is sent at once; none if there are no rows. @returns how many the server counted */
-  async insert(client: pg.ClientBase, pool: pg.Pool): Promise<number> {
+  async insert(client: pg.ClientBase, pool: Pool): Promise<number> {
     if (this.isEmpty) return 0;
     const { rowCount } = await client.query(prepared(pool, 'insert_items', INSERT_ITEMS, this.columns()));
     return rowCount ?? 0;

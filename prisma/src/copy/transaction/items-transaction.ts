@@ -1,4 +1,4 @@
-import { hasCommitted, Transaction } from '@svc/postgres';
+import { hasCommitted, type Pool, Transaction } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError, toStoreError } from '../../database/errors.ts';
 import { CopyIn } from '../copy-in.ts';
@@ -14,7 +14,7 @@ import { SectionSource, type TransactionStep } from './section-source.ts';
 const SPREAD_BYTES = 8 * 1024 * 1024;
 
 export interface ItemsTransactionDeps {
-  readonly pool: pg.Pool;
+  readonly pool: Pool;
   /** Takes the buffers of batches that were sent. */
   readonly encoder: Pick<RowEncoder, 'recycle'>;
   /** Connections that help with large sections; null for none. */

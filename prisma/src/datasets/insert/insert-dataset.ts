@@ -1,4 +1,4 @@
-import { prepared } from '@svc/postgres';
+import { type Pool, prepared } from '@svc/postgres';
 import type pg from 'pg';
 import type { SectionRecord } from '../../copy/section-totals.ts';
 import { type HeldRows, insertItems } from '../../copy/transaction/held-rows.ts';
@@ -57,7 +57,7 @@ export function checkTexts(
  */
 export async function insertDataset(
   client: pg.ClientBase,
-  pool: pg.Pool,
+  pool: Pool,
   dataset: NewDataset,
   sections: readonly SectionRecord[],
 ): Promise<{ readonly createdAt: Date; readonly transactionId: string }> {
@@ -76,7 +76,7 @@ export async function insertDataset(
  */
 export async function insertWithItems(
   client: pg.ClientBase,
-  pool: pg.Pool,
+  pool: Pool,
   dataset: NewDataset,
   sections: readonly SectionRecord[],
   items: HeldRows,

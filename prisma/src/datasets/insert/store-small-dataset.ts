@@ -1,4 +1,4 @@
-import { LimitedPool, processIdOf } from '@svc/postgres';
+import { type Pool, processIdOf } from '@svc/postgres';
 import pg from 'pg';
 import type { SectionRecord } from '../../copy/section-totals.ts';
 import type { HeldRows } from '../../copy/transaction/held-rows.ts';
@@ -7,8 +7,8 @@ import { findStored } from './find-stored.ts';
 import { insertWithItems, type NewDataset } from './insert-dataset.ts';
 
 /** Whether {@link storeSmallDataset} can be used: behind a pooler, it is not known which process of the server has a statement. */
-export function storesSmallDatasets(pool: pg.Pool): boolean {
-  return pool instanceof LimitedPool && pool.keepsSessions;
+export function storesSmallDatasets(pool: Pool): boolean {
+  return pool.limit.keepsSessions;
 }
 
 /**
@@ -19,7 +19,7 @@ export function storesSmallDatasets(pool: pg.Pool): boolean {
  * @throws StoreError `unavailable`: it is not stored, as far as can be found out
  */
 export async function storeSmallDataset(
-  pool: pg.Pool,
+  pool: Pool,
   dataset: NewDataset,
   sections: readonly SectionRecord[],
   items: HeldRows,

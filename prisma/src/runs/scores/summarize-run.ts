@@ -1,5 +1,5 @@
 import { type GroupScores, groupScores, type ResultSums } from '@svc/evaluation';
-import { type ReadQuery, readFrom } from '@svc/postgres';
+import { type Pool, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
 import { SUMMARY_VERSION } from '../run-row.ts';
 import { groupSums, RUN_FACTS, type SumsRow } from './summary-sql.ts';
@@ -54,7 +54,7 @@ const STATE = `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", 
  * @returns null for an unknown run
  */
 export async function summarizeRun(
-  pool: pg.Pool,
+  pool: Pool,
   id: string,
   {
     signal,
