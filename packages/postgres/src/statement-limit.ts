@@ -18,7 +18,7 @@ export class StatementLimit {
     this.#limitMs = limitMs;
   }
 
-  /** After how long a statement outside a transaction must be cancelled; null where the server does so, or nobody. */
+  /** After how long a statement outside a transaction must be cancelled; null where the server does so, or there is no limit. */
   get cancelAfterMs(): number | null {
     return this.#isPooled === true ? this.#limitMs : null;
   }
