@@ -24,6 +24,8 @@ const COMPUTED: Readonly<Record<string, string>> = {
     'constant parts; the whole is one anchored pattern for a split expression',
   'packages/hub-client/src/splits/default-splits.ts':
     'constant words between constant separators, without repeats',
+  'packages/jsonl-v23/src/item/dataset-name.ts':
+    'the pattern of the schema in the same file, which is tried as such',
   'packages/svc-pkg/src/output/print-result.ts':
     'a random mark before and after a run of characters that the mark does not begin with',
   'packages/observability/src/redact.ts':

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { writeParquet } from '@svc/tabular/write';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { buildZip } from '../../../packages/pkg-format/test/build-zip.ts';
+import { writeParquet } from '../../../packages/tabular/src/write/index.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 /** Whatever a way in accepts at the default limits, its export's upload accepts, with the same hash. */

@@ -9,11 +9,13 @@ import type { RequestErrorFields, RequestFields } from './request-event.ts';
 
 /** Where requests are logged and counted. */
 export interface RequestObservers {
-  readonly logger: {
-    log(event: 'http.request', fields: RequestFields): void;
-    log(event: 'http.error', fields: RequestErrorFields): void;
-  };
+  /** From `createLogger`, which knows `http.error` too, whatever events a program declares. */
+  readonly logger: { log(event: 'http.request', fields: RequestFields): void };
   readonly metrics: Pick<Metrics, 'startRequest'>;
+}
+
+interface ErrorLogger {
+  log(event: 'http.request' | 'http.error', fields: RequestFields | RequestErrorFields): void;
 }
 
 /**
@@ -72,7 +74,7 @@ export class ObservedRequest {
       runWithContext(this.context, () => {
         const error = this.#error;
         if (error !== undefined && statusCode >= 500) {
-          logger.log('http.error', {
+          (logger as ErrorLogger).log('http.error', {
             method: method ?? '',
             route: this.#route,
             status_code: statusCode,
