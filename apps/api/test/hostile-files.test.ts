@@ -241,15 +241,14 @@ async function addBinaries(parquet: Uint8Array): Promise<void> {
   for (const empty of ['', '\n \n', '\ufeff', gzipSync('')])
     refused('a.csv', empty, 'unsupported_file', { file: 'a.csv' });
   refused('a.csv.gz', gzipSync(gzipSync(csv)), 'unsupported_file', { file: 'a.csv.gz' });
-  refused('a.csv.gz', gzipSync(Buffer.alloc(80_000_000, 'a')), 'invalid_row', { file: 'a.csv.gz', line: 1 });
-  refused('a.csv.zst', zstdCompressSync(Buffer.alloc(80_000_000, 'a')), 'invalid_row', {
+  refused('a.csv.gz', gzipSync(Buffer.alloc(80_000_000, 'a')), 'package_limit', { file: 'a.csv.gz' });
+  refused('a.csv.zst', zstdCompressSync(Buffer.alloc(80_000_000, 'a')), 'package_limit', {
     file: 'a.csv.zst',
-    line: 1,
   });
   refused(
     'a.parquet.gz',
     gzipSync(Buffer.concat([Buffer.from('PAR1'), Buffer.alloc(30_000_000)])),
-    'unsupported_file',
+    'package_limit',
     { file: 'a.parquet.gz' },
   );
   const inner = await makePackage({ 'a.csv': csv });

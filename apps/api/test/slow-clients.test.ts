@@ -114,7 +114,9 @@ describe.concurrent('a slow client', () => {
     using slow = new DisposableStack();
     const upload = async (key: string): Promise<RawConnection> => {
       const connection = slow.use(await openConnection(shared.url));
-      connection.send(`${UPLOAD}Authorization: Bearer ${key}\r\nContent-Length: 100000\r\n\r\n${FILE}xx`);
+      connection.send(
+        `${UPLOAD}Authorization: Bearer ${key}\r\nContent-Length: 100000\r\n\r\n${FILE}${'x'.repeat(80_000)}`,
+      );
       return connection;
     };
     for (let index = 0; index < 2; index++) await upload(keys[0]);

@@ -162,7 +162,9 @@ describe('SIGTERM under load', () => {
     for (const connection of connections) {
       connection.send(
         'POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n' +
-          'Content-Length: 100000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nxxx',
+          'Content-Length: 100000\r\n\r\n--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\n' +
+          // what is smaller stays in memory
+          'x'.repeat(80_000),
       );
     }
     await expect.poll(() => service.stagedFiles()).toHaveLength(5);

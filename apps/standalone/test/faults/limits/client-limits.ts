@@ -11,12 +11,15 @@ import { type OwnService, startService } from '../start-service.ts';
 import { ask, outcomeOf } from '../stored-datasets.ts';
 import { count, type LimitCase } from './limit-case.ts';
 
-/** Begins an upload of a length, sends a little of its file and no more. */
+/** A smaller file stays in memory. */
+const STAGED_BYTES = 80_000;
+
+/** Begins an upload of a length, sends the start of its file and no more. */
 async function beginUpload({ url }: ServiceProcess, contentLength: number): Promise<RawConnection> {
   const connection = await openConnection(url);
   connection.send(
     `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: ${contentLength}\r\n\r\n` +
-      '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nPK',
+      `--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nPK${'x'.repeat(STAGED_BYTES)}`,
   );
   return connection;
 }
@@ -68,6 +71,17 @@ const uploadBeside = (others: number) => async (): Promise<string> => {
   await expect.poll(() => service.stagedFiles()).toHaveLength(others);
   const body = uploadForm(samplePackage(1), 'small');
   return outcomeOf(await ask(`${service.url}/datasets/upload`, { method: 'POST', body }));
+};
+
+const MAX_ROWS = 100;
+
+/** The outcome of an upload of so many rows. */
+const uploadRows = (rows: number) => async (): Promise<string> => {
+  await using own = await startService({ SVC_MAX_ROWS: String(MAX_ROWS) });
+  const body = new FormData();
+  body.append('file', new Blob([`q\n${'x\n'.repeat(rows)}`]), 'rows.csv');
+  body.append('mapping', '{"prompt_column": "q"}');
+  return outcomeOf(await ask(`${own.service.url}/datasets/upload`, { method: 'POST', body }));
 };
 
 /** The outcome of an upload that says to be such a share of the free disk. */
@@ -192,6 +206,12 @@ export const CLIENT_LIMITS: readonly LimitCase[] = [
     limit: 'share of the free disk that uploads take: `SVC_MAX_SPOOL_PERCENT`',
     within: { what: '40 % of it', outcome: 'taken', send: uploadOfShare(0.4) },
     beyond: { what: '60 % of it', outcome: '503 unavailable', send: uploadOfShare(0.6) },
+    tries: 3,
+  },
+  {
+    limit: 'rows of one import: `SVC_MAX_ROWS`',
+    within: { what: `${MAX_ROWS} rows`, outcome: '201', send: uploadRows(MAX_ROWS) },
+    beyond: { what: `${MAX_ROWS + 1} rows`, outcome: '400 package_limit', send: uploadRows(MAX_ROWS + 1) },
     tries: 3,
   },
   {
