@@ -13,6 +13,7 @@ import { runService, type ServiceProcess } from './run-service.ts';
 import { uploadForm } from './sample-packages.ts';
 import { startService } from './start-service.ts';
 import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
+import { HUB_ATTACKS, startHostileHub, type TableAttack, uploadAttacks } from './table-attacks.ts';
 
 const KEYS = { viewer: 'viewer-key-0123456789', editor: 'editor-key-0123456789' } as const;
 type Role = keyof typeof KEYS;
@@ -23,7 +24,7 @@ const PROBE_INTERVAL_MS = 50;
 const MAX_PROBE_MS = 250;
 /** Where other tests use the cores too; one look at an unbounded item stopped the service for longer, or ended it. */
 const MAX_SHARED_PROBE_MS = 15_000;
-const PROBES = times(2000, 240);
+const PROBES = times(6000, 240);
 /** Of a request of the attack; what takes longer is given up and counted. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
@@ -36,7 +37,11 @@ beforeAll(async () => {
   cleanUp = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
   cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const env = { SVC_API_KEYS: `viewer:${KEYS.viewer},editor:${KEYS.editor}` };
+  const hub = cleanUp.use(await startHostileHub());
+  const env = {
+    SVC_API_KEYS: `viewer:${KEYS.viewer},editor:${KEYS.editor}`,
+    HUB_ENDPOINT: hub.endpoint,
+  };
   let databaseUrl = '';
   const planted = cleanUp.use(
     await startService(env, 'api', (url) => {
@@ -68,6 +73,13 @@ const startRun = (dataset_id: string, config: object): Promise<ServiceResponse> 
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ dataset_id, config }),
+  });
+
+const send = ({ path, body }: TableAttack): Promise<ServiceResponse> =>
+  say('editor', path, {
+    method: 'POST',
+    body,
+    ...(typeof body === 'string' ? { headers: { 'content-type': 'application/json' } } : {}),
   });
 
 /** Reads an answer to its end and keeps nothing of it. */
@@ -182,8 +194,20 @@ it('responds while a repeated asset, slow checks, a slow sanitiser and searches 
 }, async (context) => {
   const bomb = repeatedAsset();
   expect(bomb.byteLength).toBeLessThan(120_000);
-  const observed: Record<string, string[]> = { upload: [], read: [], run: [], export: [], search: [] };
+  const observed: Record<string, string[]> = {
+    upload: [],
+    read: [],
+    run: [],
+    export: [],
+    search: [],
+    table: [],
+  };
+  // Tables take minutes to send and to read: `npm test` has no time for them.
+  const tables = IS_LONG ? await uploadAttacks() : [];
+  const answers = IS_LONG ? HUB_ATTACKS : [];
   const count = (what: string, outcome: string): void => void observed[what]?.push(outcome);
+  const outcome = (attack: TableAttack): Promise<string> =>
+    send(attack).then(outcomeOf, (error: unknown) => (error as Error).name);
 
   const attacks: readonly (() => Promise<void>)[] = [
     async () => {
@@ -212,6 +236,11 @@ it('responds while a repeated asset, slow checks, a slow sanitiser and searches 
       const searches = Array.from({ length: 30 }, () => read('viewer', `/datasets/${longId}/items?q=zzzz`));
       for (const outcome of await Promise.all(searches)) count('search', outcome);
     },
+    ...[tables, answers]
+      .filter((attacksOfKind) => attacksOfKind.length > 0)
+      .map((attacksOfKind) => async () => {
+        for (const attack of attacksOfKind) count('table', `${attack.name}: ${await outcome(attack)}`);
+      }),
   ];
 
   const probes = startProbing();
@@ -251,7 +280,7 @@ it('responds while a repeated asset, slow checks, a slow sanitiser and searches 
   report(context, {
     area: 'Attacks',
     scenario:
-      'a repeated asset, quadratic checks, a quadratic sanitiser and 30 searches in long texts at once, by a viewer and an editor',
+      'a repeated asset, slow checks, a slow sanitiser, 30 searches in long texts, tables and hub answers that become large, concurrently, by a viewer and an editor',
     expected: '`/healthz` within 250 ms in 99 of 100 cases, less than 600 MB, no restart',
     runs: latenciesMs.length,
     observed: {
