@@ -1,15 +1,18 @@
-import { Button, Group, Stack, Table, Text } from '@mantine/core';
+import { Button, Group, Stack, Text } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
+import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
-import { WideTable } from '../ui/layout/wide-table.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import { DatasetSelect } from './dataset-select.tsx';
 import type { Dataset } from './items/item-windows.ts';
+
+type Change = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>['data'][number];
 
 const route = getRouteApi('/datasets/$id');
 
@@ -52,6 +55,30 @@ function Diff({ id, other }: { readonly id: string; readonly other: string }) {
   if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
   const counts = found.data.pages[0]?.counts;
   const changes = found.data.pages.flatMap(({ data }) => data);
+  const columns: readonly Column<Change>[] = [
+    { header: 'Change', cell: ({ change }) => change },
+    { header: 'From', wraps: true, cell: ({ from }) => locationOf(from) },
+    {
+      header: 'To',
+      wraps: true,
+      cell: ({ to }) =>
+        to === null ? (
+          '–'
+        ) : (
+          <LinkAnchor to="/datasets/$id" params={{ id: other }} size="sm">
+            {locationOf(to)}
+          </LinkAnchor>
+        ),
+    },
+    {
+      header: 'Item',
+      cell: ({ item_hash }) => (
+        <Text span size="sm" ff="monospace">
+          {item_hash.slice(0, 12)}
+        </Text>
+      ),
+    },
+  ];
   return (
     <>
       <Group gap="lg">
@@ -62,34 +89,14 @@ function Diff({ id, other }: { readonly id: string; readonly other: string }) {
         ))}
       </Group>
       {changes.length > 0 && (
-        <WideTable label="Changes">
-          <Table.Thead>
-            <Table.Tr>
-              <Table.Th>Change</Table.Th>
-              <Table.Th>From</Table.Th>
-              <Table.Th>To</Table.Th>
-              <Table.Th>Item</Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {changes.map(({ change, item_hash, from, to }) => (
-              <Table.Tr key={`${change} ${item_hash} ${from?.order_index} ${to?.order_index}`}>
-                <Table.Td>{change}</Table.Td>
-                <Table.Td>{placeOf(from)}</Table.Td>
-                <Table.Td>
-                  {to === null ? (
-                    '–'
-                  ) : (
-                    <LinkAnchor to="/datasets/$id" params={{ id: other }} size="sm">
-                      {placeOf(to)}
-                    </LinkAnchor>
-                  )}
-                </Table.Td>
-                <Table.Td ff="monospace">{item_hash.slice(0, 12)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </WideTable>
+        <Columns
+          label="Changes"
+          columns={columns}
+          rows={changes}
+          keyOf={({ change, item_hash, from, to }) =>
+            `${change} ${item_hash} ${from?.order_index} ${to?.order_index}`
+          }
+        />
       )}
       {found.hasNextPage && (
         <Button
@@ -104,5 +111,5 @@ function Diff({ id, other }: { readonly id: string; readonly other: string }) {
   );
 }
 
-const placeOf = (at: { readonly section?: string; readonly order_index?: number } | null): string =>
+const locationOf = (at: { readonly section?: string; readonly order_index?: number } | null): string =>
   at === null ? '–' : `${at.section} ${at.order_index}`;

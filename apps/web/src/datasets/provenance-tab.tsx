@@ -1,5 +1,6 @@
-import { Stack, Table } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { JsonText } from '../ui/text/json-text.tsx';
 import { plainText } from '../ui/text/pretty-json.ts';
@@ -20,16 +21,7 @@ export default function ProvenanceTab({ dataset }: { readonly dataset: Dataset }
   ];
   return (
     <Stack>
-      <Table w="auto" variant="vertical">
-        <Table.Tbody>
-          {facts.map(([name, value]) => (
-            <Table.Tr key={name}>
-              <Table.Th>{name}</Table.Th>
-              <Table.Td className="break">{value}</Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+      <NameValues rows={facts} variant="vertical" />
       {dataset.notes !== null && (
         <Part title="Notes">
           <pre className="pre">{dataset.notes}</pre>

@@ -1,4 +1,4 @@
-import { Badge, Group, Progress, Select, Table, Text } from '@mantine/core';
+import { Badge, Group, Progress, Select, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -6,11 +6,11 @@ import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
+import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Pager } from '../ui/layout/pager.tsx';
-import { WideTable } from '../ui/layout/wide-table.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Age } from '../ui/text/age.tsx';
 import { CancelJob } from './cancel-job.tsx';
@@ -76,7 +76,13 @@ export function JobsPage() {
                 : 'No job matches the filters.'}
             </Text>
           ) : (
-            <JobsTable jobs={found.data.data} />
+            <Columns
+              label="Table of jobs"
+              minWidth={640}
+              columns={COLUMNS}
+              rows={found.data.data}
+              keyOf={({ id }) => id}
+            />
           )}
           <Pager
             total={found.data.meta.total_items}
@@ -91,55 +97,48 @@ export function JobsPage() {
   );
 }
 
-function JobsTable({ jobs }: { readonly jobs: readonly Job[] }) {
+const COLUMNS: readonly Column<Job>[] = [
+  {
+    header: 'Kind',
+    cell: ({ kind }) => (
+      <Badge size="sm" variant="default" tt="none">
+        {kind}
+      </Badge>
+    ),
+  },
+  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    header: 'Progress',
+    minWidth: 180,
+    wraps: true,
+    cell: (job) => (
+      <>
+        <Text size="xs">{progressText(job)}</Text>
+        {job.finished_at === null && (
+          <Progress value={shareOf(job) ?? 100} size="sm" animated aria-label="Progress" />
+        )}
+      </>
+    ),
+  },
+  { header: 'Started', cell: ({ created_at }) => <Age since={created_at} /> },
+  { header: 'Result', maxWidth: 420, wraps: true, cell: (job) => <JobResult job={job} /> },
+];
+
+function JobResult({ job }: { readonly job: Job }) {
   const canEdit = useCan('editor');
   return (
-    <WideTable label="Table of jobs" minWidth={640}>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Kind</Table.Th>
-          <Table.Th>Status</Table.Th>
-          <Table.Th>Progress</Table.Th>
-          <Table.Th>Started</Table.Th>
-          <Table.Th>Result</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
-        {jobs.map((job) => (
-          <Table.Tr key={job.id}>
-            <Table.Td>
-              <Badge size="sm" variant="default" tt="none">
-                {job.kind}
-              </Badge>
-            </Table.Td>
-            <Table.Td>
-              <StatusBadge status={job.status} />
-            </Table.Td>
-            <Table.Td miw={180}>
-              <Text size="xs">{progressText(job)}</Text>
-              {job.finished_at === null && (
-                <Progress value={shareOf(job) ?? 100} size="sm" animated aria-label="Progress" />
-              )}
-            </Table.Td>
-            <Table.Td>
-              <Age since={job.created_at} />
-            </Table.Td>
-            <Table.Td maw={420}>
-              {job.dataset_id !== null && job.status === 'succeeded' && (
-                <LinkAnchor to="/datasets/$id" params={{ id: job.dataset_id }} size="sm">
-                  Dataset
-                </LinkAnchor>
-              )}
-              {job.error !== null && (
-                <Text size="xs" className="break" lineClamp={3} title={job.error.detail}>
-                  {job.error.detail}
-                </Text>
-              )}
-              {canEdit && job.finished_at === null && <CancelJob id={job.id} status={job.status} />}
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </WideTable>
+    <>
+      {job.dataset_id !== null && job.status === 'succeeded' && (
+        <LinkAnchor to="/datasets/$id" params={{ id: job.dataset_id }} size="sm">
+          Dataset
+        </LinkAnchor>
+      )}
+      {job.error !== null && (
+        <Text size="xs" lineClamp={3} title={job.error.detail}>
+          {job.error.detail}
+        </Text>
+      )}
+      {canEdit && job.finished_at === null && <CancelJob id={job.id} status={job.status} />}
+    </>
   );
 }

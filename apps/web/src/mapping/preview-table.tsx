@@ -1,5 +1,6 @@
-import { Badge, Table, Text } from '@mantine/core';
+import { Badge, Text } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { Columns } from '../ui/layout/columns.tsx';
 import { plainText } from '../ui/text/pretty-json.ts';
 
 const MAX_CELL = 200;
@@ -13,34 +14,26 @@ export function PreviewTable({
   readonly samples: readonly JsonObject[];
 }) {
   return (
-    <section className="scroll-x preview-table" aria-label="First rows" tabIndex={0}>
-      <Table withColumnBorders stickyHeader>
-        <Table.Thead>
-          <Table.Tr>
-            {features.map(({ name, dtype }) => (
-              <Table.Th key={name}>
-                {name}{' '}
-                <Badge size="xs" variant="default" tt="none">
-                  {dtype}
-                </Badge>
-              </Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {samples.map((row, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have a number and nothing else
-            <Table.Tr key={index}>
-              {features.map(({ name }) => (
-                <Table.Td key={name} className="preview-cell">
-                  <Cell value={getMember(row, name)} name={name} />
-                </Table.Td>
-              ))}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </section>
+    <Columns
+      label="First rows"
+      maxHeight={240}
+      withTableBorder
+      withColumnBorders
+      columns={features.map(({ name, dtype }) => ({
+        header: name,
+        note: (
+          <Badge size="xs" variant="default" tt="none">
+            {dtype}
+          </Badge>
+        ),
+        minWidth: 120,
+        maxWidth: 320,
+        wraps: true,
+        cell: (row: JsonObject) => <Cell value={getMember(row, name)} name={name} />,
+      }))}
+      rows={samples}
+      keyOf={(_, index) => index}
+    />
   );
 }
 
@@ -55,7 +48,7 @@ function Cell({ value, name }: { readonly value: JsonValue | undefined; readonly
   if (image !== undefined) return <img className="preview-image" src={image} alt={name} />;
   const text = plainText(value, MAX_CELL + 1);
   return (
-    <Text size="xs" className="break" lineClamp={4} ff={typeof value === 'string' ? undefined : 'monospace'}>
+    <Text size="xs" lineClamp={4} ff={typeof value === 'string' ? undefined : 'monospace'}>
       {text.length > MAX_CELL ? `${text.slice(0, MAX_CELL)}…` : text}
     </Text>
   );

@@ -1,13 +1,33 @@
-import { Checkbox, Table } from '@mantine/core';
+import { Checkbox } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
-import { WideTable } from '../ui/layout/wide-table.tsx';
+import { type Column, Columns } from '../ui/layout/columns.tsx';
+import { LinkAnchor } from '../ui/layout/links.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Age } from '../ui/text/age.tsx';
 import { formatCost, formatCount, formatPercent, formatScore } from '../ui/text/formats.ts';
 import { nameOf, type Run } from './use-run.ts';
+
+const NUMBERS: readonly Column<Run>[] = [
+  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    header: 'Done',
+    align: 'end',
+    cell: ({ counts: { done, total } }) =>
+      done === total ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`,
+  },
+  { header: 'Score', align: 'end', cell: ({ scores }) => formatScore(scores.mean) },
+  { header: 'Passed', align: 'end', cell: ({ scores }) => formatPercent(scores.pass_rate) },
+  {
+    header: 'Failed',
+    align: 'end',
+    cell: ({ counts: { failed } }) => (failed === 0 ? '–' : formatCount(failed)),
+  },
+  { header: 'Cost', align: 'end', cell: ({ cost }) => formatCost(cost) },
+  { header: 'Created', cell: ({ created_at }) => <Age since={created_at} /> },
+];
 
 /** A page of runs, from which some can be chosen to be compared. */
 export function RunsTable({
@@ -20,62 +40,50 @@ export function RunsTable({
   readonly onToggle: (id: string) => void;
 }) {
   const datasetOf = useDatasetNames();
+  const columns: readonly Column<Run>[] = [
+    {
+      header: '',
+      width: 36,
+      cell: (run) => (
+        <Checkbox
+          size="xs"
+          aria-label={`Compare ${nameOf(run)}`}
+          checked={chosen.includes(run.id)}
+          onChange={() => onToggle(run.id)}
+        />
+      ),
+    },
+    {
+      header: 'Name',
+      maxWidth: 320,
+      wraps: true,
+      cell: (run) => (
+        <Link to="/runs/$id" params={{ id: run.id }} className="row-link">
+          {nameOf(run)}
+        </Link>
+      ),
+    },
+    {
+      header: 'Dataset',
+      maxWidth: 260,
+      wraps: true,
+      cell: (run) => (
+        <LinkAnchor to="/datasets/$id" params={{ id: run.dataset_id }} size="sm" c="dimmed">
+          {datasetOf(run)}
+        </LinkAnchor>
+      ),
+    },
+    ...NUMBERS,
+  ];
   return (
-    <WideTable label="Table of runs" minWidth={900} highlightOnHover>
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Td w={36} />
-          <Table.Th>Name</Table.Th>
-          <Table.Th>Dataset</Table.Th>
-          <Table.Th>Status</Table.Th>
-          <Table.Th ta="end">Done</Table.Th>
-          <Table.Th ta="end">Score</Table.Th>
-          <Table.Th ta="end">Passed</Table.Th>
-          <Table.Th ta="end">Failed</Table.Th>
-          <Table.Th ta="end">Cost</Table.Th>
-          <Table.Th>Created</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody className="numbers">
-        {runs.map((run) => (
-          <Table.Tr key={run.id}>
-            <Table.Td>
-              <Checkbox
-                size="xs"
-                aria-label={`Compare ${nameOf(run)}`}
-                checked={chosen.includes(run.id)}
-                onChange={() => onToggle(run.id)}
-              />
-            </Table.Td>
-            <Table.Td maw={320} className="wrapping-cell">
-              <Link to="/runs/$id" params={{ id: run.id }} className="row-link">
-                <span className="break">{nameOf(run)}</span>
-              </Link>
-            </Table.Td>
-            <Table.Td maw={260} className="wrapping-cell">
-              <Link to="/datasets/$id" params={{ id: run.dataset_id }} className="quiet-link">
-                <span className="break">{datasetOf(run)}</span>
-              </Link>
-            </Table.Td>
-            <Table.Td>
-              <StatusBadge status={run.status} />
-            </Table.Td>
-            <Table.Td ta="end">
-              {run.counts.done === run.counts.total
-                ? formatCount(run.counts.done)
-                : `${formatCount(run.counts.done)} of ${formatCount(run.counts.total)}`}
-            </Table.Td>
-            <Table.Td ta="end">{formatScore(run.scores.mean)}</Table.Td>
-            <Table.Td ta="end">{formatPercent(run.scores.pass_rate)}</Table.Td>
-            <Table.Td ta="end">{run.counts.failed === 0 ? '–' : formatCount(run.counts.failed)}</Table.Td>
-            <Table.Td ta="end">{formatCost(run.cost)}</Table.Td>
-            <Table.Td>
-              <Age since={run.created_at} />
-            </Table.Td>
-          </Table.Tr>
-        ))}
-      </Table.Tbody>
-    </WideTable>
+    <Columns
+      label="Table of runs"
+      minWidth={900}
+      highlightOnHover
+      columns={columns}
+      rows={runs}
+      keyOf={({ id }) => id}
+    />
   );
 }
 

@@ -5,7 +5,6 @@ import {
   SegmentedControl,
   Stack,
   Switch,
-  Table,
   Text,
   useMantineColorScheme,
 } from '@mantine/core';
@@ -18,6 +17,7 @@ import { useCan, useSession } from '../session/session.tsx';
 import { sessionKey } from '../session/session-key.ts';
 import { useTour } from '../tour/use-tour.ts';
 import { ErrorView } from '../ui/error-view.tsx';
+import { NameValues } from '../ui/layout/name-values.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -146,30 +146,17 @@ function SessionPart() {
   });
   return (
     <Part title="Session">
-      <Table w="auto" variant="vertical">
-        <Table.Tbody>
-          <Table.Tr>
-            <Table.Th>Key</Table.Th>
-            <Table.Td>
-              {session.anonymous ? 'none: this service needs no key' : 'a key of this service'}
-            </Table.Td>
-          </Table.Tr>
-          <Table.Tr>
-            <Table.Th>Role</Table.Th>
-            <Table.Td>{session.role}</Table.Td>
-          </Table.Tr>
-          {session.expires_at !== null && (
-            <Table.Tr>
-              <Table.Th>Ends</Table.Th>
-              <Table.Td>{new Date(session.expires_at).toLocaleString()}</Table.Td>
-            </Table.Tr>
-          )}
-          <Table.Tr>
-            <Table.Th>Version</Table.Th>
-            <Table.Td>{about.data?.version ?? '…'}</Table.Td>
-          </Table.Tr>
-        </Table.Tbody>
-      </Table>
+      <NameValues
+        variant="vertical"
+        rows={[
+          ['Key', session.anonymous ? 'none: this service needs no key' : 'a key of this service'],
+          ['Role', session.role],
+          ...(session.expires_at === null
+            ? []
+            : [['Ends', new Date(session.expires_at).toLocaleString()] as const]),
+          ['Version', about.data?.version ?? '…'],
+        ]}
+      />
       {!session.anonymous && (
         <Button mt="sm" variant="default" size="xs" loading={end.isPending} onClick={() => end.mutate()}>
           Sign out

@@ -1,6 +1,7 @@
-import { SimpleGrid, Stack, Table } from '@mantine/core';
+import { SimpleGrid, Stack } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { Fact } from '../ui/layout/fact.tsx';
+import { NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { formatCount, formatDuration, formatPercent } from '../ui/text/formats.ts';
 import { InProgress } from './in-progress.tsx';
@@ -116,20 +117,17 @@ function Counts({
   if (groups.size === 0) return null;
   return (
     <Part title={title}>
-      <Table verticalSpacing={3}>
-        <Table.Tbody className="numbers">
-          {[...groups]
-            .sort(([a], [b]) => a.localeCompare(b))
-            .map(([group, members]) => (
-              <Table.Tr key={group}>
-                <Table.Th fw={400}>{group}</Table.Th>
-                <Table.Td ta="end">
-                  {formatCount(members.reduce((sum, { value }) => sum + value, 0))}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-        </Table.Tbody>
-      </Table>
+      <NameValues
+        w="100%"
+        hasCounts
+        verticalSpacing={3}
+        rows={[...groups]
+          .sort(([a], [b]) => a.localeCompare(b))
+          .map(([group, members]) => [
+            group,
+            formatCount(members.reduce((sum, { value }) => sum + value, 0)),
+          ])}
+      />
     </Part>
   );
 }

@@ -39,7 +39,7 @@ function ProblemDetails({
           {errors.slice(0, 20).map((one) => (
             <List.Item key={`${one.file} ${one.line} ${one.row} ${one.path} ${one.message}`}>
               <Text span size="sm" ff="monospace" c="dimmed">
-                {placeOf(one)}
+                {locationOf(one)}
               </Text>{' '}
               <Text span size="sm" className="break">
                 {one.message}
@@ -62,12 +62,12 @@ function ProblemDetails({
 }
 
 /** Where an error is: `file:line:column`, a row, or a path into the request. */
-export function placeOf(at: NonNullable<Problem['errors']>[number]): string {
+export function locationOf(at: NonNullable<Problem['errors']>[number]): string {
   const line = at.line === undefined ? '' : `:${at.line}${at.column === undefined ? '' : `:${at.column}`}`;
-  const places = [
+  const parts = [
     at.file === undefined ? (line === '' ? '' : `line ${line.slice(1)}`) : `${at.file}${line}`,
     at.row === undefined ? '' : `row ${at.row}`,
     at.path ?? '',
   ];
-  return places.filter((place) => place !== '').join(' ');
+  return parts.filter((part) => part !== '').join(' ');
 }

@@ -1,7 +1,8 @@
-import { Alert, Grid, List, Loader, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Grid, List, Loader, Stack, Text, Title } from '@mantine/core';
 import { type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { ItemPreview } from '../mapping/item-preview.tsx';
-import { placeOf } from '../ui/error-view.tsx';
+import { locationOf } from '../ui/error-view.tsx';
+import { NameValues } from '../ui/layout/name-values.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import type { Inspection } from './inspect-types.ts';
@@ -32,9 +33,9 @@ export function ItemsUpload({
             <Alert color="red" variant="light" title="The service would refuse this file" role="alert">
               <List size="sm">
                 {errors.map((error) => (
-                  <List.Item key={`${placeOf(error)} ${error.message}`}>
+                  <List.Item key={`${locationOf(error)} ${error.message}`}>
                     <Text span size="sm" ff="monospace">
-                      {placeOf(error)}
+                      {locationOf(error)}
                     </Text>{' '}
                     <span className="break">{error.message}</span>
                   </List.Item>
@@ -44,34 +45,25 @@ export function ItemsUpload({
             </Alert>
           )}
           {isSingle && (
-            <Table w="auto">
-              <Table.Tbody>
-                <Table.Tr>
-                  <Table.Th>Items</Table.Th>
-                  <Table.Td>{formatCount(items)}</Table.Td>
-                </Table.Tr>
-                {sections.length > 0 && (
-                  <Table.Tr>
-                    <Table.Th>Sections</Table.Th>
-                    <Table.Td className="break">
-                      {sections
-                        .slice(0, 20)
-                        .map(({ name, items: count }) => `${name} (${formatCount(count)})`)
-                        .join(', ')}
-                      {sections.length > 20 && ` and ${sections.length - 20} more`}
-                    </Table.Td>
-                  </Table.Tr>
-                )}
-                {versionHash !== null && (
-                  <Table.Tr>
-                    <Table.Th>Version hash</Table.Th>
-                    <Table.Td>
-                      <CopyText text={versionHash} shown={versionHash.slice(0, 16)} label="version hash" />
-                    </Table.Td>
-                  </Table.Tr>
-                )}
-              </Table.Tbody>
-            </Table>
+            <NameValues
+              rows={[
+                ['Items', formatCount(items)],
+                ...(sections.length === 0 ? [] : [['Sections', sectionsText(sections)] as const]),
+                ...(versionHash === null
+                  ? []
+                  : [
+                      [
+                        'Version hash',
+                        <CopyText
+                          key="hash"
+                          text={versionHash}
+                          shown={versionHash.slice(0, 16)}
+                          label="version hash"
+                        />,
+                      ] as const,
+                    ]),
+              ]}
+            />
           )}
           <SendForm files={files} expectedHash={isSingle ? versionHash : null} isReady />
         </Stack>
@@ -84,4 +76,13 @@ export function ItemsUpload({
       </Grid.Col>
     </Grid>
   );
+}
+
+const MAX_SECTIONS = 20;
+
+/** Names of sections with their counts; of many, the first ones. */
+function sectionsText(sections: Extract<Inspection, { readonly state: 'read' }>['sections']): string {
+  const names = sections.slice(0, MAX_SECTIONS).map(({ name, items }) => `${name} (${formatCount(items)})`);
+  const others = sections.length - names.length;
+  return `${names.join(', ')}${others === 0 ? '' : ` and ${others} more`}`;
 }

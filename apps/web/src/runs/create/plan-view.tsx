@@ -1,9 +1,10 @@
-import { Alert, Card, List, Skeleton, Stack, Table, Text, Title } from '@mantine/core';
+import { Alert, Card, List, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { NameValues } from '../../ui/layout/name-values.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { NewRunBody } from './run-form.ts';
 
@@ -34,28 +35,20 @@ export function PlanView({ request }: { readonly request: NewRunBody | null }) {
   if (planned.error !== null) return <ErrorView error={planned.error} />;
   if (planned.data === undefined) return <Skeleton height={160} />;
   const { plan, warnings } = planned.data;
-  const facts: readonly (readonly [string, number])[] = [
-    ['Items', plan.items],
-    ['Requests', plan.requests],
-    ['Can be scored', plan.scorable],
-    ['Cannot be scored', plan.unscorable],
-  ];
   return (
     <Card withBorder padding="md" aria-live="polite">
       <Stack gap="xs">
         <Title order={2} size="h5">
           Plan
         </Title>
-        <Table w="auto">
-          <Table.Tbody>
-            {facts.map(([name, count]) => (
-              <Table.Tr key={name}>
-                <Table.Th>{name}</Table.Th>
-                <Table.Td>{formatCount(count)}</Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
+        <NameValues
+          rows={[
+            ['Items', formatCount(plan.items)],
+            ['Requests', formatCount(plan.requests)],
+            ['Can be scored', formatCount(plan.scorable)],
+            ['Cannot be scored', formatCount(plan.unscorable)],
+          ]}
+        />
         {Object.entries(plan.unscorable_reasons).map(([reason, count]) => (
           <Text key={reason} size="sm" c="dimmed">
             {formatCount(count)}: {reason}

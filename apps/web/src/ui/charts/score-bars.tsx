@@ -1,4 +1,5 @@
 import { Table, Text } from '@mantine/core';
+import { type Column, Columns } from '../layout/columns.tsx';
 import { formatCount, formatScore } from '../text/formats.ts';
 
 /** A score of one group, with the interval that holds the true mean in 95 % of samples. */
@@ -11,6 +12,42 @@ export interface GroupScore {
 
 const MAX_ROWS = 100;
 
+const COLUMNS: readonly Column<GroupScore>[] = [
+  {
+    header: 'Group',
+    width: '28%',
+    cell: ({ name }) => (
+      <Text size="sm" truncate title={name}>
+        {name}
+      </Text>
+    ),
+  },
+  { header: '0 to 1', cell: (group) => <ScoreBar group={group} /> },
+  { header: 'Score', width: 60, align: 'end', cell: ({ mean }) => formatScore(mean) },
+  {
+    header: '95 %',
+    width: 110,
+    align: 'end',
+    visibleFrom: 'xs',
+    cell: ({ ci95 }) => (
+      <Text span size="xs" c="dimmed">
+        {ci95 === null ? '–' : ci95.map(formatScore).join(' to ')}
+      </Text>
+    ),
+  },
+  {
+    header: 'Results',
+    width: 70,
+    align: 'end',
+    visibleFrom: 'xs',
+    cell: ({ count }) => (
+      <Text span size="sm" c="dimmed">
+        {formatCount(count)}
+      </Text>
+    ),
+  },
+];
+
 /** Mean scores of groups: a row each, with a bar and its interval, and the numbers themselves. */
 export function ScoreBars({
   title,
@@ -21,50 +58,24 @@ export function ScoreBars({
 }) {
   if (groups.length === 0) return null;
   return (
-    <section className="scroll-x" aria-label={title} tabIndex={0}>
-      <Table verticalSpacing={3} horizontalSpacing={6} layout="fixed" captionSide="top">
-        <Table.Caption className="chart-title">{title}</Table.Caption>
-        <Table.Thead>
-          <Table.Tr className="chart-head">
-            <Table.Th w="28%">Group</Table.Th>
-            <Table.Th>0 to 1</Table.Th>
-            <Table.Th w={60} ta="end">
-              Score
-            </Table.Th>
-            <Table.Th w={110} ta="end" visibleFrom="xs">
-              95 %
-            </Table.Th>
-            <Table.Th w={70} ta="end" visibleFrom="xs">
-              Results
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody className="numbers">
-          {groups.slice(0, MAX_ROWS).map((group) => (
-            <Table.Tr key={group.name}>
-              <Table.Td className="ellipsis" title={group.name}>
-                {group.name}
-              </Table.Td>
-              <Table.Td>
-                <ScoreBar group={group} />
-              </Table.Td>
-              <Table.Td ta="end">{formatScore(group.mean)}</Table.Td>
-              <Table.Td ta="end" c="dimmed" fz="xs" visibleFrom="xs">
-                {group.ci95 === null ? '–' : group.ci95.map(formatScore).join(' to ')}
-              </Table.Td>
-              <Table.Td ta="end" c="dimmed" visibleFrom="xs">
-                {formatCount(group.count)}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
+    <>
+      <Columns
+        label={title}
+        verticalSpacing={3}
+        horizontalSpacing={6}
+        layout="fixed"
+        captionSide="top"
+        caption={<Table.Caption className="chart-title">{title}</Table.Caption>}
+        columns={COLUMNS}
+        rows={groups.slice(0, MAX_ROWS)}
+        keyOf={({ name }) => name}
+      />
       {groups.length > MAX_ROWS && (
         <Text size="xs" c="dimmed">
           and {formatCount(groups.length - MAX_ROWS)} more
         </Text>
       )}
-    </section>
+    </>
   );
 }
 
