@@ -6,13 +6,14 @@ import {
   createCellEncoder,
   createLineEncoder,
   type EncodedLine,
+  itemSize,
   type LineBatch,
   parseLines,
   type SizedBatch,
 } from '@svc/jsonl-v23/internal';
 import { LRUCache } from 'lru-cache';
 import { createHashStates } from '../assets/link/hash-states.ts';
-import { embeddedLength, type LinkedItem, linkItem } from '../assets/link/link-item.ts';
+import { type LinkedItem, linkItem } from '../assets/link/link-item.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
 import {
@@ -149,8 +150,11 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
 const MAX_PLANS = 8;
 
 /** Bytes of the canonical text of an item; of one that refers to files, without them. */
-const lengthOf = ({ item, itemStart, itemEnd }: EncodedLine): number =>
-  item === null ? itemEnd - itemStart : embeddedLength(item);
+const lengthOf = ({ item, itemStart, itemEnd }: EncodedLine): number => {
+  if (item === null) return itemEnd - itemStart;
+  const { textBytes, base64Bytes } = itemSize(item);
+  return textBytes + base64Bytes;
+};
 
 const LINE_FEED = 10;
 

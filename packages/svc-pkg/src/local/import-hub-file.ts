@@ -1,6 +1,6 @@
 import { createHubClient } from '@svc/hub-client';
 import { hubSchema } from '@svc/hub-client/internal';
-import { mappedColumns } from '@svc/jsonl-v23/internal';
+import { ImportMeter, mappedColumns } from '@svc/jsonl-v23/internal';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
@@ -24,7 +24,7 @@ const SECTION = 'default';
  * Writes a package of the rows of a hub dataset, as a service imports them: the same items, with the same version hash.
  * The hub is that of `HUB_ENDPOINT`.
  *
- * @throws HubError; JsonlError `column_not_found`, `invalid_row`; as `writePackageFile`
+ * @throws HubError; JsonlError `column_not_found`, `invalid_row`, `package_limit`; as `writePackageFile`
  */
 export async function importHubFile(
   cli: Cli,
@@ -48,13 +48,15 @@ export async function importHubFile(
   const toItem = compileMapping(mapping, reader.features);
   const skipped = skipsInvalid ? new SkippedCounter() : null;
   const rows = reader.rowBatches({ columns: mappedColumns(mapping), signal });
+  const meter = new ImportMeter();
+  meter.setFileBytes(dataset.fileBytes);
   using progress = showProgress(cli, 'importing', 'items');
   const written = await writePackageFile(
     target.path,
     {
       name: facts.name,
       description: facts.description ?? null,
-      sections: [{ name: SECTION, items: mapRows(rows, toItem, skipped) }],
+      sections: [{ name: SECTION, items: mapRows(rows, toItem, { skipped, meter }) }],
       schema: () =>
         hubSchema(
           selection,

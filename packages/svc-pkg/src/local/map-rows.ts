@@ -1,5 +1,5 @@
-import { type Item, JsonlError } from '@svc/jsonl-v23';
-import type { UnreadRow } from '@svc/jsonl-v23/internal';
+import { type Item, JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { type ImportMeter, itemSize, type UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { RowMapper } from '@svc/jsonl-v23/mapping';
 import type { SkippedRows } from '@svc/tabular/internal';
@@ -31,22 +31,30 @@ export class SkippedCounter implements SkippedRows {
   }
 }
 
+/** What {@link mapRows} reports to. */
+export interface RowSinks {
+  /** Receives the rows that do not become items; null if such a row is an error. */
+  readonly skipped: { add(error: JsonlError): void } | null;
+  readonly meter: ImportMeter;
+  /** The file with the rows, as errors name it. */
+  readonly file?: string;
+}
+
 /**
  * The items of rows.
  *
- * @param skipped receives the rows that do not become items; null if such a row is an error
- * @param file with the rows, for errors
- * @throws JsonlError `invalid_row`, `assets_not_object` with the row; what the rows throw
+ * @throws JsonlError `invalid_row`, `assets_not_object` with the row, `package_limit`; what the rows throw
  */
 export async function* mapRows(
   batches: AsyncIterable<readonly LocatedRow[]>,
   toItem: RowMapper,
-  skipped: { add(error: JsonlError): void } | null,
-  file?: string,
+  { skipped, meter, file }: RowSinks,
 ): AsyncGenerator<Item> {
+  const locate = (row: number): SourceLocation => (file === undefined ? { row } : { file, row });
   for await (const batch of batches) {
     for (const { row, rowIndex, split, unread } of batch) {
       let item: Item;
+      meter.addRows(1, locate(rowIndex));
       try {
         if (unread !== undefined) {
           const { message, location } = unread;
@@ -57,11 +65,19 @@ export async function* mapRows(
         if (!(error instanceof JsonlError)) throw error;
         if (skipped === null) throw inFile(error, file);
         skipped.add(inFile(error, file));
+        meter.addItems({ bytes: 0, skippedRows: 1 }, locate(rowIndex));
         continue;
       }
+      meterItem(meter, item, locate(rowIndex));
       yield item;
     }
   }
+}
+
+/** Counts an item. @throws JsonlError `package_limit` */
+export function meterItem(meter: ImportMeter, item: Item, location: SourceLocation): void {
+  const { textBytes, base64Bytes } = itemSize(item);
+  meter.addItems({ bytes: textBytes, embeddedBytes: Math.floor(base64Bytes * 0.75) }, location);
 }
 
 function inFile(error: JsonlError, file: string | undefined): JsonlError {

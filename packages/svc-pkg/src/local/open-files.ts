@@ -8,7 +8,7 @@ import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
 import { openInputFile } from '../package/input-file.ts';
-import { MAX_FILES, type NamedPath, unpackLocal } from './unpack-local.ts';
+import { MAX_FILES, type NamedPath, type UnpackLimits, unpackLocal } from './unpack-local.ts';
 
 /** A file with a table or with items, and the section that it becomes. */
 export interface LocalFile extends NamedPath {
@@ -27,13 +27,15 @@ export interface LocalFiles extends AsyncDisposable {
  * Opens files, standard input for `-`, and the files in folders except hidden ones, and finds out what each is from its content. Archives of
  * tables and compressed Parquet files are unpacked first.
  *
+ * @param limits of what is unpacked, all files together
  * @throws CliError `io_error`, `usage` for no or too many files, for packages and older archives; PackageError for
- *   an archive that cannot be read; TableError `unsupported_file`, `invalid_name` for two files of one name
+ *   an archive that cannot be read; TableError `unsupported_file`, `too_large`, `invalid_name` for two files of one name
  */
 export async function openFiles(
   cli: Pick<Cli, 'stdin' | 'signal'>,
   paths: readonly string[],
   hints: FormatHints,
+  limits?: UnpackLimits,
 ): Promise<LocalFiles> {
   const { signal } = cli;
   await using opening = new CleanUp();
@@ -43,7 +45,7 @@ export async function openFiles(
   if (found.length === 0 || found.length > MAX_FILES) {
     throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
-  const unpacked = await unpackLocal(found, hints, opening, signal);
+  const unpacked = await unpackLocal(found, hints, opening, { signal, ...(limits && { limits }) });
   const sections = sectionNames(unpacked.map(({ name }) => name));
   const files: LocalFile[] = [];
   for (const [index, file] of unpacked.entries()) {

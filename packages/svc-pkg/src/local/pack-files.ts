@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { checkItems, type Item } from '@svc/jsonl-v23';
-import { mappedColumns, NO_REASON } from '@svc/jsonl-v23/internal';
+import { type ImportLimits, ImportMeter, mappedColumns, NO_REASON } from '@svc/jsonl-v23/internal';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { type Features, mergeFeatures, openFileTable, readTextFile, type Table } from '@svc/tabular';
 import { fileSchema, tableSource, toMappable } from '@svc/tabular/internal';
 import { ErrorCollector } from '../errors/listed-errors.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
-import { mapRows, SkippedCounter } from './map-rows.ts';
+import { mapRows, meterItem, SkippedCounter } from './map-rows.ts';
 import type { LocalFile } from './open-files.ts';
 
 /** What a package of files has besides their rows. */
@@ -29,25 +29,30 @@ export interface PackTarget {
  * Writes a package of files, as an upload of them stores it: the same items, with the same version hash. Each file
  * becomes a section: its rows by the mapping, or without one its lines, which are items.
  *
- * @throws JsonlError with file, line or row, or ListedErrors for several; TableError; as `writePackageFile`
+ * @param limits of what the rows become
+ * @throws JsonlError with file, line or row, `package_limit`, or ListedErrors for several; TableError; as `writePackageFile`
  */
 export async function packFiles(
   files: readonly LocalFile[],
   given: GivenMapping | null,
   { name, description }: PackedFacts,
   { path, force, signal, onProgress }: PackTarget,
+  limits?: ImportLimits,
 ): Promise<WrittenPackage & { readonly skipped: number }> {
   const skipped = given?.mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
   const features: Features[] = [];
   const errors = new ErrorCollector();
+  const meter = new ImportMeter(limits);
+  meter.setFileBytes(files.reduce((sum, { source }) => sum + source.byteLength, 0));
   const sections = files.map((file, index) => ({
     name: file.section,
     items: withErrors(
       given === null
-        ? lineItems(file, errors, signal)
+        ? lineItems(file, { errors, meter, signal })
         : rowItems(file, given.mapping, {
             skipped,
             errors,
+            meter,
             signal,
             onTable: (table) => features.push(table.features),
           }),
@@ -86,21 +91,30 @@ async function* withErrors(items: AsyncIterable<Item>, errors: ErrorCollector | 
 /** The lines of a file as items. */
 async function* lineItems(
   { shown, source, detected }: LocalFile,
-  errors: ErrorCollector,
-  signal: AbortSignal,
+  { errors, meter, signal }: LineOptions,
 ): AsyncGenerator<Item> {
   const content = readTextFile(tableSource(shown, source), detected, { signal });
-  for await (const { item, error } of checkItems(content, { file: shown, signal })) {
-    if (error === undefined) yield item;
-    else errors.add(error);
+  for await (const { item, error, location } of checkItems(content, { file: shown, signal })) {
+    meter.addRows(1, location);
+    if (error === undefined) {
+      meterItem(meter, item, location);
+      yield item;
+    } else {
+      meter.addItems({ bytes: 0, skippedRows: 1 }, location);
+      errors.add(error);
+    }
   }
 }
 
-interface RowOptions {
+interface LineOptions {
+  readonly errors: ErrorCollector;
+  readonly meter: ImportMeter;
+  readonly signal: AbortSignal;
+}
+
+interface RowOptions extends LineOptions {
   /** Receives rows that do not become items; null if they are errors. */
   readonly skipped: SkippedCounter | null;
-  readonly errors: ErrorCollector;
-  readonly signal: AbortSignal;
   readonly onTable: (table: Table) => void;
 }
 
@@ -108,7 +122,7 @@ interface RowOptions {
 async function* rowItems(
   { name, shown, source, detected, section }: LocalFile,
   mapping: Mapping,
-  { skipped, errors, signal, onTable }: RowOptions,
+  { skipped, errors, meter, signal, onTable }: RowOptions,
 ): AsyncGenerator<Item> {
   const textColumns = new Set(Object.keys(mapping.types ?? {}));
   const table = await openFileTable(tableSource(shown, source), detected, {
@@ -130,7 +144,8 @@ async function* rowItems(
     }
   }
   // A person finds an error by the path, and a skipped row by the name that the schema has.
-  yield* mapRows(rows(), toItem, skipped ?? errors, skipped === null ? shown : name);
+  const file = skipped === null ? shown : name;
+  yield* mapRows(rows(), toItem, { skipped: skipped ?? errors, meter, file });
 }
 
 async function sha256Of(path: string, signal: AbortSignal): Promise<string> {

@@ -1,9 +1,10 @@
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DEFAULT_LIMITS, type PackageLimits } from '@svc/pkg-format';
 import { archiveKind, openArchive } from '@svc/pkg-format/internal';
 import { openFileSource } from '@svc/pkg-format/node';
-import { decompressFile, detectFormat, type FormatHints } from '@svc/tabular';
+import { decompressFile, detectFormat, type FormatHints, TableError } from '@svc/tabular';
 import { tableSource } from '@svc/tabular/internal';
 import type { CleanUp } from '../clean-up.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -22,19 +23,23 @@ export interface NamedPath {
 /** As many files as an upload may have. */
 export const MAX_FILES = 1000;
 
+export type UnpackLimits = Pick<PackageLimits, 'maxTotalBytes'>;
+
 /**
  * Unpacks ZIP archives of tables and compressed Parquet files into a temporary folder, which `stack` deletes; any other
  * file stays where it is.
  *
- * @throws CliError `usage` for packages, older archives and too many files, `io_error`; PackageError; TableError
+ * @param limits of what comes out of all files together
+ * @throws CliError `usage` for packages, older archives and too many files, `io_error`; PackageError; TableError, `too_large` beyond the limits
  */
 export async function unpackLocal(
   files: readonly NamedPath[],
   hints: FormatHints,
   stack: CleanUp,
-  signal: AbortSignal,
+  { signal, limits = DEFAULT_LIMITS }: { readonly signal: AbortSignal; readonly limits?: UnpackLimits },
 ): Promise<NamedPath[]> {
   let folder: string | undefined;
+  let leftBytes = limits.maxTotalBytes;
   const unpacked: NamedPath[] = [];
   async function write(name: string, shown: string, content: AsyncIterable<Uint8Array>): Promise<void> {
     if (unpacked.length >= MAX_FILES) throw new CliError('usage', `There must be 1 to ${MAX_FILES} files`);
@@ -45,7 +50,14 @@ export async function unpackLocal(
     }
     const path = join(folder, String(unpacked.length));
     await using file = await open(path, 'wx', 0o600);
-    for await (const chunk of content) await file.writeFile(chunk);
+    for await (const chunk of content) {
+      leftBytes -= chunk.byteLength;
+      if (leftBytes < 0) {
+        const message = `Unpacked files must have at most ${limits.maxTotalBytes} bytes.`;
+        throw new TableError('too_large', message, { location: { file: shown } });
+      }
+      await file.writeFile(chunk);
+    }
     unpacked.push({ name, path, shown });
   }
   for (const found of files) {

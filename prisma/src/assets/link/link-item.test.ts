@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { encodeItem, fileReferences, type Item, itemHash, joinItem, parseItem } from '@svc/jsonl-v23';
-import { embedFiles, filesOfPart, isCheckerFile, layoutPart } from '@svc/jsonl-v23/internal';
+import { embedFiles, filesOfPart, isCheckerFile, itemSize, layoutPart } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AssetStore } from '../asset-store.ts';
 import { itemText } from '../item-text.ts';
 import { readLinkedFiles, writeLinkedFiles } from '../linked-files-column.ts';
-import { embeddedLength, type LinkedItem, linkItem } from './link-item.ts';
+import { type LinkedItem, linkItem } from './link-item.ts';
 
 const bytes = fc.uint8Array({ maxLength: 40 }).map((content) => Buffer.from(content));
 const base64 = bytes.map((content) => content.toString('base64'));
@@ -120,7 +120,8 @@ describe('linkItem', () => {
           byteLength: expected.byteLength,
         });
         expect(Buffer.byteLength(joinItem(linked)) + linked.linkedBytes).toBe(expected.byteLength);
-        expect(embeddedLength(whole)).toBe(expected.byteLength);
+        const { textBytes, base64Bytes } = itemSize(whole);
+        expect(textBytes + base64Bytes).toBe(expected.byteLength);
       }),
       { numRuns: 500 },
     );

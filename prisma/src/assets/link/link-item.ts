@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import {
   assetEntries,
   base64Length,
-  canonicalByteLength,
   countAssets,
   DEFAULT_ITEM_TYPE,
   isEmbeddedChecker,
@@ -297,26 +296,4 @@ function byteLengthOf(texts: Omit<LinkedParts, 'linkedFiles'>, linkedFiles: read
     bytes += typeof piece === 'string' ? Buffer.byteLength(piece) : base64Length(piece.byteLength);
   }
   return bytes;
-}
-
-/** Bytes of the canonical text of an item, with the content that it embeds; that text is not made. */
-export function embeddedLength(item: JsonObject): number {
-  let bytes = 0;
-  const shortened = (entry: JsonValue): JsonValue => {
-    if (!isJsonObject(entry)) return entry;
-    const data = getMember(entry, 'data');
-    if (typeof data !== 'string') return entry;
-    bytes += data.length;
-    return withMembers(entry, { data: '' });
-  };
-  const { assets, checker } = item;
-  let short: JsonObject = item;
-  if (Array.isArray(assets)) short = { ...short, assets: assets.map(shortened) };
-  else if (isJsonObject(assets)) {
-    const entries: JsonObject = {};
-    for (const name of Object.keys(assets)) setMember(entries, name, shortened(assets[name] as JsonValue));
-    short = { ...short, assets: entries };
-  }
-  if (isEmbeddedChecker(checker)) short = { ...short, checker: shortened(checker) };
-  return bytes + canonicalByteLength(short);
 }
