@@ -29,19 +29,17 @@ import { shapesNamed } from './shapes/shapes.ts';
 import { hasPrograms } from './shell.ts';
 import { smallReadCases } from './small/small-reads.ts';
 import { smallUploadCases } from './small/small-uploads.ts';
-import { streamCases } from './streams/stream-cases.ts';
 import { hubCases, previewCost } from './tables/hub-cases.ts';
 import { makeTables, type TableFile, tableCase, tablePreviews } from './tables/table-cases.ts';
 import { checkTable, writeTable } from './write-table.ts';
 
-const DEFAULT_CASES =
+const CASES =
   'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,images,assets,tables,results,waiting';
-const CASES = `${DEFAULT_CASES},streams`;
 
 const { values: options } = parseArgs({
   options: {
     sizes: { type: 'string', default: '10000,100000,1000000' },
-    cases: { type: 'string', default: DEFAULT_CASES },
+    cases: { type: 'string', default: CASES },
     rounds: { type: 'string', default: '3' },
     images: { type: 'string', default: '100000' },
     'asset-bytes': { type: 'string', default: String(20 * 2 ** 20) },
@@ -107,12 +105,6 @@ for (const size of sizes) {
   }
   for (const worst of worstShapes(ofSize)) showRow(worst);
   ofShapes.push(...ofSize);
-  if (wanted.has('streams')) {
-    const archive = join(folder, 'streams.pkg.zip');
-    await writePackage(archive, size);
-    const label = `${size.toLocaleString('en')} items`;
-    for (const one of streamCases(bench, { label, archive, small })) await compare(one);
-  }
   if (wanted.has('pack')) await compare(packCase(bench, size));
   if (wanted.has('hub')) for (const one of await hubCases(bench, size)) await compare(one);
 }

@@ -3,7 +3,6 @@ import type { ImportLimits } from '@svc/jsonl-v23/internal';
 import type { Pool } from '@svc/postgres';
 import type { AssetStore } from './assets/asset-store.ts';
 import type { RowEncoder } from './copy/row-encoder.ts';
-import type { StreamPool } from './copy/streams/stream-pool.ts';
 import type { DiskShare } from './disk-share.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 
@@ -17,8 +16,6 @@ export interface StoreContext {
   readonly assets: AssetStore;
   /** Encodes the rows of imports. */
   readonly encoder: RowEncoder;
-  /** Connections that help with the rows of large imports; null if each import has to do with its own. */
-  readonly streams: StreamPool | null;
   /** Bounds imports, each of which holds a connection for long. */
   readonly imports: Semaphore;
   /** Bounds those that exports hold, so that slow readers do not block imports. */

@@ -10,7 +10,6 @@ import { createS3AssetStore } from './assets/s3-asset-store.ts';
 import type { Channel } from './channels.ts';
 import type { StoreContext } from './context.ts';
 import { createRowEncoder } from './copy/row-encoder.ts';
-import { StreamPool } from './copy/streams/stream-pool.ts';
 import { StoreError } from './database/errors.ts';
 import { createProbes } from './database/probes.ts';
 import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
@@ -38,11 +37,6 @@ export interface StoreOptions {
   readonly maxImports?: number | undefined;
   /** Threads that encode the rows of imports; 0, the default, encodes them in the calling thread. */
   readonly encoderThreads?: number | undefined;
-  /**
-   * Connections over which the rows of one large import are copied, 1 by default. More than 1 are connections besides those
-   * of the pool, which concurrent imports share.
-   */
-  readonly importStreams?: number | undefined;
   /** What one import may make of what it reads; see `ImportLimits` for the defaults. */
   readonly importLimits?: ImportLimits | undefined;
   /** Where the database is, if it is on a disk of this machine: running imports leave a part of that disk free. */
@@ -112,20 +106,15 @@ const LARGE_PAGES_BYTES = 128 * 1024 * 1024;
  */
 export function createStore(options: StoreOptions): Store {
   const size = options.poolSize ?? DEFAULT_POOL_SIZE;
-  const openPool = (url: string, applicationName: string, connections = size): Pool =>
+  const openPool = (url: string, applicationName: string): Pool =>
     createPool({
       url,
       applicationName,
-      size: connections,
+      size,
       statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
     });
   // Versions before assets have connections of the name "svc".
   const pool = openPool(options.url, 'svc-store');
-  const { importStreams = 1 } = options;
-  const streams =
-    importStreams > 1
-      ? new StreamPool(openPool(options.url, 'svc-streams', importStreams), importStreams)
-      : null;
   const probes = createProbes(options.url);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const encoder = createRowEncoder({ threads: options.encoderThreads ?? 0 });
@@ -138,7 +127,6 @@ export function createStore(options: StoreOptions): Store {
     prisma,
     assets: objects === null ? database : createS3AssetStore({ pool, objects, database }),
     encoder,
-    streams,
     ...createSemaphores(options, quarterOf(options), maxItemBytes),
     diskShare: shareOf(options),
     importLimits: options.importLimits ?? DEFAULT_IMPORT_LIMITS,
@@ -157,7 +145,6 @@ export function createStore(options: StoreOptions): Store {
       await encoder[Symbol.asyncDispose]();
       await onReplica?.close();
       await prisma.$disconnect();
-      await streams?.pool.end();
       await Promise.all([pool.end(), probes.close()]);
       objects?.close();
     })();

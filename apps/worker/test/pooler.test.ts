@@ -98,24 +98,6 @@ describe.runIf(NO_PGBOUNCER === undefined)('behind PgBouncer in transaction mode
     expect(await runEnded(service, run.id)).toMatchObject({ finished_at: expect.any(String) });
   });
 
-  it('copies a large import over several sessions', async () => {
-    const large = await startService({ SVC_IMPORT_STREAMS: '3' });
-    const lines = Array.from({ length: 1_700 }, (_, id) =>
-      JSON.stringify({ id, inputs: { prompt: randomBytes(4_500).toString('base64') } }),
-    );
-    const archive = await makePackage({ 'sections/s.jsonl': `${lines.join('\n')}\n` });
-    const { status, body } = await large.post('/datasets/upload', uploadForm(archive, { name: 'large' }));
-    expect(status).toBe(201);
-    const [found] = await cluster.primary.query(
-      `SELECT count(DISTINCT i.xmin::text)::int AS writers FROM items i JOIN sections s ON s.id = i.section_id WHERE s.dataset_id = '${body.id}'`,
-    );
-    expect(found.writers).toBeGreaterThan(1);
-    expect((await large.get(`/datasets/${body.id}/items.jsonl`)).body === `${lines.join('\n')}\n`).toBe(true);
-    // those of the dataset that was deleted before are collected at any time
-    const noted = `SELECT FROM loose_sections WHERE section_id IN (SELECT id FROM sections WHERE dataset_id = '${body.id}')`;
-    expect(await cluster.primary.query(noted)).toEqual([]);
-  });
-
   it('wakes for tasks at once with a direct address', async () => {
     await startService({ DATABASE_DIRECT_URL: cluster.primary.url });
     const rows = await until(

@@ -104,7 +104,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
           directUrl: config.databaseDirectUrl?.reveal(),
           replica,
           poolSize: 8,
-          importStreams: config.importStreams,
           importLimits: importLimits(config),
           statementTimeoutMs: options.statementTimeoutMs,
         }),

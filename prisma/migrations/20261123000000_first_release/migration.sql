@@ -95,7 +95,6 @@ CREATE TABLE "loose_objects" (
 -- CreateTable
 CREATE TABLE "loose_sections" (
     "section_id" UUID NOT NULL,
-    "transaction_id" BIGINT NOT NULL,
 
     CONSTRAINT "loose_sections_pkey" PRIMARY KEY ("section_id")
 );

@@ -51,8 +51,7 @@ export interface SectionOptions {
 
 /**
  * A dataset that is being written: invisible until `commit`, gone when it is disposed without. The connection is taken with
- * the first row; of a large section, several may copy rows. All methods throw StoreError `unavailable`, and those that
- * write rows JsonlError `package_limit` (see `StoreOptions.importLimits`).
+ * the first row. All methods throw StoreError `unavailable`, and those that write rows JsonlError `package_limit` (see `StoreOptions.importLimits`).
  *
  * @example
  * await using draft = await store.datasets.begin({ signal });

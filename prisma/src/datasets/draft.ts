@@ -260,7 +260,6 @@ class Draft implements DatasetDraft {
     if (stored !== this.#items) {
       throw new Error(`${stored} items were stored, and ${this.#items} were counted.`);
     }
-    await this.#transaction.join();
     this.#inserted = inserted;
     return inserted;
   }
@@ -272,7 +271,7 @@ class Draft implements DatasetDraft {
   ): Promise<void> {
     const counted = this.#count(section, batches, rows);
     if (!this.#isDryRun && !this.#isRefused) {
-      await this.#transaction.write(section.id, this.#untilRefused(counted));
+      await this.#transaction.write(this.#untilRefused(counted));
     }
     if (this.#isRefused) await this.#discard(counted);
     for await (const rows of counted) if (typeof rows !== 'function') this.#encoder.recycle(rows);

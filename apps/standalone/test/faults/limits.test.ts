@@ -34,8 +34,6 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'DATABASE_READ_URL',
   'DATABASE_DIRECT_URL',
   'SVC_DATABASE_POOL_SIZE',
-  // It divides an import; it refuses nothing.
-  'SVC_IMPORT_STREAMS',
   'SVC_DATA_DIR',
   'SVC_API_KEYS',
   'SVC_METRICS_KEY',

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { ConfigError } from './config-error.ts';
-import { importStreamsFor } from './import-streams.ts';
 import { type ProviderKeys, parseProviderKeys } from './provider-keys.ts';
 import { Secret } from './secret.ts';
 import { type Role, VARIABLES } from './variables.ts';
@@ -125,10 +124,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze({
     ...parsed,
-    importStreams:
-      parsed.importStreams === 0
-        ? importStreamsFor(parsed.databaseUrl, availableParallelism())
-        : parsed.importStreams,
     workerConcurrency: parsed.workerConcurrency === 0 ? availableParallelism() : parsed.workerConcurrency,
     apiKeys: parsed.apiKeys.map(({ role, key }) => ({ role, key: new Secret(key) })),
     metricsKey: wrap(parsed.metricsKey),

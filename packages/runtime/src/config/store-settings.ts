@@ -8,7 +8,6 @@ export interface StoreSettings {
   readonly assetStore: S3Location | null;
   readonly poolSize: number;
   readonly maxImports: number;
-  readonly importStreams: number;
   readonly importWaitMs: number;
   readonly maxItemBytes: number;
   readonly importLimits: {
@@ -27,7 +26,6 @@ export function storeSettings(config: Config): StoreSettings {
     assetStore: config.assetStore,
     poolSize: config.databasePoolSize,
     maxImports: config.maxConcurrentImports,
-    importStreams: config.importStreams,
     importWaitMs: config.importWaitMs,
     maxItemBytes: config.maxLineBytes,
     importLimits: importLimits(config),

@@ -389,12 +389,6 @@ export const VARIABLES = {
     { min: 1, max: 1_000 },
     'concurrent imports in one API process, up to a quarter of SVC_DATABASE_POOL_SIZE',
   ),
-  importStreams: integer(
-    'SVC_IMPORT_STREAMS',
-    0,
-    { min: 0, max: 64 },
-    'connections over which a large import copies its rows; if more than 1, they come on top of SVC_DATABASE_POOL_SIZE, and concurrent imports share them. 0 means one per CPU core, up to 4, for a database on another machine, and a quarter of that for one on this machine',
-  ),
   importWaitMs: milliseconds(
     'SVC_IMPORT_WAIT_MS',
     30_000,

@@ -42,32 +42,22 @@ export class SectionSource {
     }
   }
 
-  /** A part: batches up to a step, or until they have so many bytes. A reader that stops early closes all. */
-  async *batches(maxBytes: number = Number.POSITIVE_INFINITY): AsyncGenerator<EncodedRows> {
+  /** A part: the rows of batches up to a step; the encoder gets their buffers again. A reader that stops early closes all. */
+  async *rows(): AsyncGenerator<Uint8Array> {
     let isOpen = true;
     try {
-      for (let bytes = 0; bytes < maxBytes; ) {
+      for (;;) {
         const batch = this.#first ?? this.#take(await this.#batches.next());
         this.#first = undefined;
         if (batch === undefined) {
           isOpen = false;
           return;
         }
-        bytes += batch.rows.byteLength;
-        yield batch;
+        yield batch.rows;
+        this.#encoder.recycle(batch);
       }
-      isOpen = false;
-      this.#end = 'rows';
     } finally {
       if (isOpen) await this.#batches.return?.();
-    }
-  }
-
-  /** The rows of a part; the encoder gets their buffers again. */
-  async *rows(maxBytes: number): AsyncGenerator<Uint8Array> {
-    for await (const batch of this.batches(maxBytes)) {
-      yield batch.rows;
-      this.#encoder.recycle(batch);
     }
   }
 

@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { queryDatabase } from '../../test/query-database.ts';
+import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createStore, type Store } from '../create-store.ts';
+
+let database: TestDatabase;
+let store: Store;
+beforeAll(async () => {
+  database = await createTestDatabase();
+  store = createStore({ url: database.url, poolSize: 4 });
+});
+afterAll(async () => {
+  await store.close();
+  await database.drop();
+});
+
+const query = (sql: string): Promise<unknown[]> => queryDatabase(database.url, sql);
+
+const leftovers = (): Promise<unknown> =>
+  query('SELECT (SELECT count(*)::int FROM items) AS items, count(*)::int AS noted FROM loose_sections');
+
+/** A deleted section, whose items have order indexes from 5 to 25,004. */
+let section: string;
+beforeEach(async () => {
+  section = randomUUID();
+  await query(`INSERT INTO loose_sections VALUES ('${section}');
+    INSERT INTO items (section_id, order_index, item_hash, type, payload)
+    SELECT '${section}', number, sha256(''), 'freeform', '{}' FROM generate_series(5, 25004) AS number`);
+});
+
+describe('items of deleted sections', () => {
+  it('are each removed once by two processes', async () => {
+    const removed = await Promise.all([store.datasets.collect(), store.datasets.collect()]);
+    removed.push(await store.datasets.collect());
+    expect(removed.reduce((sum, count) => sum + count)).toBe(25_000);
+    expect(await leftovers()).toEqual([{ items: 0, noted: 0 }]);
+  });
+
+  it('are removed up to the end of a transaction by a process that stops, and the rest by the next one', async () => {
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM items WHERE section_id = $1 AND order_index = 5 FOR UPDATE', [section]);
+    const stopping = new AbortController();
+    const collecting = store.datasets.collect(stopping.signal);
+    await expect
+      .poll(() =>
+        query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+          AND backend_type = 'client backend'`),
+      )
+      .toHaveLength(1);
+    stopping.abort();
+    await holder.end();
+    expect(await collecting).toBe(9_995);
+    expect(await store.datasets.collect()).toBe(15_005);
+    expect(await leftovers()).toEqual([{ items: 0, noted: 0 }]);
+  });
+});
