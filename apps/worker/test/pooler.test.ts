@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrate } from '../../../prisma/src/migrate/migrate.ts';
 import { type Cluster, NO_PGBOUNCER, startCluster } from '../../../prisma/test/postgres-cluster.ts';
