@@ -64,8 +64,9 @@ it('writes items that are read once to the bytes that the same items in memory g
   await expect(writePackageFile(path, again)).rejects.toMatchObject({ code: 'EEXIST' });
   const broken = { name: 'N', sections: [{ name: 's', items: [{ id: 1 }, { id: 1.5 }] }] };
   await expect(writePackageFile(join(folder, 'none'), broken)).rejects.toMatchObject({
-    code: 'invalid_item',
-    location: { file: 's', row: 1 },
+    name: 'PackageError',
+    code: 'package_invalid_line',
+    location: { file: 's', row: 1, path: '/id' },
   });
   expect(await readdir(folder)).toEqual(['streamed.pkg.zip']);
 
@@ -78,7 +79,9 @@ it('writes items that are read once to the bytes that the same items in memory g
   expect(Buffer.concat(await Array.fromAsync(stream)).equals(wanted)).toBe(true);
   expect(seen).toEqual([3, 3]);
   for await (const _ of writePackageStream(input())) break;
-  await expect(Array.fromAsync(writePackageStream(broken))).rejects.toMatchObject({ code: 'invalid_item' });
+  await expect(Array.fromAsync(writePackageStream(broken))).rejects.toMatchObject({
+    code: 'package_invalid_line',
+  });
   const signal = AbortSignal.abort(new Error('enough'));
   await expect(Array.fromAsync(writePackageStream(input(), { signal }))).rejects.toThrow('enough');
   expect(await readdir(temporary)).toEqual([]);

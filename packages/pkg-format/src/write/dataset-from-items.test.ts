@@ -1,4 +1,4 @@
-import { type ItemInput, JsonlError } from '@svc/jsonl-v23';
+import type { ItemInput } from '@svc/jsonl-v23';
 import { ExactNumber, type JsonObject } from '@svc/jsonl-v23/json';
 import { expect, it } from 'vitest';
 import { memoryDataset } from '../../test/memory-dataset.ts';
@@ -23,13 +23,22 @@ it('writes the package that a store would write', async () => {
 });
 
 it('accepts your own interfaces, and gives items with typed keys', async () => {
+  interface Inputs {
+    readonly prompt: string;
+    readonly seed: bigint;
+  }
+  interface Meta {
+    readonly source: string;
+    readonly extra?: Record<string, unknown>;
+  }
   interface Question {
-    readonly id: string;
-    readonly inputs: { readonly prompt: string; readonly seed: bigint };
+    readonly id: bigint;
+    readonly inputs: Inputs;
     readonly answer: string;
+    readonly meta: Meta;
   }
   const questions: Question[] = [
-    { id: 'q1', inputs: { prompt: '2+2?', seed: 12345678901234567890n }, answer: '4' },
+    { id: 1n, inputs: { prompt: '2+2?', seed: 12345678901234567890n }, answer: '4', meta: { source: 'x' } },
   ];
   const made = datasetFromItems({ name: 'n', sections: [{ name: 's', items: questions }] });
   await using pkg = await openPackage(await writePackage(made));
@@ -47,16 +56,22 @@ it('keeps the order of sections, every digit, and files', async () => {
 });
 
 it.each<[unknown, string, string]>([
-  [{ a: [{ b: undefined }] }, 'invalid_json', '/a/0/b'],
-  [{ when: new Date(0) }, 'invalid_json', '/when'],
-  [{ n: Number.NaN }, 'invalid_json', '/n'],
-  [{ inputs: { prompt: 1 } }, 'invalid_item', '/inputs/prompt'],
+  [1, 'package_invalid_line', ''],
+  [{ a: [{ b: undefined }] }, 'package_invalid_line', '/a/0/b'],
+  [{ meta: { when: new Date(0) } }, 'package_invalid_line', '/meta/when'],
+  [{ n: Number.NaN }, 'package_invalid_line', '/n'],
+  [{ id: {} }, 'package_invalid_line', '/id'],
+  [{ inputs: 1 }, 'package_invalid_line', '/inputs'],
+  [{ inputs: { prompt: 1 } }, 'package_invalid_line', '/inputs/prompt'],
+  [{ assets: [{ data: '?' }] }, 'package_invalid_line', '/assets/0/data'],
   [{ assets: ['assets/a.png'] }, 'package_missing_file', '/assets/0'],
   [{ assets: { a: { path: 'images/a.png' } } }, 'package_missing_file', '/assets/a'],
 ])('refuses %j with its section, index and JSON Pointer', (item, code, path) => {
   const make = (): unknown =>
     datasetFromItems({ name: 'n', sections: [{ name: 's', items: [{}, item as ItemInput] }] });
-  expect(make).toThrow(expect.objectContaining({ code, location: { file: 's', row: 1, path } }));
+  expect(make).toThrow(
+    expect.objectContaining({ name: 'PackageError', code, location: { file: 's', row: 1, path } }),
+  );
 });
 
 it.each<[string, unknown, unknown[], string, string | undefined]>([
@@ -87,18 +102,6 @@ it.each<[string, unknown, unknown[], string, string | undefined]>([
   await expect(writePackage(dataset)).rejects.toEqual(error);
   const items = dataset.sections.map((section) => ({ name: section.name, items: [{}] }));
   expect(() => datasetFromItems({ name: dataset.name, sections: items })).toThrow(error);
-});
-
-it.each<[unknown, string, number]>([
-  [1, 'not_an_object', 1],
-  [{ inputs: 1 }, 'invalid_item', 1],
-])('refuses %j with its place', (item, code, row) => {
-  const make = (): unknown =>
-    datasetFromItems({ name: 'n', sections: [{ name: 's', items: [{}, item as ItemInput] }] });
-  expect(make).toThrow(JsonlError);
-  expect(make).toThrow(
-    expect.objectContaining({ code, location: expect.objectContaining({ file: 's', row }) }),
-  );
 });
 
 const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);

@@ -33,11 +33,11 @@ export interface ItemsDataset {
  * Makes a dataset for `writePackage` and `writePackageStream` from items in memory: checks and encodes each item, and
  * computes the hashes. Items are plain JavaScript values; a number that a double would round is an `ExactNumber`.
  *
- * @throws JsonlError `not_an_object`, `invalid_item`, `invalid_asset`, `invalid_json` with the section as the
- *   location's `file`, the item's index as its `row` and a JSON Pointer as its `path`; PackageError
- *   `package_missing_file` with the same location for an asset or checker whose content the item does not embed,
- *   `package_limit` for an item longer and `package_invalid_line` for one deeper than the limits of a reader;
- *   `package_no_sections`, `package_invalid_json` for an invalid or duplicate name
+ * @throws PackageError with the codes of a reader: `package_invalid_line` for what is no item, with the section as the
+ *   location's `file`, the item's index as its `row` and a JSON Pointer as its `path`; with the same location
+ *   `package_missing_file` for an asset or checker whose content the item does not embed, `package_limit` for an item
+ *   longer and `package_invalid_line` for one deeper than the limits of a reader; `package_no_sections`,
+ *   `package_invalid_json` for an invalid or duplicate name
  * @example
  * const item = { inputs: { prompt: '2+2?' }, answer: 4 };
  * const bytes = await writePackage(datasetFromItems({ name: 'Sums', sections: [{ name: 'train', items: [item] }] }));
@@ -72,8 +72,10 @@ export function encodeValue(value: ItemInput, location: SourceLocation): Encoded
     checkLine(encoded, location);
     return encoded;
   } catch (error) {
-    if (!(error instanceof JsonlError) || error.location.file !== undefined) throw error;
-    throw new JsonlError(error.code, error.message, { ...error.location, ...location }, { cause: error });
+    if (!(error instanceof JsonlError)) throw error;
+    const { code, message } = error;
+    const located = new JsonlError(code, message, { ...error.location, ...location }, { cause: error });
+    throw toPackageError(located, location.file ?? '');
   }
 }
 
