@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hex, item, spellDifferently } from '../../test/arbitrary-json.ts';
 import { encodeItem } from '../item/encode-item.ts';
+import type { ItemInput } from '../item/item.ts';
 import { joinItem } from '../item/join-item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
@@ -113,6 +114,21 @@ describe('the hash of an item', () => {
     ['the name of an asset', { assets: { a: { url: 'x' } } }, { assets: { b: { url: 'x' } } }],
   ])('depends on %s', (_, left, right) => {
     expect(hex(itemHash(left))).not.toBe(hex(itemHash(right)));
+  });
+
+  it.each([
+    [{ id: {} }, 'invalid_item', '/id'],
+    [{ assets: ['nowhere'] }, 'invalid_asset', '/assets/0'],
+    [{ meta: { when: new Date(0) } }, 'invalid_json', '/meta/when'],
+    [[], 'not_an_object', ''],
+  ])('refuses what the reader refuses: %j', (value, code, path) => {
+    expect(() => itemHash(value as ItemInput)).toThrow(expect.objectContaining({ code, location: { path } }));
+  });
+
+  it('is that of the normalised item', () => {
+    const short = { assets: ['data:image/png;base64,iVBORw0KGgo='] };
+    expect(hex(itemHash(short as ItemInput))).toBe(hex(itemHash(parseItem(short))));
+    expect(hex(itemHash({ id: 5n }))).toBe(hex(itemHash({ id: 5 })));
   });
 
   it('does not depend on the path of the file of a checker', () => {

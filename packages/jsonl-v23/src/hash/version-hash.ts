@@ -1,7 +1,8 @@
 import { createSha256, sha256 } from '#sha256';
 import { hashView } from '../item/hash-view.ts';
+import type { ItemInput } from '../item/item.ts';
+import { parseItem } from '../item/parse-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
-import type { JsonObject } from '../json/json-value.ts';
 import { toHex } from './hex.ts';
 
 /** Names the rules below; another set of rules gets another name. */
@@ -17,9 +18,13 @@ export interface SectionHasher {
   digest(): Uint8Array;
 }
 
-/** The hash of one item, 32 bytes: SHA-256 of the canonical text of its hash view. */
-export function itemHash(item: JsonObject): Uint8Array {
-  return sha256(canonicalJson(hashView(item)));
+/**
+ * The hash of one item, 32 bytes: SHA-256 of the canonical text of its hash view. Normalises the item first.
+ *
+ * @throws JsonlError as `parseItem` and `canonicalJson` do
+ */
+export function itemHash(item: ItemInput): Uint8Array {
+  return sha256(canonicalJson(hashView(parseItem(item))));
 }
 
 /**

@@ -67,9 +67,10 @@ describe('encodeItem', () => {
   });
 
   it('hashes and stores content with a path', () => {
-    const value = { b: 1, assets: { x: { data: PNG, path: 'assets/a' } }, checker: 'c', answer: [1], a: 0 };
+    const content = { mime_type: 'image/png', encoding: 'base64', data: PNG };
+    const value = { b: 1, assets: { x: { ...content, path: 'assets/a' } }, checker: 'c', answer: [1], a: 0 };
     const encoded = encodeItem(value);
-    expect(hex(encoded.itemHash)).toBe(hex(itemHash({ ...value, assets: { x: { data: PNG } } })));
+    expect(hex(encoded.itemHash)).toBe(hex(itemHash({ ...value, assets: { x: content } })));
     expect(joinItem(encoded)).toBe(canonicalJson(value));
   });
 

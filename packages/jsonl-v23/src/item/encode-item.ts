@@ -90,6 +90,7 @@ let spareWriter: CanonicalWriter | null = null;
 /**
  * Encodes an item in its stored parts and hashes it. `joinItem` joins the parts again.
  *
+ * @param item as `parseItem` gives it: the types are not checked again, and nothing is normalised
  * @throws JsonlError as `canonicalJson` does
  *
  * @example encodeItem({ id: 1, answer: '4' }).payload // '{"id":1}'

@@ -51,16 +51,19 @@ export type Item = JsonObject & ItemKeys;
 /** Keys beyond the known ones, in a literal. */
 type OtherKeys = { readonly [key: string]: unknown };
 
+/** An object of any interface, but no array, `Date`, `Map` or the like. */
+type NoClass = object & { readonly [Symbol.iterator]?: never; readonly [Symbol.toPrimitive]?: never };
+
 /** Known keys of what becomes an item. */
 export interface ItemInputKeys {
   readonly id?: string | number | bigint | ExactNumber | undefined;
   readonly type?: KnownItemType | (string & {}) | undefined;
-  readonly inputs?: InputsInput | (InputsInput & OtherKeys) | undefined;
+  readonly inputs?: (InputsInput & NoClass) | (InputsInput & OtherKeys) | undefined;
   readonly answer?: unknown;
   readonly criteria?: readonly (string | object)[] | undefined;
   readonly checker?: object | string | null | undefined;
   readonly assets?: object | undefined;
-  readonly meta?: MetaInput | (MetaInput & OtherKeys) | undefined;
+  readonly meta?: (MetaInput & NoClass) | (MetaInput & OtherKeys) | undefined;
   readonly tags?: readonly string[] | undefined;
 }
 

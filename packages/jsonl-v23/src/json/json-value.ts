@@ -6,7 +6,7 @@ const EXACT_NUMBER: unique symbol = Symbol.for('@svc/jsonl-v23.ExactNumber');
 
 /**
  * A number that a double would round: a long integer, a decimal with many digits, a magnitude out of range. It holds
- * the canonical text of the number.
+ * the canonical text of the number. `structuredClone` turns it into a plain object.
  *
  * @example new ExactNumber('12345678901234567890').text // '12345678901234567890'
  */
