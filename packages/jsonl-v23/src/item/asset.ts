@@ -127,6 +127,25 @@ export function normaliseAssets(assets: JsonValue, location: SourceLocation): Js
   return result;
 }
 
+/** The first error of each entry that `normaliseAssets` refuses, at most `max`. */
+export function assetErrors(assets: JsonValue, location: SourceLocation, max: number): JsonlError[] {
+  const names = Array.isArray(assets) ? assets.keys() : isJsonObject(assets) ? Object.keys(assets) : [];
+  const errors: JsonlError[] = [];
+  for (const name of names) {
+    if (errors.length >= max) break;
+    try {
+      normaliseEntry(
+        (assets as JsonObject)[name] as JsonValue,
+        new AssetLocation(location, ['assets', name]),
+      );
+    } catch (error) {
+      if (!(error instanceof JsonlError)) throw error;
+      errors.push(error);
+    }
+  }
+  return errors;
+}
+
 /**
  * Normalises a checker that is, or refers to, a file: its `data` must be base64, its `path` must be under `checkers/`.
  * Returns any other checker as it is.

@@ -13,37 +13,56 @@ export interface Violation {
 
 /** The first violation of a rule in a value; null if there is none. */
 export function findViolation(value: JsonValue, rule: ValueRule): Violation | null {
+  return findViolations(value, rule, 1)[0] ?? null;
+}
+
+/** The first violations of a rule in a value, in the order of the rule and of arrays. */
+export function findViolations(value: JsonValue, rule: ValueRule, max: number): Violation[] {
+  const found: Violation[] = [];
+  collect(value, rule, found, max);
+  return found;
+}
+
+/** Adds violations to `found` until it has `max`. */
+function collect(value: JsonValue, rule: ValueRule, found: Violation[], max: number): void {
   if ((rule.kinds & kindOf(value)) === 0) {
-    return { path: '', problem: `must be ${rule.expected}, got ${describeValue(value)}` };
+    found.push({ path: '', problem: `must be ${rule.expected}, got ${describeValue(value)}` });
+  } else if (Array.isArray(value)) {
+    if (rule.items !== null) collectInItems(value, rule.items, found, max);
+  } else if (rule.names.length + rule.required.length > 0) {
+    collectInMembers(value as JsonObject, rule, found, max);
   }
-  if (Array.isArray(value)) return rule.items === null ? null : findInItems(value, rule.items);
-  return rule.names.length + rule.required.length === 0 ? null : findInMembers(value as JsonObject, rule);
 }
 
-function findInItems(items: readonly JsonValue[], rule: ValueRule): Violation | null {
-  for (let index = 0; index < items.length; index++) {
-    const found = findViolation(items[index] as JsonValue, rule);
-    if (found !== null) return below(index, found);
+function collectInItems(items: readonly JsonValue[], rule: ValueRule, found: Violation[], max: number): void {
+  for (let index = 0; index < items.length && found.length < max; index++) {
+    const before = found.length;
+    collect(items[index] as JsonValue, rule, found, max);
+    if (found.length > before) prefix(found, before, index);
   }
-  return null;
 }
 
-function findInMembers(object: JsonObject, rule: ValueRule): Violation | null {
+function collectInMembers(object: JsonObject, rule: ValueRule, found: Violation[], max: number): void {
   for (const name of rule.required) {
-    if (object[name] === undefined) return { path: '', problem: `must have the key "${name}"` };
+    if (found.length === max) return;
+    if (object[name] === undefined) found.push({ path: '', problem: `must have the key "${name}"` });
   }
-  for (let index = 0; index < rule.names.length; index++) {
+  for (let index = 0; index < rule.names.length && found.length < max; index++) {
     const name = rule.names[index] as string;
     const member = object[name];
     if (member === undefined) continue;
-    const found = findViolation(member, rule.rules[index] as ValueRule);
-    if (found !== null) return below(name, found);
+    const before = found.length;
+    collect(member, rule.rules[index] as ValueRule, found, max);
+    if (found.length > before) prefix(found, before, name);
   }
-  return null;
 }
 
-function below(step: string | number, { path, problem }: Violation): Violation {
-  return { path: jsonPointer([step]) + path, problem };
+/** Puts a step before the paths of the violations from an index on. */
+function prefix(found: Violation[], from: number, step: string | number): void {
+  for (let index = from; index < found.length; index++) {
+    const { path, problem } = found[index] as Violation;
+    found[index] = { path: jsonPointer([step]) + path, problem };
+  }
 }
 
 /** JSON Schema section 6.1.1: an integer is a number without a fraction, however it is written. */
@@ -53,6 +72,8 @@ function kindOf(value: JsonValue): number {
       return KIND.string;
     case 'number':
       return Number.isInteger(value) ? KIND.integer : KIND.number;
+    case 'bigint':
+      return KIND.integer;
     case 'boolean':
       return KIND.boolean;
     case 'object':

@@ -1,9 +1,15 @@
 import { JsonlError } from '../errors.ts';
 import { describeValue } from '../json/describe-value.ts';
-import { isJsonObject, type JsonInput, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import {
+  getMember,
+  isJsonObject,
+  type JsonInput,
+  type JsonObject,
+  type JsonValue,
+} from '../json/json-value.ts';
 import type { SourceLocation } from '../source-location.ts';
-import { normaliseAssets, normaliseChecker } from './asset.ts';
-import { findViolation } from './find-violation.ts';
+import { assetErrors, normaliseAssets, normaliseChecker } from './asset.ts';
+import { findViolation, findViolations, type Violation } from './find-violation.ts';
 import type { Item } from './item.ts';
 import { ITEM_SCHEMA } from './item-schema.ts';
 import { compileRule, type ValueRule } from './value-rule.ts';
@@ -19,12 +25,7 @@ import { compileRule, type ValueRule } from './value-rule.ts';
  */
 export function parseItem(input: JsonInput, location: SourceLocation = {}): Item {
   const value = input as JsonValue;
-  if (!isJsonObject(value)) {
-    throw new JsonlError('not_an_object', `An item must be an object, got ${describeValue(value)}`, {
-      ...location,
-      path: '',
-    });
-  }
+  if (!isJsonObject(value)) throw notAnObject(value, location);
   checkTypes(value, location);
 
   let item = value;
@@ -39,10 +40,41 @@ export function parseItem(input: JsonInput, location: SourceLocation = {}): Item
   return item as Item;
 }
 
+/**
+ * The errors of a value that is not an item: of each key with the wrong type, each asset and the checker. The first is the
+ * one that `parseItem` throws.
+ *
+ * @param max errors that are looked for
+ */
+export function itemErrors(value: JsonValue, location: SourceLocation, max: number): JsonlError[] {
+  if (!isJsonObject(value)) return [notAnObject(value, location)];
+  const errors = findViolations(value, itemRule(), max).map((found) => invalidItem(found, location));
+  const assets = getMember(value, 'assets');
+  if (assets !== undefined) errors.push(...assetErrors(assets, location, max - errors.length));
+  const checker = getMember(value, 'checker');
+  if (checker !== undefined && errors.length < max) {
+    try {
+      normaliseChecker(checker, location);
+    } catch (error) {
+      if (!(error instanceof JsonlError)) throw error;
+      errors.push(error);
+    }
+  }
+  return errors;
+}
+
 function checkTypes(value: JsonObject, location: SourceLocation): void {
   const found = findViolation(value, itemRule());
-  if (found === null) return;
-  throw new JsonlError('invalid_item', `${found.path} ${found.problem}`, { ...location, path: found.path });
+  if (found !== null) throw invalidItem(found, location);
+}
+
+function invalidItem({ path, problem }: Violation, location: SourceLocation): JsonlError {
+  return new JsonlError('invalid_item', `${path} ${problem}`, { ...location, path });
+}
+
+function notAnObject(value: JsonValue, location: SourceLocation): JsonlError {
+  const message = `An item must be an object, got ${describeValue(value)}`;
+  return new JsonlError('not_an_object', message, { ...location, path: '' });
 }
 
 let rule: ValueRule | undefined;

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { formatLocation } from '../source-location.ts';
 import type { ItemSource } from './byte-chunks.ts';
 import { checkItems } from './check-items.ts';
+import { readItems } from './read-items.ts';
 
 async function check(source: ItemSource, options = {}): Promise<string[]> {
   const found: string[] = [];
@@ -40,4 +41,32 @@ it('goes on after a line that is too long, and stops at an abort', async () => {
   stop.abort(new Error('enough'));
   await expect(lines.next()).rejects.toThrow('enough');
   await expect(checkItems(5 as unknown as string).next()).rejects.toThrow(TypeError);
+});
+
+it('lists all errors of a line, of which the first is the one of readItems', async () => {
+  const line = `{"tags":[1,"a",{}],"criteria":[0],"inputs":{"prompt":1,"messages":[{"role":2}]},"assets":["nowhere",{"url":"x"},{"data":"?"}],"checker":{"path":"./checkers/a"},"id":true}`;
+  const [checked] = await Array.fromAsync(checkItems(`${line}\n`));
+  expect(checked?.errors?.map(({ code, location }) => [code, location.path, location.column])).toEqual([
+    ['invalid_item', '/id', line.indexOf('true') + 1],
+    ['invalid_item', '/inputs/prompt', line.indexOf('1,"messages') + 1],
+    ['invalid_item', '/inputs/messages/0', line.indexOf('{"role') + 1],
+    ['invalid_item', '/inputs/messages/0/role', line.indexOf('2}') + 1],
+    ['invalid_item', '/criteria/0', line.indexOf('0]') + 1],
+    ['invalid_item', '/tags/0', 10],
+    ['invalid_item', '/tags/2', 16],
+    ['invalid_asset', '/assets/0', line.indexOf('"nowhere"') + 1],
+    ['invalid_asset', '/assets/2/data', line.indexOf('"?"') + 1],
+    ['invalid_asset', '/checker/path', line.indexOf('"./check') + 1],
+  ]);
+  expect(checked?.error).toEqual(checked?.errors?.[0]);
+  await expect(Array.fromAsync(readItems(line))).rejects.toEqual(checked?.error);
+});
+
+it('lists at most ten errors of a line', async () => {
+  const [checked] = await Array.fromAsync(
+    checkItems(JSON.stringify({ tags: Array(1000).fill(0), assets: [1] })),
+  );
+  expect(checked?.errors?.map(({ location }) => location.path)).toEqual(
+    Array.from({ length: 10 }, (_, index) => `/tags/${index}`),
+  );
 });

@@ -85,15 +85,16 @@ function itemAt(value: JsonValue, text: string, lineStart: number, location: Sou
   try {
     return parseItem(value, location);
   } catch (error) {
-    if (!(error instanceof JsonlError) || error.location.path === undefined) throw error;
-    const column = locateValue(text, lineStart, error.location.path) - lineStart + 1;
-    throw new JsonlError(
-      error.code,
-      error.message,
-      { ...location, column, ...error.location },
-      { cause: error.cause },
-    );
+    throw error instanceof JsonlError ? withColumn(error, text, lineStart) : error;
   }
+}
+
+/** An error with the column of the value that its JSON Pointer names, in the text of a line. Takes time linear in the line. */
+export function withColumn(error: JsonlError, text: string, lineStart: number): JsonlError {
+  const { code, message, location, cause } = error;
+  if (location.path === undefined) return error;
+  const column = locateValue(text, lineStart, location.path) - lineStart + 1;
+  return new JsonlError(code, message, { column, ...location }, { cause });
 }
 
 /** Yields the items of the lines before the one that is not UTF-8, and throws. */

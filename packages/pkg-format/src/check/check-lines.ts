@@ -3,13 +3,14 @@ import { checkLine, cutLines } from '@svc/jsonl-v23/internal';
 import { type PackageError, toPackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 
-/** A line of a JSON Lines file: its item, its error, or neither if it is blank. */
+/** A line of a JSON Lines file: its item, its errors, or neither if it is blank. */
 export interface CheckedLine {
   readonly location: SourceLocation;
   /** Without the line feed; only the beginning of a line that is too long. */
   readonly bytes: Uint8Array;
   readonly item: Item | null;
-  readonly error: PackageError | null;
+  /** Empty if the line is valid or blank. */
+  readonly errors: readonly PackageError[];
 }
 
 /** Facts that are known at the end of a file. */
@@ -28,7 +29,7 @@ export interface CheckLinesOptions {
  * Reads every line of a JSON Lines file, also after an invalid one, unlike an import. Holds one line in memory.
  *
  * @returns how the file begins and ends
- * @throws the error of the source, and the signal's reason; an invalid line does not throw, it has an error
+ * @throws the error of the source, and the signal's reason; an invalid line does not throw, it has errors
  */
 export async function* checkLines(
   source: AsyncIterable<Uint8Array>,
@@ -42,10 +43,10 @@ export async function* checkLines(
       const {
         location = { file, line: line.line },
         item = null,
-        error,
+        errors = [],
       } = checkLine(line, { file, maxDepth }) ?? {};
-      const problem = error === undefined ? null : (toPackageError(error, file) as PackageError);
-      yield { location, bytes: line.bytes, item, error: problem };
+      const problems = errors.map((error) => toPackageError(error, file) as PackageError);
+      yield { location, bytes: line.bytes, item, errors: problems };
     }
   }
   return lines;

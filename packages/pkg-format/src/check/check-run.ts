@@ -43,9 +43,9 @@ async function* checkResults(
   const readResult = sections === null ? null : createResultReader(sections, pkg.limits);
   let count = 0;
   const lines = checkLines(results, { file: RESULTS_FILE, limits: pkg.limits, signal });
-  for await (const { item, error, location } of lines) {
-    if (item !== null || error !== null) count += 1;
-    if (error !== null) yield error;
+  for await (const { item, errors, location } of lines) {
+    if (item !== null || errors.length > 0) count += 1;
+    yield* errors;
     if (item === null || readResult === null) continue;
     const problem = problemOf(() => readResult(item, location));
     if (problem !== undefined) yield problem;

@@ -123,8 +123,8 @@ async function* inspectSection(
         yield { kind: 'section_end', ends: next.value };
         break;
       }
-      const { location, item, error } = next.value;
-      if (error !== null) yield* errors.events(error);
+      const { location, item } = next.value;
+      for (const error of next.value.errors) yield* errors.events(error);
       if (item !== null) {
         itemCount += 1;
         const { itemHash, problems } = await hashItem(pkg, item, location, usedFiles);

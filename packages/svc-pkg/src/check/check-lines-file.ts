@@ -26,10 +26,9 @@ export async function* checkLinesFile(
       yield* linter?.end(next.value) ?? [];
       return { sections: [], itemCount, versionHash: null };
     }
-    const { error, item } = next.value;
+    const { errors, item } = next.value;
     if (item !== null) itemCount += 1;
-    if (error !== null) {
-      const { code, message, location } = error;
+    for (const { code, message, location } of errors) {
       yield { severity: 'error', code, message, location };
     }
     yield* linter?.line(next.value) ?? [];

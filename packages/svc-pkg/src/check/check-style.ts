@@ -70,7 +70,7 @@ export function createLinter(): Linter {
       lastLine = 1;
     },
 
-    line({ location, bytes, item, error }) {
+    line({ location, bytes, item, errors }) {
       const diagnostics: (Diagnostic | null)[] = [];
       lastLine = location.line ?? lastLine;
       const endsWithReturn = bytes.at(-1) === CARRIAGE_RETURN;
@@ -79,7 +79,7 @@ export function createLinter(): Linter {
         diagnostics.push(style('style_crlf', 'Lines end with CR LF; an export writes LF', location));
       }
       if (item === null) {
-        if (error === null) diagnostics.push(style('style_blank_line', 'The line is blank', location));
+        if (errors.length === 0) diagnostics.push(style('style_blank_line', 'The line is blank', location));
         return present(diagnostics);
       }
       itemCount += 1;
