@@ -337,8 +337,8 @@ describe('an upload', () => {
       body: {
         detail: expect.stringMatching(/^Expected a value, got .*\.$/),
         errors: [
-          { file: 'a.jsonl', line: 2, message: expect.stringMatching(/\.$/) },
-          { file: 'a.jsonl', line: 4, message: expect.stringMatching(/\.$/) },
+          { code: 'invalid_json', file: 'a.jsonl', line: 2, message: expect.stringMatching(/\.$/) },
+          { code: 'invalid_item', file: 'a.jsonl', line: 4, message: expect.stringMatching(/\.$/) },
         ],
         errors_total: 2,
       },

@@ -163,8 +163,8 @@ describe('POST /datasets/upload', () => {
       code: 'package_invalid_line',
       errors_total: 3,
       errors: [
-        { file: 'sections/a.jsonl', line: 2, column: 7 },
-        { file: 'sections/a.jsonl', line: 4 },
+        { code: 'package_invalid_line', file: 'sections/a.jsonl', line: 2, column: 7 },
+        { code: 'package_invalid_line', file: 'sections/a.jsonl', line: 4 },
         { file: 'sections/b.jsonl', line: 2 },
       ],
     });

@@ -52,7 +52,8 @@ export function jobFailure(error: unknown): JobFailure {
 /** One entry of `errors` with the location of an error, if it has one. */
 function locate(error: Exclude<KnownError, ImportErrors> | ImportError): JsonObject[] {
   const location = locationMembers(('location' in error ? error.location : undefined) ?? {});
-  return Object.keys(location).length === 0 ? [] : [{ message: error.message, ...location }];
+  const { code, message } = error;
+  return Object.keys(location).length === 0 ? [] : [{ code, message, ...location }];
 }
 
 function locationMembers({ file, line, column, path, row }: SourceLocation): JsonObject {

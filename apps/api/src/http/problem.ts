@@ -100,7 +100,9 @@ export function classify(error: unknown): ErrorView {
   }
   if (error instanceof UploadError) {
     const own =
-      Object.keys(error.location).length === 0 ? [] : [{ message: error.message, ...error.location }];
+      Object.keys(error.location).length === 0
+        ? []
+        : [{ code: error.code, message: error.message, ...error.location }];
     return viewOf(error, [...own, ...error.entries], {});
   }
   if (error instanceof JsonlError || error instanceof PackageError) {
@@ -160,11 +162,12 @@ function viewOf(
 const sentence = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`);
 
 /** One field error with the location of this error, if it has one. */
-function locate({ message, location }: JsonlError | PackageError | HubError): readonly FieldError[] {
+function locate({ code, message, location }: JsonlError | PackageError | HubError): readonly FieldError[] {
   const { file, line, column, path, row } = location ?? {};
   if ([file, line, column, path, row].every((part) => part === undefined)) return [];
   return [
     {
+      code,
       message,
       ...(path === undefined ? {} : { path }),
       ...(file === undefined ? {} : { file }),

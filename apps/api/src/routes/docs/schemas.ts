@@ -100,6 +100,10 @@ export const PROBLEM: Schema = shape(
       type: 'array',
       items: shape(
         {
+          code: {
+            type: 'string',
+            description: 'of the error of a line, row or file; more specific than the code of the response',
+          },
           message: { type: 'string' },
           path: { type: 'string' },
           file: { type: 'string' },
@@ -107,7 +111,7 @@ export const PROBLEM: Schema = shape(
           column: { type: 'integer' },
           row: { type: 'integer' },
         },
-        ['path', 'file', 'line', 'column', 'row'],
+        ['code', 'path', 'file', 'line', 'column', 'row'],
       ),
     },
     errors_total: { type: 'integer' },

@@ -20,6 +20,8 @@ export type RequestErrorCode =
 
 /** One of several errors in a request. */
 export interface FieldError {
+  /** Of the error itself, where it has one. */
+  readonly code?: string;
   readonly message: string;
   /** JSON Pointer into the body, or the name of the query parameter or form field. */
   readonly path?: string;
