@@ -51,6 +51,7 @@ export {
   replaceLinked,
 } from './item/linked-files.ts';
 export { embedFiles } from './item/rehydrate-item.ts';
+export { locateValue } from './json/locate-value.ts';
 export { transferBuffer } from './json/transfer-buffer.ts';
 export {
   createNamer,

@@ -585,18 +585,23 @@ describe('errors', () => {
       ...damaged,
       'data/a.jsonl': '{"id":1}\n{"id":2,}\n7\n{"tags":"x"}\n{"assets":{"p":{"src":"no.png"}}}\n',
       'data/list.json': [{ id: 1 }, 5, { inputs: { prompt: 7 } }],
+      'data/lines.json': '{"items": [\n  {\n "id": [],\n"x": "\\n"}]}',
     });
     await expect(failing).rejects.toBeInstanceOf(PackageError);
     const { errors, errorsTotal, ...first } = (await failing.catch((error) => error)) as PackageError;
-    expect(errorsTotal).toBe(7);
+    expect(errorsTotal).toBe(8);
     expect(errors.map(({ code, location }) => [code, location])).toEqual([
       ['package_invalid_json', { file: 'broken.json', line: 1, column: 20, path: '/items/1' }],
       ['package_invalid_line', { file: 'data/a.jsonl', line: 2, column: 9, path: '' }],
       ['package_invalid_line', { file: 'data/a.jsonl', line: 3 }],
-      ['package_invalid_line', { file: 'data/a.jsonl', line: 4, path: '/tags' }],
-      ['package_missing_file', { file: 'data/a.jsonl', line: 5, path: '/assets/p/src' }],
+      ['package_invalid_line', { file: 'data/a.jsonl', line: 4, column: 9, path: '/tags' }],
+      ['package_missing_file', { file: 'data/a.jsonl', line: 5, column: 23, path: '/assets/p/src' }],
+      ['package_invalid_line', { file: 'data/lines.json', line: 3, column: 8, path: '/items/0/id', row: 0 }],
       ['package_invalid_line', { file: 'data/list.json', line: 1, column: 11, path: '/1', row: 1 }],
-      ['package_invalid_line', { file: 'data/list.json', line: 1, path: '/2/inputs/prompt', row: 2 }],
+      [
+        'package_invalid_line',
+        { file: 'data/list.json', line: 1, column: 33, path: '/2/inputs/prompt', row: 2 },
+      ],
     ]);
     expect(first).toMatchObject({ code: errors[0]?.code, location: errors[0]?.location });
 

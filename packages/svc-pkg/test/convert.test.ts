@@ -96,7 +96,7 @@ it('writes nothing to standard output for an archive that it cannot convert', as
   expect(outcome).toMatchObject({
     exitCode: 1,
     stdout: '',
-    stderr: `${path}!/a.json:1, row 1: The archive has no file "x.png" at /1/assets/0/src (package_missing_file)\n`,
+    stderr: `${path}!/a.json:1:23, row 1: The archive has no file "x.png" at /1/assets/0/src (package_missing_file)\n`,
   });
 });
 

@@ -1,6 +1,12 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { type CutLine, cutLines, PlainLineCollector, type PlainLines } from '@svc/jsonl-v23/internal';
-import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import {
+  type CutLine,
+  cutLines,
+  locateValue,
+  PlainLineCollector,
+  type PlainLines,
+} from '@svc/jsonl-v23/internal';
+import { isJsonObject, type JsonObject, type LocatedText, parseJson } from '@svc/jsonl-v23/json';
 import { PackageError, toPackageError } from '../errors.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';
@@ -15,8 +21,8 @@ export interface LegacyItem {
   readonly item: JsonObject | PackageError;
   /** In a JSON file with the index of the item in its list as `row`. */
   readonly location: SourceLocation;
-  /** JSON Pointer of the item in its JSON file; empty for an item that is a line. */
-  readonly pointer: string;
+  /** Its text in the file; its location has the JSON Pointer of the item in a JSON file, and none for a line. */
+  readonly source: LocatedText;
 }
 
 /** Lines after each other of which nothing has to be upgraded, as they are written into the package. */
@@ -89,10 +95,10 @@ async function* readItems<Lines extends UpgradedLines>(
     const options = { file, maxValueBytes: maxLineBytes, maxDepth };
     for await (const part of splitJsonItems(bytes, options)) {
       if (part.kind !== 'item') continue;
-      const { line, path = '' } = part.location;
+      const { line } = part.location;
       const location = { file, row: part.index, ...(line !== undefined && { line }) };
       const item = itemOrError(() => parseItemAt(part, options), { ...part.location, ...location });
-      yield { section: part.section, item, location, pointer: path };
+      yield { section: part.section, item, location, source: part };
     }
     return;
   }
@@ -104,11 +110,32 @@ async function* readItems<Lines extends UpgradedLines>(
       }
       if (plain?.isEmpty === false) yield { section: null, lines: plain.take() } as Lines;
       const location = { file, line: line.line };
-      const item = itemOrError(() => parseLine(line, maxDepth, location), location);
-      if (item !== null) yield { section: null, item, location, pointer: '' };
+      let text = '';
+      const item = itemOrError(() => {
+        text = lineText(line, location);
+        return parseLine(text, maxDepth, location);
+      }, location);
+      if (item !== null) yield { section: null, item, location, source: { text, location } };
     }
   }
   if (plain?.isEmpty === false) yield { section: null, lines: plain.take() } as Lines;
+}
+
+/**
+ * The location in the file of a value in an item; that of the innermost array or object around it, if an upgrade moved or
+ * made it.
+ *
+ * @param path JSON Pointer of the value in the upgraded item
+ */
+export function locateInSource({ source: { text, location } }: LegacyItem, path: string): SourceLocation {
+  const at = locateValue(text, 0, path);
+  const { line = 1, column = 1, path: pointer = '' } = location;
+  const lineStart = text.lastIndexOf('\n', at - 1) + 1;
+  return {
+    line: line + text.slice(0, lineStart).split('\n').length - 1,
+    column: at - lineStart + (lineStart === 0 ? column : 1),
+    path: `${pointer}${path}`,
+  };
 }
 
 /** The error instead of an item, with at least this location. */
@@ -130,15 +157,15 @@ function itemOrError<T>(
   }
 }
 
-/** An object of any shape; null for a blank line. */
-function parseLine(
-  { line, bytes, fault }: CutLine,
-  maxDepth: number,
-  location: SourceLocation,
-): JsonObject | null {
+function lineText({ line, bytes, fault }: CutLine, location: SourceLocation): string {
   if (fault !== null) throw new JsonlError('line_too_long', `Line ${line} ${fault}`, location);
   const text = decodeUtf8(bytes);
   if (text === null) throw new JsonlError('invalid_utf8', 'The line is not UTF-8', location);
+  return text;
+}
+
+/** An object of any shape; null for a blank line. */
+function parseLine(text: string, maxDepth: number, location: SourceLocation): JsonObject | null {
   if (/^[ \t\r]*$/.test(text)) return null;
   const item = parseJson(text, { maxDepth, location });
   if (!isJsonObject(item)) throw new JsonlError('not_an_object', 'An item must be an object', location);

@@ -17,6 +17,7 @@ import { ChangeCounter, type ConversionReport } from '../legacy/conversion-repor
 import { datasetPrompts } from '../legacy/dataset-prompts.ts';
 import {
   type LegacyItem,
+  locateInSource,
   readLegacyItems,
   readUpgradedLines,
   type UpgradedLines,
@@ -220,14 +221,14 @@ async function convertSection(
   }
 }
 
-/** The error of an item, with its JSON Pointer in the file instead of the one in the item. */
-function errorInFile(error: unknown, { pointer }: LegacyItem, file: string): unknown {
+/** The error of an item, with its column and its JSON Pointer in the file instead of the one in the item. */
+function errorInFile(error: unknown, legacy: LegacyItem, file: string): unknown {
   const found = toPackageError(error, file);
-  if (!(found instanceof PackageError) || found.location.file !== file || pointer === '') return found;
+  if (!(found instanceof PackageError) || found.location.file !== file) return found;
   const { code, message, entry, location } = found;
   return new PackageError(code, message, {
     ...(entry !== undefined && { entry }),
-    location: { ...location, path: `${pointer}${location.path ?? ''}` },
+    location: { ...location, ...(location.path !== undefined && locateInSource(legacy, location.path)) },
     cause: error,
   });
 }
