@@ -28,7 +28,7 @@ const CASES: readonly [name: string, files: Files, findings: readonly string[], 
     'every faulty line of every section',
     {
       'sections/a.jsonl': '{"id":1}\n{"id":}\n\n[1]\n{"id":1,"id":2}\n{"id":3}',
-      'sections/b.jsonl': 'nonsense\n{"inputs":{"prompt":5}}\n{"id":1}\n',
+      'sections/b.jsonl': 'nonsense\n{"inputs":{"prompt":5},"tags":[1]}\n{"id":1}\n',
     },
     [
       'sections/a.jsonl:2:7: package_invalid_line',
@@ -36,6 +36,7 @@ const CASES: readonly [name: string, files: Files, findings: readonly string[], 
       'sections/a.jsonl:5:9: package_invalid_line',
       'sections/b.jsonl:1:1: package_invalid_line',
       'sections/b.jsonl:2:21: package_invalid_line',
+      'sections/b.jsonl:2:32: package_invalid_line',
     ],
   ],
   [

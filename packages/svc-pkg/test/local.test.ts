@@ -287,13 +287,14 @@ it('packs nothing of files with errors, and lists all of them', async () => {
   const folder = join(await temporaryFolder(), 'my set');
   await mkdir(folder);
   await writeFile(join(folder, 'a.jsonl'), '{"id":1}\n{"id":}\n{"id":1.5}\n');
-  await writeFile(join(folder, 'b.jsonl'), '{"id":{}}\n{"id":2}\n');
+  await writeFile(join(folder, 'b.jsonl'), '{"id":{},"tags":[1]}\n{"id":2}\n');
   const items = await svcPkg(['pack', folder]);
   expect(items).toMatchObject({ exitCode: 1, stdout: '' });
   expect(items.stderr.split('\n').map((line) => line.split(': ')[0])).toEqual([
     `${join(folder, 'a.jsonl')}:2:7`,
     `${join(folder, 'a.jsonl')}:3:7`,
     `${join(folder, 'b.jsonl')}:1:7`,
+    `${join(folder, 'b.jsonl')}:1:18`,
     '',
   ]);
   const table = join(folder, 'c.csv');

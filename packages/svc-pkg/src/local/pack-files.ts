@@ -94,14 +94,14 @@ async function* lineItems(
   { errors, meter, signal }: LineOptions,
 ): AsyncGenerator<Item> {
   const content = readTextFile(tableSource(shown, source), detected, { signal });
-  for await (const { item, error, location } of checkItems(content, { file: shown, signal })) {
+  for await (const { item, errors: found, location } of checkItems(content, { file: shown, signal })) {
     meter.addRows(1, location);
-    if (error === undefined) {
+    if (found === undefined) {
       meterItem(meter, item, location);
       yield item;
     } else {
       meter.addItems({ bytes: 0, skippedRows: 1 }, location);
-      errors.add(error);
+      for (const error of found) errors.add(error);
     }
   }
 }
