@@ -1,5 +1,5 @@
-import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { ItemParts, LinkedFile, ResultValues } from '@svc/jsonl-v23/internal';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { JsonText } from './json-text.ts';
 
 /** One item of a run, with its position and the repetitions that already have a result. */
@@ -33,7 +33,7 @@ export interface StoredOutput {
 }
 
 /** Status of one repetition: scored, done but not scored, or not done. */
-export type RunResultStatus = 'ok' | 'unscored' | 'failed';
+export type RunResultStatus = RunResult['status'];
 
 /** Why a result or a run failed, for people. It holds no secret. */
 export interface RunFailure {
@@ -43,34 +43,7 @@ export interface RunFailure {
 }
 
 /** The result of one repetition of one item. */
-export interface RunResult {
-  readonly section: string;
-  readonly sectionOrderIndex: number;
-  readonly orderIndex: number;
-  /** The item's own id: a string, an integer, or null if it has none. */
-  readonly itemId: JsonValue;
-  /** From 1. */
-  readonly repetition: number;
-  readonly status: RunResultStatus;
-  /** The provider's output; null without one. */
-  readonly output: JsonValue | JsonText;
-  /** 0 to 1; null unless `status` is ok. */
-  readonly score: number | null;
-  readonly passed: boolean | null;
-  readonly explanation: string | null;
-  readonly error: RunFailure | null;
-  /** Milliseconds until the provider's output, retries included; rounded to 0.1. */
-  readonly latencyMs: number | null;
-  /** Token counts as the provider reported them. */
-  readonly usage: JsonObject | JsonText | null;
-  /** Those of the judge. */
-  readonly judgeUsage: JsonObject | JsonText | null;
-  /** Why the output ended; `length` if it was cut at the token limit. Null if unknown. */
-  readonly finishReason: string | null;
-  /** Requests to the provider; null if it sends none. */
-  readonly attempts: number | null;
-  /** Names of the item's assets that the provider, or the judge, was not sent; null if unknown. */
-  readonly omittedAssets: readonly string[] | null;
+export interface RunResult extends ResultValues<JsonText> {
   /** What neither the item nor its provider caused, behind the error `internal`; for the log, not stored. */
   readonly cause?: unknown;
 }

@@ -1,8 +1,9 @@
-import { isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { isJsonField, PUBLIC_RESULT_FIELDS, wireValue } from '@svc/jsonl-v23/internal';
+import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportDataset, ExportResult, ExportRun } from '@svc/pkg-format';
 import { packageEtag } from '@svc/pkg-format/internal';
 import { writePackageStream } from '@svc/pkg-format/node';
-import type { ExportedResult, ExportedRun, OpenDataset } from '@svc/store';
+import { type ExportedRun, type OpenDataset, readStoredJson, type StoredResult } from '@svc/store';
 import { fileBaseName } from './tables/file-base-name.ts';
 
 export interface ExportOptions {
@@ -77,25 +78,12 @@ function exportRun(open: OpenDataset, run: ExportedRun): ExportRun {
   };
 }
 
-function toExportResult(result: ExportedResult): ExportResult {
-  return {
-    section: result.section,
-    order_index: result.orderIndex,
-    item_id: result.itemId,
-    repetition: result.repetition,
-    status: result.status,
-    output: result.output,
-    score: result.score,
-    passed: result.passed,
-    explanation: result.explanation,
-    error: result.error,
-    latency_ms: result.latencyMs,
-    usage: result.usage as JsonObject | null,
-    item_hash: result.itemHash === null ? null : Buffer.from(result.itemHash).toString('hex'),
-    finish_reason: result.finishReason,
-    judge_usage: result.judgeUsage,
-    attempts: result.attempts,
-    omitted_assets: result.omittedAssets,
-    truncated: result.truncated,
-  };
+function toExportResult(result: StoredResult): ExportResult {
+  const members: Record<string, JsonValue> = {};
+  for (const field of PUBLIC_RESULT_FIELDS) {
+    const value = result[field.name];
+    members[field.wire] =
+      isJsonField(field) && value !== null ? readStoredJson(value as string) : wireValue(value);
+  }
+  return members as ExportResult;
 }

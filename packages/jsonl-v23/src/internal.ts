@@ -10,6 +10,17 @@ export { checkOptions } from './arguments/check-options.ts';
 export type { OwnBytes } from './arguments/own-bytes.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName, type WebStream } from './arguments/web-stream.ts';
 export type { EncodedLine } from './fast/reusable-line.ts';
+export { type Field, type FieldKind, isJsonField, wireValue } from './fields/field.ts';
+export {
+  PUBLIC_RESULT_FIELDS,
+  RESULT_FIELD_LIST,
+  type RESULT_FIELDS,
+  type ResultField,
+  type ResultName,
+  type ResultTexts,
+  type ResultValues,
+  type StatedName,
+} from './fields/result-fields.ts';
 export { toHex } from './hash/hex.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
 export { DATASET_NAME, isDatasetName, MAX_NAME_LENGTH } from './item/dataset-name.ts';

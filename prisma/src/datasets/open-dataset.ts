@@ -51,7 +51,7 @@ export interface OpenDataset extends AsyncDisposable {
   /** @throws StoreError `run_not_found` when there is none, or it is of another dataset */
   run(runId: string): Promise<ExportedRun>;
   /** The results of a run in item order, in batches. */
-  results(runId: string): AsyncGenerator<readonly ExportedResult[], void, undefined>;
+  results(runId: string): AsyncGenerator<readonly StoredResult[], void, undefined>;
 }
 
 /** A run with its configuration read. */
@@ -59,10 +59,6 @@ export type ExportedRun = Omit<Run, 'config' | 'error'> & {
   readonly config: JsonValue;
   readonly error: JsonValue;
 };
-
-type JsonMember = 'itemId' | 'output' | 'explanation' | 'error' | 'usage' | 'judgeUsage' | 'omittedAssets';
-/** A result with its JSON members read. */
-export type ExportedResult = Omit<StoredResult, JsonMember> & { readonly [Member in JsonMember]: JsonValue };
 
 /** What reading whole datasets needs. */
 export type ReadContext = Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'maxItemBytes'>;
@@ -132,29 +128,13 @@ export async function openDataset(
         const { config, error, ...facts } = toRun({ ...run, ...sum });
         return { ...facts, config: readStoredJson(config), error: readNullable(error) };
       },
-      async *results(runId) {
-        for await (const batch of readResults(query, runId, maxItemBytes)) yield batch.map(toExportedResult);
-      },
+      results: (runId) => readResults(query, runId, maxItemBytes),
       [Symbol.asyncDispose]: () => session.close(),
     };
   } catch (error) {
     await session.close();
     throw error;
   }
-}
-
-function toExportedResult(result: StoredResult): ExportedResult {
-  const { itemId, output, explanation, error, usage, judgeUsage, omittedAssets } = result;
-  return {
-    ...result,
-    itemId: readNullable(itemId),
-    output: readNullable(output),
-    explanation: readNullable(explanation),
-    error: readNullable(error),
-    usage: readNullable(usage),
-    judgeUsage: readNullable(judgeUsage),
-    omittedAssets: readNullable(omittedAssets),
-  };
 }
 
 const readNullable = (text: string | null): JsonValue => (text === null ? null : readStoredJson(text));

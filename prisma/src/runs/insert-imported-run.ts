@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { RunFailure } from '@svc/evaluation';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { storableText } from '../database/values.ts';
@@ -11,7 +12,7 @@ export interface ImportedRun {
   readonly id: string | null;
   readonly name: string | null;
   readonly status: 'completed' | 'failed' | 'cancelled';
-  readonly error: ImportedResult['error'];
+  readonly error: RunFailure | null;
   /** 64 hex digits; null for the version of the dataset. */
   readonly datasetVersionHash: string | null;
   readonly startedAt: Date | null;

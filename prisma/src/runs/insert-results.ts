@@ -1,17 +1,20 @@
 import { JsonText, type RunResult, type TokenCounts, tokenCounts } from '@svc/evaluation';
+import {
+  isJsonField,
+  RESULT_FIELD_LIST,
+  type ResultTexts,
+  type ResultValues,
+  type StatedName,
+} from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
+import { SQL_TYPES } from '../database/field-types.ts';
 import { memberText, readableJson } from '../database/values.ts';
 
-/** A result to store. */
-export type NewResult = Omit<RunResult, 'cause'>;
-
-const WRITTEN = ['itemId', 'output', 'explanation', 'usage', 'judgeUsage', 'omittedAssets'] as const;
-
-/** A result whose values are JSON texts, or the bytes of texts. */
-export type ImportedResult = Omit<NewResult, (typeof WRITTEN)[number]> & {
-  readonly [Member in (typeof WRITTEN)[number]]: string | Uint8Array | null;
-} & { readonly tokens: { readonly model: TokenCounts; readonly judge: TokenCounts } };
+/** A result to store, whose JSON values are texts or the bytes of texts, and the tokens that its usage states. */
+export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
+  readonly tokens: { readonly model: TokenCounts; readonly judge: TokenCounts };
+};
 
 /** A result with a longer text is written by a separate statement, which takes the text as it is. */
 export const MAX_TEXT_CHARS: number = 64 * 1024;
@@ -66,31 +69,24 @@ const ITEM_FACTS = `SELECT i.item_hash, CASE WHEN octet_length(i.type) <= ${MAX_
   WHERE s.dataset_id = run.dataset_id AND s.order_index = wanted.section_order_index
     AND i.order_index = wanted.order_index`;
 
+const STATED = RESULT_FIELD_LIST.filter(({ isDerived = false }) => !isDerived);
+const STATED_JSON = STATED.filter(isJsonField).map(({ name }) => name as StatedName);
+
 type Column = readonly [name: string, type: string, take: (result: ImportedResult) => unknown];
 
 const COLUMNS: readonly Column[] = [
-  ['section_order_index', 'int', (result) => result.sectionOrderIndex],
-  ['order_index', 'int', (result) => result.orderIndex],
-  ['repetition', 'int', (result) => result.repetition],
-  ['section', 'text', (result) => result.section],
-  ['item_id', 'text', (result) => result.itemId],
-  ['status', 'text', (result) => result.status],
-  ['output', 'text', (result) => result.output],
-  ['score', 'float8', (result) => result.score],
-  ['passed', 'bool', (result) => result.passed],
-  ['explanation', 'text', (result) => result.explanation],
-  ['error', 'text', ({ error }) => (error === null ? null : canonicalJson({ ...error }))],
-  ['latency_ms', 'float8', (result) => result.latencyMs],
-  ['usage', 'text', (result) => result.usage],
-  ['judge_usage', 'text', (result) => result.judgeUsage],
-  ['finish_reason', 'text', (result) => result.finishReason],
-  ['attempts', 'int', (result) => result.attempts],
-  ['omitted_assets', 'text', (result) => result.omittedAssets],
+  ...STATED.map(({ wire, kind, name }): Column => {
+    return [wire, SQL_TYPES[kind], (result) => result[name as StatedName]];
+  }),
   ['input_tokens', 'int', ({ tokens }) => tokens.model.input],
   ['output_tokens', 'int', ({ tokens }) => tokens.model.output],
   ['judge_input_tokens', 'int', ({ tokens }) => tokens.judge.input],
   ['judge_output_tokens', 'int', ({ tokens }) => tokens.judge.output],
 ];
+const KEY: readonly string[] = ['section_order_index', 'order_index', 'repetition'];
+/** What the statement finds out itself. */
+const DERIVED = ['truncated', 'item_hash', 'item_type', 'tags', 'retries'];
+const REPLACED = [...COLUMNS.map(([name]) => name), ...DERIVED].filter((name) => !KEY.includes(name));
 const COLUMN_NAMES = COLUMNS.map(([name]) => name).join(', ');
 const parameters = (form: (type: string, name: string) => string): string =>
   COLUMNS.map(([name, type], index) => `$${index + 2}::${form(type, name)}`).join(', ');
@@ -104,23 +100,16 @@ const insertOf = (wanted: string): string => `
   WITH run AS (SELECT * FROM runs WHERE id = $1), wanted AS (
     ${wanted}
   ), old AS (
-    SELECT result.* FROM run_results result JOIN wanted USING (section_order_index, order_index, repetition), run
-    WHERE result.run_id = $1 AND run.retries > 0 AND ${isToReplace('result', 'run')} 
+    SELECT result.* FROM run_results result JOIN wanted USING (${KEY.join(', ')}), run
+    WHERE result.run_id = $1 AND run.retries > 0 AND ${isToReplace('result', 'run')}
   ), replaced AS (
     SELECT ${COUNTS} FROM old
   ), written AS (
-    INSERT INTO run_results AS result (run_id, ${COLUMN_NAMES}, truncated, item_hash, item_type, tags, retries)
+    INSERT INTO run_results AS result (run_id, ${COLUMN_NAMES}, ${DERIVED.join(', ')})
     SELECT $1, wanted.*, coalesce(wanted.finish_reason = 'length', false), item.item_hash, item.type, item.tags, run.retries
     FROM wanted CROSS JOIN run LEFT JOIN LATERAL (${ITEM_FACTS}) item ON true
-    ON CONFLICT (run_id, section_order_index, order_index, repetition) DO UPDATE SET
-      section = excluded.section, item_id = excluded.item_id, status = excluded.status, output = excluded.output,
-      score = excluded.score, passed = excluded.passed, explanation = excluded.explanation, error = excluded.error,
-      latency_ms = excluded.latency_ms, usage = excluded.usage, judge_usage = excluded.judge_usage,
-      finish_reason = excluded.finish_reason, attempts = excluded.attempts, omitted_assets = excluded.omitted_assets,
-      input_tokens = excluded.input_tokens, output_tokens = excluded.output_tokens,
-      judge_input_tokens = excluded.judge_input_tokens, judge_output_tokens = excluded.judge_output_tokens,
-      truncated = excluded.truncated, item_hash = excluded.item_hash, item_type = excluded.item_type,
-      tags = excluded.tags, retries = excluded.retries, created_at = clock_timestamp()
+    ON CONFLICT (run_id, ${KEY.join(', ')}) DO UPDATE SET
+      ${REPLACED.map((name) => `${name} = excluded.${name}`).join(', ')}, created_at = clock_timestamp()
     WHERE EXISTS (SELECT FROM run WHERE ${isToReplace('result', 'run')})
     RETURNING *
   ), added AS (
@@ -143,9 +132,15 @@ const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint,
 export async function insertResults(
   client: pg.ClientBase,
   runId: string,
-  results: readonly NewResult[],
+  results: readonly RunResult[],
 ): Promise<number> {
-  return await insertWritten(client, runId, results.map(writeTexts));
+  return await insertWritten(
+    client,
+    runId,
+    results.map((result) => {
+      return { ...writeResult(result, canonicalJson), sectionOrderIndex: result.sectionOrderIndex };
+    }),
+  );
 }
 
 /** The same for results whose values have been written. */
@@ -179,28 +174,25 @@ export async function insertWritten(
 }
 
 function hasLongText(result: ImportedResult): boolean {
-  return WRITTEN.some((member) => (result[member]?.length ?? 0) > MAX_TEXT_CHARS);
+  return STATED_JSON.some(
+    (name) => ((result[name] as string | Uint8Array | null)?.length ?? 0) > MAX_TEXT_CHARS,
+  );
 }
 
-/** Writes the values of a result as they are stored. */
-function writeTexts(result: NewResult): ImportedResult {
-  const { itemId, output, explanation, usage, judgeUsage, omittedAssets } = result;
-  return {
-    ...result,
-    itemId: toJsonText(itemId),
-    output: toJsonText(output),
-    explanation: toJsonText(explanation),
-    usage: toJsonText(usage),
-    judgeUsage: toJsonText(judgeUsage),
-    omittedAssets: toJsonText(omittedAssets),
-    tokens: { model: tokenCounts(usage), judge: tokenCounts(judgeUsage) },
-  };
+/** Writes the JSON values of a result, whose section need not be found yet, as they are stored. */
+export function writeResult(
+  result: Omit<ResultValues<JsonText>, 'sectionOrderIndex'>,
+  write: (value: JsonValue) => string | Uint8Array,
+): Omit<ImportedResult, 'sectionOrderIndex'> {
+  const values: { readonly [Name in StatedName]?: unknown } = result;
+  const texts: { [Name in StatedName]?: unknown } = {};
+  for (const name of STATED_JSON) {
+    const value = values[name] as JsonValue | JsonText;
+    texts[name] = value === null ? null : value instanceof JsonText ? value.json : write(value);
+  }
+  const tokens = { model: tokenCounts(result.usage), judge: tokenCounts(result.judgeUsage) };
+  return { ...result, ...texts, tokens } as Omit<ImportedResult, 'sectionOrderIndex'>;
 }
 
 /** What a batch of results adds to the counts of its run; 64-bit integers are text. */
 type Growth = Readonly<Record<'written' | (typeof COUNTED)[number], string | number>>;
-
-function toJsonText(value: JsonValue | JsonText | readonly string[]): string | null {
-  if (value === null) return null;
-  return value instanceof JsonText ? value.json : canonicalJson(value as JsonValue);
-}

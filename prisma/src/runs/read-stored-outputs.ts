@@ -13,11 +13,11 @@ import { readStoredJson } from '../database/read-stored-json.ts';
 import { isToReplace } from './insert-results.ts';
 import { toRunItem } from './read-run-items.ts';
 import {
-  type ListedResult,
   planResults,
   positionOf,
   type ResultPosition,
   readPlannedResults,
+  type StoredResult,
 } from './run-results.ts';
 import type { Run } from './run-row.ts';
 
@@ -93,7 +93,7 @@ export async function* readStoredOutputs(
 const keyOf = (at: { readonly sectionOrderIndex: number; readonly orderIndex: number }): string =>
   `${at.sectionOrderIndex} ${at.orderIndex}`;
 
-function toStoredOutput(result: ListedResult): StoredOutput {
+function toStoredOutput(result: StoredResult): StoredOutput {
   const { output, error, isTooLarge } = result;
   return {
     repetition: result.repetition,

@@ -1,81 +1,36 @@
-import type { RunResultStatus } from '@svc/evaluation';
+import { isJsonField, RESULT_FIELD_LIST, type ResultField, type ResultTexts } from '@svc/jsonl-v23/internal';
 import type { ReadQuery } from '@svc/postgres';
 import { boundedName, boundedText, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
 
 /** A result as it is stored: what was JSON is JSON text. */
-export interface StoredResult {
-  readonly section: string;
-  readonly sectionOrderIndex: number;
-  readonly orderIndex: number;
-  readonly repetition: number;
-  /** JSON text of the item's own id; null when it has none */
-  readonly itemId: string | null;
-  readonly status: RunResultStatus;
-  /** JSON text; null when there is none */
-  readonly output: string | null;
-  readonly score: number | null;
-  readonly passed: boolean | null;
-  /** JSON text of a string */
-  readonly explanation: string | null;
-  /** `{"code", "message"}` as JSON text */
-  readonly error: string | null;
-  readonly latencyMs: number | null;
-  /** JSON text of an object */
-  readonly usage: string | null;
-  /** The same of the judge. */
-  readonly judgeUsage: string | null;
-  /** 32 bytes; null if the item is gone. */
-  readonly itemHash: Uint8Array | null;
-  /** Why the output ended; null if unknown. */
-  readonly finishReason: string | null;
-  /** Whether the output was cut at the token limit. */
-  readonly truncated: boolean;
-  /** Requests to the provider; null if it took none or it is unknown. */
-  readonly attempts: number | null;
-  /** JSON text of an array of names; null if unknown. */
-  readonly omittedAssets: string | null;
+export interface StoredResult extends ResultTexts {
+  /** Whether it is larger than a result may be: then it has none of its texts. */
+  readonly isTooLarge: boolean;
 }
 
 /** The position of a result, after which a list continues. */
 export type ResultPosition = readonly [sectionOrderIndex: number, orderIndex: number, repetition: number];
 
+const as = (sql: string, { name }: { readonly name: string }): string => `${sql} AS "${name}"`;
+
 /** Texts of a result, which a larger one than may be is shown without. */
-const TEXTS = [
-  'item_id',
-  'output',
-  'explanation',
-  'error',
-  'usage',
-  'judge_usage',
-  'omitted_assets',
-] as const;
-const NAMES = [
-  '"itemId"',
-  'output',
-  'explanation',
-  'error',
-  'usage',
-  '"judgeUsage"',
-  '"omittedAssets"',
-] as const;
+const TEXTS = RESULT_FIELD_LIST.filter(isJsonField);
 /** Results of older versions do not have it. `$1` is the run. */
 const ITEM_HASH = `coalesce(sized.item_hash, (
     SELECT i.item_hash FROM runs JOIN sections s ON s.dataset_id = runs.dataset_id JOIN items i ON i.section_id = s.id
     WHERE runs.id = $1 AND s.order_index = sized.section_order_index AND i.order_index = sized.order_index
   ))`;
-/** The other columns of a result. */
-const FACTS = `order_index AS "orderIndex", repetition, status, score, passed, latency_ms AS "latencyMs",
-  ${ITEM_HASH} AS "itemHash", ${boundedText('finish_reason', 1_000)} AS "finishReason", truncated, attempts`;
+/** The other columns of a result, out of `sized`. */
+const FACTS = RESULT_FIELD_LIST.filter((field) => !isJsonField(field))
+  .map((field) => as(factOf(field), field))
+  .join(', ');
 const BATCH_ROWS = 1_000;
 
 /** The position of a result. */
 export function positionOf(result: StoredResult): ResultPosition {
   return [result.sectionOrderIndex, result.orderIndex, result.repetition];
 }
-
-/** A result of a page; one that is larger than a result may be has none of its texts, but says so. */
-export type ListedResult = StoredResult & { readonly isTooLarge: boolean };
 
 /** Which results to read. */
 export interface ResultsFilter {
@@ -95,13 +50,13 @@ const NO_FILTER: ResultsFilter = { sql: '', values: [] };
 
 /** Results behind a position: as many as fit into a page, and one at least. */
 export interface PlannedResults {
-  readonly results: readonly ListedResult[];
+  readonly results: readonly StoredResult[];
   readonly hasMore: boolean;
   /** Bytes of the texts that are yet to be read; {@link readPlannedResults} reads them */
   readonly unreadBytes: number;
 }
 
-type ResultRow = ListedResult & { readonly bytes: string; readonly isRead: boolean };
+type ResultRow = StoredResult & { readonly bytes: string; readonly isRead: boolean };
 
 /**
  * Results behind a position in item order: at most `limit`, and fewer when they are large. Those at the beginning have
@@ -136,14 +91,13 @@ export async function planResults(
     );
   }
   const rows = await query<ResultRow>(
-    `SELECT ${boundedName('section')} AS section, section_order_index AS "sectionOrderIndex",
-       ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge",
-       ${TEXTS.map((text, index) => `CASE WHEN "isRead" THEN ${text} END AS ${NAMES[index]}`).join(', ')}
+    `SELECT ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge",
+       ${TEXTS.map((text) => as(`CASE WHEN "isRead" THEN ${text.wire} END`, text)).join(', ')}
      FROM (
        SELECT candidate.*, bytes <= $6 AND sum(bytes) OVER (ORDER BY section_order_index, order_index, repetition)
          <= ${EAGER_BYTES} AS "isRead"
        FROM (
-         SELECT result.*, ${TEXTS.map((text) => `coalesce(octet_length(${text}), 0)::bigint`).join(' + ')} AS bytes
+         SELECT result.*, ${TEXTS.map(({ wire }) => `coalesce(octet_length(${wire}), 0)::bigint`).join(' + ')} AS bytes
          FROM ${within === undefined ? `run_results result WHERE ${isBehind}` : inBlocks}
          ORDER BY section_order_index, order_index, repetition LIMIT $5
        ) candidate
@@ -166,17 +120,23 @@ export async function planResults(
 /** Bytes of a result without its texts, as JSON. */
 const RESULT_BYTES = 512;
 
+function factOf({ wire, kind }: ResultField): string {
+  if (kind === 'hash') return ITEM_HASH;
+  if (kind === 'text') return boundedName(wire);
+  return kind === 'name' ? boundedText(wire, 1_000) : wire;
+}
+
 /** Reads the texts of those results that lack them. */
 export async function readPlannedResults(
   query: ReadQuery,
   runId: string,
   { results }: PlannedResults,
-): Promise<ListedResult[]> {
+): Promise<StoredResult[]> {
   const unread = (results as readonly ResultRow[]).filter(({ isRead, isTooLarge }) => !isRead && !isTooLarge);
   const texts = new Map<StoredResult, Partial<StoredResult>>();
   if (unread.length > 0) {
     const rows = await query<{ readonly position: string }>(
-      `SELECT wanted.position, ${TEXTS.map((text, index) => `${text} AS ${NAMES[index]}`).join(', ')}
+      `SELECT wanted.position, ${TEXTS.map((text) => as(text.wire, text)).join(', ')}
        FROM unnest($2::int[], $3::int[], $4::int[]) WITH ORDINALITY AS wanted (section, item, repetition, position)
          JOIN run_results ON run_id = $1 AND section_order_index = wanted.section
            AND order_index = wanted.item AND run_results.repetition = wanted.repetition`,
@@ -213,7 +173,7 @@ export async function* readResults(
     if (tooLarge !== undefined) throw itemTooLarge('The result of item', tooLarge, maxBytes);
     const last = results.at(-1);
     if (last !== undefined) {
-      yield results.map(({ isTooLarge: _, ...result }) => result);
+      yield results;
       after = positionOf(last);
     }
     if (!plan.hasMore) return;

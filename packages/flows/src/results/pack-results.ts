@@ -1,10 +1,9 @@
-import { tokenCounts } from '@svc/evaluation';
 import { JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
 import type { LineBatch } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError, type PackageErrorCode } from '@svc/pkg-format';
 import { type LocatedResult, type ResultLineOptions, readResultLines } from '@svc/pkg-format/internal';
-import { type ImportedResult, MAX_TEXT_CHARS } from '@svc/store';
+import { type ImportedResult, MAX_TEXT_CHARS, writeResult } from '@svc/store';
 
 /** Lines of results to read. */
 export interface ResultLines {
@@ -37,26 +36,12 @@ export type LineFailure =
  */
 export function packResults({ batch, options }: ResultLines): PackedResults {
   return readResultLines(batch, options).map(({ result, location }) => {
-    const { itemId, output, explanation, usage, judgeUsage, omittedAssets, ...others } = result;
-    return {
-      location,
-      result: {
-        ...others,
-        itemId: toText(itemId),
-        output: toText(output),
-        explanation: toText(explanation),
-        usage: toText(usage),
-        judgeUsage: toText(judgeUsage),
-        omittedAssets: toText(omittedAssets as JsonValue),
-        tokens: { model: tokenCounts(usage), judge: tokenCounts(judgeUsage) },
-      },
-    };
+    return { location, result: writeResult(result, toText) };
   });
 }
 
 /** JSON text; a long one as its bytes, which pass to another thread and to the database without being copied. */
-function toText(value: JsonValue): string | Uint8Array<ArrayBuffer> | null {
-  if (value === null) return null;
+function toText(value: JsonValue): string | Uint8Array<ArrayBuffer> {
   const text = canonicalJson(value);
   return text.length > MAX_TEXT_CHARS ? new TextEncoder().encode(text) : text;
 }

@@ -1,40 +1,22 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { canonicalByteLength, type LineBatch, parseLines } from '@svc/jsonl-v23/internal';
+import {
+  canonicalByteLength,
+  type LineBatch,
+  PUBLIC_RESULT_FIELDS,
+  parseLines,
+  type RESULT_FIELDS,
+  type ResultField,
+  type ResultValues,
+  type StatedName,
+} from '@svc/jsonl-v23/internal';
 import { ExactNumber, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { RESULTS_FILE } from './layout.ts';
-import { compareNumbers, MAX_REPETITIONS, type RunError, readRunError } from './run-values.ts';
+import { compareNumbers, MAX_REPETITIONS, readRunError } from './run-values.ts';
 
 /** The result of one repetition of one item. */
-export interface PackageResult {
-  readonly section: string;
-  readonly sectionOrderIndex: number;
-  readonly orderIndex: number;
-  /** From 1. */
-  readonly repetition: number;
-  /** A string, an integer, or null if the item has no id. */
-  readonly itemId: JsonValue;
-  readonly status: 'ok' | 'failed' | 'unscored';
-  readonly output: JsonValue;
-  /** 0 to 1; null unless the status is ok. */
-  readonly score: number | null;
-  readonly passed: boolean | null;
-  readonly explanation: string | null;
-  readonly error: RunError | null;
-  /** Milliseconds. */
-  readonly latencyMs: number | null;
-  readonly usage: JsonObject | null;
-  readonly judgeUsage: JsonObject | null;
-  /** Why the output ended; null if unknown. */
-  readonly finishReason: string | null;
-  /** Requests to the provider; null if unknown. */
-  readonly attempts: number | null;
-  /** Names of assets that were not sent; null if unknown. */
-  readonly omittedAssets: readonly string[] | null;
-}
-
-const MAX_ATTEMPTS = 1_000_000;
+export interface PackageResult extends ResultValues {}
 
 /** What results refer to: the sections in order. */
 export type CountedSections = readonly { readonly name: string; readonly itemCount: number }[];
@@ -70,7 +52,7 @@ export function readResultLines(
 
 /** Reads a parsed line. @throws PackageError `package_invalid_line`, `package_limit` */
 function readResult(line: JsonObject, location: SourceLocation, maxLineBytes: number): StatedResult {
-  const result = new ResultFields(line, location).result();
+  const result = readFields(line, location);
   // Some numbers are longer in canonical form.
   if (canonicalByteLength(line) > maxLineBytes) {
     const message = `The result is longer than ${maxLineBytes} bytes.`;
@@ -139,104 +121,92 @@ export function createSectionFinder(
   };
 }
 
-/** The members of a line, with their types checked. */
-class ResultFields {
-  readonly #line: JsonObject;
-  readonly #location: SourceLocation;
+type StatedKind = (typeof RESULT_FIELDS)[StatedName]['kind'];
 
-  constructor(line: JsonObject, location: SourceLocation) {
-    this.#line = line;
-    this.#location = location;
-  }
+/** The fields that a package states. */
+const STATED = PUBLIC_RESULT_FIELDS.filter(({ isDerived = false }) => !isDerived) as readonly (ResultField & {
+  readonly name: StatedName;
+  readonly kind: StatedKind;
+})[];
 
-  result(): StatedResult {
-    const section = this.#value('section');
-    if (typeof section !== 'string') {
-      throw invalid('section must name a section of the package, got no name.', this.#location, '/section');
+/** Reads the members of a line, and checks their types. @throws PackageError `package_invalid_line` */
+function readFields(line: JsonObject, location: SourceLocation): StatedResult {
+  const result: { [Name in StatedName]?: unknown } = {};
+  for (const field of STATED) {
+    const { name, wire, kind, isRequired = false } = field;
+    const stated = getMember(line, wire) ?? field.default ?? null;
+    const { read, wanted } = READERS[kind];
+    const isNull = stated === null && !isRequired;
+    const onlyNull = isNull ? undefined : mustBeNull(name, result);
+    const value = isNull ? null : onlyNull === undefined ? read(stated, field) : undefined;
+    if (value === undefined) {
+      throw invalid(`${wire} must be ${onlyNull ?? wanted(field)}.`, location, `/${wire}`);
     }
-    const orderIndex = this.#integer('order_index', 0);
-    const repetition = this.#integer('repetition', 1, 1);
-    return this.#outcome({ section, orderIndex, repetition });
+    result[name] = value;
   }
+  return result as StatedResult;
+}
 
-  #integer(key: string, minimum: number, fallback?: number): number {
-    const value = this.#value(key) ?? fallback;
-    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= minimum) return value;
-    throw this.#mustBe(key, `an integer of at least ${minimum}`);
-  }
+/** What a field must be if the fields before it leave null alone; undefined for others. */
+function mustBeNull(
+  name: StatedName,
+  { status, score }: { readonly [Name in StatedName]?: unknown },
+): string | undefined {
+  if (name === 'score' && status !== 'ok') return 'null, unless the status is "ok"';
+  return name === 'passed' && score === null ? 'null without a score' : undefined;
+}
 
-  #outcome(position: ResultKey): StatedResult {
-    const status = this.#value('status');
-    if (status !== 'ok' && status !== 'failed' && status !== 'unscored') {
-      throw this.#mustBe('status', '"ok", "failed" or "unscored"');
-    }
-    const itemId = this.#value('item_id');
-    if (itemId !== null && typeof itemId !== 'string' && !isInteger(itemId)) {
-      throw this.#mustBe('item_id', 'a string, an integer or null');
-    }
-    const score = this.#value('score');
-    if (score !== null && !(typeof score === 'number' && score >= 0 && score <= 1 && status === 'ok')) {
-      throw this.#mustBe(
-        'score',
-        status === 'ok' ? 'a number from 0 to 1, or null' : 'null, unless the status is "ok"',
-      );
-    }
-    const passed = this.#value('passed');
-    if (passed !== null && !(typeof passed === 'boolean' && score !== null)) {
-      throw this.#mustBe('passed', score === null ? 'null without a score' : 'true, false or null');
-    }
-    const explanation = this.#value('explanation');
-    if (explanation !== null && typeof explanation !== 'string') {
-      throw this.#mustBe('explanation', 'a string or null');
-    }
-    const error = readRunError(this.#value('error'));
-    if (error === undefined) throw this.#mustBe('error', 'an object with code and message, or null');
-    const latencyMs = this.#value('latency_ms');
-    if (latencyMs !== null && !(typeof latencyMs === 'number' && latencyMs >= 0)) {
-      throw this.#mustBe('latency_ms', 'a number of at least 0, or null');
-    }
-    const usage = this.#value('usage');
-    if (usage !== null && !isJsonObject(usage)) throw this.#mustBe('usage', 'an object or null');
-    const output = this.#value('output');
-    return {
-      ...{ ...position, itemId, status, output, score, passed, explanation, error, latencyMs, usage },
-      ...this.#completion(),
-    };
-  }
+/** How a member is read. */
+interface MemberReader {
+  /** The value of the field; undefined for an invalid member. */
+  readonly read: (member: JsonValue, field: ResultField) => unknown;
+  /** What the member must be, for errors. */
+  readonly wanted: (field: ResultField) => string;
+}
 
-  #completion(): Pick<PackageResult, 'judgeUsage' | 'finishReason' | 'attempts' | 'omittedAssets'> {
-    const judgeUsage = this.#value('judge_usage');
-    if (judgeUsage !== null && !isJsonObject(judgeUsage)) {
-      throw this.#mustBe('judge_usage', 'an object or null');
-    }
-    const finishReason = this.#value('finish_reason');
-    if (finishReason !== null && !(typeof finishReason === 'string' && /^[\w.-]{1,64}$/.test(finishReason))) {
-      throw this.#mustBe('finish_reason', 'a name of at most 64 characters, or null');
-    }
-    const attempts = this.#value('attempts');
-    const isCount = typeof attempts === 'number' && Number.isInteger(attempts) && attempts >= 0;
-    if (attempts !== null && !(isCount && attempts <= MAX_ATTEMPTS)) {
-      throw this.#mustBe('attempts', `an integer from 0 to ${MAX_ATTEMPTS}, or null`);
-    }
-    const omitted = this.#value('omitted_assets');
-    if (omitted !== null && !(Array.isArray(omitted) && omitted.every((name) => typeof name === 'string'))) {
-      throw this.#mustBe('omitted_assets', 'an array of names, or null');
-    }
-    return {
-      judgeUsage,
-      finishReason,
-      attempts: attempts as number | null,
-      omittedAssets: omitted as string[] | null,
-    };
-  }
+const READERS: Readonly<Record<StatedKind, MemberReader>> = {
+  text: readerOf((member) => typeof member === 'string', 'a string'),
+  name: readerOf(
+    (member) => typeof member === 'string' && /^[\w.-]{1,64}$/.test(member),
+    'a name of at most 64 characters, or null',
+  ),
+  word: {
+    read: (member, { values = [] }) => values.find((word) => word === member),
+    wanted: ({ values = [] }) => {
+      const words = values.map((word) => `"${word}"`);
+      return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+    },
+  },
+  integer: {
+    read: (member, field) => (Number.isSafeInteger(member) && isInRange(member, field) ? member : undefined),
+    wanted: (field) => `an integer ${rangeOf(field)}`,
+  },
+  number: {
+    read: (member, field) => (isInRange(member, field) ? member : undefined),
+    wanted: (field) => `a number ${rangeOf(field)}`,
+  },
+  boolean: readerOf((member) => typeof member === 'boolean', 'true, false or null'),
+  id: readerOf((member) => typeof member === 'string' || isInteger(member), 'a string, an integer or null'),
+  string: readerOf((member) => typeof member === 'string', 'a string or null'),
+  json: readerOf(() => true, 'a value'),
+  object: readerOf(isJsonObject, 'an object or null'),
+  names: readerOf(
+    (member) => Array.isArray(member) && member.every((name) => typeof name === 'string'),
+    'an array of names, or null',
+  ),
+  failure: { read: readRunError, wanted: () => 'an object with code and message, or null' },
+};
 
-  #value(key: string): JsonValue {
-    return getMember(this.#line, key) ?? null;
-  }
+function readerOf(isValid: (member: JsonValue) => boolean, wanted: string): MemberReader {
+  return { read: (member) => (isValid(member) ? member : undefined), wanted: () => wanted };
+}
 
-  #mustBe(key: string, wanted: string): PackageError {
-    return invalid(`${key} must be ${wanted}.`, this.#location, `/${key}`);
-  }
+const isInRange = (member: JsonValue, { minimum = -Infinity, maximum = Infinity }: ResultField): boolean =>
+  typeof member === 'number' && member >= minimum && member <= maximum;
+
+function rangeOf({ minimum, maximum, isRequired = false }: ResultField): string {
+  const range = maximum === undefined ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  return isRequired ? range : `${range}, or null`;
 }
 
 /** An id may be any integer that an item may have, however it is written. */

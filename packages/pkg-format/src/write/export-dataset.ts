@@ -1,5 +1,5 @@
-import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { ItemParts, LinkedFile, RESULT_FIELDS, ResultName } from '@svc/jsonl-v23/internal';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 
 /** An item to write, in its stored parts. */
 export interface ExportItem extends ItemParts {
@@ -59,27 +59,12 @@ export interface ExportDataset {
   ) => Uint8Array | AsyncIterable<Uint8Array>;
 }
 
+type ResultMember = (typeof RESULT_FIELDS)[Exclude<ResultName, 'sectionOrderIndex'>]['wire'];
+
 /** One item result, as in `results.jsonl`. Absent members are written as null. */
-export interface ExportResult {
-  readonly section: string;
-  readonly order_index: number;
-  readonly item_id?: JsonObject[string];
-  readonly repetition?: JsonObject[string];
-  readonly status?: JsonObject[string];
-  readonly output?: JsonObject[string];
-  readonly score?: JsonObject[string];
-  readonly passed?: JsonObject[string];
-  readonly explanation?: JsonObject[string];
-  readonly error?: JsonObject[string];
-  readonly latency_ms?: JsonObject[string];
-  readonly usage?: JsonObject[string];
-  readonly item_hash?: JsonObject[string];
-  readonly finish_reason?: JsonObject[string];
-  readonly judge_usage?: JsonObject[string];
-  readonly attempts?: JsonObject[string];
-  readonly omitted_assets?: JsonObject[string];
-  readonly truncated?: JsonObject[string];
-}
+export type ExportResult = {
+  readonly [Member in ResultMember]?: JsonValue;
+} & { readonly section: string; readonly order_index: number };
 
 /** A run to write with its dataset. */
 export interface ExportRun {

@@ -1,5 +1,6 @@
 import {
   createSha256,
+  PUBLIC_RESULT_FIELDS,
   redactValue,
   type Sha256,
   sha256Hex,
@@ -89,27 +90,6 @@ export function packagePlan(
     },
   };
 }
-
-const RESULT_MEMBERS = [
-  'section',
-  'order_index',
-  'item_id',
-  'repetition',
-  'status',
-  'output',
-  'score',
-  'passed',
-  'explanation',
-  'error',
-  'latency_ms',
-  'usage',
-  'item_hash',
-  'finish_reason',
-  'judge_usage',
-  'attempts',
-  'omitted_assets',
-  'truncated',
-] as const satisfies (keyof ExportResult)[];
 
 /** Options of {@link preparePackage}. */
 interface PrepareOptions extends WriteOptions {
@@ -291,7 +271,7 @@ async function* resultLines(
     signal?.throwIfAborted();
     yield batch.map((result) => {
       const members: JsonObject = {};
-      for (const member of RESULT_MEMBERS) members[member] = result[member] ?? null;
+      for (const { wire } of PUBLIC_RESULT_FIELDS) members[wire] = result[wire as keyof ExportResult] ?? null;
       return canonicalJson(redactValue(members, known));
     });
   }

@@ -4,11 +4,11 @@ import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../d
 import { isUuid } from '../../database/values.ts';
 import type { ListedItem } from '../../datasets/list-items.ts';
 import {
-  type ListedResult,
   planResults,
   positionOf,
   type ResultPosition,
   readPlannedResults,
+  type StoredResult,
 } from '../run-results.ts';
 import { runNotFound, SUMMARY_VERSION } from '../run-row.ts';
 import type { CountedBlocks } from './counted-blocks.ts';
@@ -23,7 +23,7 @@ export interface ResultsRequest extends PageRequest, ResultsConditions {
 }
 
 /** A result of a page, with its item where that was asked for. */
-export interface ResultWithItem extends ListedResult {
+export interface ResultWithItem extends StoredResult {
   /** Null without a payload where the item is too large; absent where it was not asked for. */
   readonly item?: ListedItem | null | undefined;
 }

@@ -1,7 +1,9 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
+import { PUBLIC_RESULT_FIELDS } from '@svc/jsonl-v23/internal';
 import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/runtime';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
 import { linkedItemText } from '../datasets/linked-item.ts';
+import { fieldBody, fieldSchema } from '../docs/fields.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
 import { costOf, scoresOf, usageOf } from './run-numbers.ts';
 import { COST, LATENCY, RUN_SCORES, USAGE } from './score-schemas.ts';
@@ -9,7 +11,6 @@ import { COST, LATENCY, RUN_SCORES, USAGE } from './score-schemas.ts';
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 const UUID: Schema = { type: 'string', format: 'uuid' };
 const TEXT_OR_NULL: Schema = { type: ['string', 'null'] };
-const NUMBER_OR_NULL: Schema = { type: ['number', 'null'] };
 const TIME_OR_NULL: Schema = { type: ['string', 'null'], format: 'date-time' };
 const FAILURE: Schema = {
   type: ['object', 'null'],
@@ -83,28 +84,7 @@ export const RUN: Schema = shape(
 
 export const RUN_RESULT: Schema = shape(
   {
-    section: { type: 'string' },
-    order_index: COUNT,
-    repetition: { type: 'integer', minimum: 1 },
-    item_id: { type: ['string', 'integer', 'null'] },
-    status: { type: 'string', enum: RESULT_STATUSES },
-    output: { description: 'the output of the provider' },
-    score: NUMBER_OR_NULL,
-    passed: { type: ['boolean', 'null'] },
-    explanation: TEXT_OR_NULL,
-    error: FAILURE,
-    latency_ms: { ...NUMBER_OR_NULL, description: 'milliseconds, rounded to 0.1' },
-    usage: { type: ['object', 'null'], description: 'as the provider reported it' },
-    judge_usage: { type: ['object', 'null'], description: 'the same of the judge' },
-    item_hash: { type: ['string', 'null'], pattern: '^[0-9a-f]{64}$' },
-    finish_reason: TEXT_OR_NULL,
-    truncated: { type: 'boolean', description: 'whether the output was cut at the token limit' },
-    attempts: { type: ['integer', 'null'], minimum: 0, description: 'requests to the provider' },
-    omitted_assets: {
-      type: ['array', 'null'],
-      items: { type: 'string' },
-      description: 'names of assets that the provider was not sent',
-    },
+    ...Object.fromEntries(PUBLIC_RESULT_FIELDS.map((field) => [field.wire, fieldSchema(field)])),
     item: { type: ['object', 'null'], description: 'only with `include=item`' },
   },
   ['item'],
@@ -146,27 +126,11 @@ export function isFinished(run: Run): boolean {
 
 /** A result of a run as JSON, with links to the files of its item. */
 export function serializeResult(result: ResultWithItem, datasetId: string): JsonBody {
-  return {
-    section: result.section,
-    order_index: result.orderIndex,
-    repetition: result.repetition,
-    item_id: textOrNull(result.itemId),
-    status: result.status,
-    output: textOrNull(result.output),
-    score: result.score,
-    passed: result.passed,
-    explanation: textOrNull(result.explanation),
-    error: result.isTooLarge ? ITEM_TOO_LARGE : textOrNull(result.error),
-    latency_ms: result.latencyMs,
-    usage: textOrNull(result.usage),
-    judge_usage: textOrNull(result.judgeUsage),
-    item_hash: result.itemHash === null ? null : Buffer.from(result.itemHash).toString('hex'),
-    finish_reason: result.finishReason,
-    truncated: result.truncated,
-    attempts: result.attempts,
-    omitted_assets: textOrNull(result.omittedAssets),
-    ...(result.item === undefined ? {} : { item: itemText(result.item, datasetId) }),
-  };
+  const members: Record<string, JsonBody> = {};
+  for (const field of PUBLIC_RESULT_FIELDS) members[field.wire] = fieldBody(field, result[field.name]);
+  if (result.isTooLarge) members['error'] = ITEM_TOO_LARGE;
+  if (result.item !== undefined) members['item'] = itemText(result.item, datasetId);
+  return members;
 }
 
 /** The item of a result; null where it is too large. */

@@ -1,0 +1,41 @@
+import { type Field, type FieldKind, isJsonField, wireValue } from '@svc/jsonl-v23/internal';
+import { type JsonBody, JsonText, type Schema } from '@svc/runtime';
+
+const HASH = '^[0-9a-f]{64}$';
+const SCHEMAS: Readonly<Record<FieldKind, Schema>> = {
+  text: { type: 'string' },
+  name: { type: 'string' },
+  word: { type: 'string' },
+  integer: { type: 'integer' },
+  number: { type: 'number' },
+  boolean: { type: 'boolean' },
+  hash: { type: 'string', pattern: HASH },
+  uuid: { type: 'string', format: 'uuid' },
+  time: { type: 'string', format: 'date-time' },
+  id: { type: ['string', 'integer'] },
+  string: { type: 'string' },
+  json: {},
+  object: { type: 'object' },
+  names: { type: 'array', items: { type: 'string' } },
+  failure: { type: 'object', properties: { code: { type: 'string' }, message: { type: 'string' } } },
+};
+
+/** The schema of a field. */
+export function fieldSchema(field: Field): Schema {
+  const { type, ...others } = SCHEMAS[field.kind];
+  const { isRequired = false, values, minimum, maximum, description } = field;
+  return {
+    ...(type === undefined ? {} : { type: isRequired ? type : [type, 'null'].flat() }),
+    ...others,
+    ...(values === undefined ? {} : { enum: values }),
+    ...(minimum === undefined ? {} : { minimum }),
+    ...(maximum === undefined ? {} : { maximum }),
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+/** The value of a field in a body; stored JSON text is sent as it is. */
+export function fieldBody(field: Field, value: Parameters<typeof wireValue>[0]): JsonBody {
+  if (isJsonField(field)) return value === null ? null : new JsonText(value as string);
+  return wireValue(value) as JsonBody;
+}

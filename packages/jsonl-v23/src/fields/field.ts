@@ -1,0 +1,69 @@
+import { toHex } from '../hash/hex.ts';
+import type { JsonObject, JsonValue } from '../json/index.ts';
+
+/** Values by kind. A large JSON value may be `Text` instead. */
+interface KindValues<Text> {
+  /** Text without NUL, which a database stores as it is. */
+  readonly text: string;
+  /** Letters, digits, `_`, `.` and `-`: at most 64. */
+  readonly name: string;
+  /** One of `values`. */
+  readonly word: string;
+  readonly integer: number;
+  readonly number: number;
+  readonly boolean: boolean;
+  /** 32 bytes; 64 hex digits on the wire. */
+  readonly hash: Uint8Array;
+  readonly uuid: string;
+  readonly time: Date;
+  /** The id of an item: a string or an integer. */
+  readonly id: JsonValue;
+  /** Any text. */
+  readonly string: string;
+  /** Any value. */
+  readonly json: JsonValue | Text;
+  readonly object: JsonObject | Text;
+  readonly names: readonly string[];
+  readonly failure: { readonly code: string; readonly message: string };
+}
+
+/** What a field holds. Each layer states what it does with a kind once, for all fields. */
+export type FieldKind = keyof KindValues<never>;
+
+/** Kinds that are stored as JSON text. */
+const JSON_KINDS = ['id', 'string', 'json', 'object', 'names', 'failure'] as const;
+type JsonKind = (typeof JSON_KINDS)[number];
+
+/** A field of a record. */
+export interface Field {
+  /** In packages, tables, the API and the database. */
+  readonly wire: string;
+  readonly kind: FieldKind;
+  /** Whether it is never null. */
+  readonly isRequired?: boolean;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly values?: readonly string[];
+  readonly description?: string;
+}
+
+/** The value of a field. */
+export type FieldValue<F extends Field, Text = never> =
+  | (F extends { readonly values: readonly (infer Word)[] } ? Word : KindValues<Text>[F['kind']])
+  | (F extends { readonly isRequired: true } ? never : null);
+
+/** The value of a field as it is stored: JSON is its text. */
+export type FieldText<F extends Field, Bytes = never> = F['kind'] extends JsonKind
+  ? string | Bytes | (F extends { readonly isRequired: true } ? never : null)
+  : FieldValue<F>;
+
+/** Whether the field is stored as JSON text. */
+export function isJsonField({ kind }: Field): boolean {
+  return JSON_KINDS.some((json) => json === kind);
+}
+
+/** The value of a field that is not JSON, as JSON has it. */
+export function wireValue(value: string | number | boolean | Date | Uint8Array | null): JsonValue {
+  if (value instanceof Uint8Array) return toHex(value);
+  return value instanceof Date ? value.toISOString() : value;
+}

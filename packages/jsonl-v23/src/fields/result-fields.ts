@@ -1,0 +1,108 @@
+import type { Field, FieldText, FieldValue } from './field.ts';
+
+/** A field of a result. */
+export interface ResultField extends Field {
+  /** What a line of a package means that lacks the field; null without it. */
+  readonly default?: number;
+  /** Whether only the store knows it: neither packages, nor tables, nor the API have it. */
+  readonly isInternal?: boolean;
+  /** Whether the store finds it out: the reader of a package ignores it. */
+  readonly isDerived?: boolean;
+}
+
+/**
+ * The fields of a result, in the order of the columns of a table. Insert, select, tables, packages and the API follow
+ * from this list: for another field, add it here and to `run_results`, and compute it.
+ */
+export const RESULT_FIELDS = {
+  section: { wire: 'section', kind: 'text', isRequired: true },
+  /** Order of the section in the dataset, from 0. */
+  sectionOrderIndex: {
+    wire: 'section_order_index',
+    kind: 'integer',
+    isRequired: true,
+    minimum: 0,
+    isInternal: true,
+  },
+  /** Order of the item in its section, from 0. */
+  orderIndex: { wire: 'order_index', kind: 'integer', isRequired: true, minimum: 0 },
+  /** The item's own id: a string, an integer, or null if it has none. */
+  itemId: { wire: 'item_id', kind: 'id' },
+  /** From 1. */
+  repetition: { wire: 'repetition', kind: 'integer', isRequired: true, minimum: 1, default: 1 },
+  status: { wire: 'status', kind: 'word', isRequired: true, values: ['ok', 'failed', 'unscored'] },
+  /** The provider's output; null without one. */
+  output: { wire: 'output', kind: 'json', description: 'the output of the provider' },
+  /** 0 to 1; null unless the status is ok. */
+  score: { wire: 'score', kind: 'number', minimum: 0, maximum: 1 },
+  passed: { wire: 'passed', kind: 'boolean' },
+  explanation: { wire: 'explanation', kind: 'string' },
+  error: { wire: 'error', kind: 'failure' },
+  /** Milliseconds until the provider's output, retries included; rounded to 0.1. */
+  latencyMs: {
+    wire: 'latency_ms',
+    kind: 'number',
+    minimum: 0,
+    description: 'milliseconds, rounded to 0.1',
+  },
+  /** Token counts as the provider reported them. */
+  usage: { wire: 'usage', kind: 'object', description: 'as the provider reported it' },
+  /** Those of the judge. */
+  judgeUsage: { wire: 'judge_usage', kind: 'object', description: 'the same of the judge' },
+  /** 32 bytes; null if the item is gone. */
+  itemHash: { wire: 'item_hash', kind: 'hash', isDerived: true },
+  /** Why the output ended; `length` if it was cut at the token limit. Null if unknown. */
+  finishReason: { wire: 'finish_reason', kind: 'name' },
+  /** Whether the output was cut at the token limit. */
+  truncated: {
+    wire: 'truncated',
+    kind: 'boolean',
+    isRequired: true,
+    isDerived: true,
+    description: 'whether the output was cut at the token limit',
+  },
+  /** Requests to the provider; null if it took none, or if unknown. */
+  attempts: {
+    wire: 'attempts',
+    kind: 'integer',
+    minimum: 0,
+    maximum: 1_000_000,
+    description: 'requests to the provider',
+  },
+  /** Names of the item's assets that the provider, or the judge, was not sent; null if unknown. */
+  omittedAssets: {
+    wire: 'omitted_assets',
+    kind: 'names',
+    description: 'names of assets that the provider was not sent',
+  },
+} as const;
+
+type Fields = typeof RESULT_FIELDS;
+
+/** The names of the fields. */
+export type ResultName = keyof Fields;
+
+/** Those that the store does not find out itself. */
+export type StatedName = {
+  [Name in ResultName]: Fields[Name] extends { readonly isDerived: true } ? never : Name;
+}[ResultName];
+
+/** A result as it is made, or as a package has it; a large JSON value may be `Text` instead. */
+export type ResultValues<Text = never> = {
+  readonly [Name in StatedName]: FieldValue<Fields[Name], Text>;
+};
+
+/** A result whose JSON values are texts, as it is stored. */
+export type ResultTexts<Names extends ResultName = ResultName, Bytes = never> = {
+  readonly [Name in Names]: FieldText<Fields[Name], Bytes>;
+};
+
+/** The fields, each with its name. */
+export const RESULT_FIELD_LIST: readonly (ResultField & { readonly name: ResultName })[] = Object.entries(
+  RESULT_FIELDS,
+).map(([name, field]) => ({ ...field, name: name as ResultName }));
+
+/** Those that packages, tables and the API have. */
+export const PUBLIC_RESULT_FIELDS: typeof RESULT_FIELD_LIST = RESULT_FIELD_LIST.filter(
+  ({ isInternal = false }) => !isInternal,
+);

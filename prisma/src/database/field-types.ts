@@ -1,0 +1,20 @@
+import type { FieldKind } from '@svc/jsonl-v23/internal';
+
+/** The type of the column of a field. */
+export const SQL_TYPES: Readonly<Record<FieldKind, string>> = {
+  text: 'text',
+  name: 'text',
+  word: 'text',
+  integer: 'int',
+  number: 'float8',
+  boolean: 'bool',
+  hash: 'bytea',
+  uuid: 'uuid',
+  time: 'timestamptz',
+  id: 'text',
+  string: 'text',
+  json: 'text',
+  object: 'text',
+  names: 'text',
+  failure: 'text',
+};
