@@ -28,6 +28,8 @@ const theme = createTheme({
     NavLink: {
       vars: () => ({ root: { '--nl-hover': 'var(--mantine-primary-color-light)' }, children: {} }),
     },
+    // the chosen option again changes nothing; what may be empty has a button for it
+    Select: { defaultProps: { allowDeselect: false } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true } },
     Table: { defaultProps: { verticalSpacing: 6, horizontalSpacing: 'sm' } },
   },

@@ -190,7 +190,7 @@ describe('the console of a service with keys', () => {
     const found: string[] = [];
     const provide = async (within: Locator, model: string): Promise<void> => {
       await within.getByLabel('Base URL').fill(provider.baseUrl);
-      await within.getByRole('textbox', { name: 'Model' }).fill(model);
+      await within.getByLabel(/^Model/).fill(model);
     };
     const model = page.getByRole('group', { name: 'Provider' });
     await provide(model, 'small-1');
@@ -209,8 +209,9 @@ describe('the console of a service with keys', () => {
     await params.fill('{"seed": 9007199254740993,\n "top_p": 0.9}');
     await query.fill('version=1\n\nstage=test');
     await headers.fill('x-team: tests');
-    await page.getByRole('button', { name: 'Which items, and what is asked' }).click();
+    await page.getByRole('button', { name: 'Which items' }).click();
     await page.getByLabel('First items').fill('8');
+    await page.getByRole('button', { name: 'What is asked' }).click();
     await page.getByLabel('System prompt').fill('Be brief.');
     await page.getByRole('button', { name: 'Scoring' }).click();
     await page.getByLabel('Let a model judge').click({ force: true });

@@ -36,7 +36,7 @@ export function ComparePage() {
   const recent = listed.data?.data ?? [];
   const choices = [...runs, ...recent.filter(({ id }) => !ids.includes(id))];
   return (
-    <Page title="Compare" subtitle="The first run is what the others are compared with.">
+    <Page title="Compare" subtitle="The first run is the baseline.">
       <MultiSelect
         label="Runs"
         placeholder={ids.length < 2 ? 'Choose two or more runs' : undefined}

@@ -15,7 +15,7 @@ const route = getRouteApi('/compare');
 
 const ScoreSlope = lazy(() => import('../ui/charts/score-slope.tsx'));
 
-/** The first run and the others: how their scores differ, by section too, and the items in which two of them differ. */
+/** How runs differ from the first one: their scores, also by section, and the items in which two of them differ. */
 export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
   const api = useApi();
   const { other: stated, only } = route.useSearch();
@@ -76,7 +76,6 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
             aria-label="Run whose items are listed"
             size="xs"
             w={280}
-            allowDeselect={false}
             value={other.id}
             onChange={(id) => change({ other: id ?? undefined })}
             data={others.map((run) => ({ value: run.id, label: nameOf(run) }))}

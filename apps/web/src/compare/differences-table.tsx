@@ -55,7 +55,7 @@ export function DifferencesTable({
       cell: ({ scores }) =>
         scores === null ? (
           <Text span size="sm" c="dimmed">
-            the others are compared with this one
+            the baseline
           </Text>
         ) : (
           <Interval scores={scores} />

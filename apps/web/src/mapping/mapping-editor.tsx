@@ -1,6 +1,6 @@
-import { Button, Collapse, SimpleGrid, Stack } from '@mantine/core';
-import { useDisclosure } from '@mantine/hooks';
+import { SimpleGrid, Stack } from '@mantine/core';
 import { useState } from 'react';
+import { More } from '../ui/form/more.tsx';
 import { MappingField } from './mapping-field.tsx';
 import { MAPPING_FIELDS, type MappingDraft, type MappingField as MappingKey } from './mapping-fields.ts';
 
@@ -17,7 +17,6 @@ export function MappingEditor({
   readonly reasons: Readonly<Record<string, string>>;
   readonly onChange: (mapping: MappingDraft) => void;
 }) {
-  const [isOpen, more] = useDisclosure(false);
   // a field stays where it is while it is edited
   const [suggested] = useState(mapping);
   const isSuggested = ({ key }: MappingKey): boolean => (suggested[key] ?? null) !== null;
@@ -40,19 +39,7 @@ export function MappingEditor({
   return (
     <Stack gap="xs" role="group" aria-label="Mapping">
       {fieldsOf(common)}
-      <Button
-        variant="subtle"
-        size="compact-sm"
-        px={0}
-        w="fit-content"
-        onClick={more.toggle}
-        aria-expanded={isOpen}
-      >
-        {isOpen ? 'Fewer fields' : 'More fields'}
-      </Button>
-      <Collapse expanded={isOpen} transitionDuration={0}>
-        {isOpen && fieldsOf(rare)}
-      </Collapse>
+      <More what="fields">{fieldsOf(rare)}</More>
     </Stack>
   );
 }

@@ -7,7 +7,7 @@ import { MappingEditor } from './mapping-editor.tsx';
 import type { SuggestedMapping } from './suggest-mapping.ts';
 import type { MappingState } from './use-mapping-draft.ts';
 
-/** The mapping of columns beside the items that it makes. */
+/** The mapping of columns next to the items that it makes. */
 export function MappingPanes({
   columns,
   reasons,

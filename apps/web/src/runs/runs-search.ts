@@ -55,7 +55,7 @@ export function parseRunSearch(search: RawSearch): RunSearch {
   };
 }
 
-/** Reads the address of the page for a new run. */
-export function parseNewRunSearch(search: RawSearch): { readonly dataset?: string } {
-  return { dataset: textOf(search, 'dataset') };
+/** Reads the address of the page for a new run: its dataset, or the run that it is a copy of. */
+export function parseNewRunSearch(search: RawSearch): { readonly dataset?: string; readonly copy?: string } {
+  return { dataset: textOf(search, 'dataset'), copy: textOf(search, 'copy') };
 }

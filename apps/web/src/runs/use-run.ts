@@ -12,7 +12,7 @@ export type WatchedRun = Run & {
   readonly progress?: { readonly results_per_minute: number | null; readonly remaining_ms: number | null };
 };
 
-/** Events tell counts; scores by group and latencies of a run that works are read so often. */
+/** Events have only counts: scores by group and latencies of an active run are read at this interval. */
 const REFRESH_MS = 3_000;
 
 /** A run as it is now, followed until its end. */

@@ -15,8 +15,8 @@ const SessionContext = createContext<Session | null>(null);
 
 const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
 
-/** Shows what is inside to people with a session, and a sign-in page to the others. */
-export function SessionGate({ children }: { readonly children: ReactNode }) {
+/** Shows its children to people with a session, and a sign-in page to everyone else. */
+export function SessionBoundary({ children }: { readonly children: ReactNode }) {
   const api = useApi();
   const session = useQuery({ queryKey: sessionKey, queryFn: () => dataOf(api.GET('/session')) });
   const isSignedOut = session.error instanceof ApiProblem && session.error.status === 401;
@@ -51,7 +51,7 @@ function SessionEnded() {
 /** The session of this browser. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (session === null) throw new Error('A component that needs a session must be inside SessionGate.');
+  if (session === null) throw new Error('A component that needs a session must be inside SessionBoundary.');
   return session;
 }
 

@@ -33,7 +33,8 @@ export function ConnectionBanner() {
       mb="md"
       role="alert"
     >
-      The service does not respond. What you see may be out of date; the page goes on when it is back.
+      The service does not respond. What you see may be out of date. The page continues when the service is
+      back.
     </Alert>
   );
 }

@@ -12,7 +12,7 @@ import {
   IconUpload,
 } from '@tabler/icons-react';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { SessionGate, useCan } from '../session/session.tsx';
+import { SessionBoundary, useCan } from '../session/session.tsx';
 import { Tour } from '../tour/tour.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { DropAnywhere } from './drop-anywhere.tsx';
@@ -31,9 +31,9 @@ const PAGES = [
 /** The frame of every page: navigation, banner, and the page itself. */
 export function Shell() {
   return (
-    <SessionGate>
+    <SessionBoundary>
       <Frame />
-    </SessionGate>
+    </SessionBoundary>
   );
 }
 

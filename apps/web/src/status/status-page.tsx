@@ -20,7 +20,7 @@ export function StatusPage() {
   const api = useApi();
   const readiness = useQuery({
     queryKey: ['readyz'],
-    // not ready is an answer too
+    // a service that is not ready responds with a status, too
     queryFn: async ({ signal }) => (await (await fetch('/readyz', { signal })).json()) as Readiness,
     refetchInterval: REFRESH_MS,
   });

@@ -4,7 +4,7 @@ export interface TourStep {
   readonly text: string;
   /** The page on which it is shown; an address that begins so. */
   readonly route: string;
-  /** Whether an address is that of the next step: the tour then goes on by itself. */
+  /** Whether an address is that of the next step: the tour then continues by itself. */
   readonly isDone: (path: string, search: Readonly<Record<string, unknown>>) => boolean;
 }
 

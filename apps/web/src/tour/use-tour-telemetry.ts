@@ -39,7 +39,7 @@ export function useTourTelemetry(): (lifecycle: Lifecycle) => void {
         tutorial_version: TOUR_VERSION,
         anonymous_session_id: session.current,
       };
-      // the tour goes on, and a failure changes nothing
+      // the tour continues after a failure
       void dataOf(api.POST('/telemetry/onboarding', { body })).catch(() => undefined);
     },
     [api, isOn, route],

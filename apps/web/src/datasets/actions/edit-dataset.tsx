@@ -1,56 +1,36 @@
-import { Textarea, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useForm } from '@mantine/form';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
-import { EditDialog } from '../../ui/edit-dialog.tsx';
+import { type Field, Fields } from '../../ui/form/fields.tsx';
+import { FormDialog } from '../../ui/form/form-dialog.tsx';
+import { useSaved } from '../../ui/form/use-saved.ts';
 import type { Dataset } from '../items/item-windows.ts';
+
+const FIELDS: readonly Field[] = [
+  { name: 'name', label: 'Name', required: true, maxLength: 255, isFirst: true },
+  { name: 'description', label: 'Description', kind: 'lines' },
+  { name: 'notes', label: 'Notes', kind: 'lines' },
+];
 
 /** Changes the name, description and notes of a dataset. */
 export function EditDataset({
-  dataset,
+  dataset: { id, name, description, notes },
   onClose,
 }: {
   readonly dataset: Dataset;
   readonly onClose: () => void;
 }) {
   const api = useApi();
-  const [name, setName] = useState(dataset.name);
-  const [description, setDescription] = useState(dataset.description ?? '');
-  const [notes, setNotes] = useState(dataset.notes ?? '');
-  const save = () =>
-    dataOf(
-      api.PATCH('/datasets/{id}', {
-        params: { path: { id: dataset.id } },
-        body: { name, description: description || null, notes: notes || null },
-      }),
-    );
-  const lines = { autosize: true, minRows: 2, maxRows: 8 } as const;
+  const saved = useSaved(['dataset', id], ['datasets']);
+  const form = useForm({ initialValues: { name, description: description ?? '', notes: notes ?? '' } });
+  const save = (): Promise<void> => {
+    const { values } = form;
+    const body = { name: values.name, description: values.description || null, notes: values.notes || null };
+    return saved(dataOf(api.PATCH('/datasets/{id}', { params: { path: { id } }, body })));
+  };
   return (
-    <EditDialog
-      title="Edit the dataset"
-      save={save}
-      shownBy={[['dataset', dataset.id], ['datasets']]}
-      onClose={onClose}
-    >
-      <TextInput
-        label="Name"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        required
-        maxLength={255}
-      />
-      <Textarea
-        {...lines}
-        label="Description"
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-      />
-      <Textarea
-        {...lines}
-        label="Notes"
-        value={notes}
-        onChange={(event) => setNotes(event.currentTarget.value)}
-      />
-    </EditDialog>
+    <FormDialog title="Edit the dataset" action="Save" submit={save} onClose={onClose}>
+      <Fields form={form} fields={FIELDS} />
+    </FormDialog>
   );
 }

@@ -11,7 +11,7 @@ import { useItems } from './use-items.ts';
 
 const route = getRouteApi('/datasets/$id');
 
-/** The items of a dataset: filters, a list of any length, and the open item beside it. */
+/** The items of a dataset: filters, a list of any length next to the open item. */
 export function ItemsTab({ dataset }: { readonly dataset: Dataset }) {
   const { section, type, tag, q, item } = route.useSearch();
   const navigate = route.useNavigate();

@@ -31,7 +31,7 @@ export interface Items {
 }
 
 /**
- * The items of a dataset in windows around what is visible. Without a filter any window can be read at once, by its
+ * The items of a dataset in windows around what is visible. Without a filter any window can be read directly, by its
  * position; with one, each begins at the cursor of the window before.
  */
 export function useItems(dataset: Dataset, filters: ItemFilters): Items {

@@ -1,5 +1,4 @@
 import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
@@ -9,7 +8,7 @@ import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import type { Dataset } from '../items/item-windows.ts';
-import { readOverview } from './read-overview.ts';
+import { useOverview } from './use-overview.ts';
 
 const route = getRouteApi('/datasets/$id');
 
@@ -18,12 +17,7 @@ const roundText = (value: number): string => formatCount(Math.round(value));
 /** What is in a dataset: counts by section, type and tag, and the lengths of its texts. */
 export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) {
   const [isLimited, setLimited] = useState(true);
-  const found = useQuery({
-    queryKey: ['overview', dataset.id, isLimited],
-    queryFn: ({ signal }) => readOverview(dataset.id, isLimited, signal),
-    staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: (before) => before,
-  });
+  const found = useOverview(dataset.id, isLimited);
   const navigate = route.useNavigate();
   const show = (filters: DatasetSearch): void => void navigate({ search: { tab: 'items', ...filters } });
   const sections = new Map(dataset.sections.map(({ name, item_count }) => [name, item_count]));

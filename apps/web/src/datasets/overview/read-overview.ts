@@ -14,11 +14,15 @@ export interface Overview {
   readonly promptLengths: readonly number[];
   readonly targetLengths: readonly number[];
   readonly choiceCounts: readonly number[];
+  /** Ids of the first items. */
+  readonly ids: readonly string[];
 }
 
 /** Where reading stops without being asked for more. */
 const FIRST_ITEMS = 5_000;
 const FIRST_BYTES = 16 * 1024 * 1024;
+
+const MAX_IDS = 500;
 
 /** Items between two looks at the clock of the page. */
 const STEP = 200;
@@ -50,6 +54,7 @@ class Counts {
   readonly #promptLengths: number[] = [];
   readonly #targetLengths: number[] = [];
   readonly #choiceCounts: number[] = [];
+  readonly #ids: string[] = [];
 
   add(line: string): void {
     const item = parseJson(line);
@@ -58,6 +63,8 @@ class Counts {
     if (!isJsonObject(item)) return;
     increment(this.#types, plainText(getMember(item, 'type'), 60) || 'freeform');
     for (const tag of tagsOf(item)) increment(this.#tags, tag);
+    const id = plainText(getMember(item, 'id'));
+    if (id !== '' && this.#ids.length < MAX_IDS) this.#ids.push(id);
     this.#promptLengths.push(lengthOf(item));
     const answer = getMember(item, 'answer');
     if (answer !== undefined && answer !== null)
@@ -75,6 +82,7 @@ class Counts {
       promptLengths: this.#promptLengths,
       targetLengths: this.#targetLengths,
       choiceCounts: this.#choiceCounts,
+      ids: this.#ids,
     };
   }
 }

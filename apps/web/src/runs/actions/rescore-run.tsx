@@ -1,16 +1,15 @@
-import { Button, Group, Modal, Stack, Text, TextInput } from '@mantine/core';
+import { Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import type { Paths } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type FormEvent, useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { CheckerFields } from '../create/checker-fields.tsx';
-import { checkerOf, NO_CHECKER } from '../create/checker-form.ts';
-import { JudgeFields } from '../create/judge-fields.tsx';
-import { judgeOf, NO_JUDGE } from '../create/judge-form.ts';
+import { Fields } from '../../ui/form/fields.tsx';
+import { FormDialog } from '../../ui/form/form-dialog.tsx';
+import { checkerOf, EMPTY_SCORING, judgeOf, problemsOf, stated } from '../create/run-form.ts';
+import { ScoringFields } from '../create/scoring-fields.tsx';
 import type { Run } from '../use-run.ts';
 
 type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];
@@ -20,65 +19,38 @@ export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClo
   const api = useApi();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [checker, setChecker] = useState(NO_CHECKER);
-  const [judge, setJudge] = useState(NO_JUDGE);
-  const [name, setName] = useState('');
+  const form = useForm({
+    initialValues: { ...EMPTY_SCORING, name: '' },
+    validate: problemsOf,
+    validateInputOnChange: true,
+  });
   const { price } = run.config as { readonly price?: { readonly currency: string } | null };
   const currency = price?.currency ?? 'USD';
-  const statedJudge = judgeOf(judge, currency);
-  const statedChecker = checkerOf(checker);
-  const isReady = statedJudge !== null && (statedJudge !== undefined || statedChecker !== undefined);
-  const rescore = useMutation({
-    mutationFn: () => {
-      const body = {
-        ...(statedChecker === undefined ? {} : { checker: statedChecker }),
-        ...(statedJudge === undefined ? {} : { judge: statedJudge }),
-        ...(name.trim() === '' ? {} : { name: name.trim() }),
-      } as unknown as Body;
-      return dataOf(
-        api.POST('/runs/{id}/rescore', {
-          params: { path: { id: run.id } },
-          body,
-          bodySerializer: canonicalJson,
-        }),
-      );
-    },
-    onSuccess: async ({ id }) => {
-      onClose();
-      await queries.invalidateQueries({ queryKey: ['runs'] });
-      await navigate({ to: '/runs/$id', params: { id } });
-    },
-  });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    rescore.mutate();
+  const judge = judgeOf(form.values.judge, { currency });
+  const checker = checkerOf(form.values.checker);
+  const rescore = async (): Promise<void> => {
+    const body = stated({ checker, judge, name: form.values.name.trim() || undefined });
+    const { id } = await dataOf(
+      api.POST('/runs/{id}/rescore', {
+        params: { path: { id: run.id } },
+        body: body as unknown as Body,
+        bodySerializer: canonicalJson,
+      }),
+    );
+    await queries.invalidateQueries({ queryKey: ['runs'] });
+    await navigate({ to: '/runs/$id', params: { id } });
   };
   return (
-    <Modal opened onClose={onClose} title="Score again" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form onSubmit={submit}>
-        <Stack gap="sm">
-          <Text size="sm">
-            The outputs stay as they are; only a judge is asked. The scores become a new run.
-          </Text>
-          <CheckerFields form={checker} description="For every item" onChange={setChecker} />
-          <JudgeFields form={judge} currency={currency} onChange={setJudge} />
-          <TextInput
-            label="Name of the new run"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            maxLength={255}
-          />
-          {rescore.error !== null && <ErrorView error={rescore.error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={rescore.isPending} disabled={!isReady}>
-              Score again
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormDialog
+      title="Score again"
+      action="Score again"
+      isReady={judge !== null && (judge !== undefined || checker !== undefined)}
+      submit={rescore}
+      onClose={onClose}
+    >
+      <Text size="sm">The outputs stay as they are; only a judge is asked. The scores become a new run.</Text>
+      <ScoringFields form={form} checkerFor="For every item" currency={currency} pointer="" />
+      <Fields form={form} fields={[{ name: 'name', label: 'Name of the new run', maxLength: 255 }]} />
+    </FormDialog>
   );
 }

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { IconArrowsDiff, IconPencil, IconPlayerStop, IconTrash } from '@tabler/icons-react';
+import { IconArrowsDiff, IconCopyPlus, IconPencil, IconPlayerStop, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
@@ -42,6 +42,17 @@ export function RunActions({ run }: { readonly run: Run }) {
           onRetry={(only) => retry.mutate(only)}
           onRescore={() => setDialog('rescore')}
         />
+      )}
+      {canEdit && !run.imported && run.source_run_id === null && (
+        <LinkButton
+          size="xs"
+          variant="default"
+          leftSection={<IconCopyPlus size={16} />}
+          to="/runs/new"
+          search={{ copy: run.id }}
+        >
+          Copy run
+        </LinkButton>
       )}
       <LinkButton
         size="xs"

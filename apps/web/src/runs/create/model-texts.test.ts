@@ -1,12 +1,18 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import { EMPTY_MODEL, modelOf } from './model-form.ts';
 import { readObject, readPairs } from './model-texts.ts';
+import { EMPTY_FORM, modelOf } from './run-form.ts';
 
 describe('the texts of a model', () => {
   it('keeps every digit of parameters, and names the place of what is invalid', () => {
     const params = '{"seed": 9007199254740993, "nested": [0.12345678901234567890]}';
-    const form = { ...EMPTY_MODEL, baseUrl: 'http://model.example', model: 'm', temperature: 0.5, params };
+    const form = {
+      ...EMPTY_FORM.model,
+      baseUrl: 'http://model.example',
+      model: 'm',
+      temperature: 0.5,
+      params,
+    };
     expect(canonicalJson(modelOf('openai_compatible', form) ?? {})).toContain(
       '"params":{"nested":[0.1234567890123456789],"seed":9007199254740993,"temperature":0.5}',
     );
@@ -32,7 +38,7 @@ describe('the texts of a model', () => {
       /^Line 1 must be name=value, got "=v{38}…"\.$/,
     );
     expect(readPairs('a=1\na=2', '=').problem).toBe('Line 2 repeats "a".');
-    const form = { ...EMPTY_MODEL, baseUrl: 'http://model.example', model: 'm', query: 'version' };
+    const form = { ...EMPTY_FORM.model, baseUrl: 'http://model.example', model: 'm', query: 'version' };
     expect(modelOf('openai_compatible', form)).toBeNull();
     // the Messages API has no query, so its field is neither shown nor read
     expect(modelOf('anthropic', form)).not.toBeNull();

@@ -47,3 +47,10 @@ export function readPairs(text: string, mark: '=' | ':'): Read<Pairs> {
 
 const quoted = (text: string): string =>
   JSON.stringify(text.length > MAX_QUOTED_LENGTH ? `${text.slice(0, MAX_QUOTED_LENGTH - 1)}…` : text);
+
+/** Pairs as text, a line each. */
+export function textOfPairs(pairs: Readonly<Record<string, unknown>>, mark: '=' | ': '): string {
+  return Object.entries(pairs)
+    .map(([name, value]) => `${name}${mark}${String(value)}`)
+    .join('\n');
+}

@@ -1,52 +1,98 @@
-import { Accordion, Button, Grid, Stack, TextInput } from '@mantine/core';
+import { Accordion, Button, Grid, Group, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
-import { canonicalJson } from '@svc/jsonl-v23/json';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useMemo, useState } from 'react';
+import { ApiProblem } from '../../api/api-problem.ts';
+import { fieldErrors } from '../../api/field-errors.ts';
 import { DatasetSelect } from '../../datasets/dataset-select.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { Page } from '../../ui/layout/page.tsx';
-import { PaceFields } from './pace-fields.tsx';
-import { PlanView } from './plan-view.tsx';
-import { ProviderFields } from './provider-fields.tsx';
-import { EMPTY_FORM, type NewRunBody, type RunForm, toRequest } from './run-form.ts';
-import { ScoringFields } from './scoring-fields.tsx';
-import { SelectionFields } from './selection-fields.tsx';
+import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { useRun } from '../use-run.ts';
+import { formOf } from './copy-form.ts';
+import { PlanView, usePlan } from './plan-view.tsx';
+import { ALLOWS_UNSCORED, OVERRIDE } from './run-fields.ts';
+import { EMPTY_FORM, problemsOf, type RunForm, toRequest } from './run-form.ts';
+import { CommonAndRare, ScoringFields } from './scoring-fields.tsx';
+import { useFormParts } from './use-form-parts.ts';
+import { measuredOf, useRecentRuns } from './use-recent-runs.ts';
+import { TRIAL_ITEMS, trialOf, useStart } from './use-start.ts';
 
 const route = getRouteApi('/runs/new');
 
 const TYPING_MS = 400;
 
-/** Configures a run. What it will do, and what speaks against it, is shown before it starts. */
+const PROVIDERS = [
+  {
+    value: 'openai_compatible',
+    label: 'OpenAI-compatible',
+    hint: 'Any server with /chat/completions: a hosted model, or one on this machine.',
+  },
+  { value: 'anthropic', label: 'Anthropic', hint: 'The Messages API.' },
+  {
+    value: 'item_field',
+    label: 'Answers in the items',
+    hint: 'Scores outputs that the items already hold. With /answer, every item is right: a test of the scoring.',
+  },
+  { value: 'echo', label: 'Echo', hint: 'Returns the prompt. A trial of a dataset or a deployment.' },
+] as const;
+
+/** Configures a run, from nothing or as a copy of another one. */
 export function NewRunPage() {
-  const api = useApi();
-  const navigate = useNavigate();
-  const queries = useQueryClient();
-  const { dataset } = route.useSearch();
-  const [form, setForm] = useState<RunForm>({ ...EMPTY_FORM, datasetId: dataset ?? null });
-  const change = (changes: Partial<RunForm>): void => setForm((before) => ({ ...before, ...changes }));
-  const [settled] = useDebouncedValue(form, TYPING_MS);
-  const request = useMemo(() => toRequest(settled), [settled]);
-  const isComplete = useMemo(() => toRequest(form) !== null, [form]);
-  const start = useMutation({
-    mutationFn: async (body: NewRunBody) => {
-      const run = await dataOf(
-        api.POST('/runs', {
-          params: { header: { 'Idempotency-Key': crypto.getRandomValues(new Uint32Array(4)).join('-') } },
-          body,
-          bodySerializer: canonicalJson,
-        }),
-      );
-      return (run as { readonly id: string }).id;
-    },
-    onSuccess: async (id) => {
-      await queries.invalidateQueries({ queryKey: ['runs'] });
-      await navigate({ to: '/runs/$id', params: { id } });
-    },
+  const { dataset = null, copy } = route.useSearch();
+  return copy === undefined ? (
+    <NewRun key={dataset} initial={{ ...EMPTY_FORM, datasetId: dataset }} />
+  ) : (
+    <CopiedRun id={copy} />
+  );
+}
+
+function CopiedRun({ id }: { readonly id: string }) {
+  const found = useRun(id);
+  if (found.isPending) return <PageSkeleton />;
+  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  return <NewRun key={id} initial={formOf(found.data)} />;
+}
+
+/** The form of a run. What it will do, and why it cannot start, is shown before it starts. */
+function NewRun({ initial }: { readonly initial: RunForm }) {
+  const start = useStart();
+  const form = useForm<RunForm>({
+    initialValues: initial,
+    validate: problemsOf,
+    validateInputOnChange: true,
+    // what was refused may be right now
+    onValuesChange: () => start.reset(),
   });
+  const { values } = form;
+  const { parts, ofModel } = useFormParts(values);
+  const [settled] = useDebouncedValue(values, TYPING_MS);
+  const request = useMemo(() => toRequest(settled), [settled]);
+  const now = useMemo(() => toRequest(values), [values]);
+  const plan = usePlan(request);
+  const recent = useRecentRuns();
+  const measured = useMemo(
+    () => (request === null ? null : measuredOf(recent, request.config.provider as object)),
+    [recent, request],
+  );
+  const failure = start.error ?? (request === null ? null : plan.error);
+  const isUnscorable =
+    failure instanceof ApiProblem &&
+    failure.problem.code === 'nothing_to_score' &&
+    !failure.problem.detail.endsWith('selects no items.');
+  const fields = [...ofModel.common, ...ofModel.rare, ...parts.flatMap((part) => part.fields)];
+  const refused = isUnscorable
+    ? { 'checker.type': 'No item can be scored without a checker or a judge.' }
+    : fieldErrors(failure, fields);
+  const isShownAtFields = Object.keys(refused).length > 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a response is shown once, and then edited away
+  useEffect(() => {
+    form.setErrors({ ...problemsOf(form.values), ...refused });
+  }, [failure]);
+  const [opened, setOpened] = useState<readonly string[]>([]);
+  const wrong = parts.filter(({ fields }) => fields.some(({ name }) => form.errors[name] !== undefined));
   return (
     <Page title="New run" subtitle="Sends items to a model, and scores its answers.">
       <Grid gap="xl">
@@ -54,57 +100,101 @@ export function NewRunPage() {
           <Stack>
             <DatasetSelect
               label="Dataset"
-              value={form.datasetId}
-              onChange={(datasetId) => change({ datasetId })}
+              value={values.datasetId}
+              onChange={(datasetId) => form.setFieldValue('datasetId', datasetId)}
             />
-            <ProviderFields form={form} onChange={change} />
-            <TextInput
-              label="Name of the run"
-              description="Tells it from other runs of the same model"
-              value={form.name}
-              onChange={(event) => change({ name: event.currentTarget.value })}
-              maxLength={255}
-            />
-            <Accordion multiple variant="contained" transitionDuration={0}>
-              <Accordion.Item value="selection">
-                <Accordion.Control>Which items, and what is asked</Accordion.Control>
-                <Accordion.Panel>
-                  <SelectionFields form={form} onChange={change} />
-                </Accordion.Panel>
-              </Accordion.Item>
-              <Accordion.Item value="scoring">
-                <Accordion.Control>Scoring</Accordion.Control>
-                <Accordion.Panel>
-                  <ScoringFields form={form} onChange={change} />
-                </Accordion.Panel>
-              </Accordion.Item>
-              <Accordion.Item value="pace">
-                <Accordion.Control>Repetitions, pace and price</Accordion.Control>
-                <Accordion.Panel>
-                  <PaceFields form={form} onChange={change} />
-                </Accordion.Panel>
-              </Accordion.Item>
+            <Stack gap="xs" role="group" aria-label="Provider">
+              <Text size="sm" fw={500}>
+                Provider
+              </Text>
+              <SegmentedControl
+                className="wrapping"
+                aria-label="Provider"
+                {...form.getInputProps('provider')}
+                data={PROVIDERS.map(({ value, label }) => ({ value, label }))}
+              />
+              <Text size="xs" c="dimmed">
+                {PROVIDERS.find(({ value }) => value === values.provider)?.hint}
+              </Text>
+              <CommonAndRare form={form} fields={ofModel} />
+            </Stack>
+            <Fields form={form} fields={NAME} />
+            <Accordion
+              multiple
+              variant="contained"
+              transitionDuration={0}
+              value={[...new Set([...opened, ...wrong.map(({ key }) => key)])]}
+              onChange={setOpened}
+            >
+              {parts.map(({ key, label, fields, cols }) => (
+                <Accordion.Item key={key} value={key}>
+                  <Accordion.Control>{label}</Accordion.Control>
+                  <Accordion.Panel>
+                    {key === 'scoring' ? (
+                      <Stack gap="sm">
+                        <ScoringFields
+                          form={form}
+                          checkerFor="For items without one"
+                          currency={values.currency}
+                          pointer="/config"
+                          afterChecker={[OVERRIDE]}
+                        />
+                        <Fields form={form} fields={[ALLOWS_UNSCORED]} />
+                      </Stack>
+                    ) : (
+                      <Fields form={form} fields={fields} cols={cols} />
+                    )}
+                  </Accordion.Panel>
+                </Accordion.Item>
+              ))}
             </Accordion>
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
-          <Stack>
-            <PlanView request={request} />
-            {start.error !== null && <ErrorView error={start.error} />}
-            <Button
-              w="fit-content"
-              disabled={!isComplete}
-              loading={start.isPending}
-              onClick={() => {
-                const now = toRequest(form);
-                if (now !== null) start.mutate(now);
-              }}
-            >
-              Start the run
-            </Button>
+          <Stack className="stays-in-view">
+            {request === null && (
+              <Text size="sm" c="dimmed">
+                The plan appears here when the dataset and the provider are chosen.
+              </Text>
+            )}
+            {failure !== null && !isShownAtFields && <ErrorView error={failure} />}
+            {failure !== null && isShownAtFields && (
+              <Text size="sm" c="var(--mantine-color-error)" role="alert">
+                The run cannot start yet: see the marked {isUnscorable ? 'part Scoring' : 'fields'}.
+              </Text>
+            )}
+            {request !== null && failure === null && plan.data === undefined && <Skeleton height={160} />}
+            {request !== null && failure === null && plan.data !== undefined && (
+              <PlanView planned={plan.data} measured={measured} />
+            )}
+            <Group gap="sm">
+              <Button
+                disabled={now === null || failure !== null}
+                loading={start.isPending}
+                onClick={() => now !== null && start.mutate(now)}
+              >
+                Start the run
+              </Button>
+              <Button
+                variant="default"
+                disabled={now === null || failure !== null || start.isPending}
+                onClick={() => now !== null && start.mutate(trialOf(now))}
+              >
+                Try {TRIAL_ITEMS} items
+              </Button>
+            </Group>
           </Stack>
         </Grid.Col>
       </Grid>
     </Page>
   );
 }
+
+const NAME: readonly Field<RunForm>[] = [
+  {
+    name: 'name',
+    label: 'Name of the run',
+    description: 'Tells it from other runs of the same model',
+    maxLength: 255,
+  },
+];

@@ -1,17 +1,21 @@
-import { Alert, Card, List, Skeleton, Stack, Text, Title } from '@mantine/core';
+import { Alert, Card, List, Stack, Text, Title } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
-import { ErrorView } from '../../ui/error-view.tsx';
 import { NameValues } from '../../ui/layout/name-values.tsx';
-import { formatCount } from '../../ui/text/formats.ts';
+import { formatCost, formatCount, formatDuration } from '../../ui/text/formats.ts';
+import { nameOf } from '../use-run.ts';
 import type { NewRunBody } from './run-form.ts';
+import type { Measured } from './use-recent-runs.ts';
 
-/** What a run will do: items, requests, what can be scored, and warnings. Nothing is started. */
-export function PlanView({ request }: { readonly request: NewRunBody | null }) {
+type Planned = ResponseOf<'/runs/plan', 'post'>;
+
+/** What a run will do, or why it cannot start. Nothing is started. */
+export function usePlan(request: NewRunBody | null): UseQueryResult<Planned> {
   const api = useApi();
-  const planned = useQuery({
+  return useQuery({
     // as text, which has every digit
     queryKey: ['plan', request === null ? null : canonicalJson(request)],
     queryFn: async ({ signal }) =>
@@ -26,15 +30,16 @@ export function PlanView({ request }: { readonly request: NewRunBody | null }) {
     placeholderData: keepPreviousData,
     retry: false,
   });
-  if (request === null)
-    return (
-      <Text size="sm" c="dimmed">
-        The plan appears here when the dataset and the provider are chosen.
-      </Text>
-    );
-  if (planned.error !== null) return <ErrorView error={planned.error} />;
-  if (planned.data === undefined) return <Skeleton height={160} />;
-  const { plan, warnings } = planned.data;
+}
+
+/** A plan: items, requests, what can be scored, an estimate, and warnings. */
+export function PlanView({
+  planned: { plan, warnings },
+  measured,
+}: {
+  readonly planned: Planned;
+  readonly measured: Measured | null;
+}) {
   return (
     <Card withBorder padding="md" aria-live="polite">
       <Stack gap="xs">
@@ -47,8 +52,14 @@ export function PlanView({ request }: { readonly request: NewRunBody | null }) {
             ['Requests', formatCount(plan.requests)],
             ['Can be scored', formatCount(plan.scorable)],
             ['Cannot be scored', formatCount(plan.unscorable)],
+            ...(measured === null ? [] : estimateRows(measured, plan.requests)),
           ]}
         />
+        {measured !== null && (
+          <Text size="xs" c="dimmed">
+            Estimated from {nameOf(measured.run)}.
+          </Text>
+        )}
         {Object.entries(plan.unscorable_reasons).map(([reason, count]) => (
           <Text key={reason} size="sm" c="dimmed">
             {formatCount(count)}: {reason}
@@ -66,4 +77,18 @@ export function PlanView({ request }: { readonly request: NewRunBody | null }) {
       </Stack>
     </Card>
   );
+}
+
+/** What a run takes if each request takes as much as one of another run. */
+function estimateRows(
+  { tokens, ms, cost }: Measured,
+  requests: number,
+): readonly (readonly [string, string])[] {
+  return [
+    ['Tokens, about', formatCount(Math.round(tokens * requests))],
+    ['Time, about', formatDuration(ms * requests)],
+    ...(cost === null
+      ? []
+      : [['Cost, about', formatCost({ ...cost, amount: cost.amount * requests })] as const]),
+  ];
 }

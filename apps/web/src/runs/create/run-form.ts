@@ -1,43 +1,108 @@
+import type { FormErrors } from '@mantine/form';
 import type { Paths } from '@svc/client';
-import { type CheckerForm, checkerOf, NO_CHECKER } from './checker-form.ts';
-import { type JudgeForm, judgeOf, NO_JUDGE } from './judge-form.ts';
-import { EMPTY_MODEL, type ModelForm, modelOf, nonEmpty, numberOf, stated } from './model-form.ts';
-import { NO_PRICE, type PriceForm, priceOf } from './price-form.ts';
+import { readObject, readPairs } from './model-texts.ts';
 
 export type NewRunBody = Paths['/runs']['post']['requestBody']['content']['application/json'];
 
-/** What the form of a new run states. Numbers are texts while they are typed. */
-export interface RunForm extends PriceForm {
+/** A number while it is typed; empty for none. */
+export type Typed = string | number;
+
+/** A model to ask. */
+export interface ModelForm {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly apiKeyEnv: string;
+  readonly temperature: Typed;
+  readonly maxTokens: Typed;
+  /** Further members of the request body, as JSON text. */
+  readonly params: string;
+  readonly auth: 'bearer' | 'api-key';
+  /** A line each, `name=value`. */
+  readonly query: string;
+  /** A line each, `name: value`. */
+  readonly headers: string;
+}
+
+export type ModelType = 'openai_compatible' | 'anthropic';
+
+/** The model that scores outputs. */
+export interface JudgeForm extends ModelForm {
+  readonly isUsed: boolean;
+  readonly type: ModelType;
+  readonly threshold: Typed;
+  readonly inputPrice: Typed;
+  readonly outputPrice: Typed;
+}
+
+/** How outputs are scored. */
+export interface ScoringForm {
+  readonly checker: {
+    /** Empty: by the type of the item. */
+    readonly type: string | null;
+    readonly pattern: string;
+    readonly tolerance: Typed;
+  };
+  readonly judge: JudgeForm;
+}
+
+/** The form of a new run. */
+export interface RunForm extends ScoringForm {
   readonly datasetId: string | null;
   readonly name: string;
-  readonly provider: 'openai_compatible' | 'anthropic' | 'item_field' | 'echo';
+  readonly provider: ModelType | 'item_field' | 'echo';
   readonly model: ModelForm;
   readonly pointer: string;
   readonly systemPrompt: string;
   readonly promptTemplate: string;
-  readonly limit: string | number;
+  readonly limit: Typed;
   readonly sections: readonly string[];
   readonly types: readonly string[];
   readonly tags: readonly string[];
   readonly itemIds: readonly string[];
-  readonly sampleSize: string | number;
-  readonly seed: string | number;
-  readonly checker: CheckerForm;
+  readonly sampleSize: Typed;
+  readonly seed: Typed;
   readonly isOverride: boolean;
   readonly allowsUnscored: boolean;
-  readonly judge: JudgeForm;
-  readonly repetitions: string | number;
-  readonly concurrency: string | number;
-  readonly requestsPerMinute: string | number;
-  readonly maxRetries: string | number;
-  readonly timeoutS: string | number;
-  readonly maxConsecutiveFailures: string | number;
-  /** Of the prices of the model and of the judge. */
+  readonly repetitions: Typed;
+  readonly concurrency: Typed;
+  readonly requestsPerMinute: Typed;
+  readonly maxRetries: Typed;
+  readonly timeoutS: Typed;
+  readonly maxConsecutiveFailures: Typed;
+  readonly inputPrice: Typed;
+  readonly outputPrice: Typed;
+  /** The currency of all prices. */
   readonly currency: string;
+  /** The configuration of the run that is copied: what the form has no field for stays as it is there. */
+  readonly copied: Config;
 }
 
+const EMPTY_MODEL: ModelForm = {
+  baseUrl: '',
+  model: '',
+  apiKeyEnv: '',
+  temperature: '',
+  maxTokens: '',
+  params: '',
+  auth: 'bearer',
+  query: '',
+  headers: '',
+};
+
+export const EMPTY_SCORING: ScoringForm = {
+  checker: { type: null, pattern: '', tolerance: '' },
+  judge: {
+    ...EMPTY_MODEL,
+    isUsed: false,
+    type: 'openai_compatible',
+    threshold: '',
+    inputPrice: '',
+    outputPrice: '',
+  },
+};
+
 export const EMPTY_FORM: RunForm = {
-  ...NO_PRICE,
+  ...EMPTY_SCORING,
   datasetId: null,
   name: '',
   provider: 'openai_compatible',
@@ -52,48 +117,154 @@ export const EMPTY_FORM: RunForm = {
   itemIds: [],
   sampleSize: '',
   seed: '',
-  checker: NO_CHECKER,
   isOverride: false,
   allowsUnscored: false,
-  judge: NO_JUDGE,
   repetitions: '',
   concurrency: '',
   requestsPerMinute: '',
   maxRetries: '',
   timeoutS: '',
   maxConsecutiveFailures: '',
+  inputPrice: '',
+  outputPrice: '',
   currency: 'USD',
+  copied: {},
 };
 
-/** The request of a form; null while something that it needs is absent. */
+/** Members of a configuration, as the API names them. */
+export type Config = Readonly<Record<string, unknown>>;
+
+/** The request of a form; null while something that it needs is absent or invalid. */
 export function toRequest(form: RunForm): NewRunBody | null {
   const provider = providerOf(form);
-  const judge = judgeOf(form.judge, form.currency);
+  const judge = judgeOf(form.judge, form);
   if (form.datasetId === null || provider === null || judge === null) return null;
   const timeoutS = numberOf(form.timeoutS);
   const config = {
+    ...form.copied,
+    ...unset(CONFIG_MEMBERS),
     provider,
-    ...stated({
-      judge,
-      select: nonEmpty(selectionOf(form)),
-      system_prompt: form.systemPrompt || undefined,
-      prompt_template: form.promptTemplate || undefined,
-      checker: checkerOf(form.checker),
-      checker_mode: form.checker.checker !== null && form.isOverride ? 'override' : undefined,
-      allow_unscored: form.allowsUnscored || undefined,
-      repetitions: numberOf(form.repetitions),
-      concurrency: numberOf(form.concurrency),
-      requests_per_minute: numberOf(form.requestsPerMinute),
-      max_retries: numberOf(form.maxRetries),
-      timeout_ms: timeoutS === undefined ? undefined : Math.round(1000 * timeoutS),
-      max_consecutive_failures: numberOf(form.maxConsecutiveFailures),
-      price: priceOf(form, form.currency),
-    }),
+    judge,
+    select: nonEmpty(selectionOf(form)),
+    system_prompt: form.systemPrompt || undefined,
+    prompt_template: form.promptTemplate || undefined,
+    checker: checkerOf(form.checker, form.copied),
+    checker_mode: form.checker.type !== null && form.isOverride ? 'override' : undefined,
+    allow_unscored: form.allowsUnscored || undefined,
+    repetitions: numberOf(form.repetitions),
+    concurrency: numberOf(form.concurrency),
+    requests_per_minute: numberOf(form.requestsPerMinute),
+    max_retries: numberOf(form.maxRetries),
+    timeout_ms: timeoutS === undefined ? undefined : Math.round(1000 * timeoutS),
+    max_consecutive_failures: numberOf(form.maxConsecutiveFailures),
+    price: priceOf(form, form.currency),
   };
   return {
     dataset_id: form.datasetId,
     name: form.name.trim() || null,
-    config: config as unknown as NewRunBody['config'],
+    config: stated(config) as unknown as NewRunBody['config'],
+  };
+}
+
+/** The members of a configuration for which the form has fields. */
+const CONFIG_MEMBERS = [
+  'provider',
+  'judge',
+  'select',
+  'system_prompt',
+  'prompt_template',
+  'checker',
+  'checker_mode',
+  'allow_unscored',
+  'repetitions',
+  'concurrency',
+  'requests_per_minute',
+  'max_retries',
+  'timeout_ms',
+  'max_consecutive_failures',
+  'price',
+] as const;
+
+export const objectOf = (value: unknown): Config =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {};
+
+/** A checker as the API takes it; undefined where none is chosen. Options without a field stay those of the copied one. */
+export function checkerOf(
+  { type, pattern, tolerance }: ScoringForm['checker'],
+  copied: Config = {},
+): object | undefined {
+  if (type === null) return undefined;
+  const before = objectOf(copied['checker']);
+  return stated({
+    ...(before['type'] === type ? before : {}),
+    type,
+    pattern: type === 'regex' ? pattern : undefined,
+    tolerance: type === 'numeric' ? numberOf(tolerance) : undefined,
+  });
+}
+
+/** A judge as the API takes it; undefined where none is used, null while something that it needs is absent. */
+export function judgeOf(
+  form: JudgeForm,
+  { currency, copied = {} }: { readonly currency: string; readonly copied?: Config },
+): object | null | undefined {
+  if (!form.isUsed) return undefined;
+  const model = modelOf(form.type, form);
+  if (model === null) return null;
+  const before = objectOf(copied['judge']);
+  const own = { ...unset(MODEL_MEMBERS), ...model, threshold: numberOf(form.threshold) };
+  return stated({ ...before, ...own, price: priceOf(form, currency) });
+}
+
+const MODEL_MEMBERS = [
+  'base_url',
+  'model',
+  'params',
+  'api_key_env',
+  'auth',
+  'query',
+  'extra_headers',
+] as const;
+
+/** A model as the API takes it; null while something that it needs is absent, or a text of it is invalid. */
+export function modelOf(type: ModelType, form: ModelForm): object | null {
+  const { baseUrl, model, apiKeyEnv, temperature, maxTokens, auth } = form;
+  const more = readObject(form.params).value;
+  const query = type === 'anthropic' ? {} : readPairs(form.query, '=').value;
+  const headers = readPairs(form.headers, ':').value;
+  if (baseUrl.trim() === '' || model.trim() === '' || more === null || query === null || headers === null)
+    return null;
+  const params = stated({ temperature: numberOf(temperature), max_tokens: numberOf(maxTokens), ...more });
+  return stated({
+    type,
+    base_url: baseUrl.trim(),
+    model: model.trim(),
+    params: nonEmpty(params),
+    api_key_env: apiKeyEnv.trim() || undefined,
+    auth: auth === 'bearer' || type === 'anthropic' ? undefined : auth,
+    query: nonEmpty(query),
+    extra_headers: nonEmpty(headers),
+  });
+}
+
+/** What is wrong with the texts of a form, by the path of its field. */
+export function problemsOf(form: ScoringForm & Partial<Pick<RunForm, 'provider' | 'model'>>): FormErrors {
+  const { provider, model, judge } = form;
+  return Object.fromEntries(
+    Object.entries({
+      ...(model !== undefined && (provider === 'openai_compatible' || provider === 'anthropic')
+        ? modelProblems('model', provider, model)
+        : {}),
+      ...(judge.isUsed ? modelProblems('judge', judge.type, judge) : {}),
+    }).filter(([, problem]) => problem !== null),
+  );
+}
+
+function modelProblems(path: string, type: ModelType, { params, query, headers }: ModelForm): FormErrors {
+  return {
+    [`${path}.params`]: readObject(params).problem,
+    [`${path}.query`]: type === 'anthropic' ? null : readPairs(query, '=').problem,
+    [`${path}.headers`]: readPairs(headers, ':').problem,
   };
 }
 
@@ -114,6 +285,34 @@ function selectionOf(form: RunForm): Readonly<Record<string, unknown>> {
     types: listed(types),
     tags: listed(tags),
     item_ids: listed(itemIds)?.flatMap((id) => (/^-?\d{1,15}$/.test(id) ? [id, Number(id)] : [id])),
-    sample: n === undefined ? undefined : { n, ...stated({ seed: numberOf(seed) }) },
+    sample: n === undefined ? undefined : stated({ n, seed: numberOf(seed) }),
   });
+}
+
+/** A price as the API takes it; undefined where none is stated. */
+function priceOf(
+  { inputPrice, outputPrice }: Pick<JudgeForm, 'inputPrice' | 'outputPrice'>,
+  currency: string,
+): object | undefined {
+  const [input, output] = [numberOf(inputPrice), numberOf(outputPrice)];
+  if (input === undefined && output === undefined) return undefined;
+  return { input_per_million: input ?? 0, output_per_million: output ?? 0, currency };
+}
+
+/** A number that was typed; undefined where there is none. */
+function numberOf(value: Typed): number | undefined {
+  return value === '' || !Number.isFinite(Number(value)) ? undefined : Number(value);
+}
+
+/** The members that are not undefined. */
+export function stated(members: Config): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+const unset = (names: readonly string[]): Config =>
+  Object.fromEntries(names.map((name) => [name, undefined]));
+
+/** An object with members; undefined without any. */
+function nonEmpty(members: object): object | undefined {
+  return Object.keys(members).length === 0 ? undefined : members;
 }

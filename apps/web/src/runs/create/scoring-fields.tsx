@@ -1,36 +1,60 @@
-import { Checkbox, Stack } from '@mantine/core';
-import { CheckerFields } from './checker-fields.tsx';
-import { JudgeFields } from './judge-fields.tsx';
-import type { RunForm } from './run-form.ts';
+import { Stack, Switch } from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+import { type Field, Fields } from '../../ui/form/fields.tsx';
+import { More } from '../../ui/form/more.tsx';
+import { checkerFields, type FieldGroups, judgeFields } from './run-fields.ts';
+import type { ScoringForm } from './run-form.ts';
 
-/** How outputs are scored: by a checker, or by another model. */
-export function ScoringFields({
+/** Fields of which the rare ones are below a button. */
+export function CommonAndRare<Values extends object>({
   form,
-  onChange,
+  fields: { common, rare },
 }: {
-  readonly form: RunForm;
-  readonly onChange: (changes: Partial<RunForm>) => void;
+  readonly form: UseFormReturnType<Values>;
+  readonly fields: FieldGroups<NoInfer<Values>>;
 }) {
   return (
-    <Stack gap="sm">
-      <CheckerFields
-        form={form.checker}
-        description="For items without one"
-        onChange={(checker) => onChange({ checker })}
-      />
-      {form.checker.checker !== null && (
-        <Checkbox
-          label="Use it for items with a checker too"
-          checked={form.isOverride}
-          onChange={(event) => onChange({ isOverride: event.currentTarget.checked })}
-        />
+    <>
+      <Fields form={form} fields={common} />
+      {rare.length > 0 && (
+        <More what="parameters" isForced={rare.some(({ name }) => form.errors[name] !== undefined)}>
+          <Fields form={form} fields={rare} />
+        </More>
       )}
-      <JudgeFields form={form.judge} currency={form.currency} onChange={(judge) => onChange({ judge })} />
-      <Checkbox
-        label="Run even if no item can be scored"
-        checked={form.allowsUnscored}
-        onChange={(event) => onChange({ allowsUnscored: event.currentTarget.checked })}
-      />
+    </>
+  );
+}
+
+/** How outputs are scored: by a checker, or by another model. */
+export function ScoringFields<Values extends ScoringForm>({
+  form,
+  checkerFor,
+  currency,
+  pointer,
+  afterChecker = [],
+}: {
+  readonly form: UseFormReturnType<Values>;
+  /** Which items the checker is for. */
+  readonly checkerFor: string;
+  readonly currency: string;
+  /** Where the request has the checker and the judge, such as `/config`. */
+  readonly pointer: string;
+  readonly afterChecker?: readonly Field<Values>[];
+}) {
+  const { judge } = form.values;
+  return (
+    <Stack gap="sm">
+      <Fields form={form} fields={[...checkerFields(checkerFor, `${pointer}/checker`), ...afterChecker]} />
+      <Stack gap="xs" role="group" aria-label="Judge">
+        <Switch
+          label="Let a model judge"
+          description="Items with criteria, a judge prompt, or the checker judge"
+          {...form.getInputProps('judge.isUsed' as never, { type: 'checkbox' })}
+        />
+        {judge.isUsed && (
+          <CommonAndRare form={form} fields={judgeFields(judge.type, `${pointer}/judge`, currency)} />
+        )}
+      </Stack>
     </Stack>
   );
 }

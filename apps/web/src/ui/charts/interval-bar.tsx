@@ -3,7 +3,7 @@ import { COLORS } from './chart-style.ts';
 const WIDTH = 160;
 const HEIGHT = 14;
 
-/** A difference of scores with its interval, on a scale from -1 to 1. What lies beyond the scale is not drawn. */
+/** A difference of scores with its interval, on a scale from -1 to 1. Anything beyond the scale is not drawn. */
 export function IntervalBar({
   value,
   low,

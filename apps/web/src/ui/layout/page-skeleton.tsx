@@ -1,6 +1,6 @@
 import { Skeleton, Stack } from '@mantine/core';
 
-/** What stands in for a page while its data loads. */
+/** A placeholder for a page while its data loads. */
 export function PageSkeleton({ rows = 6 }: { readonly rows?: number }) {
   return (
     <Stack gap="sm" p="md" aria-busy="true" aria-label="Loading" role="status">

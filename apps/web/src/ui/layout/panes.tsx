@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
 
-/** A list beside the entry that is open. Where there is no room for both, the entry takes the place of the list. */
+/** A list next to the entry that is open. Where there is no room for both, the entry takes the place of the list. */
 export function Panes({
   list,
   entry,

@@ -2,7 +2,7 @@ import 'katex/dist/katex.min.css';
 import katex from 'katex';
 import { useEffect, useRef } from 'react';
 
-/** `maxExpand` and `maxSize` bound what a formula of a stranger can cost; commands that could link are off. */
+/** `maxExpand` and `maxSize` bound the cost of an untrusted formula; commands that could link are off. */
 const OPTIONS = { strict: false, trust: false, maxExpand: 200, maxSize: 20, throwOnError: true } as const;
 
 /** Longer formulas stay text. */
@@ -18,7 +18,7 @@ export function Formula({ tex, isBlock }: { readonly tex: string; readonly isBlo
     try {
       katex.render(tex, element.current, { ...OPTIONS, displayMode: isBlock });
     } catch {
-      // what is no formula is shown as it was written
+      // an invalid formula is shown as it was written
       element.current.textContent = tex;
     }
   }, [tex, isBlock]);

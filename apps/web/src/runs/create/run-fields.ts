@@ -1,0 +1,329 @@
+import type { Field } from '../../ui/form/fields.tsx';
+import type { ModelType, RunForm, ScoringForm } from './run-form.ts';
+
+/** Values that recent runs have, offered for the fields of a model. */
+export interface ModelSuggestions {
+  readonly baseUrls: readonly string[];
+  readonly models: readonly string[];
+  readonly keyNames: readonly string[];
+}
+
+const NO_SUGGESTIONS: ModelSuggestions = { baseUrls: [], models: [], keyNames: [] };
+
+/** Fields of which the rare ones are shown on request. */
+export interface FieldGroups<Values = unknown> {
+  readonly common: readonly Field<Values>[];
+  readonly rare: readonly Field<Values>[];
+}
+
+const PRICE = { kind: 'decimal', min: 0, max: 1e9 } as const;
+
+/** The checkers of the service, each with an example. */
+const CHECKERS = [
+  { value: 'exact_match', label: 'exact_match: “Paris” is right, “It is Paris” is not' },
+  { value: 'includes', label: 'includes: “It is Paris.” is right for “Paris”' },
+  { value: 'regex', label: 'regex: the output must contain a pattern' },
+  { value: 'numeric', label: 'numeric: “1,000.0” is right for 1000; the last number counts' },
+  { value: 'choice', label: 'choice: “The answer is B” is right for B' },
+  { value: 'json_equal', label: 'json_equal: the same JSON value, in any order of keys' },
+  { value: 'judge', label: 'judge: another model decides' },
+] as const;
+
+/** Where a model is. Keys stay on the workers: the form asks for the name of their variable. */
+const modelFields = (
+  path: 'model' | 'judge',
+  pointer: string,
+  type: ModelType,
+  { baseUrls, models, keyNames }: ModelSuggestions = NO_SUGGESTIONS,
+): readonly Field[] => [
+  {
+    name: `${path}.baseUrl`,
+    label: 'Base URL',
+    placeholder: type === 'anthropic' ? 'https://api.anthropic.com' : 'http://127.0.0.1:8000/v1',
+    required: true,
+    data: baseUrls,
+    pointer: `${pointer}/base_url`,
+  },
+  { name: `${path}.model`, label: 'Model', required: true, data: models, pointer: `${pointer}/model` },
+  {
+    name: `${path}.apiKeyEnv`,
+    label: 'Variable with the key',
+    description: 'The name of an environment variable of the workers, never the key itself',
+    placeholder: 'SVC_PROVIDER_OPENAI',
+    data: keyNames,
+    pointer: `${pointer}/api_key_env`,
+  },
+  {
+    name: `${path}.temperature`,
+    label: 'Temperature',
+    kind: 'decimal',
+    step: 0.1,
+    min: 0,
+    pointer: `${pointer}/params/temperature`,
+  },
+  {
+    name: `${path}.maxTokens`,
+    label: 'Most output tokens',
+    kind: 'number',
+    min: 1,
+    pointer: `${pointer}/params/max_tokens`,
+  },
+];
+
+/** How a model is asked, where the defaults do not do. */
+const rareModelFields = (path: 'model' | 'judge', pointer: string, type: ModelType): readonly Field[] => [
+  {
+    name: `${path}.params`,
+    label: 'Parameters',
+    kind: 'lines',
+    description: 'Further members of the request, as a JSON object',
+    placeholder: '{"top_p": 0.9}',
+    pointer: `${pointer}/params`,
+  },
+  ...(type === 'anthropic'
+    ? []
+    : ([
+        {
+          name: `${path}.auth`,
+          label: 'How the key is sent',
+          kind: 'select',
+          data: [
+            { value: 'bearer', label: 'Authorization: Bearer' },
+            { value: 'api-key', label: 'api-key' },
+          ],
+        },
+        {
+          name: `${path}.query`,
+          label: 'Query parameters',
+          kind: 'lines',
+          description: 'One on each line',
+          placeholder: 'api-version=2024-10-21',
+          pointer: `${pointer}/query`,
+        },
+      ] as const)),
+  {
+    name: `${path}.headers`,
+    label: 'Headers',
+    kind: 'lines',
+    description: 'One on each line; names begin with anthropic-, openai- or x-, and none holds a secret',
+    placeholder: 'x-team: evaluation',
+    pointer: `${pointer}/extra_headers`,
+  },
+];
+
+/** The fields of the model that a run asks, first the common ones. */
+export const providerFields = (
+  provider: RunForm['provider'],
+  suggestions: ModelSuggestions,
+): FieldGroups<RunForm> => {
+  if (provider === 'echo') return { common: [], rare: [] };
+  if (provider === 'item_field')
+    return {
+      common: [
+        {
+          name: 'pointer',
+          label: 'Pointer',
+          description: 'Where the output is in the item, as a JSON Pointer',
+          pointer: '/config/provider/pointer',
+        },
+      ],
+      rare: [],
+    };
+  return {
+    common: modelFields('model', '/config/provider', provider, suggestions),
+    rare: rareModelFields('model', '/config/provider', provider),
+  };
+};
+
+/** The fields of a judge, first the common ones. */
+export const judgeFields = (type: ModelType, pointer: string, currency: string): FieldGroups => ({
+  common: [
+    {
+      name: 'judge.type',
+      label: 'Protocol',
+      kind: 'select',
+      data: [
+        { value: 'openai_compatible', label: 'OpenAI-compatible' },
+        { value: 'anthropic', label: 'Anthropic' },
+      ],
+    },
+    ...modelFields('judge', pointer, type),
+    {
+      name: 'judge.threshold',
+      label: 'Lowest score that passes',
+      kind: 'decimal',
+      description: 'Where the judge does not decide; by default 0.5',
+      min: 0,
+      max: 1,
+      step: 0.1,
+      pointer: `${pointer}/threshold`,
+    },
+    {
+      ...PRICE,
+      name: 'judge.inputPrice',
+      label: 'Input price of the judge',
+      description: `For a million tokens, in ${currency}`,
+    },
+    {
+      ...PRICE,
+      name: 'judge.outputPrice',
+      label: 'Output price of the judge',
+      description: `For a million tokens, in ${currency}`,
+    },
+  ],
+  rare: rareModelFields('judge', pointer, type),
+});
+
+/** The fields of a checker. */
+export const checkerFields = (description: string, pointer: string): readonly Field<ScoringForm>[] => [
+  {
+    name: 'checker.type',
+    label: 'Checker',
+    kind: 'select',
+    description,
+    placeholder: 'By the type of the item',
+    isOptional: true,
+    data: CHECKERS,
+    pointer,
+  },
+  {
+    name: 'checker.pattern',
+    label: 'Pattern',
+    required: true,
+    pointer: `${pointer}/pattern`,
+    isShown: ({ checker }) => checker.type === 'regex',
+  },
+  {
+    name: 'checker.tolerance',
+    label: 'Tolerance',
+    kind: 'decimal',
+    min: 0,
+    pointer: `${pointer}/tolerance`,
+    isShown: ({ checker }) => checker.type === 'numeric',
+  },
+];
+
+export const OVERRIDE: Field<RunForm> = {
+  name: 'isOverride',
+  label: 'Use it for items with a checker too',
+  kind: 'checkbox',
+  isShown: ({ checker }) => checker.type !== null,
+};
+
+export const ALLOWS_UNSCORED: Field<RunForm> = {
+  name: 'allowsUnscored',
+  label: 'Run even if no item can be scored',
+  kind: 'checkbox',
+};
+
+/** Which items run. */
+export const selectionFields = (known: {
+  readonly sections: readonly string[];
+  readonly types: readonly string[];
+  readonly tags: readonly string[];
+  readonly ids: readonly string[];
+}): readonly Field<RunForm>[] => [
+  {
+    name: 'limit',
+    label: 'First items',
+    kind: 'number',
+    description: 'By default all',
+    min: 1,
+    pointer: '/config/select/limit',
+  },
+  {
+    name: 'sampleSize',
+    label: 'Random sample',
+    kind: 'number',
+    description: 'The number of items in it',
+    min: 1,
+    pointer: '/config/select/sample/n',
+  },
+  {
+    name: 'seed',
+    label: 'Seed of the sample',
+    kind: 'number',
+    description: 'The same seed selects the same items',
+    placeholder: '0',
+    pointer: '/config/select/sample/seed',
+  },
+  ...(
+    [
+      ['sections', 'Sections', known.sections, 'sections'],
+      ['types', 'Types', known.types, 'types'],
+      ['tags', 'Tags', known.tags, 'tags'],
+      ['itemIds', 'Ids of items', known.ids, 'item_ids'],
+    ] as const
+  ).map(
+    ([name, label, data, member]): Field<RunForm> => ({
+      name,
+      label,
+      kind: 'tags',
+      description: 'By default all',
+      data,
+      pointer: `/config/select/${member}`,
+    }),
+  ),
+];
+
+/** What is asked besides the prompts of the items. */
+export const PROMPT_FIELDS: readonly Field<RunForm>[] = [
+  {
+    name: 'systemPrompt',
+    label: 'System prompt',
+    kind: 'lines',
+    description: 'Replaces that of every item',
+    pointer: '/config/system_prompt',
+  },
+  {
+    name: 'promptTemplate',
+    label: 'Prompt template',
+    kind: 'lines',
+    description: 'With {prompt}, {choices} and {meta.key}',
+    pointer: '/config/prompt_template',
+  },
+];
+
+/** How often and how fast requests are sent, and what they cost. */
+export const PACE_FIELDS: readonly Field<RunForm>[] = [
+  { name: 'repetitions', label: 'Repetitions', description: 'Of each item; by default 1', min: 1, max: 100 },
+  { name: 'concurrency', label: 'Concurrent items', description: 'By default 8', min: 1, max: 256 },
+  {
+    name: 'requestsPerMinute',
+    label: 'Requests per minute',
+    description: 'By default no limit',
+    min: 1,
+    max: 1_000_000,
+  },
+  { name: 'maxRetries', label: 'Retries', description: 'Of one request; by default 5', min: 0, max: 20 },
+  {
+    name: 'timeoutS',
+    label: 'Time limit in seconds',
+    kind: 'decimal',
+    description: 'Of one request; by default 120',
+    min: 0.1,
+    max: 3600,
+  },
+  {
+    name: 'maxConsecutiveFailures',
+    label: 'Failures in a row',
+    description: 'That end the run; by default 20',
+    min: 1,
+    max: 1_000_000,
+  },
+  { ...PRICE, name: 'inputPrice', label: 'Price of input', description: 'For a million tokens' },
+  { ...PRICE, name: 'outputPrice', label: 'Price of output', description: 'For a million tokens' },
+  { name: 'currency', label: 'Currency', kind: 'text', description: 'Of all prices', maxLength: 3 },
+].map(
+  (field) => ({ kind: 'number', pointer: `/config/${memberOf(field.name)}`, ...field }) as Field<RunForm>,
+);
+
+function memberOf(name: string): string {
+  const members: Readonly<Record<string, string>> = {
+    timeoutS: 'timeout_ms',
+    inputPrice: 'price/input_per_million',
+    outputPrice: 'price/output_per_million',
+    currency: 'price/currency',
+  };
+  return members[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}

@@ -1,0 +1,55 @@
+import { useOverview } from '../../datasets/overview/use-overview.ts';
+import { useDataset } from '../../datasets/use-dataset.ts';
+import type { Field } from '../../ui/form/fields.tsx';
+import {
+  checkerFields,
+  type FieldGroups,
+  judgeFields,
+  PACE_FIELDS,
+  PROMPT_FIELDS,
+  providerFields,
+  selectionFields,
+} from './run-fields.ts';
+import type { RunForm } from './run-form.ts';
+import { suggestionsOf, useRecentRuns } from './use-recent-runs.ts';
+
+/** A part of the form that can be closed. */
+interface FormPart {
+  readonly key: string;
+  readonly label: string;
+  readonly fields: readonly Field<RunForm>[];
+  readonly cols?: { readonly base: number; readonly xs: number; readonly lg: number };
+}
+
+/** The fields of the form, with what recent runs and the dataset suggest. */
+export function useFormParts({ provider, datasetId, judge, currency }: RunForm): {
+  readonly parts: readonly FormPart[];
+  readonly ofModel: FieldGroups<RunForm>;
+} {
+  const dataset = useDataset(datasetId).data;
+  const overview = useOverview(datasetId).data;
+  const recent = useRecentRuns();
+  const known = {
+    sections: dataset?.sections.map(({ name }) => name) ?? [],
+    types: [...(overview?.types.keys() ?? [])],
+    tags: [...(overview?.tags.keys() ?? [])],
+    ids: overview?.ids ?? [],
+  };
+  const ofJudge = judgeFields(judge.type, '/config/judge', currency);
+  const parts: readonly FormPart[] = [
+    { key: 'prompt', label: 'What is asked', fields: PROMPT_FIELDS },
+    { key: 'selection', label: 'Which items', fields: selectionFields(known) },
+    {
+      key: 'scoring',
+      label: 'Scoring',
+      fields: [...checkerFields('', '/config/checker'), ...ofJudge.common, ...ofJudge.rare],
+    },
+    {
+      key: 'pace',
+      label: 'Repetitions, pace and price',
+      fields: PACE_FIELDS,
+      cols: { base: 1, xs: 2, lg: 3 },
+    },
+  ];
+  return { parts, ofModel: providerFields(provider, suggestionsOf(recent, provider)) };
+}

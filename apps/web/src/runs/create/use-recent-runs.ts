@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import type { Run } from '../use-run.ts';
+import type { ModelSuggestions } from './run-fields.ts';
+
+/** The newest runs. */
+export function useRecentRuns(): readonly Run[] {
+  const api = useApi();
+  const found = useQuery({
+    queryKey: ['runs', { limit: 100 }],
+    queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query: { limit: 100 } }, signal })),
+  });
+  return found.data?.data ?? [];
+}
+
+/** What recent runs of the same protocol had as address, model and name of the key. */
+export function suggestionsOf(runs: readonly Run[], provider: string): ModelSuggestions {
+  const models = runs.map(modelOfRun).filter(({ type }) => type === provider);
+  const valuesOf = (name: 'base_url' | 'model' | 'api_key_env'): readonly string[] => [
+    ...new Set(models.flatMap((model) => model[name] ?? [])),
+  ];
+  return { baseUrls: valuesOf('base_url'), models: valuesOf('model'), keyNames: valuesOf('api_key_env') };
+}
+
+/** What one item of a run of the same model took; null without such a run. */
+export interface Measured {
+  readonly run: Run;
+  readonly tokens: number;
+  readonly ms: number;
+  /** Null where its cost is unknown. */
+  readonly cost: { readonly amount: number; readonly currency: string } | null;
+}
+
+/** What a result took in the last run of a model. */
+export function measuredOf(
+  runs: readonly Run[],
+  asked: { readonly base_url?: string; readonly model?: string },
+): Measured | null {
+  const run = runs.find(({ config, counts, finished_at, started_at, source_run_id }) => {
+    const { base_url, model } = modelOfRun({ config });
+    const isSame = model !== undefined && model === asked.model && base_url === asked.base_url;
+    return isSame && counts.ok > 0 && finished_at !== null && started_at !== null && source_run_id === null;
+  });
+  if (run === undefined) return null;
+  const { counts, usage, cost, started_at, finished_at } = run;
+  const elapsedMs = Date.parse(finished_at ?? '') - Date.parse(started_at ?? '');
+  return {
+    run,
+    tokens: (usage.input_tokens + usage.output_tokens) / counts.done,
+    ms: elapsedMs / counts.done,
+    cost: cost === null ? null : { amount: cost.amount / counts.done, currency: cost.currency },
+  };
+}
+
+interface AskedModel {
+  readonly type?: string;
+  readonly base_url?: string;
+  readonly model?: string;
+  readonly api_key_env?: string;
+}
+
+/** The model that a run asks. */
+function modelOfRun({ config }: Pick<Run, 'config'>): AskedModel {
+  return (config as { readonly provider?: AskedModel }).provider ?? {};
+}

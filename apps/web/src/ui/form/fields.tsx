@@ -1,0 +1,115 @@
+import {
+  Autocomplete,
+  Checkbox,
+  NumberInput,
+  PasswordInput,
+  Select,
+  SimpleGrid,
+  type SimpleGridProps,
+  Switch,
+  TagsInput,
+  Textarea,
+  TextInput,
+} from '@mantine/core';
+import type { UseFormReturnType } from '@mantine/form';
+
+/** A field of a form: where its value is, and how it is edited. */
+export interface Field<Values = unknown> {
+  /** Path of the value, such as `model.baseUrl`. */
+  readonly name: string;
+  readonly label: string;
+  /** By default a text in one line. */
+  readonly kind?:
+    | 'text'
+    | 'lines'
+    | 'number'
+    | 'decimal'
+    | 'select'
+    | 'tags'
+    | 'switch'
+    | 'checkbox'
+    | 'password';
+  readonly description?: string;
+  readonly placeholder?: string;
+  readonly required?: boolean;
+  readonly min?: number;
+  readonly max?: number;
+  readonly step?: number;
+  readonly maxLength?: number;
+  /** The values of a `select`, and suggestions for texts and tags. */
+  readonly data?: readonly (string | { readonly value: string; readonly label: string })[];
+  /** Whether a `select` may be empty. */
+  readonly isOptional?: boolean;
+  readonly isFirst?: boolean;
+  /** JSON Pointer into the request, under which the service reports an error of the field. */
+  readonly pointer?: string;
+  /** Whether the field is shown; by default always. */
+  readonly isShown?: (values: Values) => boolean;
+}
+
+/** The fields of a form, described by a table. A field with an error says so below its input. */
+export function Fields<Values extends object>({
+  form,
+  fields,
+  disabled,
+  ...grid
+}: {
+  readonly form: UseFormReturnType<Values>;
+  readonly fields: readonly Field<NoInfer<Values>>[];
+  readonly disabled?: boolean;
+} & Pick<SimpleGridProps, 'cols'>) {
+  return (
+    <SimpleGrid cols={1} spacing="sm" verticalSpacing="sm" {...grid}>
+      {fields
+        .filter(({ isShown }) => isShown?.(form.values) ?? true)
+        .map((field) => (
+          <FieldInput key={field.name} form={form} field={field} disabled={disabled} />
+        ))}
+    </SimpleGrid>
+  );
+}
+
+const LINES = { autosize: true, minRows: 2, maxRows: 8 } as const;
+
+function FieldInput<Values extends object>({
+  form,
+  field,
+  disabled,
+}: {
+  readonly form: UseFormReturnType<Values>;
+  readonly field: Field<Values>;
+  readonly disabled: boolean | undefined;
+}) {
+  const { name, kind = 'text', isShown, isOptional = false, isFirst, pointer, data, ...rest } = field;
+  const isMark = kind === 'switch' || kind === 'checkbox';
+  const input = {
+    ...rest,
+    ...form.getInputProps(name as never, { type: isMark ? 'checkbox' : 'input' }),
+    ...(isFirst === true && { 'data-autofocus': true }),
+    ...(disabled === true && { disabled }),
+  };
+  const choices = [...(data ?? [])];
+  switch (kind) {
+    case 'switch':
+      return <Switch {...input} />;
+    case 'checkbox':
+      return <Checkbox {...input} />;
+    case 'password':
+      return <PasswordInput autoComplete="off" {...input} />;
+    case 'lines':
+      return <Textarea {...LINES} {...input} />;
+    case 'number':
+    case 'decimal':
+      return <NumberInput allowDecimal={kind === 'decimal'} {...input} />;
+    case 'select':
+      return <Select clearable={isOptional} {...input} data={choices} />;
+    case 'tags':
+      return <TagsInput {...input} data={choices} />;
+    default:
+      return data === undefined ? (
+        <TextInput autoComplete="off" {...input} />
+      ) : (
+        <Autocomplete {...input} data={choices} />
+      );
+  }
+}
