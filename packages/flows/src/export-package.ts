@@ -44,7 +44,6 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions = 
       sectionHash: section.sectionHash,
       exportFile: section.exportFile,
       items: () => open.items([section]),
-      lines: () => open.lines(section),
       itemAt: (orderIndex) => open.itemAt(section, orderIndex),
     })),
     content: open.content,

@@ -51,7 +51,6 @@ export type { ItemRanges } from './item/item-ranges.ts';
 export type { JsonSchema } from './item/item-schema.ts';
 export { type ItemSize, itemSize } from './item/item-size.ts';
 export type { ItemParts } from './item/join-item.ts';
-export { joinItemBytes, type PartRanges } from './item/join-item-bytes.ts';
 export {
   filesOfPart,
   isCheckerFile,

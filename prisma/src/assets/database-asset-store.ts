@@ -1,6 +1,6 @@
 import { StoreError } from '../database/errors.ts';
+import { copiedRows } from '../sql/copy-format.ts';
 import { ASSET_PIECE_BYTES, type AssetStore } from './asset-store.ts';
-import { copiedContent, copiedRows } from './copied-rows.ts';
 
 /** Keeps content in the rows of `assets` themselves. */
 export function createDatabaseAssetStore(): AssetStore {
@@ -14,13 +14,14 @@ export function createDatabaseAssetStore(): AssetStore {
         signal?.throwIfAborted();
         const length = Math.max(0, Math.min(ASSET_PIECE_BYTES, end - at));
         // The content is not compressed, so the server reads no more than this.
-        const content = copiedContent(
+        const [row] = copiedRows(
           await copy(`COPY (SELECT byte_length, substring(bytes FROM ${at + 1} FOR ${length}) FROM assets
             WHERE sha256 = ${literal(sha256)}) TO STDOUT (FORMAT binary)`),
         );
-        if (content === null) throw assetMissing(sha256);
-        end = Math.min(end, content.byteLength);
-        yield* content.pieces;
+        if (row === undefined || row.isNull(1)) throw assetMissing(sha256);
+        end = Math.min(end, Number(row.int64(0)));
+        const piece = row.view(1);
+        if (piece.byteLength > 0) yield piece;
         at += length;
       } while (at < end);
     },
@@ -30,9 +31,7 @@ export function createDatabaseAssetStore(): AssetStore {
       if (sha256s.length === 0) return contents;
       const rows = await copy(`COPY (SELECT sha256, bytes FROM assets
         WHERE sha256 IN (${sha256s.map(literal).join(',')}) AND bytes IS NOT NULL) TO STDOUT (FORMAT binary)`);
-      for (const [sha256, bytes] of copiedRows(rows)) {
-        if (sha256 && bytes) contents.set(sha256.toString('hex'), bytes);
-      }
+      for (const row of copiedRows(rows)) contents.set(row.view(0).toString('hex'), row.view(1));
       return contents;
     },
 

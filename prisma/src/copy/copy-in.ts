@@ -2,6 +2,7 @@ import { destroySocket, socketOf } from '@svc/postgres';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { StoreError, toStoreError } from '../database/errors.ts';
+import { COPY_HEADER, COPY_TRAILER } from '../sql/copy-format.ts';
 
 /** How long a server may take to confirm that a COPY was aborted, before its connection is closed. */
 const ABORT_TIMEOUT_MS = 5_000;
@@ -12,20 +13,7 @@ const ABORT_TIMEOUT_MS = 5_000;
  */
 const MAX_DRAINED_BYTES = 128 * 1024;
 
-/**
- * Signature, no flags, no header extension.
- * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
- */
-export const COPY_HEADER: Uint8Array = Uint8Array.from([
-  ...[0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0x00],
-  ...[0, 0, 0, 0],
-  ...[0, 0, 0, 0],
-]);
-
 const NO_ROWS = new Uint8Array();
-
-/** A tuple of -1 fields ends the data. */
-export const COPY_TRAILER: Uint8Array = Uint8Array.from([0xff, 0xff]);
 
 /**
  * A `COPY ... FROM STDIN (FORMAT binary)` that is open for rows. It sends them as fast as the server takes them and holds

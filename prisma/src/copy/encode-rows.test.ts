@@ -4,10 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { linkItem } from '../assets/link/link-item.ts';
 import { writeLinkedFiles } from '../assets/linked-files-column.ts';
-import { COPY_HEADER, COPY_TRAILER } from './copy-in.ts';
+import { COPY_HEADER, COPY_TRAILER, cutRows } from '../sql/copy-format.ts';
 import { RowWriter } from './encode-rows.ts';
 import type { EncodedRows } from './encoded-rows.ts';
-import { cutRows } from './out/cut-rows.ts';
 import { decodeRows, type ItemRow } from './out/decode-rows.ts';
 
 const SECTION_ID = '00112233-4455-6677-8899-aabbccddeeff';

@@ -1,14 +1,12 @@
 import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23/internal';
 import type { EmbeddedContent, LinkedItem } from '../assets/link/link-item.ts';
 import { writeLinkedFiles } from '../assets/linked-files-column.ts';
+import { putField, putInt32, putNull, uuidBytes } from '../sql/copy-format.ts';
 import { BufferPool } from './buffer-pool.ts';
 import type { EncodedRows } from './encoded-rows.ts';
 import type { RowFailures } from './row-failures.ts';
 
-/**
- * The statement for the rows of {@link RowWriter}.
- * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
- */
+/** The statement for the rows of {@link RowWriter}. */
 export const COPY_ITEMS: string =
   'COPY items (section_id, order_index, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes) FROM STDIN (FORMAT binary)';
 
@@ -24,8 +22,6 @@ const ROW_BYTES = FIXED_BYTES + TEXT_FIELDS * 4 + 4 + INT64_BYTES;
 /** Room for an item's type and for some bytes by which canonical text is longer than what was read. */
 const MARGIN_BYTES = 32;
 const LINE_FEED = 10;
-/** Shorter texts are copied faster by a loop than by a view and a call. */
-const SHORT_BYTES = 48;
 const DEFAULT_TYPE = Buffer.from(DEFAULT_ITEM_TYPE);
 
 /** Where the rows of a batch belong. */
@@ -37,8 +33,7 @@ export interface RowTarget {
 }
 
 /**
- * Writes a batch of rows of `items` in PostgreSQL's binary COPY format, which needs no escaping: each text is its byte
- * length and its bytes. The texts must be canonical JSON in UTF-8.
+ * Writes a batch of rows of `items` for a binary COPY, which needs no escaping. The texts must be canonical JSON in UTF-8.
  */
 export class RowWriter {
   /** The first bytes of every row. */
@@ -73,7 +68,7 @@ export class RowWriter {
     const head = Buffer.alloc(FIXED_BYTES - 4 - 4 - HASH_BYTES);
     head.writeInt16BE(FIELDS, 0);
     head.writeInt32BE(UUID_BYTES, 2);
-    head.write(target.sectionId.replaceAll('-', ''), 6, 'hex');
+    head.set(uuidBytes(target.sectionId), 6);
     head.writeInt32BE(4, 6 + UUID_BYTES);
     this.#head = head;
     this.#orderIndex = target.firstOrderIndex;
@@ -104,14 +99,14 @@ export class RowWriter {
     let at = this.#putHead(itemHash);
     at =
       item.typeStart === -1
-        ? putText(rows, at, DEFAULT_TYPE, 0, DEFAULT_TYPE.length)
-        : putText(rows, at, bytes, item.typeStart, item.typeEnd);
-    at = putText(rows, at, bytes, item.payloadStart, item.payloadEnd);
-    at = putText(rows, at, bytes, item.answerStart, item.answerEnd);
-    at = putText(rows, at, bytes, item.checkerStart, item.checkerEnd);
-    at = putText(rows, at, bytes, item.assetsStart, item.assetsEnd);
-    at = putInt32(rows, at, -1);
-    this.#rowsEnd = putInt32(rows, at, -1);
+        ? putField(rows, at, DEFAULT_TYPE, 0, DEFAULT_TYPE.length)
+        : putField(rows, at, bytes, item.typeStart, item.typeEnd);
+    at = putField(rows, at, bytes, item.payloadStart, item.payloadEnd);
+    at = putField(rows, at, bytes, item.answerStart, item.answerEnd);
+    at = putField(rows, at, bytes, item.checkerStart, item.checkerEnd);
+    at = putField(rows, at, bytes, item.assetsStart, item.assetsEnd);
+    at = putNull(rows, at);
+    this.#rowsEnd = putNull(rows, at);
   }
 
   /** Appends an item whose files, if it has some, are linked. */
@@ -136,9 +131,9 @@ export class RowWriter {
     const rows = this.#rows;
     let at = this.#putHead(itemHash);
     for (const text of texts) {
-      at = text === null ? putInt32(rows, at, -1) : putText(rows, at, text, 0, text.byteLength);
+      at = text === null ? putNull(rows, at) : putField(rows, at, text, 0, text.byteLength);
     }
-    if (linkedFiles.length === 0) at = putInt32(rows, at, -1);
+    if (linkedFiles.length === 0) at = putNull(rows, at);
     else {
       at = putInt32(rows, at, INT64_BYTES);
       at = putInt32(rows, at, Math.floor(linkedBytes / 2 ** 32));
@@ -199,25 +194,4 @@ export class RowWriter {
     this.#pool.release(bytes.buffer);
     return larger;
   }
-}
-
-function putInt32(bytes: Uint8Array, at: number, value: number): number {
-  bytes[at] = value >>> 24;
-  bytes[at + 1] = value >>> 16;
-  bytes[at + 2] = value >>> 8;
-  bytes[at + 3] = value;
-  return at + 4;
-}
-
-/** Writes a field: the length and the bytes from `start` to `end` of `text`; a start of -1 means null. */
-function putText(bytes: Uint8Array, at: number, text: Uint8Array, start: number, end: number): number {
-  if (start === -1) return putInt32(bytes, at, -1);
-  const next = putInt32(bytes, at, end - start);
-  if (end - start > SHORT_BYTES) {
-    bytes.set(text.subarray(start, end), next);
-    return next + end - start;
-  }
-  let to = next;
-  for (let from = start; from < end; from += 1) bytes[to++] = text[from] as number;
-  return to;
 }

@@ -36,10 +36,6 @@ export interface OpenDataset extends AsyncDisposable {
    * @param sections which ones; all without it
    */
   items(sections?: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined>;
-  /**
-   * The canonical lines of a section that has an `exportFile`, in chunks: the bytes of that file. Read as `items` are.
-   */
-  lines(section: StoredSection): AsyncGenerator<Uint8Array, void, undefined>;
   /** One item again; not while items are being read. */
   itemAt(section: Pick<StoredSection, 'id'>, orderIndex: number): Promise<LinkedParts>;
   /**
@@ -94,7 +90,6 @@ export async function openDataset(
       dataset: toSummary({ ...dataset, sections: sections.slice(0, SUMMARY_SECTIONS) }),
       sections,
       items: (wanted = sections) => session.items(wanted),
-      lines: (section) => session.lines(section),
       async itemAt(section, orderIndex) {
         const [row] = await query<ItemParts & { readonly linked: string | null }>(
           `SELECT payload::text AS payload, answer::text AS answer, checker::text AS checker, assets::text AS assets,

@@ -2,12 +2,11 @@ import { cancelQuery, destroySocket, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
-import { cutRows, type RowBatch } from '../copy/out/cut-rows.ts';
 import { decodeRows, type ItemRow } from '../copy/out/decode-rows.ts';
 import { ItemOrder } from '../copy/out/item-order.ts';
-import { joinRows } from '../copy/out/join-rows.ts';
 import { toStoreError } from '../database/errors.ts';
 import { hasAtMost } from '../database/item-size.ts';
+import { cutRows } from '../sql/copy-format.ts';
 import type { StoredSection } from './dataset-row.ts';
 import type { StoredItem } from './list-items.ts';
 
@@ -77,28 +76,21 @@ export class ReadSession {
       const group = sections.slice(first, first + SECTIONS_PER_COPY);
       if (group.every(({ itemCount }) => itemCount === 0)) continue;
       const order = new ItemOrder(group, this.#maxItemBytes);
-      yield* this.#copy(group, (batches) => toItems(decodeRows(batches), order));
+      yield* this.#copy(group, order);
     }
   }
 
-  /** The canonical lines of a section whose items embed no files, in chunks. */
-  async *lines(section: StoredSection): AsyncGenerator<Uint8Array, void, undefined> {
-    if (section.itemCount === 0) return;
-    const order = new ItemOrder([section], this.#maxItemBytes);
-    yield* this.#copy([section], (batches) => joinRows(batches, order));
-  }
-
-  async *#copy<T>(
+  async *#copy(
     sections: readonly StoredSection[],
-    read: (batches: AsyncIterable<RowBatch>) => AsyncIterable<T>,
-  ): AsyncGenerator<T, void, undefined> {
+    order: ItemOrder,
+  ): AsyncGenerator<StoredItem[], void, undefined> {
     this.#signal?.throwIfAborted();
     const client = this.#client;
     if (client === null || this.#reading) throw new Error('The dataset is closed or is being read.');
     this.#reading = true;
     const copy = client.query(copyTo(copyStatement(sections, this.#maxItemBytes)));
     try {
-      yield* read(cutRows(copy as AsyncIterable<Uint8Array>));
+      yield* toItems(decodeRows(cutRows(copy as AsyncIterable<Uint8Array>)), order);
       this.#reading = false;
     } catch (error) {
       this.#signal?.throwIfAborted();

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { CopyIn } from '../copy/copy-in.ts';
 import { boundedText } from '../database/item-size.ts';
+import { rowParts, uuidBytes } from '../sql/copy-format.ts';
 
 /** Archives are stored in chunks of about a megabyte. */
 const MAX_CHUNK_BYTES = 64 * 1024 * 1024;
@@ -29,20 +30,12 @@ export async function readChunk(pool: pg.Pool, jobId: string, index: number): Pr
   return rows[0]?.bytes ?? null;
 }
 
-/** Rows of `job_chunks` in PostgreSQL's binary COPY format. */
+/** Rows of `job_chunks`. */
 async function* chunkRows(id: string, archive: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const jobId = Buffer.from(id.replaceAll('-', ''), 'hex');
+  const jobId = uuidBytes(id);
   let index = 0;
   for await (const bytes of archive) {
-    const head = Buffer.alloc(2 + 4 + 16 + 4 + 4 + 4);
-    head.writeInt16BE(3, 0);
-    head.writeInt32BE(16, 2);
-    jobId.copy(head, 6);
-    head.writeInt32BE(4, 22);
-    head.writeInt32BE(index, 26);
+    yield* rowParts([jobId, index, bytes]);
     index += 1;
-    head.writeInt32BE(bytes.byteLength, 30);
-    yield head;
-    yield bytes;
   }
 }

@@ -69,7 +69,6 @@ export function openDatasetOnReplica(
         yield* itemsAfter(last, await change(from, error), sections);
       }
     },
-    lines: (section) => piecesOf(null, (from) => from.lines(section)),
     itemAt: (section, orderIndex) => once((from) => from.itemAt(section, orderIndex)),
     content(asset, following) {
       const given = onPrimary === undefined ? open.content(asset, following) : null;

@@ -3,17 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { hex, item, jsonObject, jsonValue, thrownBy } from '../../test/arbitrary-json.ts';
 import { itemHash } from '../hash/version-hash.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
-import type { JsonObject } from '../json/json-value.ts';
-import {
-  createItemEncoder,
-  DEFAULT_ITEM_TYPE,
-  type EncodedItem,
-  type EncodedItemBytes,
-  encodeItem,
-} from './encode-item.ts';
+import { createItemEncoder, DEFAULT_ITEM_TYPE, type EncodedItemBytes, encodeItem } from './encode-item.ts';
 import type { Item } from './item.ts';
 import { joinItem } from './join-item.ts';
-import { joinItemBytes, type PartRanges } from './join-item-bytes.ts';
 
 const PNG = 'iVBORw0KGgo=';
 
@@ -147,10 +139,6 @@ describe('joinItem', () => {
         (others, close, known) => {
           const value: Item = { ...others, ...close, ...known } as Item;
           expect(joinItem(encodeItem(value))).toBe(canonicalJson(value));
-          expect([canonicalJson(value), null]).toContain(joinBytes(value));
-          const usual = { id: 1, ...known, é: others };
-          expect(joinBytes(usual)).toBe(canonicalJson(usual));
-          expect(joinBytes(known)).toBe(canonicalJson(known));
         },
       ),
     );
@@ -161,34 +149,3 @@ describe('joinItem', () => {
     expect(error).toMatchObject({ code: 'invalid_json' });
   });
 });
-
-/** The text that `joinItemBytes` makes after some other bytes; null if it makes none. */
-function joinBytes(value: JsonObject): string | null {
-  const encoded = encodeItem(value);
-  const target = Buffer.alloc(3 + encoded.byteLength + 32);
-  const end = joinItemBytes(rangesOf(encoded), target, 3);
-  return end === -1 ? null : target.toString('utf8', 3, end);
-}
-
-/** The parts in one buffer, each after some other bytes. */
-function rangesOf({ payload, answer, checker, assets }: EncodedItem): PartRanges {
-  let text = 'x';
-  const add = (part: string | null): { readonly start: number; readonly end: number } => {
-    if (part === null) return { start: -1, end: 0 };
-    const start = Buffer.byteLength(text);
-    text += `${part}"`;
-    return { start, end: start + Buffer.byteLength(part) };
-  };
-  const [a, b, c, d] = [add(payload), add(answer), add(checker), add(assets)];
-  return {
-    bytes: Buffer.from(text),
-    payloadStart: a.start,
-    payloadEnd: a.end,
-    answerStart: b.start,
-    answerEnd: b.end,
-    checkerStart: c.start,
-    checkerEnd: c.end,
-    assetsStart: d.start,
-    assetsEnd: d.end,
-  };
-}

@@ -188,7 +188,6 @@ function sectionBytes(
   scan: DatasetScan,
   signal?: AbortSignal,
 ): AsyncIterable<Uint8Array> {
-  if (section.exportFile && section.lines) return section.lines(signal);
   const pathFor = (file: EmbeddedFile): string => {
     const path = scan.pathOf(file);
     if (path === undefined) throw changed(section.name);

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { readLinkedFiles } from '../../assets/linked-files-column.ts';
-import type { RowBatch } from './cut-rows.ts';
-import { RowFields } from './row-fields.ts';
+import { type RowBatch, RowFields } from '../../sql/copy-format.ts';
 
 /** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
 export interface ItemRow {
@@ -19,8 +18,8 @@ export interface ItemRow {
   readonly linkedFiles: readonly LinkedFile[];
 }
 
-/** A row of this size is joined and decoded in steps, so that other work runs between them. */
-export const LARGE_ROW_BYTES: number = 1024 * 1024;
+/** A row of this size is decoded in steps, so that other work runs between them. */
+const LARGE_ROW_BYTES = 1024 * 1024;
 
 /** Decodes the rows of each batch. */
 export async function* decodeRows(
@@ -38,43 +37,52 @@ export async function* decodeRows(
   }
 }
 
-/** The row as texts. */
-export function decode(fields: RowFields): ItemRow {
-  const text = (start: number, end: number): string | null =>
-    start === -1 ? null : fields.bytes.toString('utf8', start, end);
+/** The fields of a row that an export reads. */
+const FIELD = {
+  sectionOrderIndex: 0,
+  orderIndex: 1,
+  itemHash: 2,
+  payload: 3,
+  answer: 4,
+  checker: 5,
+  assets: 6,
+  linkedFiles: 7,
+} as const;
+
+function decode(fields: RowFields): ItemRow {
   return {
-    sectionOrderIndex: fields.sectionOrderIndex,
-    orderIndex: fields.orderIndex,
-    itemHash: fields.hash,
-    payload: text(fields.payloadStart, fields.payloadEnd),
-    answer: text(fields.answerStart, fields.answerEnd),
-    checker: text(fields.checkerStart, fields.checkerEnd),
-    assets: text(fields.assetsStart, fields.assetsEnd),
-    linkedFiles: readLinkedFiles(text(fields.linkedStart, fields.linkedEnd)),
+    sectionOrderIndex: fields.int32(FIELD.sectionOrderIndex),
+    orderIndex: fields.int32(FIELD.orderIndex),
+    itemHash: fields.copy(FIELD.itemHash),
+    payload: fields.text(FIELD.payload),
+    answer: fields.text(FIELD.answer),
+    checker: fields.text(FIELD.checker),
+    assets: fields.text(FIELD.assets),
+    linkedFiles: readLinkedFiles(fields.text(FIELD.linkedFiles)),
   };
 }
 
-/** The row as texts; the event loop runs after each megabyte. */
-export async function decodeLarge(fields: RowFields): Promise<ItemRow> {
-  const text = async (start: number, end: number): Promise<string | null> => {
-    if (start === -1) return null;
+/** As {@link decode}; the event loop runs after each megabyte. */
+async function decodeLarge(fields: RowFields): Promise<ItemRow> {
+  const text = async (field: number): Promise<string | null> => {
+    if (fields.isNull(field)) return null;
+    const bytes = fields.view(field);
     const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
     let decoded = '';
-    for (let at = start; at < end; at += LARGE_ROW_BYTES) {
-      if (at > start) await nextTurn();
-      const piece = fields.bytes.subarray(at, Math.min(end, at + LARGE_ROW_BYTES));
-      decoded += decoder.decode(piece, { stream: true });
+    for (let at = 0; at < bytes.byteLength; at += LARGE_ROW_BYTES) {
+      if (at > 0) await nextTurn();
+      decoded += decoder.decode(bytes.subarray(at, at + LARGE_ROW_BYTES), { stream: true });
     }
     return decoded + decoder.decode();
   };
   return {
-    sectionOrderIndex: fields.sectionOrderIndex,
-    orderIndex: fields.orderIndex,
-    itemHash: fields.hash,
-    payload: await text(fields.payloadStart, fields.payloadEnd),
-    answer: await text(fields.answerStart, fields.answerEnd),
-    checker: await text(fields.checkerStart, fields.checkerEnd),
-    assets: await text(fields.assetsStart, fields.assetsEnd),
-    linkedFiles: readLinkedFiles(await text(fields.linkedStart, fields.linkedEnd)),
+    sectionOrderIndex: fields.int32(FIELD.sectionOrderIndex),
+    orderIndex: fields.int32(FIELD.orderIndex),
+    itemHash: fields.copy(FIELD.itemHash),
+    payload: await text(FIELD.payload),
+    answer: await text(FIELD.answer),
+    checker: await text(FIELD.checker),
+    assets: await text(FIELD.assets),
+    linkedFiles: readLinkedFiles(await text(FIELD.linkedFiles)),
   };
 }

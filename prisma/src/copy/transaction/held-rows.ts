@@ -1,7 +1,6 @@
 import { type Pool, prepared } from '@svc/postgres';
 import type pg from 'pg';
-import { copiedRows } from '../../assets/copied-rows.ts';
-import { COPY_HEADER, COPY_TRAILER } from '../copy-in.ts';
+import { COPY_HEADER, COPY_TRAILER, copiedRows } from '../../sql/copy-format.ts';
 
 /** Rows up to this size are held. */
 const MAX_BYTES = 64 * 1024;
@@ -66,7 +65,9 @@ export class HeldRows {
 
   /** The rows, of which there is at least one, as the parameters of {@link insertItems}. */
   columns(): readonly Buffer[] {
-    const rows = [...copiedRows([Buffer.from(COPY_HEADER), ...this.#chunks, Buffer.from(COPY_TRAILER)])];
+    const rows = Array.from(copiedRows([COPY_HEADER, ...this.#chunks, COPY_TRAILER]), (fields) =>
+      COLUMNS.map((_, column) => (fields.isNull(column) ? null : fields.view(column))),
+    );
     return COLUMNS.map(([, , oid], column) => arrayOf(rows, column, oid));
   }
 }

@@ -1,0 +1,260 @@
+/**
+ * The binary format of COPY, written and read: a header, rows, a trailer. A row is the number of its fields, then the byte
+ * length and the bytes of each field; a null has the length -1.
+ *
+ * @see https://www.postgresql.org/docs/current/sql-copy.html "Binary Format"
+ */
+
+/** Signature, no flags, no header extension. */
+export const COPY_HEADER: Uint8Array = Uint8Array.from([
+  ...[0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0x00],
+  ...[0, 0, 0, 0],
+  ...[0, 0, 0, 0],
+]);
+
+/** A row of -1 fields ends the data. */
+export const COPY_TRAILER: Uint8Array = Uint8Array.from([0xff, 0xff]);
+
+const NULL_LENGTH = -1;
+/** Shorter fields are copied faster by a loop than by a view and a call. */
+const SHORT_BYTES = 48;
+
+/** Writes an integer, or the length of a field. @returns the position after it */
+export function putInt32(bytes: Uint8Array, at: number, value: number): number {
+  bytes[at] = value >>> 24;
+  bytes[at + 1] = value >>> 16;
+  bytes[at + 2] = value >>> 8;
+  bytes[at + 3] = value;
+  return at + 4;
+}
+
+/** Writes a field that is null. @returns the position after it */
+export function putNull(bytes: Uint8Array, at: number): number {
+  return putInt32(bytes, at, NULL_LENGTH);
+}
+
+/** Writes a field: the bytes from `start` to `end` of `content`; null for a start of -1. @returns the position after it */
+export function putField(
+  bytes: Uint8Array,
+  at: number,
+  content: Uint8Array,
+  start: number,
+  end: number,
+): number {
+  if (start === -1) return putNull(bytes, at);
+  const next = putInt32(bytes, at, end - start);
+  if (end - start > SHORT_BYTES) {
+    bytes.set(content.subarray(start, end), next);
+    return next + end - start;
+  }
+  let to = next;
+  for (let from = start; from < end; from += 1) bytes[to++] = content[from] as number;
+  return to;
+}
+
+/** The value of a field: an `int4`, an `int8`, text, or bytes. */
+export type FieldValue = number | bigint | string | Uint8Array | null;
+
+/** The parts of a row. Bytes are not copied: they are a part of their own, between the rest. */
+export function* rowParts(values: readonly FieldValue[]): Generator<Uint8Array> {
+  let head = Buffer.allocUnsafe(2);
+  head.writeInt16BE(values.length);
+  for (const value of values) {
+    if (!(value instanceof Uint8Array)) {
+      head = Buffer.concat([head, scalarField(value)]);
+      continue;
+    }
+    const length = Buffer.allocUnsafe(4);
+    putInt32(length, 0, value.byteLength);
+    yield Buffer.concat([head, length]);
+    yield value;
+    head = Buffer.alloc(0);
+  }
+  if (head.byteLength > 0) yield head;
+}
+
+function scalarField(value: Exclude<FieldValue, Uint8Array>): Buffer {
+  const byteLength =
+    value === null
+      ? 0
+      : typeof value === 'string'
+        ? Buffer.byteLength(value)
+        : typeof value === 'number'
+          ? 4
+          : 8;
+  const field = Buffer.allocUnsafe(4 + byteLength);
+  putInt32(field, 0, value === null ? NULL_LENGTH : byteLength);
+  if (typeof value === 'string') field.write(value, 4);
+  else if (typeof value === 'number') field.writeInt32BE(value, 4);
+  else if (value !== null) field.writeBigInt64BE(value, 4);
+  return field;
+}
+
+/** The 16 bytes of a UUID. */
+export function uuidBytes(uuid: string): Uint8Array {
+  return Buffer.from(uuid.replaceAll('-', ''), 'hex');
+}
+
+/** Whole rows, one after another in a buffer. */
+export interface RowBatch {
+  readonly bytes: Buffer;
+  /** Where each row starts; it ends where the next one starts. */
+  readonly starts: readonly number[];
+  /** Where the last one ends. */
+  readonly end: number;
+}
+
+/** Cuts what the server sends into rows. Yields the complete rows of each chunk as one batch; holds one incomplete row. */
+export async function* cutRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RowBatch, void, undefined> {
+  const cutter = new RowCutter();
+  for await (const chunk of chunks) {
+    const batch = cutter.add(chunk);
+    if (batch !== null) yield batch;
+  }
+}
+
+/** Cuts rows out of chunks that are pushed. */
+export class RowCutter {
+  readonly #rest = new RowBuffer();
+  #neededBytes = COPY_HEADER.byteLength;
+  #headerIsRead = false;
+
+  /** @returns the rows that the chunk completes, in its memory or, with a row that began before, in new memory */
+  add(chunk: Uint8Array): RowBatch | null {
+    let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (this.#rest.byteLength > 0 || bytes.length < this.#neededBytes) {
+      this.#rest.append(bytes, this.#neededBytes);
+      if (this.#rest.byteLength < this.#neededBytes) return null;
+      bytes = this.#rest.take();
+    }
+    let at = 0;
+    if (!this.#headerIsRead) {
+      at = COPY_HEADER.byteLength;
+      this.#headerIsRead = true;
+    }
+    const starts: number[] = [];
+    for (;;) {
+      const end = endOfRow(bytes, at);
+      if (end.bytes > bytes.length) {
+        this.#neededBytes = end.bytes - at;
+        break;
+      }
+      if (end.isLast) {
+        this.#neededBytes = Number.POSITIVE_INFINITY;
+        break;
+      }
+      starts.push(at);
+      at = end.bytes;
+    }
+    if (Number.isFinite(this.#neededBytes) && at < bytes.length) {
+      this.#rest.append(bytes.subarray(at), this.#neededBytes);
+    }
+    return starts.length === 0 ? null : { bytes, starts, end: at };
+  }
+}
+
+/** The beginning of a row. Memory for all of it is taken once its length is known. */
+class RowBuffer {
+  #bytes = Buffer.allocUnsafeSlow(0);
+  byteLength = 0;
+
+  /** @param neededBytes of the row, as far as that is known */
+  append(chunk: Buffer, neededBytes: number): void {
+    const length = this.byteLength + chunk.length;
+    if (length > this.#bytes.length) {
+      // the chunk that completes the row begins the next one
+      const capacity = Number.isFinite(neededBytes) ? Math.max(length, neededBytes + chunk.length) : length;
+      const larger = Buffer.allocUnsafeSlow(capacity);
+      this.#bytes.copy(larger, 0, 0, this.byteLength);
+      this.#bytes = larger;
+    }
+    chunk.copy(this.#bytes, this.byteLength);
+    this.byteLength = length;
+  }
+
+  /** Gives the bytes away. */
+  take(): Buffer {
+    const bytes = this.#bytes.subarray(0, this.byteLength);
+    this.#bytes = Buffer.allocUnsafeSlow(0);
+    this.byteLength = 0;
+    return bytes;
+  }
+}
+
+/** Where the row at `at` ends; as far as that is known, when it is not whole. */
+function endOfRow(bytes: Buffer, at: number): { bytes: number; isLast: boolean } {
+  let position = at + 2;
+  if (position > bytes.length) return { bytes: position, isLast: false };
+  const fields = bytes.readInt16BE(at);
+  if (fields === -1) return { bytes: position, isLast: true };
+  for (let field = 0; field < fields; field += 1) {
+    if (position + 4 > bytes.length) return { bytes: position + 4, isLast: false };
+    const length = bytes.readInt32BE(position);
+    position += 4 + (length === NULL_LENGTH ? 0 : length);
+  }
+  return { bytes: position, isLast: false };
+}
+
+/** The fields of one row after another, by their position. */
+export class RowFields {
+  #bytes: Buffer = Buffer.alloc(0);
+  /** Where each field starts, -1 for null, and where it ends. */
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+
+  /** Reads the row at `at`. */
+  read(bytes: Buffer, at: number): void {
+    this.#bytes = bytes;
+    const count = bytes.readInt16BE(at);
+    let position = at + 2;
+    for (let field = 0; field < count; field += 1) {
+      const length = bytes.readInt32BE(position);
+      position += 4;
+      this.#starts[field] = length === NULL_LENGTH ? -1 : position;
+      if (length !== NULL_LENGTH) position += length;
+      this.#ends[field] = position;
+    }
+  }
+
+  isNull(field: number): boolean {
+    return this.#starts[field] === -1;
+  }
+
+  /** A view of a field that is not null: it keeps the memory of the whole batch. */
+  view(field: number): Buffer {
+    return this.#bytes.subarray(this.#starts[field], this.#ends[field]);
+  }
+
+  /** A copy of a field that is not null. */
+  copy(field: number): Uint8Array {
+    return Uint8Array.from(this.view(field));
+  }
+
+  int32(field: number): number {
+    return this.#bytes.readInt32BE(this.#starts[field]);
+  }
+
+  int64(field: number): bigint {
+    return this.#bytes.readBigInt64BE(this.#starts[field]);
+  }
+
+  text(field: number): string | null {
+    const start = this.#starts[field] as number;
+    return start === -1 ? null : this.#bytes.toString('utf8', start, this.#ends[field]);
+  }
+}
+
+/** The rows of a whole COPY: one object, which has one row after another. Fields are views of chunks, or of new memory. */
+export function* copiedRows(chunks: readonly Uint8Array[]): Generator<RowFields> {
+  const cutter = new RowCutter();
+  const fields = new RowFields();
+  for (const chunk of chunks) {
+    const { bytes, starts } = cutter.add(chunk) ?? NO_BATCH;
+    for (const start of starts) {
+      fields.read(bytes, start);
+      yield fields;
+    }
+  }
+}
+
+const NO_BATCH: RowBatch = { bytes: Buffer.alloc(0), starts: [], end: 0 };
