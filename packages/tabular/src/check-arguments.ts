@@ -9,6 +9,19 @@ export function wrongArgument(name: string, expected: string, value: unknown): T
   return new TypeError(`${name} must be ${expected}, got ${shown(value)}.`);
 }
 
+/** Checks options that are true or false. @throws TypeError */
+export function checkFlags(options: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value !== undefined && typeof value !== 'boolean') throw wrongArgument(name, 'a boolean', value);
+  }
+}
+
+/** Checks an option with the names of columns. @throws TypeError */
+export function checkTextColumns(columns: unknown): void {
+  if (columns === undefined || columns === 'all' || columns instanceof Set) return;
+  throw wrongArgument('textColumns', 'a Set of names or "all"', columns);
+}
+
 /** Checks that an argument is one of some texts. @throws TypeError */
 export function oneOf(name: string, value: unknown, texts: readonly string[]): void {
   if (!texts.some((text) => text === value)) throw wrongArgument(name, `one of ${texts.join(', ')}`, value);

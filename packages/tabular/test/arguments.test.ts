@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readRows, readTable } from '../src/index.ts';
+import { openFileTable, openParquetTable, openTextTables, readRows, readTable } from '../src/index.ts';
 import { writeCsv, writeParquet } from '../src/write/index.ts';
+import { memoryFile } from './memory-file.ts';
 
 const CSV = 'id,n\na,1\nb,2\n';
 const first = async (rows: AsyncGenerator<unknown>): Promise<unknown> => await rows.next();
@@ -61,6 +62,49 @@ it.each<[object, string]>([
 ])('readTable refuses %j', async (options, message) => {
   await expect(first(readTable(bytes, options))).rejects.toThrow(message);
   await expect(first(readTable(bytes, options))).rejects.toBeInstanceOf(TypeError);
+});
+
+it.each<[string, (options: never) => Promise<unknown>, object, string]>([
+  ...(
+    [
+      [{ wholeFil: true }, '"wholeFil" is not an option of openFileTable: these are textColumns, '],
+      [{ wholeFile: 'no' }, 'wholeFile must be a boolean, got "no".'],
+      [{ skipsInvalid: 1 }, 'skipsInvalid must be a boolean, got number.'],
+      [{ textColumns: ['id'] }, 'textColumns must be a Set of names or "all", got an array.'],
+    ] as const
+  ).map(([options, message]): [string, (options: never) => Promise<unknown>, object, string] => [
+    'openFileTable',
+    (given) => openFileTable(memoryFile(bytes), { format: 'csv', options: {} }, given),
+    options,
+    message,
+  ]),
+  ...(
+    [
+      [{ format: 'json', cuont: 1 }, '"cuont" is not an option of openTextTables: these are format, '],
+      [{ format: 'tsv' }, 'format must be one of json, csv, text, got "tsv".'],
+      [{ format: 'csv', textColumns: 'some' }, 'textColumns must be a Set of names or "all", got "some".'],
+    ] as const
+  ).map(([options, message]): [string, (options: never) => Promise<unknown>, object, string] => [
+    'openTextTables',
+    (given) => openTextTables(new Map([['t', [memoryFile(bytes)]]]), given),
+    options,
+    message,
+  ]),
+  [
+    'openParquetTable',
+    (given) => openParquetTable([], given),
+    { everyFoter: false },
+    '"everyFoter" is not an option of openParquetTable: these are declared, ',
+  ],
+  [
+    'openParquetTable',
+    (given) => openParquetTable([], given),
+    { everyFooter: 0 },
+    'everyFooter must be a boolean, got number.',
+  ],
+])('%s refuses wrong options %#', async (_, open, options, message) => {
+  await expect(open(options as never)).rejects.toThrow(message);
+  await expect(open(options as never)).rejects.toBeInstanceOf(TypeError);
 });
 
 it('readRows refuses wrong arguments', () => {

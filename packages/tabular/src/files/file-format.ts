@@ -1,4 +1,4 @@
-import { oneOf, wrongArgument } from '../check-arguments.ts';
+import { checkFlags, oneOf, wrongArgument } from '../check-arguments.ts';
 import type { FileCompression } from '../format.ts';
 
 /** The formats of files with a table. */
@@ -49,5 +49,5 @@ export function checkHints({ format, delimiter, quote, encoding, header, field }
   for (const [name, value] of Object.entries({ encoding, field })) {
     if (value !== undefined && typeof value !== 'string') throw wrongArgument(name, 'a text', value);
   }
-  if (header !== undefined && typeof header !== 'boolean') throw wrongArgument('header', 'a boolean', header);
+  checkFlags({ header });
 }

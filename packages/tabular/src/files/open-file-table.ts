@@ -1,3 +1,5 @@
+import { checkOptions } from '@svc/jsonl-v23/internal';
+import { checkFlags, checkTextColumns } from '../check-arguments.ts';
 import { openCsvTable } from '../csv/open-csv-table.ts';
 import { TableError } from '../errors.ts';
 import type { Decompressors } from '../parquet/codecs/inflate-page.ts';
@@ -26,25 +28,32 @@ export interface FileTableOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const FILE_TABLE_OPTIONS: Readonly<Record<keyof FileTableOptions, true>> = {
+  textColumns: true,
+  wholeFile: true,
+  skipsInvalid: true,
+  decompressors: true,
+  signal: true,
+};
+
 /**
  * Opens a file as a table in which text stays text: values of text formats are never converted, except for the numbers and
  * missing values of CSV columns that have nothing else (see `openCsvTable`).
  *
  * @param detected what `detectFormat` has found
  * @throws TableError `unsupported_file` for a Parquet file that is compressed as a whole, `invalid_row`, `damaged_file`;
- *   errors of the source; the signal's reason
+ *   errors of the source; the signal's reason; TypeError for an option that does not exist or cannot be
  */
 export async function openFileTable(
   file: ByteSource,
   detected: DetectedFile,
-  {
-    textColumns = new Set(),
-    wholeFile = true,
-    skipsInvalid = false,
-    decompressors,
-    signal,
-  }: FileTableOptions = {},
+  tableOptions: FileTableOptions = {},
 ): Promise<Table> {
+  checkOptions('openFileTable', tableOptions, FILE_TABLE_OPTIONS);
+  const { textColumns = new Set(), wholeFile = true, skipsInvalid = false } = tableOptions;
+  const { decompressors, signal } = tableOptions;
+  checkTextColumns(textColumns);
+  checkFlags({ wholeFile, skipsInvalid });
   const { format, compression, options } = detected;
   const source = withCompression(file, compression);
   if (format === 'parquet') {

@@ -1,6 +1,7 @@
-import { CellWriter } from '@svc/jsonl-v23/internal';
+import { CellWriter, checkOptions } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#runtime';
+import { checkFlags } from '../check-arguments.ts';
 import { applyDeclared } from '../schema/apply-declared.ts';
 import type { Feature, Features } from '../schema/features.ts';
 import { mergeFeatures } from '../schema/merge-features.ts';
@@ -39,16 +40,27 @@ export interface ParquetTableOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+const PARQUET_TABLE_OPTIONS: Readonly<Record<keyof ParquetTableOptions, true>> = {
+  declared: true,
+  everyFooter: true,
+  decompressors: true,
+  signal: true,
+};
+
 /**
  * Opens Parquet files as one table: their rows follow each other. The columns are those of the files whose footers are
  * read.
  *
- * @throws TableError `damaged_file`, `unsupported_file`; errors of the sources; the signal's reason
+ * @throws TableError `damaged_file`, `unsupported_file`; errors of the sources; the signal's reason; TypeError for an option
+ *   that does not exist or cannot be
  */
 export async function openParquetTable(
   files: readonly ByteSource[],
-  { declared, everyFooter = true, decompressors, signal }: ParquetTableOptions = {},
+  options: ParquetTableOptions = {},
 ): Promise<Table> {
+  checkOptions('openParquetTable', options, PARQUET_TABLE_OPTIONS);
+  const { declared, everyFooter = true, decompressors, signal } = options;
+  checkFlags({ everyFooter });
   const footers = new Footers(files, decompressors);
   const opened = everyFooter ? files.length : Math.min(files.length, 1);
   const stored = await footers.readFirst(opened, signal);

@@ -1,6 +1,7 @@
-import type { UnreadRow } from '@svc/jsonl-v23/internal';
+import { checkOptions, type UnreadRow } from '@svc/jsonl-v23/internal';
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#runtime';
+import { checkFlags, checkTextColumns, oneOf } from '../check-arguments.ts';
 import { addUnread, TableError } from '../errors.ts';
 import { checkColumnCount } from '../schema/check-column-count.ts';
 import type { Features } from '../schema/features.ts';
@@ -49,6 +50,16 @@ export interface TextTablesOptions {
   readonly skipsInvalid?: boolean | undefined;
 }
 
+const TEXT_TABLES_OPTIONS: Readonly<Record<keyof TextTablesOptions, true>> = {
+  format: true,
+  params: true,
+  declared: true,
+  count: true,
+  textColumns: true,
+  skipsInvalid: true,
+  signal: true,
+};
+
 /** What has been read of the tables. */
 interface Scan {
   /** Rows of the tables that have been read whole. */
@@ -64,13 +75,17 @@ interface Scan {
  *
  * @param files files of each table, by its name; their rows follow each other
  * @throws TableError `invalid_row` in a table whose rows must be counted, `damaged_file`, `unsupported_file`; errors of the
- *   sources; the signal's reason
+ *   sources; the signal's reason; TypeError for an option that does not exist or cannot be
  */
 export async function openTextTables(
   files: ReadonlyMap<string, readonly ByteSource[]>,
   options: TextTablesOptions,
 ): Promise<Map<string, Table>> {
+  checkOptions('openTextTables', options, TEXT_TABLES_OPTIONS);
   const { format, params, declared, count = new Set(), signal, textColumns, skipsInvalid } = options;
+  oneOf('format', format, ['json', 'csv', 'text']);
+  checkTextColumns(textColumns);
+  checkFlags({ skipsInvalid });
   const budget: CacheBudget = { bytes: SMALL_BYTES };
   const tables = new Map<string, readonly CachedFile[]>();
   for (const [name, sources] of files) {
