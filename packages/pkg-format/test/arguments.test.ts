@@ -59,6 +59,22 @@ it.each<[string, (options: never) => unknown]>([
   await expect(call({ forse: true } as never)).rejects.toThrow(`"forse" is not an option of ${of}`);
 });
 
+it.each<[string, (options: object) => unknown]>([
+  ['datasetFromItems', async (options) => datasetFromItems({ ...options, name: 'd', sections: [] })],
+  [
+    'a dataset',
+    (options) => writePackageFile(path(), { ...options, name: 'd', sections: [{ name: 's', items }] }),
+  ],
+  [
+    'a dataset',
+    async (options) => writePackageStream({ ...options, name: 'd', sections: [{ name: 's', items }] }).next(),
+  ],
+])('%s refuses members that do not exist', async (of, call) => {
+  await expect(call({ descripton: 'x' })).rejects.toThrow(
+    `"descripton" is not an option of ${of}: these are name, `,
+  );
+});
+
 it('refuses limits that do not exist', async () => {
   await expect(openPackage(archive, { limits: { maxBytes: 1 } as never })).rejects.toThrow(
     '"maxBytes" is not an option of limits',

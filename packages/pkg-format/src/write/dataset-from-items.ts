@@ -10,7 +10,7 @@ import {
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { checkItemSize } from '@svc/jsonl-v23/internal';
+import { checkItemSize, checkOptions } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { toPackageError } from '../errors.ts';
 import { DEFAULT_LIMITS } from '../limits.ts';
@@ -29,6 +29,15 @@ export interface ItemsDataset {
   readonly sections: readonly { readonly name: string; readonly items: Iterable<ItemInput> }[];
 }
 
+/** What a dataset of items may have, so that a misspelt member is found. */
+export const DATASET_MEMBERS: Readonly<Record<keyof ItemsDataset, true>> = {
+  name: true,
+  description: true,
+  notes: true,
+  schema: true,
+  sections: true,
+};
+
 /**
  * Makes a dataset for `writePackage` and `writePackageStream` from items in memory: checks and encodes each item, and
  * computes the hashes. Items are plain JavaScript values; a number that a double would round is an `ExactNumber`.
@@ -37,12 +46,13 @@ export interface ItemsDataset {
  *   location's `file`, the item's index as its `row` and a JSON Pointer as its `path`; with the same location
  *   `package_missing_file` for an asset or checker whose content the item does not embed, `package_limit` for an item
  *   longer and `package_invalid_line` for one deeper than the limits of a reader; `package_no_sections`,
- *   `package_invalid_json` for an invalid or duplicate name
+ *   `package_invalid_json` for an invalid or duplicate name; TypeError for a member that does not exist
  * @example
  * const item = { inputs: { prompt: '2+2?' }, answer: 4 };
  * const bytes = await writePackage(datasetFromItems({ name: 'Sums', sections: [{ name: 'train', items: [item] }] }));
  */
 export function datasetFromItems(dataset: ItemsDataset): ExportDataset {
+  checkOptions('datasetFromItems', dataset, DATASET_MEMBERS);
   checkNames(
     dataset.name,
     dataset.sections.map(({ name }) => name),
