@@ -142,14 +142,11 @@ describe('parseJson', () => {
     });
   });
 
-  it.each([100_000, Number.POSITIVE_INFINITY, Number.NaN])(
-    'does not overflow the stack with maxDepth %d',
-    (maxDepth) => {
-      expect(thrownBy(() => parseJson(nested(100_000), { maxDepth }))).toMatchObject({
-        code: 'nesting_too_deep',
-      });
-    },
-  );
+  it.each([100_000, Number.POSITIVE_INFINITY])('does not overflow the stack with maxDepth %d', (maxDepth) => {
+    expect(thrownBy(() => parseJson(nested(100_000), { maxDepth }))).toMatchObject({
+      code: 'nesting_too_deep',
+    });
+  });
 
   it('refuses numbers of more than 1,000 digits with their location', () => {
     expect(thrownBy(() => parseJson('{"a":[1e1000]}'))).toMatchObject({

@@ -1,3 +1,5 @@
+import { checkNumber } from '../arguments/check-number.ts';
+import { checkOptions } from '../arguments/check-options.ts';
 import type { JsonlError } from '../errors.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
@@ -17,7 +19,7 @@ const HIGHEST_MAX_DEPTH = 1000;
 
 /** Options of `parseJson`. */
 export interface ParseJsonOptions {
-  /** Levels of arrays and objects inside one another; default 256, at most 1,000. */
+  /** Levels of arrays and objects inside one another; default 256, at most 1,000, whatever is given. */
   readonly maxDepth?: number;
   /** Where the text begins. Errors have its `file`, and count `line`, `column` and `path` from it. */
   readonly location?: SourceLocation;
@@ -35,13 +37,18 @@ export interface ParseJsonOptions {
  * Errors have `line` and `column` (1-based, UTF-16 code units) and `path`: the JSON Pointer of the invalid value, or
  * of the array or object in which a key or a comma is. Depth is checked before the parser recurses.
  *
- * @throws JsonlError `invalid_json`, `duplicate_key`, `nesting_too_deep`, `number_too_long`
+ * @throws JsonlError `invalid_json`, `duplicate_key`, `nesting_too_deep`, `number_too_long`; TypeError, RangeError for an
+ *   option that does not exist or cannot be
  *
  * @example parseJson('{"id":12345678901234567890}') // { id: ExactNumber('12345678901234567890') }
  * @example parseJson('[1.0]', { toNumber: (literal) => literal }) // ['1.0']
  */
 export function parseJson(text: string, options: ParseJsonOptions = {}): JsonValue {
   const { maxDepth, toNumber, location } = options;
+  checkOptions('parseJson', options, { maxDepth: true, location: true, toNumber: true });
+  if (maxDepth !== Number.POSITIVE_INFINITY) checkNumber('maxDepth', maxDepth, { min: 0 });
+  if (toNumber !== undefined && typeof toNumber !== 'function')
+    throw new TypeError(`toNumber must be a function, got a value of the type ${typeof toNumber}.`);
   return new JsonReader(text, maxDepth, toNumber).read(0, text.length, location ?? {});
 }
 

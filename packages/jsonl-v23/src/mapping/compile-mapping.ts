@@ -1,3 +1,5 @@
+import { checkNumber } from '../arguments/check-number.ts';
+import { checkOptions } from '../arguments/check-options.ts';
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
@@ -32,7 +34,7 @@ export interface CompileOptions {
 }
 
 /**
- * Checks a mapping against the columns of a dataset and returns the function that maps rows to items.
+ * Checks a mapping, against the columns of a dataset if they are given, and returns the function that maps rows to items.
  *
  * A row is a JSON object of its cells. Prompt: a string, else a list of `{role, content}` becomes
  * `inputs.messages`, else JSON text. A null cell leaves its key out, but in the prompt column or the prompt template it
@@ -43,7 +45,7 @@ export interface CompileOptions {
  *
  * @throws JsonlError `invalid_mapping` (an empty name, an unknown member, a template or a pattern that cannot be used,
  *   constants over 64 KiB, a column in more than 20 places),
- *   `column_not_found`
+ *   `column_not_found`; TypeError, RangeError for an option that does not exist or cannot be
  *
  * @example
  * const toItem = compileMapping({ promptColumn: 'question', answerColumn: 'answer' }, features, { split: 'test' });
@@ -52,20 +54,26 @@ export interface CompileOptions {
  */
 export function compileMapping(
   mapping: Mapping,
-  features: readonly MappableFeature[],
+  features?: readonly MappableFeature[] | null,
   options: CompileOptions = {},
 ): RowMapper {
+  checkOptions('compileMapping', options, { split: true, maxPatternSteps: true });
+  checkNumber('maxPatternSteps', options.maxPatternSteps, { min: 1 });
+  const { split: defaultSplit = 'train', maxPatternSteps } = options;
+  if (typeof defaultSplit !== 'string')
+    throw new TypeError(`split must be a string, got ${typeof defaultSplit}.`);
+  if (features && !Array.isArray(features))
+    throw new TypeError(`features must be an array, got ${typeof features}.`);
   checkMembers(mapping);
   checkMappingBounds(mapping);
   const columns = mappedColumns(mapping);
-  const known = new Set(features.map(({ name }) => name));
+  const known = features ? new Set(features.map(({ name }) => name)) : null;
   for (const column of [...columns, ...Object.keys(mapping.types ?? {})]) {
     if (column === '') throw new JsonlError('invalid_mapping', 'Column names in a mapping must not be empty');
-    if (!known.has(column)) throw columnNotFound(column);
+    if (known?.has(column) === false) throw columnNotFound(column);
   }
-  const compiled = compile(mapping, options.maxPatternSteps);
+  const compiled = compile(mapping, maxPatternSteps);
   const types = Object.entries(mapping.types ?? {}).filter(([column]) => columns.includes(column));
-  const defaultSplit = options.split ?? 'train';
 
   return (row, rowIndex, split = defaultSplit) => {
     for (const column of columns) {
