@@ -9,6 +9,7 @@ export { checkNumber, withDefaults } from './arguments/check-number.ts';
 export { checkOptions } from './arguments/check-options.ts';
 export type { OwnBytes } from './arguments/own-bytes.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName, type WebStream } from './arguments/web-stream.ts';
+export { compareUtf8 } from './compare-utf8.ts';
 export type { EncodedLine } from './fast/reusable-line.ts';
 export { type Field, type FieldKind, isJsonField, wireValue } from './fields/field.ts';
 export {

@@ -1,5 +1,5 @@
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import type { YamlMap } from '../repository/yaml-value.ts';
-import { compareUtf8 } from './compare-utf8.ts';
 import { createPacer } from './pacer.ts';
 import type { DatasetLayout, RepositoryFile, Subset } from './subset.ts';
 

@@ -1,6 +1,6 @@
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
-import { compareUtf8 } from './compare-utf8.ts';
 import type { Pacer } from './pacer.ts';
 import { isSplitName } from './split-slice.ts';
 

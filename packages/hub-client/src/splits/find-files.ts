@@ -1,7 +1,7 @@
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { shorten } from '@svc/tabular/internal';
 import type { YamlMap } from '../repository/yaml-value.ts';
 import { readBase, readPatterns, relativePath } from './card-config.ts';
-import { compareUtf8 } from './compare-utf8.ts';
 import { type FoundSplits, findDefaultSplits } from './default-splits.ts';
 import { isDataFile } from './file-kind.ts';
 import { compileGlob, type MatchBudget } from './glob.ts';

@@ -1,9 +1,9 @@
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, toPackageError } from '../errors.ts';
 import { MANIFEST_FILE } from '../package/layout.ts';
 import type { Archive, ReadOptions } from '../package/open-archive.ts';
 import { createReferenceResolver } from '../package/resolve-reference.ts';
-import { compareUtf8 } from '../zip/entry-name.ts';
 import { datasetPrompts } from './dataset-prompts.ts';
 import { readLegacyItems } from './legacy-items.ts';
 import { isOtherFile } from './legacy-sources.ts';

@@ -1,3 +1,4 @@
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import type { ErrorList } from '../check/error-list.ts';
 import { PackageError } from '../errors.ts';
@@ -10,7 +11,6 @@ import {
   RUN_CONFIG_FILE,
 } from '../package/layout.ts';
 import type { Archive } from '../package/open-archive.ts';
-import { compareUtf8 } from '../zip/entry-name.ts';
 import { splitJsonItems } from './split-json-items.ts';
 
 /** The source of the items of one section of a legacy archive. */

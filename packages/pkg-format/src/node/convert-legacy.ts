@@ -8,7 +8,7 @@ import {
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { checkItemSize, createSha256, isDatasetName, toHex } from '@svc/jsonl-v23/internal';
+import { checkItemSize, compareUtf8, createSha256, isDatasetName, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList } from '../check/error-list.ts';
 import { PackageError, toPackageError } from '../errors.ts';
@@ -40,7 +40,7 @@ import {
 } from '../write/plan-package.ts';
 import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
 import type { FileDigest, PackedBytes } from '../write/scan-dataset.ts';
-import { compareUtf8, foldName } from '../zip/entry-name.ts';
+import { foldName } from '../zip/entry-name.ts';
 import { LegacyContents } from './legacy-contents.ts';
 import type { PackedFile, TempDir } from './temp-dir.ts';
 

@@ -1,3 +1,4 @@
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { checkPackage } from '../check/check-package.ts';
 import { ErrorList } from '../check/error-list.ts';
@@ -16,7 +17,6 @@ import type { Archive } from '../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../package/package-reader.ts';
 import { fileEntry, textEntry } from '../write/plan-package.ts';
 import { packagePlan } from '../write/prepare-package.ts';
-import { compareUtf8 } from '../zip/entry-name.ts';
 import type { Conversion } from './convert-legacy.ts';
 
 /**

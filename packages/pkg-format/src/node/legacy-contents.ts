@@ -1,6 +1,7 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 import {
   canonicalByteLength,
+  compareUtf8,
   DEFAULT_MIME_TYPE,
   EmbeddedSize,
   type ItemParts,
@@ -21,7 +22,6 @@ import { contentPath } from '../write/choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from '../write/embedded-files.ts';
 import type { NamedFile } from '../write/plan-package.ts';
 import { fileKey, type PackedBytes } from '../write/scan-dataset.ts';
-import { compareUtf8 } from '../zip/entry-name.ts';
 import type { TempContents } from './temp-contents.ts';
 
 interface Content extends NamedFile {

@@ -1,5 +1,5 @@
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { PackageError, quote } from '../errors.ts';
-import { compareUtf8 } from '../zip/entry-name.ts';
 import type { ZipEntry } from '../zip/zip-entry.ts';
 
 export const MANIFEST_FILE = 'manifest.json';

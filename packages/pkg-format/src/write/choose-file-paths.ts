@@ -1,5 +1,6 @@
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { isJunkFile } from '../package/layout.ts';
-import { compareUtf8, foldName, isPathInside } from '../zip/entry-name.ts';
+import { foldName, isPathInside } from '../zip/entry-name.ts';
 
 /** Content that a package keeps as a file, and the paths that its items give it. */
 export interface FileContent {

@@ -1,6 +1,5 @@
 import { joinItem } from '@svc/jsonl-v23';
-import { createSha256, type Sha256, toHex } from '@svc/jsonl-v23/internal';
-import { compareUtf8 } from '../zip/entry-name.ts';
+import { compareUtf8, createSha256, type Sha256, toHex } from '@svc/jsonl-v23/internal';
 import { chooseFilePaths } from './choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from './embedded-files.ts';
 import type { ExportDataset, ExportItem, ExportSection } from './export-dataset.ts';

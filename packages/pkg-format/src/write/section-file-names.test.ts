@@ -1,6 +1,7 @@
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareUtf8, foldName, safeEntryName } from '../zip/entry-name.ts';
+import { foldName, safeEntryName } from '../zip/entry-name.ts';
 import { sectionFileNames } from './section-file-names.ts';
 
 describe('sectionFileNames', () => {

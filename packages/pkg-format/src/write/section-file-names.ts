@@ -1,5 +1,5 @@
-import { createSha256, toHex } from '@svc/jsonl-v23/internal';
-import { compareUtf8, foldName } from '../zip/entry-name.ts';
+import { compareUtf8, createSha256, toHex } from '@svc/jsonl-v23/internal';
+import { foldName } from '../zip/entry-name.ts';
 
 const MAX_NAME_BYTES = 200;
 

@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { PackageError, quote } from '../../errors.ts';
 import { isJunkFile, MANIFEST_FILE } from '../../package/layout.ts';
 import { fileEntry, textEntry } from '../../write/plan-package.ts';
 import { packagePlan } from '../../write/prepare-package.ts';
-import { compareUtf8 } from '../../zip/entry-name.ts';
 import { zipStream } from '../zip/zip-stream.ts';
 
 /**
