@@ -81,7 +81,10 @@ async function readBack(id: string, format: 'csv' | 'parquet'): Promise<[uploade
   const path = join(folder, `items.${format}`);
   await writeFile(path, new Uint8Array(bytes));
   const { signal } = new AbortController();
-  await using opened = await openFiles({ stdin: Readable.from([]), signal }, [path], {});
+  await using opened = await openFiles({ stdin: Readable.from([]), signal }, [path], {
+    hints: {},
+    isMapped: true,
+  });
   const given = { wire: MAPPING, mapping: readMapping(MAPPING) };
   const target = { path: join(folder, 'out.pkg.zip'), force: true, signal, onProgress: () => undefined };
   const packed = await packFiles(opened.files, given, { name: 'n', description: undefined }, target);

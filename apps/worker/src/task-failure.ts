@@ -7,7 +7,14 @@ import { PackageError } from '@svc/pkg-format';
 import { StoreError } from '@svc/store';
 
 /** Errors whose messages are for the client. Any other error is only for the log. */
-type KnownError = ImportErrors | UploadError | JsonlError | PackageError | HubError | StoreError | RunError;
+type KnownError =
+  | ImportErrors<ImportError>
+  | UploadError
+  | JsonlError
+  | PackageError
+  | HubError
+  | StoreError
+  | RunError;
 
 function isKnown(error: unknown): error is KnownError {
   if (error instanceof StoreError) return error.code !== 'corrupt';
@@ -50,7 +57,7 @@ export function jobFailure(error: unknown): JobFailure {
 }
 
 /** One entry of `errors` with the location of an error, if it has one. */
-function locate(error: Exclude<KnownError, ImportErrors> | ImportError): JsonObject[] {
+function locate(error: Exclude<KnownError, ImportErrors<ImportError>> | ImportError): JsonObject[] {
   const location = locationMembers(('location' in error ? error.location : undefined) ?? {});
   const { code, message } = error;
   return Object.keys(location).length === 0 ? [] : [{ code, message, ...location }];

@@ -1,7 +1,11 @@
 import type { EventFields } from '@svc/instrumentation';
 import type { JsonlError } from '@svc/jsonl-v23';
+import { ImportErrors } from '@svc/jsonl-v23/internal';
+import type { PackageError } from '@svc/pkg-format';
 import type { DatasetDraft, DatasetMeta, FaultList } from '@svc/store';
-import { type ImportError, ImportErrors } from './import-errors.ts';
+
+/** An error of one line, row or column. */
+export type ImportError = JsonlError | PackageError;
 
 /** Where a dataset comes from: a package, files or the hub. */
 export interface ImportSource {

@@ -1,13 +1,17 @@
+export { ImportErrors } from '@svc/jsonl-v23/internal';
+export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
 export type { TableColumn } from '@svc/tabular/write';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
-export { type DryRun, dryRun, type ImportSource, importDataset } from './import-dataset.ts';
-export { type ImportError, ImportErrors } from './import-errors.ts';
+export {
+  type DryRun,
+  dryRun,
+  type ImportError,
+  type ImportSource,
+  importDataset,
+} from './import-dataset.ts';
 export { type ImportFailure, observeImport, requestFailure } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
 export { type PlanRunDeps, type PlanRunRequest, planRun } from './plan-run.ts';
-export type { PreviewRows } from './preview/collect-rows.ts';
-export type { PreviewItem } from './preview/preview-items.ts';
-export type { TruncatedCell } from './preview/preview-samples.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
 export { previewUpload, type UploadPreview } from './preview-upload.ts';
 export {

@@ -1,10 +1,16 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
-import { mappingWarnings, withWarnings } from './mapping/mapping-warnings.ts';
-import { planMapping, typedColumns, withTypes } from './mapping/plan-mapping.ts';
-import { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
-import { shownColumns } from './preview/shown-columns.ts';
+import {
+  mappingWarnings,
+  type PreviewRows,
+  planMapping,
+  RowsCollector,
+  shownColumns,
+  typedColumns,
+  withTypes,
+  withWarnings,
+} from '@svc/tabular/internal';
 import type { HubSource } from './requests.ts';
 
 /** What is known of a slice before a row is read. */
@@ -56,7 +62,7 @@ export async function openPreview(
   const { columns, warnings } = shownColumns(reader.features, mapping);
   const infoNow = (): JsonObject =>
     withWarnings(reader.info, [...warnings, ...(mapping === null ? [] : mappingWarnings(mapping))]);
-  if (mapping !== null) planMapping(mapping, reader.features, Number.POSITIVE_INFINITY, reader);
+  if (mapping !== null) planMapping(mapping, reader.features, reader);
   const features = withTypes(columns, mapping);
   const { resolvedRevision } = dataset;
   return {

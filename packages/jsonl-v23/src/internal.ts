@@ -23,6 +23,7 @@ export {
   type StatedName,
 } from './fields/result-fields.ts';
 export { toHex } from './hash/hex.ts';
+export { ImportErrors, type LocatedError } from './import-errors.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
 export { DATASET_NAME, isDatasetName, MAX_NAME_LENGTH } from './item/dataset-name.ts';
 export {

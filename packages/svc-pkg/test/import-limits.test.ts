@@ -2,6 +2,7 @@ import { copyFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_IMPORT_LIMITS } from '@svc/jsonl-v23/internal';
 import { readMapping } from '@svc/jsonl-v23/mapping';
+import { DEFAULT_LIMITS } from '@svc/pkg-format';
 import { expect, it } from 'vitest';
 import { startFakeHub } from '../../hub-client/test/fake-hub.ts';
 import { openFiles } from '../src/local/open-files.ts';
@@ -45,7 +46,7 @@ async function pack(
   const folder = await temporaryFolder();
   const path = join(folder, wire === null ? 'a.jsonl' : 'a.csv');
   await writeFile(path, content);
-  await using opened = await openFiles(stdin, [path], {});
+  await using opened = await openFiles(stdin, [path], { hints: {}, isMapped: wire !== null });
   const given = wire === null ? null : { wire, mapping: readMapping(wire) };
   const target = { path: join(folder, 'out.zip'), force: false, signal, onProgress: () => {} };
   return await packFiles(opened.files, given, { name: 'N', description: undefined }, target, {
@@ -79,8 +80,8 @@ it('counts what is unpacked from all archives of a folder together', async () =>
   for (const name of ['a', 'b', 'c']) {
     await copyFile(await writeArchive({ [`${name}.csv`]: rows(100_000) }), join(folder, `${name}.zip`));
   }
-  const limits = { maxTotalBytes: 500_000 };
-  await expect(openFiles(stdin, [folder], {}, limits)).rejects.toMatchObject({
+  const limits = { ...DEFAULT_LIMITS, maxTotalBytes: 500_000 };
+  await expect(openFiles(stdin, [folder], { hints: {}, isMapped: true, limits })).rejects.toMatchObject({
     code: 'too_large',
     message: expect.stringContaining('500000'),
   });

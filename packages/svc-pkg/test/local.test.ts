@@ -216,6 +216,58 @@ it('packs files as an upload does, previews them, and refuses what it cannot rea
   expect((await svcPkg(['hash', output])).exitCode).toBe(0);
 });
 
+it('reads archives of tables as an upload does', async () => {
+  const lines = '{"prompt":"p","answer":"a"}\n';
+  const older = await writeArchive({ 'train.jsonl': lines, 'test.jsonl': lines }, {}, 'older.zip');
+  const mapping = ['--prompt-column', 'prompt', '-o', join(dirname(older), 'out.pkg.zip'), '-f', '--json'];
+  expect((await svcPkg(['pack', older, ...mapping])).document()).toMatchObject({
+    sections: [{ name: 'test' }, { name: 'train' }],
+  });
+  const repository = await writeArchive({
+    'README.md': '# data\n',
+    LICENSE: 'MIT\n',
+    'data/a.csv': 'prompt,answer\np,a\n',
+  });
+  expect((await svcPkg(['pack', repository, ...mapping])).document()).toMatchObject({
+    item_count: 1,
+    sections: [{ name: 'default' }],
+  });
+  expect((await svcPkg(['preview', repository, '--json'])).document()).toMatchObject({
+    kind: 'table',
+    num_rows: 1,
+    info: {
+      ignored_files: ['README.md', 'LICENSE'],
+      sections: [{ file: 'data/a.csv', section: 'default', format: 'csv' }],
+    },
+  });
+});
+
+it('reports every row and every column that an import from the hub would refuse', async () => {
+  await using hub = await startFakeHub({
+    id: 'o/d',
+    files: { 'train.jsonl': '{"question":"x"}\n{"question":null}\n[]\n{"question":null}\n' },
+  });
+  const env = { HUB_ENDPOINT: hub.endpoint };
+  const output = join(await temporaryFolder(), 'out.pkg.zip');
+  const options = ['import-hub', 'o/d', '--name', 'N', '--local', '-o', output, '--json'];
+  const rows = await svcPkg([...options, '--prompt-column', 'question'], { env });
+  expect(rows.exitCode).toBe(1);
+  expect(rows.error()).toMatchObject({
+    code: 'invalid_row',
+    errors_total: 3,
+    errors: [{ row: 1 }, { row: 2 }, { row: 3 }],
+  });
+  const columns = await svcPkg(
+    [...options, '--prompt-column', 'qestion', '--answer-column', 'b', '--invalid-rows', 'skip'],
+    { env },
+  );
+  expect(columns.error()).toMatchObject({
+    code: 'column_not_found',
+    message: expect.stringContaining('Did you mean "question"?'),
+    errors_total: 2,
+  });
+});
+
 it('packs and previews what comes from standard input', async () => {
   const stdin = (content: string | Uint8Array) => Readable.from([Buffer.from(content)]);
   const out = captured();

@@ -6,6 +6,12 @@ export { datasetNameOf, sectionNames } from './files/section-names.ts';
 export { tableSource } from './files/table-source.ts';
 export { compressionOf, type DataFormat, type FileCompression, suffixes } from './format.ts';
 export { openParquetTable } from './parquet/parquet-table.ts';
+export { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
+export { mappingWarnings, withWarnings } from './preview/mapping-warnings.ts';
+export { type FilesPreview, kindOf, type PreviewOptions, previewFiles } from './preview/preview-files.ts';
+export type { PreviewItem } from './preview/preview-items.ts';
+export type { TruncatedCell } from './preview/preview-samples.ts';
+export { shownColumns } from './preview/shown-columns.ts';
 export { fileSchema, type SourceFile } from './provenance/file-schema.ts';
 export { type RowFacts, rowsSchema, type SkippedRows } from './provenance/rows-schema.ts';
 export {
@@ -20,6 +26,18 @@ export {
   valueFeature,
 } from './schema/features.ts';
 export { mergeFeatures } from './schema/merge-features.ts';
+export { limitContent } from './sections/limit-content.ts';
+export { openSection } from './sections/open-section.ts';
+export { planMapping, typedColumns, withTypes } from './sections/plan-mapping.ts';
+export { type InputFile, locateError, sourceOf, type TableFile } from './sections/table-file.ts';
+export {
+  chooseContents,
+  MAX_FILES,
+  type PackedFile,
+  tableFiles,
+  type UnpackedFile,
+  unpackFiles,
+} from './sections/unpack-files.ts';
 export type { ByteSource } from './source/byte-source.ts';
 export { createYielder } from './source/create-yielder.ts';
 export { inSlices } from './source/in-slices.ts';

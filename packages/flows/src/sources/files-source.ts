@@ -3,12 +3,11 @@ import { type CellBatch, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { DatasetDraft, MappingPlan } from '@svc/store';
-import { mergeFeatures, openFileTable, readTextFile, type Table, TableError } from '@svc/tabular';
-import { datasetNameOf, fileSchema, tableSource } from '@svc/tabular/internal';
+import { mergeFeatures, readTextFile, type Table, TableError } from '@svc/tabular';
+import { datasetNameOf, fileSchema, openSection, sourceOf, toMappable } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
-import { planMapping, typedColumns } from '../mapping/plan-mapping.ts';
 import type { FileRequest } from '../requests.ts';
-import { columnsOf, type TableFile } from './recognise.ts';
+import type { TableFile } from './recognise.ts';
 import { skippedRows } from './skipped-rows.ts';
 import { toUploadError } from './upload-error.ts';
 
@@ -37,9 +36,6 @@ export function filesSource(
     async write(draft, signal) {
       draft.countBytesOf({ readBytes: bytes, fileBytes: bytes });
       const features = await writeFiles(files, draft, request.mapping, options, signal);
-      const facts = files.map(({ name, source, sha256, detected }) => {
-        return { name, bytes: source.byteLength, sha256, detected };
-      });
       const rows = { features, mapping: request.mappingAsSent, skipped: skippedRows(draft) };
       return {
         dataset: {
@@ -47,7 +43,7 @@ export function filesSource(
           description: request.description ?? null,
           notes: null,
           source: 'file',
-          schema: canonicalJson(fileSchema(facts, rows)),
+          schema: canonicalJson(fileSchema(files, rows)),
         },
       };
     },
@@ -91,7 +87,7 @@ async function writeSections(
       draft.addFault(found);
     }
   }
-  return columnsOf({ features: mergeFeatures(tables.map(({ features }) => features)) });
+  return mergeFeatures(tables.map(({ features }) => features)).map(toMappable);
 }
 
 /** Whether an error is that of one line or row, and neither of the mapping nor of all rows together. */
@@ -106,28 +102,28 @@ const OF_ALL_ROWS: ReadonlySet<JsonlErrorCode> = new Set([
 
 /** Writes the lines of a file, which are items. */
 async function writeItems(
-  { name, source, section, detected }: TableFile,
+  file: TableFile,
   draft: DatasetDraft,
   { maxLineBytes, maxDepth }: FilesSourceOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const content = readTextFile(tableSource(name, source), detected, { signal });
+  const { name, section, detected } = file;
+  const content = readTextFile(sourceOf(file), detected, { signal });
   const lines = splitLines(content, { file: name, maxLineBytes, signal });
   await draft.section(section, { file: name }).writeLines(lines, { file: name, maxDepth, maxLineBytes });
 }
 
 async function writeTable(
-  { name, source, section, detected }: TableFile,
+  file: TableFile,
   draft: DatasetDraft,
   mapping: Mapping,
   plans: Map<string, MappingPlan>,
   { maxLineBytes: maxItemBytes, wholeFile }: FilesSourceOptions & { readonly wholeFile: boolean },
   signal: AbortSignal,
 ): Promise<Table> {
-  const opened = { textColumns: typedColumns(mapping), wholeFile, skipsInvalid: true, signal };
-  const table = await openFileTable(tableSource(name, source), detected, opened);
-  const facts = { unreadRow: table.unreadRow, file: name, hint: detected.warnings?.[0] };
-  const { columns, plan } = planMapping(mapping, columnsOf(table), maxItemBytes, facts);
+  const { name, section } = file;
+  const { table, columns, features } = await openSection(file, mapping, { wholeFile, signal });
+  const plan = { mapping, features, maxItemBytes };
   const writer = draft.section(section, { itemsTotal: table.rowCount, file: name });
   // Tables with the same columns share a plan: an encoder for it takes longer to make than a small table to encode.
   const key = JSON.stringify(plan.features);

@@ -2,8 +2,8 @@ import { type HubClient, HubError } from '@svc/hub-client';
 import { hubSchema } from '@svc/hub-client/internal';
 import { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import { planMapping, typedColumns } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
-import { planMapping, typedColumns } from '../mapping/plan-mapping.ts';
 import type { ImportRequest } from '../requests.ts';
 import { skippedRows } from './skipped-rows.ts';
 
@@ -35,7 +35,8 @@ export function hubSource(
       const textColumns = typedColumns(mapping);
       try {
         const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid: true });
-        const { columns, plan } = planMapping(mapping, reader.features, maxItemBytes, reader);
+        const { columns, features } = planMapping(mapping, reader.features, reader);
+        const plan = { mapping, features, maxItemBytes };
         const rows = reader.cellBatches({ columns, signal });
         await draft.section(SECTION_NAME, { itemsTotal: reader.numRows }).writeCells(rows, plan);
         const slice = { reader, resolvedRevision: dataset.resolvedRevision };

@@ -4,23 +4,14 @@ import { PackageError, type PackageLimits } from '@svc/pkg-format';
 import { type Archive, bytesSource, openArchive, readPackage } from '@svc/pkg-format/internal';
 import { convertLegacyFile, openFileSource } from '@svc/pkg-format/node';
 import type { FormatHints } from '@svc/tabular';
+import { chooseContents, kindOf, limitContent, tableFiles, unpackFiles } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
 import { type FilesSourceOptions, filesSource } from './files-source.ts';
-import { limitContent } from './limit-content.ts';
 import { nameOfFile, type PackageSourceOptions, packageSource } from './package-source.ts';
-import {
-  detectFiles,
-  mappingRequired,
-  mustBeUnpacked,
-  type PackedFile,
-  recognise,
-  type TableFile,
-  type UploadedFile,
-} from './recognise.ts';
+import { mappingRequired, recognise, type TableFile, type UploadedFile } from './recognise.ts';
 import { roomInSteps, type StagedFile, type Staging, UploadStage } from './stage-content.ts';
-import { contentsOf, unpackFiles } from './unpack.ts';
-import { UploadError } from './upload-error.ts';
+import { toUploadError } from './upload-error.ts';
 
 /** What an upload is, ready to be read. */
 export type UploadContent =
@@ -62,27 +53,22 @@ export async function openUpload(
     const held = stack.move();
     return { ...content, ignoredFiles, [Symbol.asyncDispose]: () => held.disposeAsync() };
   };
-  const unpack = async (packed: readonly PackedFile[]): Promise<OpenUpload> => {
-    const contents = contentsOf(packed);
-    const unpacked: StagedFile[] = [];
-    for await (const { name, content } of unpackFiles(contents, limits, signal)) {
-      unpacked.push(await stage.add(name, content));
-    }
-    const tables = await openFiles(unpacked, stack, limits);
-    const isPackedAgain = (await recognise(tables, request.mapping, limits, signal)).kind !== 'files';
-    if (isPackedAgain) throw packedTwice(tables[0]);
-    const found = await detectFiles(tables, request.hints, signal);
-    if (found.some(mustBeUnpacked)) throw packedTwice(tables[0]);
-    return opened(tablesOf(found, request), contents.ignored);
-  };
 
   const files = await openFiles(staged, stack, limits);
   const recognised = await recognise(files, request.mapping, limits, signal);
-  if (recognised.kind === 'archives') return await unpack(recognised.files);
   if (recognised.kind === 'files') {
-    const found = await detectFiles(files, request.hints, signal);
-    if (found.some(mustBeUnpacked)) return await unpack(files.map((file) => ({ file, archive: null })));
-    return opened(tablesOf(found, request));
+    try {
+      const contents = await chooseContents(recognised.files, request.hints, signal);
+      const unpacked: StagedFile[] = [];
+      for await (const { name, content } of unpackFiles(contents, limits.maxTotalBytes, signal)) {
+        unpacked.push(await stage.add(name, content));
+      }
+      const unpackedFiles = await openFiles(unpacked, stack, limits);
+      const tables = await tableFiles(contents, unpackedFiles, request.hints, signal);
+      return opened({ kind: kindOf(tables, request.mapping), files: tables }, contents.ignored);
+    } catch (error) {
+      throw toUploadError(error);
+    }
   }
   const { kind, file, archive } = recognised;
   if (kind === 'package') return opened({ kind, file, archive });
@@ -94,11 +80,6 @@ export async function openUpload(
     file: converted,
     archive: await openArchive(converted.source, limits, () => Promise.resolve()),
   });
-}
-
-function tablesOf(files: readonly TableFile[], { mapping }: OpenUploadRequest): UploadContent {
-  const areItems = mapping === null && files.every(({ detected }) => detected.format === 'jsonl');
-  return { kind: areItems ? 'items' : 'table', files };
 }
 
 async function openFiles(
@@ -149,11 +130,6 @@ async function writeSmall(content: Uint8Array, stage: UploadStage): Promise<stri
   await file.makeRoom(content.byteLength);
   await writeFile(file.path, content, { flag: 'wx', mode: 0o600 });
   return file.path;
-}
-
-function packedTwice(file: UploadedFile | undefined): UploadError {
-  const message = 'Cannot read the file: it is an archive within another one.';
-  return new UploadError('unsupported_file', message, { file: file?.name ?? '' });
 }
 
 /**

@@ -1,5 +1,6 @@
-import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import type { SourceLocation } from '@svc/jsonl-v23';
 import { TableError, type TableErrorCode } from '@svc/tabular';
+import { locateError } from '@svc/tabular/internal';
 
 /** One of several things that an error names. */
 export interface UploadErrorEntry {
@@ -29,22 +30,18 @@ export class UploadError extends Error {
   }
 }
 
-/** The error of an upload for an error of one of its files; errors of rows get the name of the file. */
-export function toUploadError(error: unknown, file: string): unknown {
-  if (error instanceof TableError) {
-    // For the one who opened the file.
-    if (error.code === 'type_changed') return error;
-    const location = { file, ...error.location };
-    if (error.code === 'invalid_row') {
-      return new JsonlError('invalid_row', error.message, location, { cause: error });
-    }
-    const code = CODES[error.code] ?? 'unsupported_file';
-    const names = code === 'package_limit' ? ' (SVC_MAX_UNCOMPRESSED_BYTES, SVC_MAX_EXPANSION_RATIO).' : '.';
-    return new UploadError(code, error.message.replace(/\.$/, names), location, [], error);
-  }
-  if (!(error instanceof JsonlError) || error.location.file !== undefined) return error;
-  if (error.code === 'invalid_mapping') return error;
-  return new JsonlError(error.code, error.message, { ...error.location, file }, { cause: error });
+/**
+ * The error of an upload for an error of one of its files; errors of rows get the name of the file.
+ *
+ * @param file where the error may not name it
+ */
+export function toUploadError(error: unknown, file = ''): unknown {
+  const located = locateError(error, file);
+  // `type_changed` is handled by the source, which opens the files again.
+  if (!(located instanceof TableError) || located.code === 'type_changed') return located;
+  const code = CODES[located.code] ?? 'unsupported_file';
+  const names = code === 'package_limit' ? ' (SVC_MAX_UNCOMPRESSED_BYTES, SVC_MAX_EXPANSION_RATIO).' : '.';
+  return new UploadError(code, located.message.replace(/\.$/, names), located.location, [], located);
 }
 
 const CODES: Partial<Record<TableErrorCode, UploadError['code']>> = {

@@ -42,12 +42,12 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
   checkName(options.name);
   const given = await mappingOf(options);
   const [input = ''] = paths;
-  await using opened = await openFiles(cli, paths, hintsOf(options));
+  await using opened = await openFiles(cli, paths, { hints: hintsOf(options), isMapped: given !== null });
   const { files } = opened;
   const table = given === null ? files.find(({ detected }) => detected.format !== 'jsonl') : undefined;
   if (table !== undefined) {
     const message = `A ${table.detected.format} file needs a mapping, such as --prompt-column; see "svc-pkg preview"`;
-    throw new CliError('usage', message, { location: { file: table.path } });
+    throw new CliError('usage', message, { location: { file: table.label } });
   }
   const { name = await defaultName(input, files), description } = options;
   const beside = join(dirname(resolve(input)), `${fileNameOf(name)}.pkg.zip`);

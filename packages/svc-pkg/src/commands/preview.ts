@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { openFiles } from '../local/open-files.ts';
-import { previewFile } from '../local/preview-file.ts';
+import { previewLocalFiles } from '../local/preview-file.ts';
 import { mappingOf } from '../mapping/mapping-options.ts';
 import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
 import { jsonText, printResult } from '../output/print-result.ts';
@@ -60,10 +60,8 @@ export function addPreviewCommand(program: Command, cli: Cli): void {
 
 async function previewLocally(cli: Cli, path: string, options: Options): Promise<void> {
   const given = await mappingOf(options);
-  await using opened = await openFiles(cli, [path], hintsOf(options));
-  const [file] = opened.files;
-  if (file === undefined) return;
-  const preview = await previewFile(file, given, options.limit, cli.signal);
+  await using opened = await openFiles(cli, [path], { hints: hintsOf(options), isMapped: given !== null });
+  const preview = await previewLocalFiles(opened, given, options.limit, cli.signal);
   await printResult(cli, { json: () => jsonText(preview), text: () => previewText(path, preview) });
 }
 

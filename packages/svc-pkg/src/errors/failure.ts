@@ -1,10 +1,10 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
+import { ImportErrors, type LocatedError } from '@svc/jsonl-v23/internal';
 import { PackageError } from '@svc/pkg-format';
 import { type FieldError, ServiceError } from '../service/client/service-error.ts';
 import { CliError } from './cli-error.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { isSystemError } from './file-error.ts';
-import { ListedErrors } from './listed-errors.ts';
 
 /** An error as this program reports it. */
 export interface Failure {
@@ -49,10 +49,8 @@ export function toFailure(error: unknown): Failure {
       response: { status, requestId, retryAfterSeconds },
     };
   }
-  if (error instanceof ListedErrors || (error instanceof PackageError && error.errorsTotal > 1)) {
-    const errors = error.errors.map(({ code, message, location }) => ({ code, message, ...location }));
-    return { ...classify(error.code, error), errors, errorsTotal: error.errorsTotal };
-  }
+  if (error instanceof ImportErrors) return withErrors(error, error.total);
+  if (error instanceof PackageError && error.errorsTotal > 1) return withErrors(error, error.errorsTotal);
   if (error instanceof CliError) {
     const { errors, hint } = error;
     return { ...classify(error.code, error), errors, errorsTotal: errors.length, ...(hint && { hint }) };
@@ -62,6 +60,14 @@ export function toFailure(error: unknown): Failure {
   }
   const message = error instanceof Error ? error.message : String(error);
   return classify('fault', new CliError('fault', `Unexpected error: ${message}`));
+}
+
+function withErrors(
+  error: LocatedError & { readonly errors: readonly LocatedError[] },
+  errorsTotal: number,
+): Failure {
+  const errors = error.errors.map(({ code, message, location }) => ({ code, message, ...location }));
+  return { ...classify(error.code, error), errors, errorsTotal };
 }
 
 function classify(code: string, error: Error & { location?: unknown }): Failure {

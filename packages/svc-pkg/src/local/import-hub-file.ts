@@ -1,9 +1,11 @@
 import { createHubClient } from '@svc/hub-client';
 import { hubSchema } from '@svc/hub-client/internal';
-import { ImportMeter, mappedColumns } from '@svc/jsonl-v23/internal';
+import { ImportMeter } from '@svc/jsonl-v23/internal';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
+import { planMapping, typedColumns } from '@svc/tabular/internal';
 import type { Cli } from '../cli-context.ts';
+import { ErrorCollector } from '../errors/error-collector.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import { showProgress } from '../output/progress.ts';
 import { mapRows, SkippedCounter } from './map-rows.ts';
@@ -24,7 +26,7 @@ const SECTION = 'default';
  * Writes a package of the rows of a hub dataset, as a service imports them: the same items, with the same version hash.
  * The hub is that of `HUB_ENDPOINT`.
  *
- * @throws HubError; JsonlError `column_not_found`, `invalid_row`, `package_limit`; as `writePackageFile`
+ * @throws HubError; JsonlError `column_not_found`, `invalid_row`, `package_limit`, or ImportErrors for several; as `writePackageFile`
  */
 export async function importHubFile(
   cli: Cli,
@@ -42,21 +44,23 @@ export async function importHubFile(
     ...(endpoint === undefined || endpoint === '' ? {} : { endpoint }),
   });
   const dataset = await hub.openDataset({ path, revision, token, signal });
-  const textColumns = new Set(Object.keys(mapping.types ?? {}));
-  const skipsInvalid = mapping.invalidRows === 'skip';
-  const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid });
-  const toItem = compileMapping(mapping, reader.features);
-  const skipped = skipsInvalid ? new SkippedCounter() : null;
-  const rows = reader.rowBatches({ columns: mappedColumns(mapping), signal });
+  const textColumns = typedColumns(mapping);
+  const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid: true });
+  const { columns, features } = planMapping(mapping, reader.features, reader);
+  const toItem = compileMapping(mapping, features);
+  const skipped = mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
+  const errors = new ErrorCollector();
+  const rows = reader.rowBatches({ columns, signal });
   const meter = new ImportMeter();
   meter.setFileBytes(dataset.fileBytes);
+  const items = mapRows(rows, toItem, { invalid: skipped ?? errors, meter });
   using progress = showProgress(cli, 'importing', 'items');
   const written = await writePackageFile(
     target.path,
     {
       name: facts.name,
       description: facts.description ?? null,
-      sections: [{ name: SECTION, items: mapRows(rows, toItem, { skipped, meter }) }],
+      sections: [{ name: SECTION, items: errors.atEndOf(items) }],
       schema: () =>
         hubSchema(
           selection,

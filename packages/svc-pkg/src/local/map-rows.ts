@@ -2,7 +2,7 @@ import { type Item, JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import { type ImportMeter, itemSize, type UnreadRow } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { RowMapper } from '@svc/jsonl-v23/mapping';
-import type { SkippedRows } from '@svc/tabular/internal';
+import { locateError, type SkippedRows } from '@svc/tabular/internal';
 
 /** A row with its location. */
 export interface LocatedRow {
@@ -33,8 +33,8 @@ export class SkippedCounter implements SkippedRows {
 
 /** What {@link mapRows} reports to. */
 export interface RowSinks {
-  /** Receives the rows that do not become items; null if such a row is an error. */
-  readonly skipped: { add(error: JsonlError): void } | null;
+  /** Receives the rows that do not become items. */
+  readonly invalid: { add(error: JsonlError): void };
   readonly meter: ImportMeter;
   /** The file with the rows, as errors name it. */
   readonly file?: string;
@@ -43,32 +43,30 @@ export interface RowSinks {
 /**
  * The items of rows.
  *
- * @throws JsonlError `invalid_row`, `assets_not_object` with the row, `package_limit`; what the rows throw
+ * @throws JsonlError `package_limit`; what the rows throw
  */
 export async function* mapRows(
   batches: AsyncIterable<readonly LocatedRow[]>,
   toItem: RowMapper,
-  { skipped, meter, file }: RowSinks,
+  { invalid, meter, file }: RowSinks,
 ): AsyncGenerator<Item> {
-  const locate = (row: number): SourceLocation => (file === undefined ? { row } : { file, row });
   for await (const batch of batches) {
     for (const { row, rowIndex, split, unread } of batch) {
+      const location = file === undefined ? { row: rowIndex } : { file, row: rowIndex };
       let item: Item;
-      meter.addRows(1, locate(rowIndex));
+      meter.addRows(1, location);
       try {
         if (unread !== undefined) {
-          const { message, location } = unread;
-          throw new JsonlError('invalid_row', message, { ...location, row: rowIndex });
+          throw new JsonlError('invalid_row', unread.message, { ...unread.location, row: rowIndex });
         }
         item = toItem(row, rowIndex, split);
       } catch (error) {
         if (!(error instanceof JsonlError)) throw error;
-        if (skipped === null) throw inFile(error, file);
-        skipped.add(inFile(error, file));
-        meter.addItems({ bytes: 0, skippedRows: 1 }, locate(rowIndex));
+        invalid.add(file === undefined ? error : (locateError(error, file) as JsonlError));
+        meter.addItems({ bytes: 0, skippedRows: 1 }, location);
         continue;
       }
-      meterItem(meter, item, locate(rowIndex));
+      meterItem(meter, item, location);
       yield item;
     }
   }
@@ -78,9 +76,4 @@ export async function* mapRows(
 export function meterItem(meter: ImportMeter, item: Item, location: SourceLocation): void {
   const { textBytes, base64Bytes } = itemSize(item);
   meter.addItems({ bytes: textBytes, embeddedBytes: Math.floor(base64Bytes * 0.75) }, location);
-}
-
-function inFile(error: JsonlError, file: string | undefined): JsonlError {
-  if (file === undefined || error.location.file !== undefined) return error;
-  return new JsonlError(error.code, error.message, { ...error.location, file }, { cause: error });
 }

@@ -1,41 +1,70 @@
-import { readdir, stat } from 'node:fs/promises';
+import { mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve, sep } from 'node:path';
+import { DEFAULT_LIMITS, type PackageLimits } from '@svc/pkg-format';
+import { type ArchiveKind, recogniseArchive } from '@svc/pkg-format/internal';
 import { type FileSource, openFileSource } from '@svc/pkg-format/node';
-import { type DetectedFile, detectFormat, type FormatHints } from '@svc/tabular';
-import { sectionNames, tableSource } from '@svc/tabular/internal';
+import type { FormatHints } from '@svc/tabular';
+import {
+  chooseContents,
+  type InputFile,
+  limitContent,
+  MAX_FILES,
+  type PackedFile,
+  type TableFile,
+  tableFiles,
+  unpackFiles,
+} from '@svc/tabular/internal';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
 import { openInputFile } from '../package/input-file.ts';
-import { MAX_FILES, type NamedPath, type UnpackLimits, unpackLocal } from './unpack-local.ts';
+import { nameArchive } from '../package/open-local-package.ts';
+import { printableValue } from '../text/printable-text.ts';
 
-/** A file with a table or with items, and the section that it becomes. */
-export interface LocalFile extends NamedPath {
-  readonly source: FileSource;
-  readonly section: string;
-  readonly detected: DetectedFile;
+/** A file of a command, opened. */
+export interface LocalFile extends InputFile {
+  /** The path that the user gave, or one in that folder or archive. */
+  readonly label: string;
+  readonly source: FileSource & Pick<InputFile['source'], 'maxContentBytes'>;
 }
 
 /** The files of a command, opened. */
 export interface LocalFiles extends AsyncDisposable {
   /** In the order of their sections. */
-  readonly files: readonly LocalFile[];
+  readonly files: readonly TableFile<LocalFile>[];
+  /** Files of archives that are passed over. */
+  readonly ignored: readonly string[];
+}
+
+/** How the files of a command are opened. */
+export interface OpenFilesOptions {
+  readonly hints: FormatHints;
+  /** Whether a mapping makes items of their rows. */
+  readonly isMapped: boolean;
+  /** Of what comes out of all files together. */
+  readonly limits?: PackageLimits;
+}
+
+/** A file by the name that an upload would give it, and where it is. */
+interface NamedPath {
+  readonly name: string;
+  readonly path: string;
+  readonly label: string;
 }
 
 /**
  * Opens files, standard input for `-`, and the files in folders except hidden ones, and finds out what each is from its content. Archives of
  * tables and compressed Parquet files are unpacked first.
  *
- * @param limits of what is unpacked, all files together
  * @throws CliError `io_error`, `usage` for no or too many files, for packages and older archives; PackageError for
  *   an archive that cannot be read; TableError `unsupported_file`, `too_large`, `invalid_name` for two files of one name
  */
 export async function openFiles(
   cli: Pick<Cli, 'stdin' | 'signal'>,
   paths: readonly string[],
-  hints: FormatHints,
-  limits?: UnpackLimits,
+  { hints, isMapped, limits = DEFAULT_LIMITS }: OpenFilesOptions,
 ): Promise<LocalFiles> {
   const { signal } = cli;
   await using opening = new CleanUp();
@@ -45,33 +74,47 @@ export async function openFiles(
   if (found.length === 0 || found.length > MAX_FILES) {
     throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
-  const unpacked = await unpackLocal(found, hints, opening, { signal, ...(limits && { limits }) });
-  const sections = sectionNames(unpacked.map(({ name }) => name));
-  const files: LocalFile[] = [];
-  for (const [index, file] of unpacked.entries()) {
-    const { name, path, shown } = file;
+  const openAt = async ({ name, path, label }: NamedPath): Promise<LocalFile> => {
     const source = await openFileSource(path).catch((error: unknown) => {
-      throw toFileError(error, 'read', shown);
+      throw toFileError(error, 'read', label);
     });
     opening.defer(() => source.close());
-    const detected = await detectFormat(tableSource(shown, source), { ...hints, signal });
-    files.push({ ...file, source, detected, section: sections[index] ?? name });
+    return { name, label, source: limitContent(source, limits) };
+  };
+  const packed: PackedFile<LocalFile>[] = [];
+  for (const each of found) {
+    const file = await openAt(each);
+    const recognising = recogniseArchive(file.source, { limits, areTables: isMapped, signal });
+    const recognised = await recognising.catch((error: unknown) => {
+      throw nameArchive(error, file.label);
+    });
+    if (recognised !== null && recognised.kind !== 'files') throw notFiles(recognised.kind, file.label);
+    packed.push({ file, archive: recognised?.archive ?? null });
   }
-  files.sort((a, b) => Buffer.compare(Buffer.from(a.section), Buffer.from(b.section)));
+  const contents = await chooseContents(packed, hints, signal);
+  const unpacked: LocalFile[] = [];
+  const temporary = new TemporaryFiles(opening);
+  for await (const { name, label, from, content } of unpackFiles(contents, limits.maxTotalBytes, signal)) {
+    const path = await temporary.write(content).catch((error: unknown) => {
+      throw nameArchive(error, from.label);
+    });
+    unpacked.push(await openAt({ name, label, path }));
+  }
+  const files = await tableFiles(contents, unpacked, hints, signal);
   const opened = opening.move();
-  return { files, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  return { files, ignored: contents.ignored, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 
 /** Standard input, whose format its content tells. */
 async function standardInput(cli: Pick<Cli, 'stdin' | 'signal'>, opening: CleanUp): Promise<NamedPath> {
   const { path, shown } = opening.use(await openInputFile(cli, '-'));
-  return { name: 'stdin', path, shown };
+  return { name: 'stdin', path, label: shown };
 }
 
 /** A file by its name; the files of a folder by their paths in it. */
 async function filesAt(path: string): Promise<NamedPath[]> {
   try {
-    if (!(await stat(path)).isDirectory()) return [{ name: basename(resolve(path)), path, shown: path }];
+    if (!(await stat(path)).isDirectory()) return [{ name: basename(resolve(path)), path, label: path }];
     const entries = await readdir(path, { recursive: true, withFileTypes: true });
     return entries
       .filter((entry) => entry.isFile())
@@ -80,9 +123,51 @@ async function filesAt(path: string): Promise<NamedPath[]> {
       .map((name) => ({
         name: name.replaceAll(sep, '/'),
         path: join(path, name),
-        shown: join(path, name),
+        label: join(path, name),
       }));
   } catch (error) {
     throw toFileError(error, 'read', path);
   }
+}
+
+/** Files in a temporary folder, which is made for the first one and deleted at the end of a command. */
+class TemporaryFiles {
+  readonly #cleanUp: CleanUp;
+  #folder: string | undefined;
+  #count = 0;
+
+  constructor(cleanUp: CleanUp) {
+    this.#cleanUp = cleanUp;
+  }
+
+  /** Writes a file and returns its path. */
+  async write(content: AsyncIterable<Uint8Array>): Promise<string> {
+    if (this.#folder === undefined) {
+      const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
+      this.#cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+      this.#folder = folder;
+    }
+    const path = join(this.#folder, String(this.#count));
+    this.#count += 1;
+    await using file = await open(path, 'wx', 0o600);
+    for await (const chunk of content) await file.writeFile(chunk);
+    return path;
+  }
+}
+
+/** The error for an archive that has no tables. */
+function notFiles(kind: Exclude<ArchiveKind, 'files'>, path: string): CliError {
+  const advice = {
+    package: {
+      message: 'It is a package, not a file with a table',
+      hint: `What it contains: svc-pkg inspect ${printableValue(path)}`,
+    },
+    legacy_package: {
+      message: 'It is an archive of an older format',
+      hint: `To turn it into a package: svc-pkg convert ${printableValue(path)}`,
+    },
+    office_document: { message: 'It is an Office document; save its table as CSV', hint: undefined },
+  };
+  const { message, hint } = advice[kind];
+  return new CliError('usage', message, { location: { file: path }, ...(hint && { hint }) });
 }

@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { checkItems, type Item } from '@svc/jsonl-v23';
-import { type ImportLimits, ImportMeter, mappedColumns, NO_REASON } from '@svc/jsonl-v23/internal';
+import { type ImportLimits, ImportMeter, NO_REASON } from '@svc/jsonl-v23/internal';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
-import { type Features, mergeFeatures, openFileTable, readTextFile, type Table } from '@svc/tabular';
-import { fileSchema, tableSource, toMappable } from '@svc/tabular/internal';
-import { ErrorCollector } from '../errors/listed-errors.ts';
+import { type Features, mergeFeatures, readTextFile } from '@svc/tabular';
+import { fileSchema, openSection, sourceOf, type TableFile, toMappable } from '@svc/tabular/internal';
+import { ErrorCollector } from '../errors/error-collector.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
-import { mapRows, meterItem, SkippedCounter } from './map-rows.ts';
+import { type LocatedRow, mapRows, meterItem, SkippedCounter } from './map-rows.ts';
 import type { LocalFile } from './open-files.ts';
+
+type LocalTable = TableFile<LocalFile>;
 
 /** What a package of files has besides their rows. */
 export interface PackedFacts {
@@ -30,10 +31,10 @@ export interface PackTarget {
  * becomes a section: its rows by the mapping, or without one its lines, which are items.
  *
  * @param limits of what the rows become
- * @throws JsonlError with file, line or row, `package_limit`, or ListedErrors for several; TableError; as `writePackageFile`
+ * @throws JsonlError with file, line or row, `package_limit`, or ImportErrors for several; TableError; as `writePackageFile`
  */
 export async function packFiles(
-  files: readonly LocalFile[],
+  files: readonly LocalTable[],
   given: GivenMapping | null,
   { name, description }: PackedFacts,
   { path, force, signal, onProgress }: PackTarget,
@@ -44,26 +45,16 @@ export async function packFiles(
   const errors = new ErrorCollector();
   const meter = new ImportMeter(limits);
   meter.setFileBytes(files.reduce((sum, { source }) => sum + source.byteLength, 0));
+  const context = { skipped, errors, meter, features, signal };
   const sections = files.map((file, index) => ({
     name: file.section,
-    items: withErrors(
-      given === null
-        ? lineItems(file, { errors, meter, signal })
-        : rowItems(file, given.mapping, {
-            skipped,
-            errors,
-            meter,
-            signal,
-            onTable: (table) => features.push(table.features),
-          }),
-      index === files.length - 1 ? errors : null,
+    items: errors.atEndOf(
+      given === null ? lineItems(file, context) : rowItems(file, given.mapping, context),
+      index === files.length - 1,
     ),
   }));
-  const facts = await Promise.all(
-    files.map(async ({ name, path: file, source, detected }) => {
-      return { name, bytes: source.byteLength, sha256: await sha256Of(file, signal), detected };
-    }),
-  );
+  const hashed: (LocalTable & { readonly sha256: string })[] = [];
+  for (const file of files) hashed.push({ ...file, sha256: await sha256Of(file, signal) });
   const written = await writePackageFile(
     path,
     {
@@ -71,7 +62,7 @@ export async function packFiles(
       description: description ?? null,
       sections,
       schema: () =>
-        fileSchema(facts, {
+        fileSchema(hashed, {
           features: mergeFeatures(features).map(toMappable),
           mapping: given?.wire ?? null,
           skipped,
@@ -82,19 +73,20 @@ export async function packFiles(
   return { ...written, skipped: skipped?.count ?? 0 };
 }
 
-/** The same items; throws the errors of all files at the end of the last one. */
-async function* withErrors(items: AsyncIterable<Item>, errors: ErrorCollector | null): AsyncGenerator<Item> {
-  yield* items;
-  errors?.throwIfAny();
+interface PackContext {
+  /** Receives rows that do not become items; null if they are errors. */
+  readonly skipped: SkippedCounter | null;
+  readonly errors: ErrorCollector;
+  readonly meter: ImportMeter;
+  /** Receives the columns of each table. */
+  readonly features: Features[];
+  readonly signal: AbortSignal;
 }
 
 /** The lines of a file as items. */
-async function* lineItems(
-  { shown, source, detected }: LocalFile,
-  { errors, meter, signal }: LineOptions,
-): AsyncGenerator<Item> {
-  const content = readTextFile(tableSource(shown, source), detected, { signal });
-  for await (const { item, errors: found, location } of checkItems(content, { file: shown, signal })) {
+async function* lineItems(file: LocalTable, { errors, meter, signal }: PackContext): AsyncGenerator<Item> {
+  const content = readTextFile(sourceOf(file), file.detected, { signal });
+  for await (const { item, errors: found, location } of checkItems(content, { file: file.label, signal })) {
     meter.addRows(1, location);
     if (found === undefined) {
       meterItem(meter, item, location);
@@ -106,50 +98,34 @@ async function* lineItems(
   }
 }
 
-interface LineOptions {
-  readonly errors: ErrorCollector;
-  readonly meter: ImportMeter;
-  readonly signal: AbortSignal;
-}
-
-interface RowOptions extends LineOptions {
-  /** Receives rows that do not become items; null if they are errors. */
-  readonly skipped: SkippedCounter | null;
-  readonly onTable: (table: Table) => void;
-}
-
 /** The rows of a file as items. */
 async function* rowItems(
-  { name, shown, source, detected, section }: LocalFile,
+  file: LocalTable,
   mapping: Mapping,
-  { skipped, errors, meter, signal, onTable }: RowOptions,
+  { skipped, errors, meter, features, signal }: PackContext,
 ): AsyncGenerator<Item> {
-  const textColumns = new Set(Object.keys(mapping.types ?? {}));
-  const table = await openFileTable(tableSource(shown, source), detected, {
-    textColumns,
-    // Reading goes on after an invalid row, to find all of them.
-    skipsInvalid: true,
-    signal,
-  });
-  onTable(table);
-  const toItem = compileMapping(mapping, table.features.map(toMappable), { split: section });
-  const columns = mappedColumns(mapping);
-  async function* rows() {
+  const { name, label, section: split } = file;
+  const { table, columns, features: mapped } = await openSection(file, mapping, { wholeFile: true, signal });
+  features.push(table.features);
+  const toItem = compileMapping(mapping, mapped, { split });
+  async function* rows(): AsyncGenerator<LocatedRow[]> {
     for await (const batch of table.read({ columns, signal })) {
       yield batch.rows.map((row, index) => {
         const unread = batch.invalid?.get(index);
-        const rowIndex = batch.firstRow + index;
-        return { row, rowIndex, split: section, unread: unread === null ? NO_REASON : unread };
+        return { row, rowIndex: batch.firstRow + index, split, unread: unread === null ? NO_REASON : unread };
       });
     }
   }
   // A person finds an error by the path, and a skipped row by the name that the schema has.
-  const file = skipped === null ? shown : name;
-  yield* mapRows(rows(), toItem, { skipped: skipped ?? errors, meter, file });
+  yield* mapRows(rows(), toItem, {
+    invalid: skipped ?? errors,
+    meter,
+    file: skipped === null ? label : name,
+  });
 }
 
-async function sha256Of(path: string, signal: AbortSignal): Promise<string> {
+async function sha256Of(file: LocalTable, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { signal })) hash.update(chunk);
+  for await (const chunk of sourceOf(file).stream(signal)) hash.update(chunk);
   return hash.digest('hex');
 }

@@ -5,7 +5,7 @@ import { type RowFacts, rowsSchema } from './rows-schema.ts';
 /** A file from which the items of a dataset were made. */
 export interface SourceFile {
   readonly name: string;
-  readonly bytes: number;
+  readonly source: { readonly byteLength: number };
   /** Hex digits; null if unknown. */
   readonly sha256: string | null;
   readonly detected: DetectedFile;
@@ -15,10 +15,10 @@ export interface SourceFile {
 export function fileSchema(files: readonly SourceFile[], rows: RowFacts): JsonObject {
   return {
     source: 'file',
-    files: files.map(({ name, bytes, sha256, detected }) => ({
+    files: files.map(({ name, source, sha256, detected }) => ({
       name,
       format: detected.format,
-      bytes,
+      bytes: source.byteLength,
       sha256,
     })),
     options: { ...files[0]?.detected.options },

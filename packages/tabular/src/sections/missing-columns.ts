@@ -1,7 +1,6 @@
 import { JsonlError } from '@svc/jsonl-v23';
-import { templateColumns } from '@svc/jsonl-v23/internal';
+import { ImportErrors, templateColumns } from '@svc/jsonl-v23/internal';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
-import { ImportErrors } from '../import-errors.ts';
 
 const MAX_LISTED = 50;
 const MAX_ERRORS = 100;
@@ -18,7 +17,7 @@ export function missingColumns(
   mapping: Mapping,
   names: readonly string[],
   { file, hint }: { readonly file?: string | undefined; readonly hint?: string | undefined } = {},
-): JsonlError | ImportErrors | null {
+): JsonlError | ImportErrors<JsonlError> | null {
   const known = new Set(names);
   const missing = usedColumns(mapping).filter(({ column }) => column !== '' && !known.has(column));
   const errors = missing.slice(0, MAX_ERRORS).map(({ column, path }, index) => {

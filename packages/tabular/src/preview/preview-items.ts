@@ -1,6 +1,8 @@
 import { JsonlError } from '@svc/jsonl-v23';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalByteLength } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23/mapping';
+import { jsonBytes } from './preview-samples.ts';
 
 /** A row of a preview as the item that an import would store, or why it has none. */
 export type PreviewItem =
@@ -27,7 +29,7 @@ export class ItemCollector {
     if (this.#usedBytes > this.#maxBytes) return;
     const shown = this.#map(row, index, split);
     this.#usedBytes +=
-      ENTRY_BYTES + Buffer.byteLength('item' in shown ? canonicalJson(shown.item) : shown.error.message);
+      ENTRY_BYTES + ('item' in shown ? canonicalByteLength(shown.item) : jsonBytes(shown.error.message));
     if (this.#usedBytes <= this.#maxBytes) this.#items.push(shown);
   }
 

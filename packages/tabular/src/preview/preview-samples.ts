@@ -144,7 +144,10 @@ const entryBytes = ({ column, bytes, truncated }: Cell, row: number): number =>
 /** A cell that is not longer takes no less room shortened, because its entry is longer. */
 const LEAST_ENTRY_BYTES = '{"row":0,"column":"","bytes":0},'.length;
 
-const jsonBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+const encoder = new TextEncoder();
+
+/** Size of a value as JSON text. */
+export const jsonBytes = (value: unknown): number => encoder.encode(JSON.stringify(value)).byteLength;
 
 /** An image or audio cell, or a list of them, as asset entries that a page can show. */
 function showFiles(cell: JsonValue): JsonValue {

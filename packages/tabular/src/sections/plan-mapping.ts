@@ -1,14 +1,13 @@
 import { mappedColumns } from '@svc/jsonl-v23/internal';
 import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23/mapping';
-import type { MappingPlan } from '@svc/store';
 import { missingColumns } from './missing-columns.ts';
 
-/** What a mapping reads of a table, and how its rows become items. */
-export interface TablePlan {
+/** What a mapping reads of a table. */
+export interface MappedColumns {
   /** The columns to read. */
   readonly columns: readonly string[];
-  /** For the draft. */
-  readonly plan: MappingPlan;
+  /** Those columns, and those whose types the mapping gives, with their types. */
+  readonly features: readonly MappableFeature[];
 }
 
 /** What is known of a table beside its columns. */
@@ -29,9 +28,8 @@ export interface TableFacts {
 export function planMapping(
   mapping: Mapping,
   features: readonly MappableFeature[],
-  maxItemBytes: number,
   { unreadRow, file, hint }: TableFacts = {},
-): TablePlan {
+): MappedColumns {
   const columns = mappedColumns(mapping);
   const missing = missingColumns(
     mapping,
@@ -42,14 +40,14 @@ export function planMapping(
   if (missing !== null) throw (mapping.invalidRows === 'skip' ? undefined : unreadRow) ?? missing;
   const used = new Set([...columns, ...Object.keys(mapping.types ?? {})]);
   // A table may have many columns that the mapping does not use.
-  const known = features.filter(({ name }) => used.has(name));
+  const known = features.filter(({ name }) => used.has(name)).map(({ name, dtype }) => ({ name, dtype }));
   compileMapping(mapping, known);
-  return { columns, plan: { mapping, features: known, maxItemBytes } };
+  return { columns, features: known };
 }
 
 /** The columns whose types the mapping gives. */
-export function typedColumns({ types = {} }: Mapping): ReadonlySet<string> {
-  return new Set(Object.keys(types));
+export function typedColumns(mapping: Mapping | null): ReadonlySet<string> {
+  return new Set(Object.keys(mapping?.types ?? {}));
 }
 
 /** The columns of a table, with the types that the mapping gives. */

@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
 import { type MappableFeature, type Mapping, type Suggestion, suggestMapping } from '@svc/jsonl-v23/mapping';
+import { yieldToEventLoop } from '#runtime';
 import { ItemCollector, type PreviewItem } from './preview-items.ts';
-import { type PreviewSamples, SampleCollector } from './preview-samples.ts';
+import { jsonBytes, type PreviewSamples, SampleCollector } from './preview-samples.ts';
 
 /** The first rows of a table, and what they say about a mapping. */
 export interface PreviewRows extends PreviewSamples {
@@ -45,13 +45,13 @@ export class RowsCollector {
     this.#samples.add(row);
     this.#rows.push(shortened(row));
     this.#items?.add(row, index, split);
-    await setImmediate();
+    await yieldToEventLoop();
   }
 
   /** @param specified the columns that the dataset names itself */
   end(specified: Mapping | null = null): PreviewRows {
     const suggested = suggestMapping(this.#features, this.#rows, specified);
-    const bytes = suggested === null ? 0 : Buffer.byteLength(JSON.stringify(suggested)) + KEY_BYTES;
+    const bytes = suggested === null ? 0 : jsonBytes(suggested) + KEY_BYTES;
     const [suggestion, suggestionBytes] = bytes > this.#maxBytes / 4 ? [null, 0] : [suggested, bytes];
     const reserved = suggestionBytes + (this.#items?.usedBytes ?? 0);
     return { ...this.#samples.end(reserved), suggestion, items: this.#items?.items ?? null };
@@ -67,10 +67,11 @@ function shortened(row: JsonObject): JsonObject {
   for (const [name, value] of Object.entries(row)) {
     const isText = typeof value === 'string';
     const length = isText ? value.length : JSON.stringify(value).length;
-    // A copy, because a part of a text keeps the whole.
-    const end =
-      isText && length > MAX_KEPT_LENGTH ? Buffer.from(value.slice(-MAX_KEPT_LENGTH)).toString() : null;
-    setMember(kept, name, length <= MAX_KEPT_LENGTH ? value : (end ?? {}));
+    if (length <= MAX_KEPT_LENGTH) setMember(kept, name, value);
+    else setMember(kept, name, isText ? copied(value.slice(-MAX_KEPT_LENGTH)) : {});
   }
   return kept;
 }
+
+/** A text in its own memory: a part of a text keeps the whole. */
+const copied = (text: string): string => new TextDecoder().decode(new TextEncoder().encode(text));

@@ -1,5 +1,5 @@
+import { ImportErrors } from '@svc/jsonl-v23/internal';
 import { describe, expect, it } from 'vitest';
-import { ImportErrors } from '../import-errors.ts';
 import { missingColumns } from './missing-columns.ts';
 
 describe('missingColumns', () => {

@@ -1,0 +1,100 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
+import type { FileOptions } from '../files/file-format.ts';
+import { openFileTable } from '../files/open-file-table.ts';
+import { toMappable } from '../schema/features.ts';
+import { planMapping, typedColumns, withTypes } from '../sections/plan-mapping.ts';
+import { labelOf, locateError, sourceOf, type TableFile } from '../sections/table-file.ts';
+import { type PreviewRows, RowsCollector } from './collect-rows.ts';
+import { mappingWarnings, withWarnings } from './mapping-warnings.ts';
+import { shownColumns } from './shown-columns.ts';
+
+/** What a person sees of files before a dataset is made of them. */
+export interface FilesPreview extends PreviewRows {
+  readonly kind: 'items' | 'table';
+  /** As detected. */
+  readonly format: string;
+  readonly options: FileOptions;
+  readonly features: readonly MappableFeature[];
+  /** Rows of all files; null where only reading the data tells. */
+  readonly numRows: number | null;
+  readonly info: JsonObject;
+}
+
+export interface PreviewOptions {
+  /** Files of archives that were passed over. */
+  readonly ignored?: readonly string[];
+  /** Rows that are shown, 1 to 100. */
+  readonly limit: number;
+  /** That samples, items and the suggestion may take as JSON text. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** What files become: items where each has lines that are items, and no mapping makes items of their rows. */
+export function kindOf(files: readonly TableFile[], mapping: Mapping | null): 'items' | 'table' {
+  return mapping === null && files.every(({ detected }) => detected.format === 'jsonl') ? 'items' : 'table';
+}
+
+/**
+ * Previews files with tables or items: the columns and the first rows of the first file, and with a mapping the items that
+ * an import would store. Of a large file only the first rows are read.
+ *
+ * @throws TableError; JsonlError, ImportErrors for the mapping; errors of the sources
+ */
+export async function previewFiles(
+  files: readonly TableFile[],
+  mapping: Mapping | null,
+  { ignored = [], limit, maxBytes, signal }: PreviewOptions,
+): Promise<FilesPreview> {
+  const [first] = files;
+  if (first === undefined) throw new RangeError('A preview needs a file.');
+  const { detected, section } = first;
+  const file = labelOf(first);
+  try {
+    const options = { textColumns: typedColumns(mapping), wholeFile: false, signal };
+    const table = await openFileTable(sourceOf(first), detected, options);
+    const allColumns = table.features.map(toMappable);
+    if (mapping !== null) {
+      planMapping(mapping, allColumns, { unreadRow: table.unreadRow, file, hint: detected.warnings?.[0] });
+    }
+    const { columns, warnings } = shownColumns(allColumns, mapping);
+    const collector = new RowsCollector(columns, mapping, maxBytes);
+    const names = columns.map(({ name }) => name);
+    let index = 0;
+    for await (const { rows } of table.read({ to: limit, columns: names, signal })) {
+      for (const row of rows) {
+        await collector.add(row, index, section);
+        index += 1;
+      }
+      if (collector.isFull) break;
+    }
+    const sections = files.map((each) => {
+      return { file: each.name, section: each.section, format: each.detected.format };
+    });
+    return {
+      kind: kindOf(files, mapping),
+      format: detected.format,
+      options: detected.options,
+      features: withTypes(columns, mapping),
+      numRows: files.length === 1 ? (table.rowCount ?? null) : null,
+      info: withWarnings({ sections, ...ignoredInfo(ignored) }, [
+        ...warnings,
+        ...(table.warnings ?? []),
+        ...(mapping === null ? [] : mappingWarnings(mapping)),
+      ]),
+      ...collector.end(),
+    };
+  } catch (error) {
+    throw locateError(error, file);
+  }
+}
+
+/** The files that are named of those that were passed over. */
+const MAX_NAMED_FILES = 100;
+
+function ignoredInfo(ignored: readonly string[]): JsonObject {
+  if (ignored.length === 0) return {};
+  const named = { ignored_files: ignored.slice(0, MAX_NAMED_FILES) };
+  return ignored.length > MAX_NAMED_FILES ? { ...named, ignored_files_total: ignored.length } : named;
+}

@@ -1,0 +1,14 @@
+import { FREE_EXPANSION_BYTES, type ImportLimits } from '@svc/jsonl-v23/internal';
+import type { RandomAccess } from '../files/table-source.ts';
+
+/** A file out of which no more bytes may come than the limits of an import allow. */
+export function limitContent<S extends RandomAccess>(
+  source: S,
+  {
+    maxTotalBytes = Number.POSITIVE_INFINITY,
+    maxExpansionRatio = Number.POSITIVE_INFINITY,
+  }: Partial<Pick<ImportLimits, 'maxTotalBytes' | 'maxExpansionRatio'>>,
+): S & { readonly maxContentBytes: number } {
+  const expandedBytes = Math.max(FREE_EXPANSION_BYTES, source.byteLength * maxExpansionRatio);
+  return { ...source, maxContentBytes: Math.min(maxTotalBytes, expandedBytes) };
+}
