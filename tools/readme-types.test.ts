@@ -39,6 +39,10 @@ beforeAll(async () => {
   await writeFile(join(folder, 'package.json'), '{"type":"module"}');
   await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
   await symlink(join(ROOT, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
+  for (const name of ['express', '@types/express', 'fastify', 'prom-client']) {
+    const installed = join(ROOT, 'packages/observability/node_modules', name);
+    await symlink(installed, join(folder, 'node_modules', name));
+  }
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -52,7 +56,7 @@ async function programsOf(path: string): Promise<string[]> {
 }
 
 const needsNode = (code: string): boolean =>
-  /from '(?:node:|@svc\/[\w-]+\/node'|@svc\/tabular\/write|svc-pkg)|process\./.test(code);
+  /from '(?:node:|@svc\/[\w-]+\/node'|@svc\/tabular\/write|@svc\/observability|svc-pkg)|process\./.test(code);
 
 async function compile(
   kind: string,
@@ -78,8 +82,6 @@ async function programs(isOfKind: (code: string) => boolean): Promise<Record<str
   const found: Record<string, string> = {};
   for (const { folder: source } of publishablePackages()) {
     const name = basename(source);
-    // Its programs need other libraries, with which the check of the packages compiles them.
-    if (name === 'observability' || name === 'client') continue;
     for (const [index, code] of (await programsOf(join(source, 'README.md'))).entries()) {
       if (isOfKind(code)) found[`${name}-${index + 1}`] = code;
     }
