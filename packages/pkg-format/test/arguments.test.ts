@@ -81,6 +81,15 @@ it('refuses limits that do not exist', async () => {
   );
 });
 
+it('says that a reader was closed', async () => {
+  const file = join(folder, 'closed.pkg.zip');
+  await writePackageFile(file, { name: 'd', sections: [{ name: 's', items }] });
+  const pkg = await openPackageFile(file);
+  await pkg.close();
+  const reading = readPackageItems(pkg, pkg.sections[0]!).next();
+  await expect(reading).rejects.toThrow('Cannot read the archive: it was closed.');
+});
+
 it('stops between two items when the signal aborts', async () => {
   const pkg = await openPackage(archive);
   const abort = new AbortController();

@@ -318,6 +318,8 @@ it('reports an id that is in two sections, and ignored files', async () => {
     'sections/a.jsonl': '{"id":"x","inputs":{"prompt":"p"}}\n',
     'sections/b.jsonl': '{"id":"x","inputs":{"prompt":"p"}}\n',
     'notes.txt': 'hello',
+    'README.md': '# For people',
+    LICENSE: 'MIT',
   });
   const { stdout } = await svcPkg(['check', '--strict', path]);
   expect(stdout).toContain('sections/b.jsonl:1: Duplicate id "x" at /id (style_duplicate_id)\n');

@@ -43,8 +43,13 @@ export class TableError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'TableError';
     this.code = code;
-    this.location = options.location;
+    this.location = options.location && named(options.location);
   }
+}
+
+/** A location without the file if that has no name. */
+function named({ file, ...location }: SourceLocation): SourceLocation {
+  return file === undefined || file === '' ? location : { file, ...location };
 }
 
 /** Adds a row to those of a batch that cannot be read. @param reasonOf called only where the reason is kept */

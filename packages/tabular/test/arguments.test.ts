@@ -107,6 +107,20 @@ it.each<[string, (options: never) => Promise<unknown>, object, string]>([
   await expect(open(options as never)).rejects.toBeInstanceOf(TypeError);
 });
 
+it('names no file of bytes without a name', async () => {
+  const location = { line: 2 };
+  const broken = new TextEncoder().encode('{"a":1}\n{"a":\n');
+  for (const file of [undefined, '']) {
+    const rows = readRows(new Blob([broken]).stream(), 'json', file === undefined ? {} : { file });
+    await expect(Array.fromAsync(rows)).rejects.toMatchObject({
+      location: expect.not.objectContaining({ file: '' }),
+    });
+  }
+  const table = Array.fromAsync(readTable(broken, { format: 'jsonl' }));
+  await expect(table).rejects.toMatchObject({ location: expect.objectContaining(location) });
+  await expect(table).rejects.toMatchObject({ location: expect.not.objectContaining({ file: '' }) });
+});
+
 it('readRows refuses wrong arguments', () => {
   const source = new Blob([CSV]).stream();
   expect(() => readRows(source, 'csv', { skipInvalid: true } as never)).toThrow(

@@ -36,6 +36,7 @@ export async function openFileSource(path: string): Promise<FileSource> {
       end: number,
       bytes: Buffer = Buffer.allocUnsafeSlow(end - start),
     ): Promise<Buffer> {
+      if (!isOpen) throw new Error('Cannot read the archive: it was closed.');
       let filled = 0;
       while (filled < end - start) {
         const { bytesRead } = await file.read(bytes, filled, end - start - filled, start + filled);

@@ -17,7 +17,8 @@ export const STYLE_CODES = {
     'the item has neither a prompt nor messages, choices or assets, so that a run cannot ask it',
   style_duplicate_id: 'an earlier item of any section has the same id (the first 1,000,000 ids are compared)',
   style_unknown_type: 'the format does not define the type; often a typing error',
-  style_ignored_entry: 'the file is not part of the package; an import ignores it',
+  style_ignored_entry:
+    'the file is not part of the package; an import ignores it (a readme or licence at the root is not reported)',
   style_unused_file: 'no item refers to the file (checked if there are no errors)',
 } as const;
 
@@ -143,12 +144,17 @@ function hasPrompt(item: Item): boolean {
   return typeof getMember(inputs, 'prompt') === 'string' || getMember(inputs, 'choices') !== undefined;
 }
 
+/** Files that describe the dataset to people, which a conversion keeps. */
+const FOR_PEOPLE = /^(?:readme|licen[cs]e|notice|citation|changelog)(?:\.[a-z]+)?$/i;
+
 /** Reports the style of a package's files. */
 export function lintFiles(ignored: readonly string[], unused: readonly string[]): Diagnostic[] {
   return [
-    ...ignored.map((file) =>
-      style('style_ignored_entry', 'The file is not part of the package; an import ignores it', { file }),
-    ),
+    ...ignored
+      .filter((file) => !FOR_PEOPLE.test(file))
+      .map((file) =>
+        style('style_ignored_entry', 'The file is not part of the package; an import ignores it', { file }),
+      ),
     ...unused.map((file) => style('style_unused_file', 'No item refers to the file', { file })),
   ];
 }
