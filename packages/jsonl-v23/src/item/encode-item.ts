@@ -161,7 +161,7 @@ function encodeParts(item: JsonObject, writer: CanonicalWriter, itemHash: Uint8A
     // Only the hash needs this text: the item's own text replaces it, so that memory never holds both.
     writer.write(view);
     sha256Into(writer.bytes(0, writer.length), itemHash);
-    writer.rewind();
+    writer.truncate(0);
   }
   let type: Range | null = null;
   let answer: Range | null = null;

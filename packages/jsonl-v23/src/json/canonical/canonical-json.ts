@@ -17,7 +17,7 @@ let spareWriter: CanonicalWriter | null = null;
  * @example canonicalJson({ b: 1.0, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */
 export function canonicalJson(value: JsonInput): string {
-  // The writer is kept for its buffer and its cache. A getter in `value` could call this function again, so that the
+  // The writer is kept for its buffer. A getter in `value` could call this function again, so that the
   // writer must not be shared while it is in use.
   const writer = spareWriter ?? new CanonicalWriter();
   spareWriter = null;
