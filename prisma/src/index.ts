@@ -58,7 +58,7 @@ export type { PlanRequest } from './runs/plan/plan-run.ts';
 export type { ResultsPage, ResultsRequest, ResultWithItem } from './runs/results/list-results.ts';
 export type { ResultsConditions } from './runs/results/results-filter.ts';
 export type { StoredResult } from './runs/run-results.ts';
-export type { Run, RunStatus, RunUsage } from './runs/run-row.ts';
+export type { Run, RunStatus } from './runs/run-row.ts';
 export type { RunStore, TakenRun } from './runs/run-store.ts';
 export type { CompareRequest, RunComparison, RunDifference } from './runs/scores/compare-runs.ts';
 export type { RunScores, RunSummary } from './runs/scores/summarize-run.ts';

@@ -1,4 +1,10 @@
-import { isJsonField, PUBLIC_RESULT_FIELDS, wireValue } from '@svc/jsonl-v23/internal';
+import {
+  isJsonField,
+  PACKAGED_RUN_FIELDS,
+  type PackagedRunMember,
+  PUBLIC_RESULT_FIELDS,
+  wireValue,
+} from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportDataset, ExportResult, ExportRun } from '@svc/pkg-format';
 import { packageEtag } from '@svc/pkg-format/internal';
@@ -48,33 +54,34 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions = 
     })),
     content: open.content,
   };
-  const run = options.runId === undefined ? null : exportRun(open, await open.run(options.runId));
+  const stored = options.runId === undefined ? null : await open.run(options.runId);
+  const facts = stored && exportRun(stored);
+  const run = stored && facts && { ...facts, results: () => exportResults(open, stored.id) };
   const { secrets = [], signal } = options;
   return {
     fileName: `${fileBaseName(dataset.name, 'dataset')}.pkg.zip`,
-    etag: packageEtag(exported, run),
+    etag: packageEtag(exported, facts),
     bytes: () => writePackageStream(exported, { run, secrets, ...(signal === undefined ? {} : { signal }) }),
   };
 }
 
-function exportRun(open: OpenDataset, run: ExportedRun): ExportRun {
+function exportRun(run: ExportedRun): Omit<ExportRun, 'results'> {
   const { config, error } = run;
+  const { truncated: _, ...counts } = run.counts;
+  const members = PACKAGED_RUN_FIELDS.map(({ name, wire }) => [wire, wireValue(run[name] as string | Date)]);
   return {
+    ...(Object.fromEntries(members) as Pick<ExportRun, PackagedRunMember>),
     // An imported run keeps its id from export to export.
     id: run.originId ?? run.id,
-    name: run.name,
-    status: run.status,
     error: isJsonObject(error) ? error : null,
-    datasetVersionHash: run.datasetVersionHash,
-    startedAt: run.startedAt?.toISOString() ?? null,
-    finishedAt: run.finishedAt?.toISOString() ?? null,
-    counts: { ...run.counts },
+    counts,
     scores: { mean: run.scores.mean, passed: run.scores.passed, pass_rate: run.scores.passRate },
     config: isJsonObject(config) ? config : {},
-    results: async function* () {
-      for await (const batch of open.results(run.id)) yield batch.map(toExportResult);
-    },
   };
+}
+
+async function* exportResults(open: OpenDataset, runId: string): AsyncGenerator<readonly ExportResult[]> {
+  for await (const batch of open.results(runId)) yield batch.map(toExportResult);
 }
 
 function toExportResult(result: StoredResult): ExportResult {

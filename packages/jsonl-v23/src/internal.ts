@@ -15,13 +15,26 @@ export { type Field, type FieldKind, isJsonField, wireValue } from './fields/fie
 export {
   PUBLIC_RESULT_FIELDS,
   RESULT_FIELD_LIST,
-  type RESULT_FIELDS,
+  RESULT_FIELDS,
   type ResultField,
   type ResultName,
   type ResultTexts,
   type ResultValues,
   type StatedName,
 } from './fields/result-fields.ts';
+export {
+  type DerivedRunName,
+  PACKAGED_RUN_FIELDS,
+  type PackagedRun,
+  type PackagedRunMember,
+  RUN_FIELD_LIST,
+  RUN_FIELDS,
+  type RunColumns,
+  type RunField,
+  type RunName,
+  type RunRow,
+  type RunTexts,
+} from './fields/run-fields.ts';
 export { toHex } from './hash/hex.ts';
 export { ImportErrors, type LocatedError } from './import-errors.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';

@@ -64,9 +64,9 @@ const run: ExportRun = {
   name: 'first',
   status: 'completed',
   error: null,
-  datasetVersionHash: 'ab'.repeat(32),
-  startedAt: '2026-01-02T03:04:05.000Z',
-  finishedAt: null,
+  dataset_version_hash: 'ab'.repeat(32),
+  started_at: '2026-01-02T03:04:05.000Z',
+  finished_at: null,
   counts: { total: 2, done: 2, ok: 2, failed: 0, unscored: 0 },
   scores: { mean: 0.5, passed: 1, pass_rate: 0.5 },
   config: {

@@ -115,8 +115,8 @@ export async function openDataset(
           : [];
         if (run === undefined) throw runNotFound(runId);
         // Results are added up as they arrive, and rounding depends on the order; an export adds them up in item order.
-        const [sum] = await query<{ scoreSum: number }>(
-          `SELECT coalesce(sum(score ORDER BY section_order_index, order_index, repetition), 0) AS "scoreSum"
+        const [sum] = await query<Pick<RunRow, 'mean'>>(
+          `SELECT sum(score ORDER BY section_order_index, order_index, repetition) / nullif(count(score), 0) AS mean
            FROM run_results WHERE run_id = $1`,
           [runId],
         );

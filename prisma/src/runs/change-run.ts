@@ -36,8 +36,7 @@ export async function retryRun(pool: pg.Pool, id: string, only: RetryOnly): Prom
       throw new StoreError('run_imported', 'Cannot retry the run: it came with a package.');
     }
     // The counts of the run say whether any result is to be done, without reading one.
-    const open = only === 'truncated' ? run.truncated : run.counts[only];
-    const due = open + run.counts.total - run.counts.done;
+    const due = run.counts[only] + run.counts.total - run.counts.done;
     if (due === 0) {
       throw new StoreError('nothing_to_retry', `Cannot retry the run: it has no ${only} results.`);
     }

@@ -1,9 +1,10 @@
 import type { RunSelection } from '@svc/evaluation';
+import type { RunColumns } from '@svc/jsonl-v23/internal';
 import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
-import { isUuid, storableText } from '../database/values.ts';
+import { isUuid } from '../database/values.ts';
 import { datasetNotFound } from '../datasets/dataset-row.ts';
 import {
   completeClaim,
@@ -12,24 +13,21 @@ import {
 } from '../idempotency/idempotency-store.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { selectItems } from './plan/select-items.ts';
-import { RUN_COLUMNS, type Run, type RunRow, toRun } from './run-row.ts';
+import { insertedColumns, RUN_COLUMNS, type Run, type RunRow, toRun } from './run-row.ts';
 
-export interface NewRun {
+/** The largest number of an `integer` column. */
+export const MAX_INTEGER = 2_147_483_647;
+
+/** A run to create; the store sets what it omits. */
+export interface NewRun
+  extends Omit<RunColumns, 'datasetVersionHash' | 'total' | 'createdAt' | 'hasSelection'> {
   /** UUID of the new run. */
   readonly id: string;
   readonly datasetId: string;
-  readonly name: string | null;
-  /** Configuration without secrets, JSON text. */
   readonly config: string;
   readonly repetitions: number;
-  readonly requestId: string | null;
   /** Which items it runs; absent or null for all. */
   readonly selection?: RunSelection | null | undefined;
-  /** The run whose outputs it scores again. */
-  readonly sourceRunId?: string | null | undefined;
-  /** What was promised before it started, JSON text. */
-  readonly plan?: string | undefined;
-  readonly warnings?: string | undefined;
 }
 
 /** The claim of an idempotent request, and the response to store with it. */
@@ -45,30 +43,24 @@ export async function createRun(
   idempotent: IdempotentCreation | undefined,
 ): Promise<Run> {
   if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
+  const { selection, ...stated } = run;
+  const { names, parameters, values } = insertedColumns({ ...stated, hasSelection: selection != null });
   return await inTransaction(pool, async (client) => {
-    const { rows } = await client.query<RunRow>(
-      `INSERT INTO runs (id, dataset_id, dataset_version_hash, name, config, repetitions, total, request_id, has_selection,
-         source_run_id, plan, warnings, created_at)
-       SELECT $1, id, version_hash, $3, $4, $5::int, least(item_count::bigint * $5::int, 2147483647), $6, $7, $8, $9, $10,
-         clock_timestamp()
-       FROM datasets WHERE id = $2 FOR KEY SHARE
-       RETURNING ${RUN_COLUMNS}`,
-      [
-        run.id,
-        run.datasetId,
-        run.name === null ? null : storableText('name', run.name),
-        run.config,
-        run.repetitions,
-        run.requestId === null ? null : storableText('request id', run.requestId),
-        run.selection != null,
-        run.sourceRunId ?? null,
-        run.plan ?? null,
-        run.warnings ?? null,
-      ],
+    const inserted = await client.query(
+      `INSERT INTO runs (${names}, dataset_version_hash, total, created_at)
+       SELECT ${parameters}, version_hash, least(item_count::bigint * $${values.length + 2}::int, ${MAX_INTEGER}), clock_timestamp()
+       FROM datasets WHERE id = $${values.length + 1} FOR KEY SHARE`,
+      [...values, run.datasetId, run.repetitions],
     );
-    if (rows[0] === undefined) throw datasetNotFound(run.datasetId);
-    const created = toRun((await setTotal(client, run)) ?? rows[0]);
-    await client.query('UPDATE runs SET results_due = total WHERE id = $1', [run.id]);
+    if (inserted.rowCount === 0) throw datasetNotFound(run.datasetId);
+    const total =
+      run.sourceRunId == null ? await selectRunItems(client, run) : await countSource(client, run);
+    const { rows } = await client.query<RunRow>(
+      `UPDATE runs SET total = coalesce($2, total), results_due = coalesce($2, total) WHERE id = $1
+       RETURNING ${RUN_COLUMNS}`,
+      [run.id, total],
+    );
+    const created = toRun(rows[0] as RunRow);
     await client.query(NOTIFY_WORKERS, ['run']);
     if (idempotent !== undefined) {
       await completeClaim(client, idempotent.claim, idempotent.response(created));
@@ -77,31 +69,26 @@ export async function createRun(
   });
 }
 
-/** Stores the selection of a run, or counts the results of its source, and sets its total. */
-async function setTotal(client: pg.ClientBase, run: NewRun): Promise<RunRow | undefined> {
-  if (run.sourceRunId != null) {
-    // The source must neither go nor get other results until the run has ended.
-    const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET total = source.total FROM (
-         SELECT ok + failed + unscored AS total FROM runs WHERE id = $2 AND finished_at IS NOT NULL FOR SHARE
-       ) AS source WHERE id = $1 RETURNING ${RUN_COLUMNS.replace(/\btotal\b/, 'runs.total')}`,
-      [run.id, run.sourceRunId],
-    );
-    if (rows[0] !== undefined) return rows[0];
-    throw new StoreError('run_active', 'Cannot score the outputs of the run again: it has not ended.');
-  }
-  if (run.selection == null) return undefined;
+/** Counts the results of the source of a run, which must neither go nor get other results until the run has ended. */
+async function countSource(client: pg.ClientBase, { sourceRunId }: NewRun): Promise<number> {
+  const { rows } = await client.query<{ readonly total: number }>(
+    'SELECT ok + failed + unscored AS total FROM runs WHERE id = $1 AND finished_at IS NOT NULL FOR SHARE',
+    [sourceRunId],
+  );
+  if (rows[0] !== undefined) return rows[0].total;
+  throw new StoreError('run_active', 'Cannot score the outputs of the run again: it has not ended.');
+}
+
+/** Stores the selection of a run. @returns its results; null if it has all items */
+async function selectRunItems(client: pg.ClientBase, run: NewRun): Promise<number | null> {
+  if (run.selection == null) return null;
   const { add, values } = new Parameters();
   add(run.datasetId);
   const selected = selectItems(run.selection, add);
-  const chosen = await client.query(
+  const { rowCount } = await client.query(
     `INSERT INTO run_items (run_id, section_order_index, order_index)
      SELECT ${add(run.id)}::uuid, section, item FROM (${selected}) AS selected`,
     values,
   );
-  const { rows } = await client.query<RunRow>(
-    `UPDATE runs SET total = least($2::bigint * repetitions, 2147483647) WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
-    [run.id, chosen.rowCount ?? 0],
-  );
-  return rows[0];
+  return Math.min((rowCount ?? 0) * run.repetitions, MAX_INTEGER);
 }

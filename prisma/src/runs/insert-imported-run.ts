@@ -1,33 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import type { RunFailure } from '@svc/evaluation';
+import type { PackagedRun } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { storableText } from '../database/values.ts';
+import { MAX_INTEGER } from './create-run.ts';
 import { type ImportedResult, insertWritten } from './insert-results.ts';
+import { insertedColumns } from './run-row.ts';
 import { storeSummary } from './scores/summarize-run.ts';
 
-/** A finished run from a package. */
-export interface ImportedRun {
-  /** Its UUID in the package; null if unknown. */
-  readonly id: string | null;
-  readonly name: string | null;
-  readonly status: 'completed' | 'failed' | 'cancelled';
-  readonly error: RunFailure | null;
-  /** 64 hex digits; null for the version of the dataset. */
-  readonly datasetVersionHash: string | null;
-  readonly startedAt: Date | null;
-  /** Null for now. */
-  readonly finishedAt: Date | null;
+/** A finished run from a package, which states what is not null. */
+export interface ImportedRun extends PackagedRun {
   /** Without secrets. */
   readonly config: JsonObject;
   /** Null for 1. */
   readonly repetitions: number | null;
-  /** Results of the whole run, as the package states; null for one of each repetition of each item. */
+  /** Results of the whole run; null for one of each repetition of each item. */
   readonly total: number | null;
 }
-
-/** The largest number of an `integer` column. */
-const MAX_INTEGER = 2_147_483_647;
 
 /** Checks that the texts of a run can be stored. @throws StoreError `invalid_request` */
 export function checkRunTexts({ name }: ImportedRun): void {
@@ -42,27 +31,21 @@ export async function insertImportedRun(
   batches: AsyncIterable<readonly ImportedResult[]>,
 ): Promise<void> {
   const id = randomUUID();
+  const { id: originId, finishedAt, ...stated } = run;
   const repetitions = run.repetitions ?? 1;
   const most = Math.min(dataset.itemCount * repetitions, MAX_INTEGER);
+  const { names, parameters, values } = insertedColumns({
+    ...stated,
+    ...{ id, originId, repetitions, datasetId: dataset.id, imported: true },
+    datasetVersionHash: run.datasetVersionHash ?? dataset.versionHash,
+    config: canonicalJson(run.config),
+    total: Math.min(run.total ?? most, most),
+    error: run.error === null ? null : canonicalJson({ ...run.error }),
+  });
   await client.query(
-    `INSERT INTO runs (id, dataset_id, dataset_version_hash, name, status, config, repetitions, total, error, started_at,
-       finished_at, imported, origin_id, created_at)
-     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, coalesce($11, now), true, $12, now
-     FROM clock_timestamp() AS now`,
-    [
-      id,
-      dataset.id,
-      run.datasetVersionHash ?? dataset.versionHash,
-      run.name,
-      run.status,
-      canonicalJson(run.config),
-      repetitions,
-      Math.min(run.total ?? most, most),
-      run.error === null ? null : canonicalJson({ ...run.error }),
-      run.startedAt,
-      run.finishedAt,
-      run.id,
-    ],
+    `INSERT INTO runs (${names}, finished_at, created_at)
+     SELECT ${parameters}, coalesce($${values.length + 1}, now), now FROM clock_timestamp() AS now`,
+    [...values, finishedAt],
   );
   for await (const results of batches) {
     const inserted = await insertWritten(client, id, results);

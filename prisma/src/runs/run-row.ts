@@ -1,183 +1,81 @@
+import {
+  type DerivedRunName,
+  RUN_FIELD_LIST,
+  type RunColumns,
+  type RunField,
+  type RunRow,
+  type RunTexts,
+} from '@svc/jsonl-v23/internal';
 import { StoreError } from '../database/errors.ts';
+import { SQL_TYPES } from '../database/field-types.ts';
 import { boundedName, boundedText } from '../database/item-size.ts';
-import { readableJson } from '../database/values.ts';
-
-export type RunStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelling' | 'cancelled';
+import { readableJson, storableText } from '../database/values.ts';
 
 /** A stored run. */
-export interface Run {
-  readonly id: string;
-  readonly datasetId: string;
-  readonly datasetVersionHash: string;
-  readonly name: string | null;
-  readonly status: RunStatus;
-  /** Sanitised configuration, JSON text. */
-  readonly config: string;
-  readonly repetitions: number;
-  readonly counts: {
-    readonly total: number;
-    readonly done: number;
-    readonly ok: number;
-    readonly failed: number;
-    readonly unscored: number;
-  };
-  readonly scores: {
-    /** Null until there is a score. */
-    readonly mean: number | null;
-    /** Of the mean, as the stored summary has it; null below two items, and while there is no summary of these results. */
-    readonly stderr: number | null;
-    readonly passed: number;
-    /** Passed among those that should have been scored: a failed request has not passed. Null without one. */
-    readonly passRate: number | null;
-    /** Passed among those that have a score; null until there is one. */
-    readonly passRateScored: number | null;
-  };
-  /** `{"code", "message"}` as JSON text. */
-  readonly error: string | null;
-  readonly requestId: string | null;
-  readonly createdAt: Date;
-  readonly startedAt: Date | null;
-  readonly finishedAt: Date | null;
-  readonly cancelRequestedAt: Date | null;
-  /** Whether it came with a package. */
-  readonly imported: boolean;
-  /** Its id in that package. */
-  readonly originId: string | null;
-  /** What was promised before it started, JSON text; null for runs of older versions and of packages. */
-  readonly plan: string | null;
-  /** JSON text of an array of `{code, message}`; null as for `plan`. */
-  readonly warnings: string | null;
-  /** Whether it runs some of the items only. */
-  readonly hasSelection: boolean;
-  /** The run whose outputs it scores again. */
-  readonly sourceRunId: string | null;
-  /** How often it was retried. */
-  readonly retries: number;
-  /** Results whose output was cut at the token limit. */
-  readonly truncated: number;
-  readonly usage: RunUsage;
-  /** `price` of the configuration, JSON text; null without one. */
-  readonly price: string | null;
-  /** The same of its judge. */
-  readonly judgePrice: string | null;
-  /** Results that were ever written, and those that are still to be written. */
-  readonly resultsWritten: number;
-  readonly resultsLeft: number;
-}
+export interface Run extends RunTexts {}
 
-/** Tokens of all results of a run. */
-export interface RunUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly judgeInputTokens: number;
-  readonly judgeOutputTokens: number;
-}
-
-/** More than a request body may have: a safeguard, not the limit of requests. */
-const MAX_CONFIG_BYTES = 16 * 1024 * 1024;
+export type RunStatus = Run['status'];
 
 /** SQL for the results that a stored summary is of. */
 export const SUMMARY_VERSION = `results_version || ':' || ok + failed + unscored`;
 
-/** The columns of a run under the names of {@link RunRow}. */
-export const RUN_COLUMNS: string = `id, dataset_id AS "datasetId", dataset_version_hash AS "datasetVersionHash",
-  ${boundedName('name')} AS name, status, ${boundedText('config', MAX_CONFIG_BYTES, `'{}'`)} AS config, repetitions, total,
-  ok, failed, unscored, scored, score_sum AS "scoreSum", passed, ${boundedText('error', 65_536)} AS error,
-  ${boundedText('request_id', 16_384)} AS "requestId", created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt",
-  cancel_requested_at AS "cancelRequestedAt", imported, origin_id AS "originId", ${boundedText('plan', 65_536)} AS plan,
-  ${boundedText('warnings', 65_536)} AS warnings, has_selection AS "hasSelection", source_run_id AS "sourceRunId", retries,
-  truncated, input_tokens::float8 AS "inputTokens", output_tokens::float8 AS "outputTokens",
-  judge_input_tokens::float8 AS "judgeInputTokens", judge_output_tokens::float8 AS "judgeOutputTokens", ${boundedText(`(${readableJson('config::json')} -> 'price')::text`, 1_000)} AS price,
-  ${boundedText(`(${readableJson('config::json')} #> '{judge,price}')::text`, 1_000)} AS "judgePrice",
-  CASE WHEN summary_of = ${SUMMARY_VERSION}
-    THEN (${readableJson('summary::json')} #>> '{scores,stderr}')::float8 END AS stderr,
-  results_version::float8 AS "resultsVersion", results_due::float8 AS "resultsDue"`;
+/** What the store computes of a run, as SQL. */
+const DERIVED: Readonly<Record<DerivedRunName, string>> = {
+  done: 'ok + failed + unscored',
+  mean: 'score_sum / nullif(scored, 0)',
+  stderr: `CASE WHEN summary_of = ${SUMMARY_VERSION}
+    THEN (${readableJson('summary::json')} #>> '{scores,stderr}')::float8 END`,
+  passRate: 'passed::float8 / nullif(ok + failed, 0)',
+  passRateScored: 'passed::float8 / nullif(scored, 0)',
+  price: `(${readableJson('config::json')} -> 'price')::text`,
+  judgePrice: `(${readableJson('config::json')} #> '{judge,price}')::text`,
+  resultsLeft: 'greatest(0, coalesce(results_due - results_version, total - ok - failed - unscored))',
+};
 
-export interface RunRow {
-  readonly id: string;
-  readonly datasetId: string;
-  readonly datasetVersionHash: string;
-  readonly name: string | null;
-  readonly status: string;
-  readonly config: string;
-  readonly repetitions: number;
-  readonly total: number;
-  readonly ok: number;
-  readonly failed: number;
-  readonly unscored: number;
-  readonly scored: number;
-  readonly scoreSum: number;
-  readonly passed: number;
-  readonly error: string | null;
-  readonly requestId: string | null;
-  readonly createdAt: Date;
-  readonly startedAt: Date | null;
-  readonly finishedAt: Date | null;
-  readonly cancelRequestedAt: Date | null;
-  readonly imported: boolean;
-  readonly originId: string | null;
-  readonly plan: string | null;
-  readonly warnings: string | null;
-  readonly hasSelection: boolean;
-  readonly sourceRunId: string | null;
-  readonly retries: number;
-  readonly truncated: number;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly judgeInputTokens: number;
-  readonly judgeOutputTokens: number;
-  readonly price: string | null;
-  readonly judgePrice: string | null;
-  readonly stderr: number | null;
-  readonly resultsVersion: number;
-  readonly resultsDue: number | null;
+/** The columns of a run under the names of its fields. */
+export const RUN_COLUMNS: string = RUN_FIELD_LIST.map(
+  (field) => `${selected(field, DERIVED[field.name as DerivedRunName] ?? field.wire)} AS "${field.name}"`,
+).join(', ');
+
+function selected({ kind, maxBytes, isRequired = false }: RunField, sql: string): string {
+  if (kind === 'title') return boundedName(sql);
+  if (kind === 'count') return `(${sql})::float8`;
+  return maxBytes === undefined ? sql : boundedText(sql, maxBytes, isRequired ? `'{}'` : 'NULL');
 }
 
+export type { RunRow };
+
+/** The run of a row of {@link RUN_COLUMNS}. */
 export function toRun(row: RunRow): Run {
-  const { total, ok, failed, unscored, scored, scoreSum, passed } = row;
+  const run: Record<string, unknown> = {};
+  for (const { name, group } of RUN_FIELD_LIST) {
+    if (group === undefined) run[name] = row[name];
+    else run[group] = { ...(run[group] as object | undefined), [name]: row[name] };
+  }
+  return run as unknown as Run;
+}
+
+/**
+ * The columns and parameters of a statement that inserts a run; `$1` is the first.
+ *
+ * @throws StoreError `invalid_request` for a text that cannot be stored
+ */
+export function insertedColumns(run: RunColumns): {
+  readonly names: string;
+  readonly parameters: string;
+  readonly values: readonly unknown[];
+} {
+  const fields = RUN_FIELD_LIST.filter(
+    ({ name, isDerived = false }) => !isDerived && run[name as keyof RunColumns] !== undefined,
+  );
   return {
-    id: row.id,
-    datasetId: row.datasetId,
-    datasetVersionHash: row.datasetVersionHash,
-    name: row.name,
-    status: row.status as RunStatus,
-    config: row.config,
-    repetitions: row.repetitions,
-    counts: { total, done: ok + failed + unscored, ok, failed, unscored },
-    scores: {
-      mean: scored === 0 ? null : scoreSum / scored,
-      stderr: row.stderr,
-      passed,
-      passRate: ok + failed === 0 ? null : passed / (ok + failed),
-      passRateScored: scored === 0 ? null : passed / scored,
-    },
-    error: row.error,
-    requestId: row.requestId,
-    createdAt: row.createdAt,
-    startedAt: row.startedAt,
-    finishedAt: row.finishedAt,
-    cancelRequestedAt: row.cancelRequestedAt,
-    imported: row.imported,
-    originId: row.originId,
-    plan: row.plan,
-    warnings: row.warnings,
-    hasSelection: row.hasSelection,
-    sourceRunId: row.sourceRunId,
-    retries: row.retries,
-    truncated: row.truncated,
-    usage: {
-      inputTokens: row.inputTokens,
-      outputTokens: row.outputTokens,
-      judgeInputTokens: row.judgeInputTokens,
-      judgeOutputTokens: row.judgeOutputTokens,
-    },
-    price: row.price,
-    judgePrice: row.judgePrice,
-    resultsWritten: row.resultsVersion,
-    resultsLeft: Math.max(
-      0,
-      row.resultsDue === null ? total - ok - failed - unscored : row.resultsDue - row.resultsVersion,
-    ),
+    names: fields.map(({ wire }) => wire).join(', '),
+    parameters: fields.map(({ kind }, index) => `$${index + 1}::${SQL_TYPES[kind]}`).join(', '),
+    values: fields.map(({ name, wire, kind }) => {
+      const value = run[name as keyof RunColumns] ?? null;
+      const isText = (kind === 'text' || kind === 'title') && value !== null;
+      return isText ? storableText(wire.replaceAll('_', ' '), String(value)) : value;
+    }),
   };
 }
 

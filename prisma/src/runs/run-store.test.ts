@@ -138,12 +138,8 @@ describe('list', () => {
     const first = await createRun({ s: texts(1) });
     const ids = [first.id];
     for (let round = 0; round < 4; round++) {
-      const { id } = await store.runs.create({
-        ...first,
-        id: randomUUID(),
-        plan: undefined,
-        warnings: undefined,
-      });
+      const run = { id: randomUUID(), datasetId: first.datasetId, config: '{}', repetitions: 1 };
+      const { id } = await store.runs.create(run);
       ids.unshift(id);
     }
     await store.runs.requestCancel(ids[1]!);

@@ -5,12 +5,15 @@ import type { ColumnType, TableColumn } from '@svc/tabular/write';
 /** The column of a field. */
 const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {
   text: 'string',
+  title: 'string',
   name: 'string',
   word: 'string',
   integer: 'int64',
+  count: 'int64',
   number: 'double',
   boolean: 'bool',
   hash: 'string',
+  digest: 'string',
   uuid: 'string',
   time: 'string',
   id: 'string',

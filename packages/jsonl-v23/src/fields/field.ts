@@ -5,15 +5,21 @@ import type { JsonObject, JsonValue } from '../json/index.ts';
 interface KindValues<Text> {
   /** Text without NUL, which a database stores as it is. */
   readonly text: string;
+  /** 1 to 255 characters without control characters. */
+  readonly title: string;
   /** Letters, digits, `_`, `.` and `-`: at most 64. */
   readonly name: string;
   /** One of `values`. */
   readonly word: string;
   readonly integer: number;
+  /** An integer that may exceed 32 bits. */
+  readonly count: number;
   readonly number: number;
   readonly boolean: boolean;
   /** 32 bytes; 64 hex digits on the wire. */
   readonly hash: Uint8Array;
+  /** 64 hex digits. */
+  readonly digest: string;
   readonly uuid: string;
   readonly time: Date;
   /** The id of an item: a string or an integer. */

@@ -1,4 +1,4 @@
-import { isDatasetName, type LineBatch, splitLines } from '@svc/jsonl-v23/internal';
+import { type LineBatch, PACKAGED_RUN_FIELDS, type PackagedRun, splitLines } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
@@ -6,6 +6,7 @@ import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { MANIFEST_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from './layout.ts';
 import { isPackageManifest } from './manifest.ts';
+import { MEMBER_READERS } from './member-readers.ts';
 import type { ReadOptions } from './open-archive.ts';
 import { parseJsonFile } from './parse-json-file.ts';
 import {
@@ -17,7 +18,7 @@ import {
   type ResultLineOptions,
   readResultLines,
 } from './run-results.ts';
-import { MAX_REPETITIONS, type RunError, readRunError } from './run-values.ts';
+import { MAX_REPETITIONS } from './run-values.ts';
 import type { SignalOptions } from './signal-options.ts';
 
 /** Reads lines of `results.jsonl`. */
@@ -27,16 +28,7 @@ type ReadLines<R extends ResultKey> = (
 ) => Promise<readonly LocatedResult<R>[]>;
 
 /** The run that a package holds. It has finished: one that had not when it was exported is cancelled. */
-export interface PackageRun {
-  /** Its UUID where it was exported; null if unknown. */
-  readonly id: string | null;
-  readonly name: string | null;
-  readonly status: 'completed' | 'failed' | 'cancelled';
-  readonly error: RunError | null;
-  /** 64 hex digits; null if unknown. */
-  readonly datasetVersionHash: string | null;
-  readonly startedAt: Date | null;
-  readonly finishedAt: Date | null;
+export interface PackageRun extends PackagedRun {
   /** Without secrets; empty if the package has none. */
   readonly config: JsonObject;
   /** How often it executed each item; null if unknown. */
@@ -87,15 +79,8 @@ export async function readPackageRun(
   const stated = isPackageManifest(manifest) ? memberObject(manifest, 'run') : null;
   const config = await readConfig(files, signal);
   const repetitions = integerOf(config, 'repetitions', 1, MAX_REPETITIONS);
-  const status = statusOf(stated);
   return {
-    id: textMatching(stated, 'id', UUID),
-    name: nameOf(stated),
-    status,
-    error: errorOf(stated),
-    datasetVersionHash: textMatching(stated, 'dataset_version_hash', VERSION_HASH),
-    startedAt: timeOf(stated, 'started_at'),
-    finishedAt: timeOf(stated, 'finished_at'),
+    ...readHeader(stated),
     config,
     repetitions,
     total: integerOf(memberObject(memberObject(meta, 'run'), 'counts'), 'total', 0, Number.MAX_SAFE_INTEGER),
@@ -153,39 +138,19 @@ async function readConfig(files: RunFiles, signal: AbortSignal | undefined): Pro
   return sanitiseRunConfig(parseJsonFile(bytes, RUN_CONFIG_FILE, files.limits.maxDepth));
 }
 
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
-const VERSION_HASH = /^[0-9a-f]{64}$/;
-const TIME = /^(?:19[7-9]\d|[2-9]\d{3})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
-
-function statusOf(run: JsonObject | null): PackageRun['status'] {
-  const status = memberOf(run, 'status') ?? 'completed';
-  if (status === 'completed' || status === 'failed') return status;
-  if (['cancelled', 'cancelling', 'running', 'queued'].some((known) => known === status)) return 'cancelled';
-  throw invalidMember('status', 'the status of a run');
-}
-
-function nameOf(run: JsonObject | null): string | null {
-  const name = memberOf(run, 'name') ?? null;
-  if (name === null) return null;
-  if (!isDatasetName(name))
-    throw invalidMember('name', '1 to 255 characters without control characters, or null');
-  return name;
-}
-
-function errorOf(run: JsonObject | null): RunError | null {
-  const error = readRunError(memberOf(run, 'error'));
-  if (error === undefined) throw invalidMember('error', 'an object with code and message, or null');
-  return error;
-}
-
-function timeOf(run: JsonObject | null, key: string): Date | null {
-  const text = memberOf(run, key) ?? null;
-  if (text === null) return null;
-  const time = typeof text === 'string' && TIME.test(text) ? new Date(text) : null;
-  if (time === null || Number.isNaN(time.getTime())) {
-    throw invalidMember(key, 'a time in ISO 8601 with "Z", or null');
+/** Reads what the manifest states of its run. @throws PackageError `package_invalid_json` */
+function readHeader(run: JsonObject | null): PackagedRun {
+  const header: Record<string, unknown> = {};
+  for (const field of PACKAGED_RUN_FIELDS) {
+    const { read, wanted } = MEMBER_READERS[field.kind];
+    const member = memberOf(run, field.wire) ?? null;
+    const value = member === null ? null : read(member, field);
+    if (value === undefined) throw invalidMember(field.wire, wanted(field));
+    header[field.name] = value;
   }
-  return time;
+  const { status } = header;
+  const hasEnded = status === null || status === 'completed' || status === 'failed';
+  return { ...(header as PackagedRun), status: hasEnded ? (status ?? 'completed') : 'cancelled' };
 }
 
 function invalidMember(key: string, wanted: string): PackageError {
@@ -201,11 +166,6 @@ const memberOf = (object: JsonObject | null, key: string): JsonValue | undefined
 function memberObject(object: JsonObject | null, key: string): JsonObject | null {
   const value = memberOf(object, key);
   return isJsonObject(value) ? value : null;
-}
-
-function textMatching(object: JsonObject | null, key: string, pattern: RegExp): string | null {
-  const value = memberOf(object, key);
-  return typeof value === 'string' && pattern.test(value) ? value : null;
 }
 
 function integerOf(object: JsonObject | null, key: string, minimum: number, maximum: number): number | null {

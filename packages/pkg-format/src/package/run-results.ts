@@ -4,16 +4,16 @@ import {
   type LineBatch,
   PUBLIC_RESULT_FIELDS,
   parseLines,
-  type RESULT_FIELDS,
   type ResultField,
   type ResultValues,
   type StatedName,
 } from '@svc/jsonl-v23/internal';
-import { ExactNumber, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { RESULTS_FILE } from './layout.ts';
-import { compareNumbers, MAX_REPETITIONS, readRunError } from './run-values.ts';
+import { MEMBER_READERS } from './member-readers.ts';
+import { compareNumbers, MAX_REPETITIONS } from './run-values.ts';
 
 /** The result of one repetition of one item. */
 export interface PackageResult extends ResultValues {}
@@ -121,12 +121,9 @@ export function createSectionFinder(
   };
 }
 
-type StatedKind = (typeof RESULT_FIELDS)[StatedName]['kind'];
-
 /** The fields that a package states. */
 const STATED = PUBLIC_RESULT_FIELDS.filter(({ isDerived = false }) => !isDerived) as readonly (ResultField & {
   readonly name: StatedName;
-  readonly kind: StatedKind;
 })[];
 
 /** Reads the members of a line, and checks their types. @throws PackageError `package_invalid_line` */
@@ -135,7 +132,7 @@ function readFields(line: JsonObject, location: SourceLocation): StatedResult {
   for (const field of STATED) {
     const { name, wire, kind, isRequired = false } = field;
     const stated = getMember(line, wire) ?? field.default ?? null;
-    const { read, wanted } = READERS[kind];
+    const { read, wanted } = MEMBER_READERS[kind];
     const isNull = stated === null && !isRequired;
     const onlyNull = isNull ? undefined : mustBeNull(name, result);
     const value = isNull ? null : onlyNull === undefined ? read(stated, field) : undefined;
@@ -154,64 +151,6 @@ function mustBeNull(
 ): string | undefined {
   if (name === 'score' && status !== 'ok') return 'null, unless the status is "ok"';
   return name === 'passed' && score === null ? 'null without a score' : undefined;
-}
-
-/** How a member is read. */
-interface MemberReader {
-  /** The value of the field; undefined for an invalid member. */
-  readonly read: (member: JsonValue, field: ResultField) => unknown;
-  /** What the member must be, for errors. */
-  readonly wanted: (field: ResultField) => string;
-}
-
-const READERS: Readonly<Record<StatedKind, MemberReader>> = {
-  text: readerOf((member) => typeof member === 'string', 'a string'),
-  name: readerOf(
-    (member) => typeof member === 'string' && /^[\w.-]{1,64}$/.test(member),
-    'a name of at most 64 characters, or null',
-  ),
-  word: {
-    read: (member, { values = [] }) => values.find((word) => word === member),
-    wanted: ({ values = [] }) => {
-      const words = values.map((word) => `"${word}"`);
-      return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
-    },
-  },
-  integer: {
-    read: (member, field) => (Number.isSafeInteger(member) && isInRange(member, field) ? member : undefined),
-    wanted: (field) => `an integer ${rangeOf(field)}`,
-  },
-  number: {
-    read: (member, field) => (isInRange(member, field) ? member : undefined),
-    wanted: (field) => `a number ${rangeOf(field)}`,
-  },
-  boolean: readerOf((member) => typeof member === 'boolean', 'true, false or null'),
-  id: readerOf((member) => typeof member === 'string' || isInteger(member), 'a string, an integer or null'),
-  string: readerOf((member) => typeof member === 'string', 'a string or null'),
-  json: readerOf(() => true, 'a value'),
-  object: readerOf(isJsonObject, 'an object or null'),
-  names: readerOf(
-    (member) => Array.isArray(member) && member.every((name) => typeof name === 'string'),
-    'an array of names, or null',
-  ),
-  failure: { read: readRunError, wanted: () => 'an object with code and message, or null' },
-};
-
-function readerOf(isValid: (member: JsonValue) => boolean, wanted: string): MemberReader {
-  return { read: (member) => (isValid(member) ? member : undefined), wanted: () => wanted };
-}
-
-const isInRange = (member: JsonValue, { minimum = -Infinity, maximum = Infinity }: ResultField): boolean =>
-  typeof member === 'number' && member >= minimum && member <= maximum;
-
-function rangeOf({ minimum, maximum, isRequired = false }: ResultField): string {
-  const range = maximum === undefined ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
-  return isRequired ? range : `${range}, or null`;
-}
-
-/** An id may be any integer that an item may have, however it is written. */
-function isInteger(value: JsonValue): boolean {
-  return value instanceof ExactNumber ? !value.text.includes('.') : Number.isInteger(value);
 }
 
 function invalid(message: string, location: SourceLocation, path?: string): PackageError {

@@ -1,4 +1,10 @@
-import type { ItemParts, LinkedFile, RESULT_FIELDS, ResultName } from '@svc/jsonl-v23/internal';
+import type {
+  ItemParts,
+  LinkedFile,
+  PackagedRunMember,
+  RESULT_FIELDS,
+  ResultName,
+} from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 
 /** An item to write, in its stored parts. */
@@ -61,18 +67,8 @@ export type ExportResult = {
   readonly [Member in ResultMember]?: JsonValue;
 } & { readonly section: string; readonly order_index: number };
 
-/** A run to write with its dataset. */
-export interface ExportRun {
-  readonly id: string;
-  readonly name: string | null;
-  readonly status: string;
-  /** `{code, message}` of a failed run, or null. */
-  readonly error: JsonObject | null;
-  /** Lower-case hex: the version of the dataset that was run. */
-  readonly datasetVersionHash: string;
-  /** ISO 8601, or null. */
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
+/** A run to write with its dataset: what its manifest states, and its content. */
+export type ExportRun = { readonly [Member in PackagedRunMember]: JsonValue } & {
   /** Number of items by status. */
   readonly counts: JsonObject;
   readonly scores: JsonObject;
@@ -80,7 +76,7 @@ export interface ExportRun {
   readonly config: JsonObject;
   /** Reads the results in item order, in batches of any size. Called twice, since the manifest states size and SHA-256. */
   results(signal?: AbortSignal): AsyncIterable<readonly ExportResult[]>;
-}
+};
 
 /** Options of `writePackage` and `writePackageStream`. */
 export interface WriteOptions {

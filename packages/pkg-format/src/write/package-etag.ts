@@ -9,21 +9,9 @@ import type { ExportDataset, ExportRun } from './export-dataset.ts';
  */
 export function packageEtag(
   dataset: Pick<ExportDataset, 'name' | 'description' | 'notes' | 'schema' | 'versionHash'>,
-  run: Omit<ExportRun, 'results'> | null = null,
+  run: Omit<ExportRun, 'results'> | null,
 ): string {
   const { name, description, notes, schema, versionHash } = dataset;
-  const stated = run && {
-    id: run.id,
-    name: run.name,
-    status: run.status,
-    error: run.error,
-    dataset_version_hash: run.datasetVersionHash,
-    started_at: run.startedAt,
-    finished_at: run.finishedAt,
-    counts: run.counts,
-    scores: run.scores,
-    config: run.config,
-  };
-  const text = canonicalJson([PACKAGE_FORMAT_VERSION, versionHash, name, description, notes, schema, stated]);
+  const text = canonicalJson([PACKAGE_FORMAT_VERSION, versionHash, name, description, notes, schema, run]);
   return `"${sha256Hex(new TextEncoder().encode(text)).slice(0, 32)}"`;
 }

@@ -1,5 +1,6 @@
 import {
   createSha256,
+  PACKAGED_RUN_FIELDS,
   PUBLIC_RESULT_FIELDS,
   redactValue,
   type Sha256,
@@ -162,23 +163,12 @@ interface ResultsDigest extends FileDigest {
 
 function runContent(run: ExportRun, results: ResultsDigest, secrets: readonly string[]): RunContent {
   const known = spellingsOf(secrets);
-  const { id, name, status, error, counts, scores, config } = run;
+  const { counts, scores, config } = run;
+  const header = Object.fromEntries(PACKAGED_RUN_FIELDS.map(({ wire }) => [wire, run[wire]]));
   return {
     config: `${canonicalJson(sanitiseRunConfig(config, secrets))}\n`,
     results,
-    manifest: redactValue(
-      {
-        id,
-        name,
-        status,
-        error,
-        dataset_version_hash: run.datasetVersionHash,
-        started_at: run.startedAt,
-        finished_at: run.finishedAt,
-        results: results.count,
-      },
-      known,
-    ),
+    manifest: redactValue({ ...header, results: results.count }, known),
     meta: redactValue({ counts, scores }, known),
   };
 }

@@ -4,12 +4,15 @@ import { type JsonBody, JsonText, type Schema } from '@svc/runtime';
 const HASH = '^[0-9a-f]{64}$';
 const SCHEMAS: Readonly<Record<FieldKind, Schema>> = {
   text: { type: 'string' },
+  title: { type: 'string' },
   name: { type: 'string' },
   word: { type: 'string' },
   integer: { type: 'integer' },
+  count: { type: 'integer', minimum: 0 },
   number: { type: 'number' },
   boolean: { type: 'boolean' },
   hash: { type: 'string', pattern: HASH },
+  digest: { type: 'string', pattern: HASH },
   uuid: { type: 'string', format: 'uuid' },
   time: { type: 'string', format: 'date-time' },
   id: { type: ['string', 'integer'] },

@@ -1,11 +1,11 @@
+import { RESULT_FIELDS } from '@svc/jsonl-v23/internal';
 import type { RouteRequest, Schema } from '@svc/runtime';
 import type { ResultsConditions } from '@svc/store';
 import { PAGE_QUERY } from '../docs/schemas.ts';
-import { RESULT_STATUSES } from './serialize.ts';
 
 /** Query parameters that choose results. */
 const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
-  status: { type: 'string', enum: RESULT_STATUSES },
+  status: { type: 'string', enum: RESULT_FIELDS.status.values },
   passed: { type: 'boolean' },
   section: { type: 'string', description: 'of the section of this name' },
   type: { type: 'string', description: 'of items of this type' },

@@ -1,3 +1,4 @@
+import { RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { json, type Route, type RouteRequest, toJsonText } from '@svc/runtime';
 import type { RunStatus } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
@@ -9,7 +10,7 @@ import { type CreateRunDeps, createRunRoute } from './create.ts';
 import { rescoreRunRoute } from './rescore.ts';
 import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
 import { createProgressMeter } from './run-progress.ts';
-import { isFinished, RUN, RUN_RESULT, RUN_STATUSES, serializeResult, serializeRun } from './serialize.ts';
+import { isFinished, RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
 
 export interface RunDeps extends CreateRunDeps {
   /** Aborts when the server starts to drain: event streams then end. */
@@ -42,7 +43,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       query: {
         ...PAGE_QUERY,
         dataset_id: { type: 'string', format: 'uuid', description: 'runs of this dataset' },
-        status: { type: 'string', enum: RUN_STATUSES },
+        status: { type: 'string', enum: RUN_FIELDS.status.values },
       },
       responses: { 200: { description: 'a page', schema: page(RUN) } },
       errors: ['invalid_cursor', 'unavailable'],

@@ -20,15 +20,6 @@ export function scoresOf({ scores, counts }: Run, summary: RunSummary | null): J
   };
 }
 
-export function usageOf({ usage }: Run): JsonBody {
-  return {
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    judge_input_tokens: usage.judgeInputTokens,
-    judge_output_tokens: usage.judgeOutputTokens,
-  };
-}
-
 /** What the tokens of a run cost; null without a price. */
 export function costOf({ price, judgePrice, usage }: Run): { amount: number; currency: string } | null {
   return runCost({ model: toPrice(price), judge: toPrice(judgePrice) }, usage);

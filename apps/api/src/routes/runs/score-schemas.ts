@@ -36,13 +36,6 @@ export const RUN_SCORES: Schema = shape(
   ['pass_at_k', 'pass_hat_k', ...Object.keys(COUNTS), 'by_section', 'by_type', 'by_tag'],
 );
 
-export const USAGE: Schema = shape({
-  input_tokens: COUNT,
-  output_tokens: COUNT,
-  judge_input_tokens: COUNT,
-  judge_output_tokens: COUNT,
-});
-
 export const COST: Schema = {
   ...shape({ amount: { type: 'number', minimum: 0 }, currency: { type: 'string' } }),
   type: ['object', 'null'],

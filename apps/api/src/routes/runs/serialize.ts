@@ -1,24 +1,14 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
-import { PUBLIC_RESULT_FIELDS } from '@svc/jsonl-v23/internal';
+import { PUBLIC_RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/runtime';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
 import { linkedItemText } from '../datasets/linked-item.ts';
 import { fieldBody, fieldSchema } from '../docs/fields.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
-import { costOf, scoresOf, usageOf } from './run-numbers.ts';
-import { COST, LATENCY, RUN_SCORES, USAGE } from './score-schemas.ts';
+import { costOf, scoresOf } from './run-numbers.ts';
+import { COST, LATENCY, RUN_SCORES } from './score-schemas.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
-const UUID: Schema = { type: 'string', format: 'uuid' };
-const TEXT_OR_NULL: Schema = { type: ['string', 'null'] };
-const TIME_OR_NULL: Schema = { type: ['string', 'null'], format: 'date-time' };
-const FAILURE: Schema = {
-  type: ['object', 'null'],
-  properties: { code: { type: 'string' }, message: { type: 'string' } },
-};
-
-export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled'] as const;
-export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
 
 export const PLAN: Schema = shape({
   items: COUNT,
@@ -43,43 +33,22 @@ export const STORED_CONFIG: Schema = {
 /** The answer to a dry run. */
 export const PLANNED: Schema = shape({ plan: PLAN, warnings: WARNINGS });
 
+const STATS: Readonly<Record<string, Schema>> = {
+  latency_ms: LATENCY,
+  finish_reasons: {
+    type: 'object',
+    additionalProperties: COUNT,
+    description: 'results by finish reason; only for one run',
+  },
+};
+
 export const RUN: Schema = shape(
   {
-    id: UUID,
-    dataset_id: UUID,
-    dataset_version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-    name: TEXT_OR_NULL,
-    status: { type: 'string', enum: RUN_STATUSES },
-    config: STORED_CONFIG,
-    counts: shape({
-      ...{ total: COUNT, done: COUNT, ok: COUNT, failed: COUNT, unscored: COUNT },
-      truncated: { ...COUNT, description: 'results whose output was cut at the token limit' },
-    }),
-    scores: RUN_SCORES,
-    usage: USAGE,
-    cost: COST,
-    latency_ms: LATENCY,
-    finish_reasons: {
-      type: 'object',
-      additionalProperties: COUNT,
-      description: 'results by finish reason; only for one run',
-    },
-    error: FAILURE,
-    created_at: { type: 'string', format: 'date-time' },
-    started_at: TIME_OR_NULL,
-    finished_at: TIME_OR_NULL,
-    cancel_requested_at: TIME_OR_NULL,
-    imported: { type: 'boolean', description: 'whether the run came with a package' },
-    plan: orNull(PLAN, 'what was promised before the start'),
-    warnings: WARNINGS,
-    source_run_id: {
-      ...UUID,
-      type: ['string', 'null'],
-      description: 'the run whose outputs it scores again',
-    },
-    retries: { ...COUNT, description: 'how often it was retried' },
+    ...runMembers(fieldSchema, shape),
+    ...{ config: STORED_CONFIG, scores: RUN_SCORES, plan: orNull(PLAN, RUN_FIELDS.plan.description) },
+    ...{ warnings: WARNINGS, cost: COST, ...STATS },
   },
-  ['latency_ms', 'finish_reasons'],
+  Object.keys(STATS),
 );
 
 export const RUN_RESULT: Schema = shape(
@@ -92,31 +61,31 @@ export const RUN_RESULT: Schema = shape(
 
 /** A run as JSON. @param summary of its results, for one run; lists do without */
 export function serializeRun(run: Run, summary: RunSummary | null = null): Record<string, JsonBody> {
+  const members = runMembers<JsonBody>(
+    (field) => fieldBody(field, (field.group === undefined ? run : run[field.group])[field.name as never]),
+    (group) => group,
+  );
   return {
-    id: run.id,
-    dataset_id: run.datasetId,
-    dataset_version_hash: run.datasetVersionHash,
-    name: run.name,
-    status: run.status,
-    config: new JsonText(run.config),
-    counts: { ...run.counts, truncated: run.truncated },
-    scores: scoresOf(run, summary),
-    usage: usageOf(run),
-    cost: costOf(run),
-    ...(summary === null
-      ? {}
-      : { latency_ms: summary.latency_ms, finish_reasons: { ...summary.finish_reasons } }),
-    error: textOrNull(run.error),
-    created_at: run.createdAt,
-    started_at: run.startedAt,
-    finished_at: run.finishedAt,
-    cancel_requested_at: run.cancelRequestedAt,
-    imported: run.imported,
-    plan: textOrNull(run.plan),
-    warnings: new JsonText(run.warnings ?? '[]'),
-    source_run_id: run.sourceRunId,
-    retries: run.retries,
+    ...members,
+    ...{ scores: scoresOf(run, summary), warnings: members['warnings'] ?? [], cost: costOf(run) },
+    ...(summary && { latency_ms: summary.latency_ms, finish_reasons: { ...summary.finish_reasons } }),
   };
+}
+
+/** The members of a run as the API has it: one for each field, and one for each group of fields. */
+function runMembers<T>(
+  memberOf: (field: (typeof RUN_FIELD_LIST)[number]) => T,
+  groupOf: (members: Readonly<Record<string, T>>) => T,
+): Record<string, T> {
+  const fields = RUN_FIELD_LIST.filter(({ isInternal = false }) => !isInternal);
+  const entriesOf = (of: typeof fields): Record<string, T> =>
+    Object.fromEntries(of.map((field) => [field.wire, memberOf(field)]));
+  return Object.fromEntries(
+    [...Map.groupBy(fields, ({ group, wire }) => group ?? wire)].map(([name, of]) => [
+      name,
+      of[0]?.group === undefined ? (entriesOf(of)[name] as T) : groupOf(entriesOf(of)),
+    ]),
+  );
 }
 
 /** Whether a run has finished. */
@@ -137,9 +106,4 @@ export function serializeResult(result: ResultWithItem, datasetId: string): Json
 function itemText(item: ResultWithItem['item'], datasetId: string): JsonText | null {
   if (item == null || item.payload === null) return null;
   return new JsonText(linkedItemText({ ...item, payload: item.payload }, datasetId));
-}
-
-/** Stored JSON text is sent as it is. */
-function textOrNull(text: string | null): JsonText | null {
-  return text === null ? null : new JsonText(text);
 }

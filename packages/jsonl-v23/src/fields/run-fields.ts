@@ -1,0 +1,160 @@
+import type { Field, FieldText, FieldValue } from './field.ts';
+
+/** A field of a run. */
+export interface RunField extends Field {
+  /** The member of the run that has it; the run itself without one. */
+  readonly group?: RunGroup;
+  /** Whether the manifest of a package has it. */
+  readonly isPackaged?: boolean;
+  /** Whether only the service knows it: the API does not have it. */
+  readonly isInternal?: boolean;
+  /** Whether the store computes it from other columns. */
+  readonly isDerived?: boolean;
+  /** Bytes of the longest text that is read. */
+  readonly maxBytes?: number;
+}
+
+export type RunGroup = 'counts' | 'scores' | 'usage';
+
+/**
+ * The fields of a run. Insert, select, the manifests of packages and the API follow from this list: for another field,
+ * add it here and to `runs`, and set it.
+ */
+export const RUN_FIELDS = {
+  /** Of an imported run, a new one. */
+  id: { wire: 'id', kind: 'uuid', isRequired: true, isPackaged: true },
+  datasetId: { wire: 'dataset_id', kind: 'uuid', isRequired: true },
+  datasetVersionHash: { wire: 'dataset_version_hash', kind: 'digest', isRequired: true, isPackaged: true },
+  name: { wire: 'name', kind: 'title', isPackaged: true },
+  status: {
+    wire: 'status',
+    kind: 'word',
+    isRequired: true,
+    values: ['queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled'],
+    isPackaged: true,
+  },
+  /** Without secrets. Read up to more than a request may have. */
+  config: { wire: 'config', kind: 'object', isRequired: true, maxBytes: 16_777_216 },
+  /** How often each item is run. */
+  repetitions: { wire: 'repetitions', kind: 'integer', isRequired: true, isInternal: true },
+
+  total: { wire: 'total', kind: 'integer', isRequired: true, minimum: 0, group: 'counts' },
+  done: { wire: 'done', kind: 'integer', isRequired: true, minimum: 0, group: 'counts', isDerived: true },
+  ok: { wire: 'ok', kind: 'integer', isRequired: true, minimum: 0, group: 'counts' },
+  failed: { wire: 'failed', kind: 'integer', isRequired: true, minimum: 0, group: 'counts' },
+  unscored: { wire: 'unscored', kind: 'integer', isRequired: true, minimum: 0, group: 'counts' },
+  truncated: {
+    wire: 'truncated',
+    kind: 'integer',
+    isRequired: true,
+    minimum: 0,
+    description: 'results whose output was cut at the token limit',
+    group: 'counts',
+  },
+
+  /** Null until there is a score. */
+  mean: { wire: 'mean', kind: 'number', group: 'scores', isDerived: true },
+  /** Standard error of the mean from the stored summary; null for fewer than two items or no current summary. */
+  stderr: { wire: 'stderr', kind: 'number', group: 'scores', isDerived: true },
+  passed: { wire: 'passed', kind: 'integer', isRequired: true, group: 'scores' },
+  /** Passed among those that should have been scored: a failed request has not passed. Null without one. */
+  passRate: { wire: 'pass_rate', kind: 'number', group: 'scores', isDerived: true },
+  /** Passed among those that have a score; null until there is one. */
+  passRateScored: { wire: 'pass_rate_scored', kind: 'number', group: 'scores', isDerived: true },
+
+  /** Tokens of all results. */
+  inputTokens: { wire: 'input_tokens', kind: 'count', isRequired: true, group: 'usage' },
+  outputTokens: { wire: 'output_tokens', kind: 'count', isRequired: true, group: 'usage' },
+  judgeInputTokens: { wire: 'judge_input_tokens', kind: 'count', isRequired: true, group: 'usage' },
+  judgeOutputTokens: { wire: 'judge_output_tokens', kind: 'count', isRequired: true, group: 'usage' },
+
+  error: { wire: 'error', kind: 'failure', isPackaged: true, maxBytes: 65_536 },
+  /** The request that started it. */
+  requestId: { wire: 'request_id', kind: 'text', isInternal: true, maxBytes: 16_384 },
+  createdAt: { wire: 'created_at', kind: 'time', isRequired: true },
+  startedAt: { wire: 'started_at', kind: 'time', isPackaged: true },
+  finishedAt: { wire: 'finished_at', kind: 'time', isPackaged: true },
+  cancelRequestedAt: { wire: 'cancel_requested_at', kind: 'time' },
+  imported: {
+    wire: 'imported',
+    kind: 'boolean',
+    isRequired: true,
+    description: 'whether the run came with a package',
+  },
+  /** The id of an imported run in its package. */
+  originId: { wire: 'origin_id', kind: 'uuid', isInternal: true },
+  /** What was promised before it started; null for runs of packages. */
+  plan: {
+    wire: 'plan',
+    kind: 'object',
+    description: 'what was promised before the start',
+    maxBytes: 65_536,
+  },
+  /** An array of `{code, message}`; null as for `plan`. */
+  warnings: { wire: 'warnings', kind: 'json', maxBytes: 65_536 },
+  /** Whether it runs some of the items only. */
+  hasSelection: { wire: 'has_selection', kind: 'boolean', isRequired: true, isInternal: true },
+  sourceRunId: {
+    wire: 'source_run_id',
+    kind: 'uuid',
+    description: 'the run whose outputs it scores again',
+  },
+  retries: {
+    wire: 'retries',
+    kind: 'integer',
+    isRequired: true,
+    minimum: 0,
+    description: 'how often it was retried',
+  },
+  /** `price` of the configuration, and that of its judge. */
+  price: { wire: 'price', kind: 'object', isInternal: true, isDerived: true, maxBytes: 1_000 },
+  judgePrice: { wire: 'judge_price', kind: 'object', isInternal: true, isDerived: true, maxBytes: 1_000 },
+  /** Results that were ever written, and those that are still to be written. */
+  resultsWritten: { wire: 'results_version', kind: 'count', isRequired: true, isInternal: true },
+  resultsLeft: { wire: 'results_left', kind: 'count', isRequired: true, isInternal: true, isDerived: true },
+} as const;
+
+type Fields = typeof RUN_FIELDS;
+
+/** The names of the fields. */
+export type RunName = keyof Fields;
+
+type NamesOf<Facts> = { [Name in RunName]: Fields[Name] extends Facts ? Name : never }[RunName];
+type Texts<Names extends RunName> = { readonly [Name in Names]: FieldText<Fields[Name]> };
+
+/** Those that the store computes. */
+export type DerivedRunName = NamesOf<{ readonly isDerived: true }>;
+
+/** A run as it is stored: JSON values are texts. */
+export type RunRow = Texts<RunName>;
+
+/** The same with its groups. */
+export type RunTexts = Texts<Exclude<RunName, NamesOf<{ readonly group: RunGroup }>>> & {
+  readonly [Group in RunGroup]: Texts<NamesOf<{ readonly group: Group }>>;
+};
+
+/** The columns of a run to insert; the others have their defaults. */
+export type RunColumns = {
+  readonly [Name in Exclude<RunName, DerivedRunName>]?: FieldText<Fields[Name]> | undefined;
+};
+
+/** What the manifest of a package states of its run; null where it does not. */
+export type PackagedRun = {
+  readonly [Name in NamesOf<{ readonly isPackaged: true }>]: Name extends 'status'
+    ? 'completed' | 'failed' | 'cancelled'
+    : FieldValue<Fields[Name]> | null;
+};
+
+/** Names of the members of the manifest. */
+export type PackagedRunMember = Fields[keyof PackagedRun]['wire'];
+
+/** The fields, each with its name. */
+export const RUN_FIELD_LIST: readonly (RunField & { readonly name: RunName })[] = Object.entries(
+  RUN_FIELDS,
+).map(([name, field]) => ({ ...field, name: name as RunName }));
+
+/** Those that the manifest of a package has. */
+export const PACKAGED_RUN_FIELDS: readonly (RunField & {
+  readonly name: keyof PackagedRun;
+  readonly wire: PackagedRunMember;
+})[] = RUN_FIELD_LIST.filter(({ isPackaged = false }) => isPackaged) as never;

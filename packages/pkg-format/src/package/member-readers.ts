@@ -1,0 +1,86 @@
+import { type Field, type FieldKind, isDatasetName } from '@svc/jsonl-v23/internal';
+import { ExactNumber, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { readRunError } from './run-values.ts';
+
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+const VERSION_HASH = /^[0-9a-f]{64}$/;
+const TIME = /^(?:19[7-9]\d|[2-9]\d{3})-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
+
+/** How a member is read. */
+interface MemberReader {
+  /** The value of the field; undefined for an invalid member. */
+  readonly read: (member: JsonValue, field: Field) => unknown;
+  /** What the member must be, for errors. */
+  readonly wanted: (field: Field) => string;
+}
+
+/** How a member is read, by the kind of its field. */
+export const MEMBER_READERS: Readonly<Record<FieldKind, MemberReader>> = {
+  text: readerOf((member) => typeof member === 'string', 'a string'),
+  title: readerOf(isDatasetName, '1 to 255 characters without control characters, or null'),
+  name: readerOf(
+    (member) => typeof member === 'string' && /^[\w.-]{1,64}$/.test(member),
+    'a name of at most 64 characters, or null',
+  ),
+  word: {
+    read: (member, { values = [] }) => values.find((word) => word === member),
+    wanted: ({ values = [] }) => {
+      const words = values.map((word) => `"${word}"`);
+      return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+    },
+  },
+  integer: {
+    read: (member, field) => (Number.isSafeInteger(member) && isInRange(member, field) ? member : undefined),
+    wanted: (field) => `an integer ${rangeOf(field)}`,
+  },
+  count: readerOf((member) => Number.isSafeInteger(member) && Number(member) >= 0, 'a number of tokens'),
+  number: {
+    read: (member, field) => (isInRange(member, field) ? member : undefined),
+    wanted: (field) => `a number ${rangeOf(field)}`,
+  },
+  boolean: readerOf((member) => typeof member === 'boolean', 'true, false or null'),
+  hash: known(VERSION_HASH),
+  digest: known(VERSION_HASH),
+  uuid: known(UUID),
+  time: {
+    read: (member) => {
+      const time = typeof member === 'string' && TIME.test(member) ? new Date(member) : undefined;
+      return Number.isNaN(time?.getTime()) ? undefined : time;
+    },
+    wanted: () => 'a time in ISO 8601 with "Z", or null',
+  },
+  id: readerOf((member) => typeof member === 'string' || isInteger(member), 'a string, an integer or null'),
+  string: readerOf((member) => typeof member === 'string', 'a string or null'),
+  json: readerOf(() => true, 'a value'),
+  object: readerOf(isJsonObject, 'an object or null'),
+  names: readerOf(
+    (member) => Array.isArray(member) && member.every((name) => typeof name === 'string'),
+    'an array of names, or null',
+  ),
+  failure: { read: readRunError, wanted: () => 'an object with code and message, or null' },
+};
+
+/** A text of another form is unknown, and so null. */
+function known(pattern: RegExp): MemberReader {
+  return {
+    read: (member) => (typeof member === 'string' && pattern.test(member) ? member : null),
+    wanted: () => 'a text',
+  };
+}
+
+function readerOf(isValid: (member: JsonValue) => boolean, wanted: string): MemberReader {
+  return { read: (member) => (isValid(member) ? member : undefined), wanted: () => wanted };
+}
+
+const isInRange = (member: JsonValue, { minimum = -Infinity, maximum = Infinity }: Field): boolean =>
+  typeof member === 'number' && member >= minimum && member <= maximum;
+
+function rangeOf({ minimum, maximum, isRequired = false }: Field): string {
+  const range = maximum === undefined ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  return isRequired ? range : `${range}, or null`;
+}
+
+/** An id may be any integer that an item may have, however it is written. */
+function isInteger(value: JsonValue): boolean {
+  return value instanceof ExactNumber ? !value.text.includes('.') : Number.isInteger(value);
+}
