@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
+import { makePackage } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 /** What a table becomes is bounded, on every way in, whether it is stored or not. */
@@ -136,6 +137,17 @@ describe('limits of what an import makes', () => {
     const allowed = gzipSync(csv(1000, 'x'.repeat(62_000)));
     expect((await upload(api, allowed, mapping, '/datasets/upload?dry_run=true')).status).toBe(200);
     expect(await countDatasets(api)).toBe(0);
+  }, 120_000);
+});
+
+describe('tables in an archive', () => {
+  it('are compared with the bytes that were sent: ratios do not multiply', async () => {
+    const mapping = { prompt_template: `${'x'.repeat(700)}{a}` };
+    const zip = await makePackage({ 'a.csv': csv(100_000, '1'), 'b.csv': 'a\n2\n' }, 'DEFLATE');
+    expect(zip.byteLength).toBeLessThan(10_000);
+    for (const path of ['/datasets/upload?dry_run=true', '/datasets/upload']) {
+      expect(await upload(api, zip, mapping, path)).toMatchObject(limitOf('SVC_MAX_EXPANSION_RATIO'));
+    }
   }, 120_000);
 });
 

@@ -53,7 +53,10 @@ const files: MakeSource = async (error) => {
   source.fails = true;
   const detected = { format: 'jsonl', options: {} } as const;
   return filesSource(
-    [{ name: 'a.jsonl', source, sha256: '', section: 'default', detected }],
+    {
+      files: [{ name: 'a.jsonl', source, sha256: '', section: 'default', detected }],
+      sentBytes: source.byteLength,
+    },
     REQUEST,
     options(),
   );

@@ -417,4 +417,17 @@ describe('an asynchronous upload', () => {
     });
     await expectNothingStored(service);
   });
+
+  it('compares tables of an archive with the bytes that were sent', async () => {
+    const archive = await makePackage({ 'a.csv': `a\n${'1\n'.repeat(100_000)}`, 'b.csv': 'a\n2\n' });
+    const form = uploadForm(archive);
+    form.append('mapping', JSON.stringify({ prompt_template: `${'x'.repeat(700)}{a}` }));
+    const service = await serve();
+    const { body } = await service.post('/datasets/upload', form, ASYNC);
+    expect((await jobEnded(service, body.id)).error).toMatchObject({
+      code: 'package_limit',
+      detail: expect.stringContaining(`the ${archive.byteLength} bytes of its files`),
+    });
+    await expectNothingStored(service);
+  });
 });

@@ -52,6 +52,7 @@ it.each<UploadJobRequest>([
     ...{ mapping: { promptColumn: 'q' }, mappingAsSent: { prompt_column: 'q' } },
     content: {
       kind: 'files',
+      sentBytes: 4,
       files: [
         {
           ...{ name: 'a.csv.gz', bytes: 5, sha256: 'ab', section: 'default' },

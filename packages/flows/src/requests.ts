@@ -51,7 +51,7 @@ export interface JobFile extends Omit<TableFile, 'source'> {
 export interface UploadJobRequest extends FileRequest {
   readonly content:
     | { readonly kind: 'package'; readonly fileName: string }
-    | { readonly kind: 'files'; readonly files: readonly JobFile[] };
+    | { readonly kind: 'files'; readonly files: readonly JobFile[]; readonly sentBytes: number };
   readonly archiveBytes: number;
   /** Of every chunk but the last. */
   readonly chunkBytes: number;
@@ -116,7 +116,7 @@ export function encodeUploadRequest(request: UploadJobRequest): string {
     chunk_bytes: chunkBytes,
     ...(content.kind === 'package'
       ? { kind: content.kind, file_name: content.fileName }
-      : { kind: content.kind, files: content.files.map(encodeFile) }),
+      : { kind: content.kind, files: content.files.map(encodeFile), sent_bytes: content.sentBytes }),
   });
 }
 
@@ -139,15 +139,21 @@ export function decodeUploadRequest(text: string): UploadJobRequest {
   const request = readObject(text);
   const mapping = getMember(request, 'mapping') ?? null;
   const files = getMember(request, 'files');
+  const archiveBytes = Number(getMember(request, 'archive_bytes'));
   return {
     name: stringOf(request, 'name'),
     description: stringOf(request, 'description'),
     mapping: isJsonObject(mapping) ? readMapping(mapping) : null,
     mappingAsSent: isJsonObject(mapping) ? mapping : null,
-    archiveBytes: Number(getMember(request, 'archive_bytes')),
+    archiveBytes,
     chunkBytes: Number(getMember(request, 'chunk_bytes')),
     content: Array.isArray(files)
-      ? { kind: 'files', files: files.filter(isJsonObject).map(decodeFile) }
+      ? {
+          kind: 'files',
+          files: files.filter(isJsonObject).map(decodeFile),
+          // Jobs of the previous version do not have it.
+          sentBytes: Number(getMember(request, 'sent_bytes') ?? archiveBytes),
+        }
       : { kind: 'package', fileName: stringOf(request, 'file_name') ?? '' },
   };
 }

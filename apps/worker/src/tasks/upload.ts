@@ -37,7 +37,10 @@ function jobSource(
 ): ImportSource {
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   const options = { maxLineBytes, maxDepth, results };
-  if (content.kind === 'files') return filesSource(filesOf(content.files, archive), wanted, options);
+  if (content.kind === 'files') {
+    const { sentBytes } = content;
+    return filesSource({ files: filesOf(content.files, archive), sentBytes }, wanted, options);
+  }
   const open = () => openPackage(archive, { limits: packageLimits(config) });
   return packageSource(archive.byteLength, open, { ...wanted, fileName: content.fileName }, options);
 }

@@ -7,7 +7,7 @@ import { mergeFeatures, readTextFile, type Table, TableError } from '@svc/tabula
 import { datasetNameOf, fileSchema, openSection, sourceOf, toMappable } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
-import type { TableFile } from './recognise.ts';
+import type { TableFile, UploadedTables } from './recognise.ts';
 import { skippedRows } from './skipped-rows.ts';
 import { toUploadError } from './upload-error.ts';
 
@@ -25,7 +25,7 @@ export interface FilesSourceOptions {
  * `write` throws UploadError `unsupported_file`; JsonlError or ImportErrors `column_not_found`; errors of the files.
  */
 export function filesSource(
-  files: readonly TableFile[],
+  { files, sentBytes }: UploadedTables,
   request: FileRequest,
   options: FilesSourceOptions,
 ): ImportSource {
@@ -34,7 +34,8 @@ export function filesSource(
     start: { source: 'file', bytes },
     toError: (fault) => fault,
     async write(draft, signal) {
-      draft.countBytesOf({ readBytes: bytes, fileBytes: bytes });
+      // Not of the unpacked files: the ratio of an archive and that of its tables would multiply.
+      draft.countBytesOf({ readBytes: bytes, fileBytes: sentBytes });
       const features = await writeFiles(files, draft, request.mapping, options, signal);
       const rows = { features, mapping: request.mappingAsSent, skipped: skippedRows(draft) };
       return {

@@ -9,7 +9,7 @@ import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
 import { type FilesSourceOptions, filesSource } from './files-source.ts';
 import { nameOfFile, type PackageSourceOptions, packageSource } from './package-source.ts';
-import { mappingRequired, recognise, type TableFile, type UploadedFile } from './recognise.ts';
+import { mappingRequired, recognise, type UploadedFile, type UploadedTables } from './recognise.ts';
 import { roomInSteps, type StagedFile, type Staging, UploadStage } from './stage-content.ts';
 import { toUploadError } from './upload-error.ts';
 
@@ -17,7 +17,7 @@ import { toUploadError } from './upload-error.ts';
 export type UploadContent =
   | { readonly kind: 'package'; readonly file: UploadedFile; readonly archive: Archive }
   | { readonly kind: 'legacy_package' }
-  | { readonly kind: 'items' | 'table'; readonly files: readonly TableFile[] };
+  | ({ readonly kind: 'items' | 'table' } & UploadedTables);
 
 /** Disposing of it closes and deletes what was made to read it. */
 export type OpenUpload = UploadContent & AsyncDisposable & { readonly ignoredFiles: readonly string[] };
@@ -63,9 +63,11 @@ export async function openUpload(
       for await (const { name, content } of unpackFiles(contents, limits.maxTotalBytes, signal)) {
         unpacked.push(await stage.add(name, content));
       }
-      const unpackedFiles = await openFiles(unpacked, stack, limits);
+      const sentBytes = staged.reduce((sum, { bytes }) => sum + bytes, 0);
+      const unpackedFiles = await openFiles(unpacked, stack, limits, sentBytes);
       const tables = await tableFiles(contents, unpackedFiles, request.hints, signal);
-      return opened({ kind: kindOf(tables, request.mapping), files: tables }, contents.ignored);
+      const kind = kindOf(tables, request.mapping);
+      return opened({ kind, files: tables, sentBytes }, contents.ignored);
     } catch (error) {
       throw toUploadError(error);
     }
@@ -82,20 +84,22 @@ export async function openUpload(
   });
 }
 
+/** @param sentBytes of the archive that the files come from */
 async function openFiles(
   staged: readonly StagedFile[],
   stack: AsyncDisposableStack,
   limits: Partial<PackageLimits>,
+  sentBytes?: number,
 ): Promise<UploadedFile[]> {
   const files: UploadedFile[] = [];
   for (const { path, content, fileName: name, sha256 } of staged) {
     if (content !== null) {
-      files.push({ name, sha256, source: limitContent(bytesSource(content), limits) });
+      files.push({ name, sha256, source: limitContent(bytesSource(content), limits, sentBytes) });
       continue;
     }
     const source = await openFileSource(path);
     stack.defer(() => source.close());
-    files.push({ name, sha256, source: limitContent(source, limits) });
+    files.push({ name, sha256, source: limitContent(source, limits, sentBytes) });
   }
   return files;
 }
@@ -151,7 +155,7 @@ export async function uploadSource(
     return packageSource(source.byteLength, () => readPackage(upload.archive), wanted, options);
   }
   if (upload.kind === 'table' && request.mapping === null) throw await mappingRequired(upload.files, signal);
-  return filesSource(upload.files, request, options);
+  return filesSource(upload, request, options);
 }
 
 function legacyError(): PackageError {

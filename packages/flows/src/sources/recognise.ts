@@ -16,6 +16,13 @@ export interface UploadedFile {
 /** A file with a table or with items, and the section that it becomes. */
 export type TableFile = TableFileOf<UploadedFile>;
 
+/** The tables or items of an upload. */
+export interface UploadedTables {
+  readonly files: readonly TableFile[];
+  /** Of the upload as it was sent: with those of an archive, before it was unpacked. */
+  readonly sentBytes: number;
+}
+
 /** What was uploaded, by its first bytes and the directories of its archives. */
 export type Recognised =
   | { readonly kind: 'package' | 'legacy_package'; readonly file: UploadedFile; readonly archive: Archive }

@@ -1,14 +1,20 @@
 import { FREE_EXPANSION_BYTES, type ImportLimits } from '@svc/jsonl-v23/internal';
 import type { RandomAccess } from '../files/table-source.ts';
 
-/** A file out of which no more bytes may come than the limits of an import allow. */
+/**
+ * A file out of which no more bytes may come than the limits of an import allow.
+ *
+ * @param sentBytes of the archive that the file comes from: the ratios of the two do not multiply
+ */
 export function limitContent<S extends RandomAccess>(
   source: S,
   {
     maxTotalBytes = Number.POSITIVE_INFINITY,
     maxExpansionRatio = Number.POSITIVE_INFINITY,
   }: Partial<Pick<ImportLimits, 'maxTotalBytes' | 'maxExpansionRatio'>>,
+  sentBytes: number = source.byteLength,
 ): S & { readonly maxContentBytes: number } {
-  const expandedBytes = Math.max(FREE_EXPANSION_BYTES, source.byteLength * maxExpansionRatio);
+  const packedBytes = Math.min(source.byteLength, sentBytes);
+  const expandedBytes = Math.max(FREE_EXPANSION_BYTES, packedBytes * maxExpansionRatio);
   return { ...source, maxContentBytes: Math.min(maxTotalBytes, expandedBytes) };
 }

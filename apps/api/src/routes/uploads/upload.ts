@@ -148,5 +148,6 @@ function jobContent(upload: OpenUpload): {
   }
   if (upload.kind === 'legacy_package') throw new Error('An older archive has no job.');
   const files = upload.files.map(({ source, ...file }) => ({ ...file, bytes: source.byteLength }));
-  return { content: { kind: 'files', files }, sources: upload.files.map(({ source }) => source) };
+  const { sentBytes } = upload;
+  return { content: { kind: 'files', files, sentBytes }, sources: upload.files.map(({ source }) => source) };
 }
