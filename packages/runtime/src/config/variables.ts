@@ -338,12 +338,16 @@ export const VARIABLES = {
     { min: 1, max: 1_000 },
     'parallel runs per worker; a run that waits for its provider uses no core',
   ),
-  maxUploadBytes: bytes('SVC_MAX_UPLOAD_BYTES', 2 * GIB, 'size of an upload, compressed'),
+  maxUploadBytes: bytes(
+    'SVC_MAX_UPLOAD_BYTES',
+    2 * GIB,
+    'size of an upload, compressed; a larger export is refused where it is uploaded, unless this is raised there',
+  ),
   maxArchiveEntries: integer(
     'SVC_MAX_ARCHIVE_ENTRIES',
     100_000,
     { min: 1, max: 10_000_000 },
-    'entries of one archive',
+    'entries of one archive; an export has one for each file and section and up to four others, so that one of some 99,990 files is the largest that an upload takes',
   ),
   maxUncompressedBytes: bytes(
     'SVC_MAX_UNCOMPRESSED_BYTES',
@@ -354,7 +358,7 @@ export const VARIABLES = {
     'SVC_MAX_EXPANSION_RATIO',
     500,
     { min: 1, max: 1_000_000 },
-    'compression ratio of one entry past its first 1 MiB, and of an archive past its first 64 MiB, in which each file counts once; also bytes of the items that a mapping makes over those of the files, past the first 64 MiB. Exports stay below 200',
+    'compression ratio of one entry past its first 1 MiB, and of an archive past its first 64 MiB, in which each file counts once; also bytes of the items that a mapping makes over those of the files, past the first 64 MiB. Of tables in an archive, those are the bytes of the archive as it was sent. Exports stay below 200: a lower value can refuse them',
   ),
   maxRows: integer(
     'SVC_MAX_ROWS',
