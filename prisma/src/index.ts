@@ -6,7 +6,6 @@ export { createStore, type ReplicaOptions, type Store, type StoreOptions } from 
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
-export type { DatasetDraft, DraftOptions, DraftProgress, FaultList } from './datasets/dataset-draft.ts';
 export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } from './datasets/dataset-row.ts';
 export type { DatasetStore } from './datasets/dataset-store.ts';
 export type {
@@ -16,12 +15,10 @@ export type {
   ItemChange,
   ItemPosition,
 } from './datasets/diff-datasets.ts';
-export type { DatasetMeta } from './datasets/insert/insert-dataset.ts';
 export { DATASET_ORDERS, type DatasetOrder, type DatasetsRequest } from './datasets/list-datasets.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './datasets/list-items.ts';
 export { sectionNotFound } from './datasets/list-items.ts';
 export type { ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
-export type { SectionWriter, WriteLinesOptions } from './datasets/section-writer.ts';
 export type { DatasetChanges } from './datasets/update-dataset.ts';
 export { DiskShare, DiskShortage, freeDiskBytes } from './disk-share.ts';
 export type {
@@ -31,6 +28,17 @@ export type {
   IdempotencyStore,
   StoredResponse,
 } from './idempotency/idempotency-store.ts';
+export type {
+  DatasetDraft,
+  DraftCommit,
+  DraftContent,
+  DraftOptions,
+  SectionWriter,
+  WriteLinesOptions,
+} from './import/draft.ts';
+export type { DraftProgress, ReadSource } from './import/draft-totals.ts';
+export { type FaultList, ImportReport } from './import/import-report.ts';
+export type { DatasetMeta } from './import/insert-dataset.ts';
 export type { Job, JobKind, JobProgress, JobStatus } from './jobs/job-row.ts';
 export type { JobClaim, JobStore, NewJob, TakenJob } from './jobs/job-store.ts';
 export { type MigrationOutcome, migrate } from './migrate/migrate.ts';

@@ -1,10 +1,16 @@
 import { splitLines } from '@svc/jsonl-v23/internal';
-import type { DatasetDraft } from '../src/datasets/dataset-draft.ts';
 import type { DatasetSummary } from '../src/datasets/dataset-row.ts';
-import type { DatasetStore } from '../src/datasets/dataset-store.ts';
-import type { DatasetMeta } from '../src/datasets/insert/insert-dataset.ts';
 import type { IdempotencyClaim, StoredResponse } from '../src/idempotency/idempotency-store.ts';
+import type { DatasetDraft } from '../src/import/draft.ts';
+import type { DatasetMeta } from '../src/import/insert-dataset.ts';
 import type { JobClaim } from '../src/jobs/job-store.ts';
+
+type Draft = Pick<DatasetDraft, 'section' | 'commit'> & AsyncDisposable;
+
+/** Where datasets are stored, in the source or as built. */
+interface Datasets {
+  begin(options: { readonly signal?: AbortSignal | undefined }): Promise<Draft>;
+}
 
 /** Sections by name, in order, with their items as JSON text. */
 export type Sections = Readonly<Record<string, readonly string[]>>;
@@ -21,23 +27,19 @@ export interface ImportOptions {
 
 /** Imports items as a flow does. */
 export async function importItems(
-  datasets: DatasetStore,
+  datasets: Datasets,
   sections: Sections,
   meta: Partial<DatasetMeta> = {},
   { signal, job, idempotency }: ImportOptions = {},
 ): Promise<DatasetSummary> {
   await using draft = await datasets.begin({ signal });
   await writeSections(draft, sections);
-  await draft.insert(metaOf(meta));
-  if (job !== undefined) await draft.completeJob(job);
-  if (idempotency !== undefined) {
-    await draft.saveResponse(idempotency.claim, idempotency.response);
-  }
-  return await draft.commit();
+  const response = idempotency && { claim: idempotency.claim, of: idempotency.response };
+  return await draft.commit({ dataset: metaOf(meta), job, response });
 }
 
 /** Writes items into a draft. */
-export async function writeSections(draft: DatasetDraft, sections: Sections): Promise<void> {
+export async function writeSections(draft: Pick<Draft, 'section'>, sections: Sections): Promise<void> {
   for (const [name, texts] of Object.entries(sections)) {
     await draft.section(name).writeLines(splitLines(linesOf(texts)), LINES);
   }

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { createResultReader, importDataset, packageSource } from '@svc/flows';
 import { openPackageFile } from '@svc/pkg-format/node';
-import { createStore } from '@svc/store';
+import { createStore, ImportReport } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from '../../../packages/svc-pkg/test/temporary-folder.ts';
@@ -29,12 +29,13 @@ async function store(path: string, name: string): Promise<string> {
   try {
     await using pkg = await openPackageFile(path);
     await using results = createResultReader();
-    await using draft = await opened.datasets.begin();
+    const report = new ImportReport();
+    await using draft = await opened.datasets.begin({ report });
     const request = { name, description: undefined, fileName: 'x' };
     const options = { maxLineBytes: 1024 * 1024, maxDepth: 100, results };
     const source = packageSource(0, () => Promise.resolve(pkg), request, options);
-    await importDataset(source, draft, new AbortController().signal);
-    const { id } = await draft.commit();
+    const content = await importDataset(source, draft, report, new AbortController().signal);
+    const { id } = await draft.commit(content);
     return id;
   } finally {
     await opened.close();

@@ -8,7 +8,7 @@ import {
   type ResultReader,
 } from '@svc/flows';
 import { type ByteSource, openPackage } from '@svc/pkg-format';
-import { createStore, type Store } from '@svc/store';
+import { createStore, ImportReport, type Store } from '@svc/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
 import { makePackage } from '../../api/test/make-package.ts';
@@ -80,11 +80,13 @@ describe.each([
     new TypeError('Cannot read properties of undefined'),
   ])('an error of the disk or of the program is not lost: $message', async (error) => {
     {
-      await using draft = await store.datasets.begin();
-      await expect(importDataset(await make(error), draft, signal)).rejects.toBe(error);
-      expect(draft.faults.total).toBe(1);
+      const report = new ImportReport();
+      await using draft = await store.datasets.begin({ report });
+      await expect(importDataset(await make(error), draft, report, signal)).rejects.toBe(error);
+      expect(report.faults.total).toBe(1);
     }
-    await using dry = await store.datasets.begin({ dryRun: true });
-    await expect(dryRun(await make(error), dry, signal)).rejects.toBe(error);
+    const report = new ImportReport();
+    await using dry = await store.datasets.begin({ report, dryRun: true });
+    await expect(dryRun(await make(error), dry, report, signal)).rejects.toBe(error);
   });
 });

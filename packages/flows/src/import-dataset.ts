@@ -2,7 +2,7 @@ import type { EventFields } from '@svc/instrumentation';
 import type { JsonlError } from '@svc/jsonl-v23';
 import { ImportErrors } from '@svc/jsonl-v23/internal';
 import type { PackageError } from '@svc/pkg-format';
-import type { DatasetDraft, DatasetMeta, FaultList } from '@svc/store';
+import type { DatasetDraft, DraftContent, FaultList, ImportReport } from '@svc/store';
 
 /** An error of one line, row or column. */
 export type ImportError = JsonlError | PackageError;
@@ -12,41 +12,38 @@ export interface ImportSource {
   /** How the import is logged. */
   readonly start: EventFields['dataset.import.start'];
   /**
-   * Writes all items, in one pass. Lines and rows that are no items become faults of the draft, and the pass goes on.
+   * Writes all items, in one pass. Lines and rows that are no items become faults of the report, and the pass goes on.
    *
-   * @returns null after a fault that ended the pass
+   * @param report of the draft
+   * @returns what the dataset is made of besides; null after a fault that ended the pass
    * @throws whatever makes the source unreadable, and what the draft throws
    */
-  write(draft: DatasetDraft, signal: AbortSignal): Promise<WrittenItems | null>;
+  write(draft: DatasetDraft, report: ImportReport, signal: AbortSignal): Promise<DraftContent | null>;
   /** The error to report for a fault. */
   toError(fault: JsonlError): ImportError;
 }
 
-/** What a source says of the items that it has written. */
-export interface WrittenItems {
-  readonly dataset: DatasetMeta;
-  /** Writes what belongs to the inserted dataset, such as its run, and checks what the source states of it. */
-  complete?(): Promise<void>;
-}
-
 /**
- * Imports a dataset into a draft: source → items → rows of the store → dataset. Every way in uses it, within a request or
- * a job. The caller commits the draft.
+ * Imports a dataset into a draft: source → items → rows of the store. Every way in uses it, within a request or a job.
  *
+ * @param report of the draft
+ * @returns what the caller commits the draft with
  * @throws ImportError for the one fault of the source, or {@link ImportErrors} for several; what the source and the draft
  *   throw
  */
 export async function importDataset(
   source: ImportSource,
   draft: DatasetDraft,
+  report: ImportReport,
   signal: AbortSignal,
-): Promise<void> {
-  await writeDataset(source, draft, signal);
-  const { first, total } = draft.faults;
-  if (total === 0) return;
+): Promise<DraftContent> {
+  const content = await source.write(draft, report, signal);
+  const { first, total } = report.faults;
   const errors = first.map((fault) => source.toError(fault));
-  const [error] = errors as [ImportError];
-  throw total === 1 ? error : new ImportErrors(error, errors, total);
+  const [error] = errors;
+  if (error !== undefined) throw total === 1 ? error : new ImportErrors(error, errors, total);
+  if (content === null) throw new Error('A source that stops early must report a fault.');
+  return content;
 }
 
 /** What a dry run found. */
@@ -60,30 +57,26 @@ export interface DryRun {
 }
 
 /**
- * Does everything that {@link importDataset} does, and returns the faults.
+ * Does everything that an import does with its commit, and returns the faults.
  *
  * @param draft of a dry run
+ * @param report of the draft
  * @throws what the source and the draft throw
  */
 export async function dryRun(
   source: ImportSource,
   draft: DatasetDraft,
+  report: ImportReport,
   signal: AbortSignal,
 ): Promise<DryRun> {
-  await writeDataset(source, draft, signal);
-  const { faults, skipped, hashes, progress } = draft;
+  const content = await source.write(draft, report, signal);
+  const { faults, skipped } = report;
+  const isFaulty = content === null || faults.total > 0;
+  if (!isFaulty) await draft.commit(content);
   return {
-    itemCount: progress.items,
-    versionHash: faults.total === 0 ? hashes.versionHash : null,
+    itemCount: draft.progress.items,
+    versionHash: isFaulty ? null : draft.hashes.versionHash,
     faults,
     skipped,
   };
-}
-
-/** Faults of the source are those of the draft. */
-async function writeDataset(source: ImportSource, draft: DatasetDraft, signal: AbortSignal): Promise<void> {
-  const written = await source.write(draft, signal);
-  if (written === null || draft.faults.total > 0) return;
-  await draft.insert(written.dataset);
-  await written.complete?.();
 }

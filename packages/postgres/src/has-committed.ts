@@ -7,28 +7,19 @@ const COMMIT_POLL_MS = 100;
 
 /** Whether a transaction committed. False also where this cannot be found out in time. @param id number of the transaction */
 export async function hasCommitted(pool: pg.Pool, id: string): Promise<boolean> {
-  const committed = await askUntilKnown(async () => {
-    const { rows } = await pool.query<{ status: string | null }>(
-      'SELECT pg_xact_status($1::xid8) AS status',
-      [id],
-    );
-    const status = rows[0]?.status ?? null;
-    return status === 'in progress' ? undefined : status === 'committed';
-  });
-  return committed ?? false;
-}
-
-/**
- * Asks until there is an answer, also while the database cannot be reached; undefined if there is none within five seconds.
- *
- * @param ask resolves to undefined while the answer is not known; may throw
- */
-export async function askUntilKnown<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
   const startedAt = performance.now();
   while (performance.now() - startedAt < COMMIT_WAIT_MS) {
-    const answer = await ask().catch(() => undefined);
-    if (answer !== undefined) return answer;
+    const status = await statusOf(pool, id).catch(() => undefined);
+    if (status !== undefined && status !== 'in progress') return status === 'committed';
     await delay(COMMIT_POLL_MS);
   }
-  return undefined;
+  return false;
+}
+
+/** Null for a transaction that is too old to be known. */
+async function statusOf(pool: pg.Pool, id: string): Promise<string | null> {
+  const { rows } = await pool.query<{ status: string | null }>('SELECT pg_xact_status($1::xid8) AS status', [
+    id,
+  ]);
+  return rows[0]?.status ?? null;
 }

@@ -1,7 +1,7 @@
 export { cancelQuery } from './cancel-query.ts';
 export { type ConnectionOptions, createClient } from './connection-config.ts';
 export { createPool, type Pool, prepared } from './create-pool.ts';
-export { askUntilKnown, hasCommitted } from './has-committed.ts';
+export { hasCommitted } from './has-committed.ts';
 export { HAS_ENDED } from './has-ended.ts';
 export { isUnavailable } from './is-unavailable.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';

@@ -71,7 +71,7 @@ export class AssetWriter {
     if (!this.#isStaged) await client.query(CREATE_STAGED);
     this.#isStaged = true;
     const copy = new CopyIn(client, COPY_STAGED, this.#signal);
-    await copy.write(stagedRows(assets));
+    await copy.writeAll(stagedRows(assets));
     await copy.end();
   }
 

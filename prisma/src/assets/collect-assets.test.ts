@@ -28,8 +28,7 @@ async function importContents(indexes: readonly number[]): Promise<string> {
   const lines = indexes.map((index) => JSON.stringify({ assets: [`assets/${index}`] }));
   await using draft = await store.datasets.begin();
   await draft.section('s').writeLines(splitLines(linesOf(lines)), { ...LINES, readFile: files });
-  const { id } = await draft.insert(metaOf());
-  await draft.commit();
+  const { id } = await draft.commit({ dataset: metaOf() });
   return id;
 }
 

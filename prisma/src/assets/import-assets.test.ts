@@ -30,8 +30,7 @@ async function importLines(
   await using draft = await store.datasets.begin();
   const readFile = (path: string): Promise<Uint8Array> => Promise.resolve(files[path] as Uint8Array);
   await draft.section('s').writeLines(splitLines(linesOf(lines)), { ...LINES, readFile });
-  await draft.insert(metaOf({}));
-  return await draft.commit();
+  return await draft.commit({ dataset: metaOf({}) });
 }
 
 /** The items of a dataset with their files, by the stream and by the pages, which must agree. */
@@ -150,7 +149,7 @@ describe('an import', () => {
   it('stores nothing when it fails', async () => {
     const line = JSON.stringify({ assets: [embedded(randomBytes(6_000_000))] });
     await expect(importLines([line, line, 'no JSON'])).rejects.toThrow(
-      'A draft with faults cannot be inserted.',
+      'A draft with faults cannot be committed.',
     );
     expect(await assetRows()).toEqual([]);
   });

@@ -3,13 +3,14 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../sql/copy-format.ts';
+import { interruptible } from './interruptible.ts';
 
 /** How long a server may take to confirm that a COPY was aborted, before its connection is closed. */
 const ABORT_TIMEOUT_MS = 5_000;
 
 /**
- * The buffer of a chunk is its owner's again when the next one is asked for. A chunk that is larger than what the
- * connection queues by itself is waited for until it is sent; a smaller one may linger, so a copy of it is sent.
+ * A chunk that is larger than what the connection queues by itself is waited for until it is sent; a smaller one may
+ * linger, so a copy of it is sent.
  */
 const MAX_DRAINED_BYTES = 128 * 1024;
 
@@ -40,29 +41,34 @@ export class CopyIn {
   }
 
   /**
-   * Sends rows; the owner may use a chunk's buffer again when the next chunk is asked for. Ends at once, and closes the
-   * source without waiting for it, when the server reports an error or the signal is aborted.
+   * Sends rows; when this resolves, the chunk's memory is its owner's again.
    *
-   * @throws the reason of the signal; what `chunks` throws, unchanged; StoreError `unavailable`, `invalid_request` for a
-   *   row that is too large for the server
+   * @throws the reason of the signal; StoreError `unavailable`, `invalid_request` for a row that is too large for the
+   *   server
    */
-  async write(chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    const iterator = chunks[Symbol.asyncIterator]();
-    let isExhausted = false;
+  async write(chunk: Uint8Array): Promise<void> {
+    if (chunk.byteLength === 0) return;
     try {
-      for (;;) {
-        const { done, value } = await this.#wait(iterator.next());
-        if (done === true) break;
-        if (value.byteLength === 0) continue;
-        if (value.byteLength < MAX_DRAINED_BYTES) await this.#send(this.#begun(value));
-        else {
-          if (!this.#hasBegun) await this.#send(this.#begun(NO_ROWS));
-          await this.#send(value);
-        }
+      if (chunk.byteLength < MAX_DRAINED_BYTES) await this.#send(this.#begun(chunk));
+      else {
+        if (!this.#hasBegun) await this.#send(this.#begun(NO_ROWS));
+        await this.#send(chunk);
       }
-      isExhausted = true;
     } catch (error) {
-      if (!isExhausted) iterator.return?.().then(undefined, () => undefined);
+      throw await this.abort(error);
+    }
+  }
+
+  /**
+   * Sends all rows of a source, and closes it without waiting for it when the server reports an error or the signal is
+   * aborted.
+   *
+   * @throws as {@link write}; what `chunks` throws, unchanged
+   */
+  async writeAll(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+    try {
+      for await (const chunk of interruptible(chunks, (next) => this.wait(next))) await this.write(chunk);
+    } catch (error) {
       throw await this.abort(error);
     }
   }
@@ -75,7 +81,7 @@ export class CopyIn {
       socket.cork();
       // The end of the data follows in this turn of the event loop.
       setImmediate(() => socket.uncork());
-      await this.#wait(new Promise<void>((finished) => this.#copy.end(end, finished)));
+      await this.wait(new Promise<void>((finished) => this.#copy.end(end, finished)));
       if (this.#failure !== undefined) throw this.#failure.error;
       return this.#copy.rowCount;
     } catch (error) {
@@ -128,14 +134,14 @@ export class CopyIn {
     const socket = socketOf(this.#client);
     socket.cork();
     try {
-      return this.#wait(new Promise<void>((written) => this.#copy.write(bytes, () => written())));
+      return this.wait(new Promise<void>((written) => this.#copy.write(bytes, () => written())));
     } finally {
       socket.uncork();
     }
   }
 
   /** Waits for one thing at a time; whatever stops the COPY rejects it. */
-  #wait<T>(promise: Promise<T>): Promise<T> {
+  wait<T>(promise: Promise<T>): Promise<T> {
     return new Promise<T>((done, fail) => {
       if (this.#failure !== undefined) fail(this.#failure.error);
       this.#rejectWait = fail;

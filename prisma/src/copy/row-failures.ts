@@ -33,7 +33,7 @@ export interface RowFailures {
 }
 
 /** Failures of rows that are kept; the others are counted. */
-const MAX_ROW_FAILURES = 100;
+export const MAX_ROW_FAILURES = 100;
 
 /** Counts the failures of one batch. */
 export class RowFailureCounter {
@@ -60,30 +60,4 @@ export class RowFailureCounter {
       this.add(error);
     }
   }
-}
-
-/** The failures of all batches: the first {@link MAX_ROW_FAILURES}, and their number. */
-export class RowFailureList {
-  readonly first: JsonlError[] = [];
-  total = 0;
-
-  clear(): void {
-    this.first.length = 0;
-    this.total = 0;
-  }
-
-  /** @param file where the failures are that do not know it */
-  add(failures: RowFailures, file?: string): void {
-    this.total += failures.total;
-    const room = MAX_ROW_FAILURES - this.first.length;
-    for (const failure of failures.first.slice(0, room)) {
-      this.first.push(inFile(toError(failure) as JsonlError, file));
-    }
-  }
-}
-
-function inFile(error: JsonlError, file: string | undefined): JsonlError {
-  const { code, message, location } = error;
-  if (file === undefined || location.file !== undefined) return error;
-  return new JsonlError(code, message, { ...location, file }, { cause: error });
 }

@@ -147,9 +147,8 @@ describe('begin', () => {
   it('shows nothing of an import before it is committed', async () => {
     await using draft = await store.datasets.begin();
     await writeSections(draft, { s: items(250) });
-    await draft.insert(metaOf());
     expect((await counted('items')) + (await counted('datasets'))).toBe(0);
-    await draft.commit();
+    await draft.commit({ dataset: metaOf() });
     expect(await counted('items')).toBe(250);
   });
 
@@ -157,7 +156,6 @@ describe('begin', () => {
     {
       await using draft = await store.datasets.begin();
       await writeSections(draft, { s: items(5) });
-      await draft.insert(metaOf());
     }
     expect([await counted('items'), await counted('datasets')]).toEqual([0, 0]);
   });
@@ -282,8 +280,7 @@ describe('begin', () => {
       await using draft = await store.datasets.begin();
       await writeSections(draft, { s: items(1) });
       await released;
-      await draft.insert(metaOf());
-      await draft.commit();
+      await draft.commit({ dataset: metaOf() });
     });
     await delay(50);
     expect((await store.datasets.list({ limit: 1 })).totalItems).toBe(0);

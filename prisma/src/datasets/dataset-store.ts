@@ -3,9 +3,9 @@ import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
+import { DatasetDraft, type DraftOptions } from '../import/draft.ts';
 import { collectSections } from '../sections/collect-sections.ts';
 import { indexHashes } from '../sections/index-hashes.ts';
-import type { DatasetDraft, DraftOptions } from './dataset-draft.ts';
 import {
   type DatasetRow,
   type DatasetSummary,
@@ -16,7 +16,6 @@ import {
 } from './dataset-row.ts';
 import { deleteDataset } from './delete-dataset.ts';
 import { type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
-import { beginDraft } from './draft.ts';
 import { type DatasetsRequest, listDatasets } from './list-datasets.ts';
 import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from './list-items.ts';
 import { firstSections, listSections } from './list-sections.ts';
@@ -106,7 +105,7 @@ export function createDatasetStore(context: StoreContext): DatasetStore {
   };
 
   return guarded({
-    begin: (options = {}) => beginDraft(context, options),
+    begin: (options = {}) => DatasetDraft.begin(context, options),
 
     async list(request) {
       const { signal, q } = request;

@@ -14,7 +14,7 @@ export async function writeArchive(
   signal: AbortSignal | undefined,
 ): Promise<void> {
   const copy = new CopyIn(client, 'COPY job_chunks FROM STDIN (FORMAT binary)', signal);
-  await copy.write(chunkRows(jobId, archive));
+  await copy.writeAll(chunkRows(jobId, archive));
   await copy.end();
 }
 

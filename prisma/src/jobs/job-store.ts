@@ -82,7 +82,7 @@ export interface JobStore {
   readArchiveChunk(id: string, index: number): Promise<Uint8Array | null>;
   /**
    * Stores the progress of a job, which only grows: a worker that starts again, after another one died, changes nothing
-   * until it is further. A job succeeds by `DatasetDraft.completeJob`.
+   * until it is further. A job succeeds by `DatasetDraft.commit`.
    *
    * @throws StoreError `superseded` when another worker has claimed it, `job_finished` when it has ended
    */

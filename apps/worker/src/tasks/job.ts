@@ -5,7 +5,14 @@ import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import type { TokenCipher } from '@svc/runtime';
-import { type DraftProgress, type JobClaim, type Store, StoreError, type TakenJob } from '@svc/store';
+import {
+  type DraftProgress,
+  ImportReport,
+  type JobClaim,
+  type Store,
+  StoreError,
+  type TakenJob,
+} from '@svc/store';
 import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
 import { reportProgress } from '../report-progress.ts';
 import { errorCode, isTransient, type JobFailure, jobFailure } from '../task-failure.ts';
@@ -121,7 +128,7 @@ async function importIntoJob(
 ): Promise<void> {
   const { logger, store } = deps;
   const lost = new AbortController();
-  const report = reportProgress(store.jobs, claim, (error) => {
+  const progress = reportProgress(store.jobs, claim, (error) => {
     // Another worker has the job, or it has ended: the rest of the work would be for nothing.
     if (error instanceof StoreError && error.code !== 'unavailable') lost.abort(error);
   });
@@ -132,28 +139,28 @@ async function importIntoJob(
   };
   const signal = AbortSignal.any([task.signal, cancelled, lost.signal]);
   const onProgress = ({ items, itemsTotal, bytes }: DraftProgress): void =>
-    report.update({
+    progress.update({
       rowsDone: items,
       rowsTotal: itemsTotal,
       bytesDone: archive?.readBytes ?? bytes,
       bytesTotal: archive?.byteLength ?? null,
     });
   try {
-    await using draft = await store.datasets.begin({ signal, onProgress });
+    const report = new ImportReport();
+    await using draft = await store.datasets.begin({ signal, onProgress, report });
     const observed = observeImport(deps, source.start, draft);
     try {
-      await importDataset(source, draft, signal);
+      const content = await importDataset(source, draft, report, signal);
       // The next statement locks the job's row.
-      await report.flush();
-      await draft.completeJob(claim);
-      observed.finished(await draft.commit());
+      await progress.flush();
+      observed.finished(await draft.commit({ ...content, job: claim }));
     } catch (error) {
       const failure = failureOf(error);
       if (failure !== null) observed.failed(error, failure);
       throw error;
     }
   } catch (error) {
-    await report.flush();
+    await progress.flush();
     // Here, where the secrets of the import are known.
     const failure = failureOf(error);
     if (failure?.outcome === 'failed' && failure.code === 'internal') logger.log('error.internal', { error });

@@ -2,7 +2,7 @@ import { JsonlError, type JsonlErrorCode } from '@svc/jsonl-v23';
 import { type CellBatch, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
-import type { DatasetDraft, MappingPlan } from '@svc/store';
+import type { DatasetDraft, ImportReport, MappingPlan, ReadSource } from '@svc/store';
 import { mergeFeatures, readTextFile, type Table, TableError } from '@svc/tabular';
 import { datasetNameOf, fileSchema, openSection, sourceOf, toMappable } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
@@ -33,11 +33,12 @@ export function filesSource(
   return {
     start: { source: 'file', bytes },
     toError: (fault) => fault,
-    async write(draft, signal) {
+    async write(draft, report, signal) {
       // Not of the unpacked files: the ratio of an archive and that of its tables would multiply.
-      draft.countBytesOf({ readBytes: bytes, fileBytes: sentBytes });
-      const features = await writeFiles(files, draft, request.mapping, options, signal);
-      const rows = { features, mapping: request.mappingAsSent, skipped: skippedRows(draft) };
+      const read = { readBytes: bytes, fileBytes: sentBytes };
+      const target = { draft, report, read, signal };
+      const features = await writeFiles(files, target, request.mapping, options);
+      const rows = { features, mapping: request.mappingAsSent, skipped: skippedRows(report) };
       return {
         dataset: {
           name: request.name ?? datasetNameOf(files),
@@ -51,41 +52,48 @@ export function filesSource(
   };
 }
 
+/** Where rows go. */
+interface Target {
+  readonly draft: DatasetDraft;
+  readonly report: ImportReport;
+  readonly read: ReadSource;
+  readonly signal: AbortSignal;
+}
+
 /** @returns the columns of all tables */
 async function writeFiles(
   files: readonly TableFile[],
-  draft: DatasetDraft,
+  target: Target,
   mapping: Mapping | null,
   options: FilesSourceOptions,
-  signal: AbortSignal,
 ): Promise<MappableFeature[]> {
   try {
-    return await writeSections(files, draft, mapping, { ...options, wholeFile: false }, signal);
+    return await writeSections(files, target, mapping, { ...options, wholeFile: false });
   } catch (error) {
     if (!(error instanceof TableError && error.code === 'type_changed')) throw error;
-    await draft.restart();
-    return await writeSections(files, draft, mapping, { ...options, wholeFile: true }, signal);
+    await target.draft.restart();
+    target.report.clear();
+    return await writeSections(files, target, mapping, { ...options, wholeFile: true });
   }
 }
 
 async function writeSections(
   files: readonly TableFile[],
-  draft: DatasetDraft,
+  target: Target,
   mapping: Mapping | null,
   options: FilesSourceOptions & { readonly wholeFile: boolean },
-  signal: AbortSignal,
 ): Promise<MappableFeature[]> {
   const tables: Pick<Table, 'features'>[] = [];
   const plans = new Map<string, MappingPlan>();
   for (const file of files) {
     try {
-      if (mapping === null) await writeItems(file, draft, options, signal);
-      else tables.push(await writeTable(file, draft, mapping, plans, options, signal));
+      if (mapping === null) await writeItems(file, target, options);
+      else tables.push(await writeTable(file, target, mapping, plans, options));
     } catch (error) {
       const found = toUploadError(error, file.name);
       if (!isFault(found)) throw found;
       // After this line or row, the file cannot be read.
-      draft.addFault(found);
+      target.report.faults.addError(found);
     }
   }
   return mergeFeatures(tables.map(({ features }) => features)).map(toMappable);
@@ -104,28 +112,27 @@ const OF_ALL_ROWS: ReadonlySet<JsonlErrorCode> = new Set([
 /** Writes the lines of a file, which are items. */
 async function writeItems(
   file: TableFile,
-  draft: DatasetDraft,
+  { draft, read, signal }: Target,
   { maxLineBytes, maxDepth }: FilesSourceOptions,
-  signal: AbortSignal,
 ): Promise<void> {
   const { name, section, detected } = file;
   const content = readTextFile(sourceOf(file), detected, { signal });
   const lines = splitLines(content, { file: name, maxLineBytes, signal });
-  await draft.section(section, { file: name }).writeLines(lines, { file: name, maxDepth, maxLineBytes });
+  const options = { file: name, maxDepth, maxLineBytes };
+  await draft.section(section, { file: name, read }).writeLines(lines, options);
 }
 
 async function writeTable(
   file: TableFile,
-  draft: DatasetDraft,
+  { draft, read, signal }: Target,
   mapping: Mapping,
   plans: Map<string, MappingPlan>,
   { maxLineBytes: maxItemBytes, wholeFile }: FilesSourceOptions & { readonly wholeFile: boolean },
-  signal: AbortSignal,
 ): Promise<Table> {
   const { name, section } = file;
   const { table, columns, features } = await openSection(file, mapping, { wholeFile, signal });
   const plan = { mapping, features, maxItemBytes };
-  const writer = draft.section(section, { itemsTotal: table.rowCount, file: name });
+  const writer = draft.section(section, { itemsTotal: table.rowCount, file: name, read });
   // Tables with the same columns share a plan: an encoder for it takes longer to make than a small table to encode.
   const key = JSON.stringify(plan.features);
   const shared = plans.get(key) ?? plan;

@@ -29,24 +29,26 @@ export function hubSource(
   return {
     start: { source: 'hub', path, split, subset, revision },
     toError: (fault) => fault,
-    async write(draft, signal) {
+    async write(draft, report, signal) {
       const dataset = await hub.openDataset({ path, revision, token, signal });
-      draft.countBytesOf(dataset);
       const textColumns = typedColumns(mapping);
       try {
         const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid: true });
         const { columns, features } = planMapping(mapping, reader.features, reader);
         const plan = { mapping, features, maxItemBytes };
         const rows = reader.cellBatches({ columns, signal });
-        await draft.section(SECTION_NAME, { itemsTotal: reader.numRows }).writeCells(rows, plan);
+        const section = draft.section(SECTION_NAME, { itemsTotal: reader.numRows, read: dataset });
+        await section.writeCells(rows, plan);
         const slice = { reader, resolvedRevision: dataset.resolvedRevision };
-        const facts = { mapping: mappingAsSent, skipped: skippedRows(draft) };
+        const facts = { mapping: mappingAsSent, skipped: skippedRows(report) };
         const schema = canonicalJson(hubSchema(config, slice, facts));
         return { dataset: { name, description, notes: null, source: 'hub', schema } };
       } catch (error) {
         if (!(error instanceof HubError && error.code === 'invalid_row')) throw error;
         // After this row, the file cannot be read.
-        draft.addFault(new JsonlError('invalid_row', error.message, error.location, { cause: error }));
+        report.faults.addError(
+          new JsonlError('invalid_row', error.message, error.location, { cause: error }),
+        );
         return null;
       }
     },

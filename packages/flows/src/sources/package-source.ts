@@ -1,9 +1,9 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { isDatasetName, MAX_NAME_LENGTH, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { PackageError, PackageReader } from '@svc/pkg-format';
+import type { PackageError, PackageReader, PackageRun } from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
-import type { DatasetDraft } from '@svc/store';
+import type { DatasetDraft, ImportedResult, ImportReport } from '@svc/store';
 import type { ImportSource } from '../import-dataset.ts';
 import type { UploadRequest } from '../requests.ts';
 import { type ResultReader, readResults } from '../results/result-reader.ts';
@@ -32,9 +32,17 @@ export function packageSource(
   return {
     start: { source: 'pkg_zip', bytes },
     toError: (fault) => toPackageError(fault, '') as PackageError,
-    async write(draft, signal) {
+    async write(draft, report, signal) {
       const pkg = await open();
-      await writeSections(pkg, draft, options, signal);
+      await writeSections(pkg, draft, report, options, signal);
+      const { hashes } = draft;
+      const verify = (): Promise<void> => pkg.verify(hashes, { signal });
+      async function* results(run: PackageRun): AsyncGenerator<readonly ImportedResult[]> {
+        yield* readResults(run, options.results, hashes.sections, signal);
+        await verify();
+      }
+      const run = report.faults.total > 0 ? null : await pkg.readRun({ signal });
+      if (run === null && report.faults.total === 0) await verify();
       const description = request.description ?? textOf(memberOf(pkg.meta, 'description'));
       const name = request.name ?? nameOf(pkg.manifest) ?? nameOfFile(request.fileName);
       return {
@@ -43,14 +51,7 @@ export function packageSource(
           notes: textOf(memberOf(pkg.meta, 'notes')),
           schema: canonicalJson(packageProvenance(pkg.manifest, pkg.meta)),
         },
-        async complete() {
-          const { hashes } = draft;
-          const run = await pkg.readRun({ signal });
-          if (run !== null) {
-            await draft.insertRun(run, readResults(run, options.results, hashes.sections, signal));
-          }
-          await pkg.verify(hashes, { signal });
-        },
+        run: run === null ? null : { facts: run, results: results(run) },
       };
     },
   };
@@ -59,6 +60,7 @@ export function packageSource(
 async function writeSections(
   pkg: PackageReader,
   draft: DatasetDraft,
+  report: ImportReport,
   { maxLineBytes, maxDepth }: PackageSourceOptions,
   signal: AbortSignal,
 ): Promise<void> {
@@ -70,7 +72,7 @@ async function writeSections(
     } catch (error) {
       // A line that is too long, after which the section is not read.
       if (!(error instanceof JsonlError && error.code === 'line_too_long')) throw toPackageError(error, file);
-      draft.addFault(error);
+      report.faults.addError(error);
     }
   }
 }

@@ -102,13 +102,6 @@ export class ImportMeter {
     throw this.#error('maxExpansionRatio', problem, location);
   }
 
-  /** Starts again. */
-  reset(): void {
-    this.#rows = 0;
-    this.#textBytes = 0;
-    this.#embeddedBytes = 0;
-  }
-
   #error(limit: keyof ImportLimits, problem: string, location: SourceLocation): JsonlError {
     const place = location.row === undefined ? '' : `, exceeded at row ${location.row}`;
     return new JsonlError('package_limit', `The import ${problem} (${this.#names[limit]})${place}`, location);

@@ -1,7 +1,7 @@
 import { dryRun, type ImportSource, importDataset, observeImport, requestFailure } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { json, type RouteResponse } from '@svc/runtime';
-import type { IdempotencyClaim, Store, StoredResponse } from '@svc/store';
+import { type IdempotencyClaim, ImportReport, type Store, type StoredResponse } from '@svc/store';
 import { serializeDryRun } from '../hub/serialize.ts';
 import { datasetCreated } from './serialize.ts';
 
@@ -18,12 +18,13 @@ export async function importNow(
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
-  await using draft = await store.datasets.begin({ signal });
+  const report = new ImportReport();
+  await using draft = await store.datasets.begin({ signal, report });
   const observed = observeImport(observers, source.start, draft);
   try {
-    await importDataset(source, draft, signal);
-    if (claim !== undefined) await draft.saveResponse(claim, datasetCreated);
-    const dataset = await draft.commit();
+    const content = await importDataset(source, draft, report, signal);
+    const response = claim === undefined ? undefined : { claim, of: datasetCreated };
+    const dataset = await draft.commit({ ...content, response });
     observed.finished(dataset);
     return datasetCreated(dataset);
   } catch (error) {
@@ -38,6 +39,7 @@ export async function dryRunNow(
   source: ImportSource,
   signal: AbortSignal,
 ): Promise<RouteResponse> {
-  await using draft = await store.datasets.begin({ signal, dryRun: true });
-  return json(serializeDryRun(await dryRun(source, draft, signal)));
+  const report = new ImportReport();
+  await using draft = await store.datasets.begin({ signal, report, dryRun: true });
+  return json(serializeDryRun(await dryRun(source, draft, report, signal)));
 }

@@ -15,7 +15,6 @@ beforeAll(async () => {
   database = await createTestDatabase();
   line = await startTcpProxy(database.url);
   store = createStore({ url: throughLine(database.url, line), poolSize: 4 });
-  // The pool knows how to store small imports once it has connected.
   await names();
 });
 beforeEach(() => {
@@ -31,11 +30,11 @@ const names = async (): Promise<string[]> =>
   (await store.datasets.list({ limit: 100 })).data.map(({ name }) => name);
 
 describe('a line that breaks at the end of an import', () => {
-  const small = { lines: ['{"id":1}'], last: 'insert_with_items' };
-  const copied = { lines: [`{"inputs":{"prompt":"${'x'.repeat(70_000)}"}}`], last: 'COMMIT' };
+  const small = { size: 'small', lines: ['{"id":1}'] };
+  const copied = { size: 'copied', lines: [`{"inputs":{"prompt":"${'x'.repeat(70_000)}"}}`] };
 
-  it.each([small, copied])('after $last: the dataset is there', async ({ lines, last }) => {
-    line.loseResponseTo = last;
+  it.each([small, copied])('after the commit of a $size import: the dataset is there', async ({ lines }) => {
+    line.loseResponseTo = 'COMMIT';
     const dataset = await importItems(store.datasets, { a: lines }, { name: 'kept' });
     line.loseResponseTo = null;
     expect(await store.datasets.get(dataset.id)).toEqual(dataset);
@@ -43,7 +42,7 @@ describe('a line that breaks at the end of an import', () => {
     await store.datasets.delete(dataset.id);
   });
 
-  it('before the only statement of a small import arrives: nothing is', async () => {
+  it('before the statements of a small import arrive: nothing is', async () => {
     line.line = 'stalls';
     const failed = importItems(store.datasets, { a: small.lines }, { name: 'lost' });
     setTimeout(() => {
@@ -63,9 +62,9 @@ describe('a line that breaks at the end of an import', () => {
   });
 
   it.each([small, copied])(
-    'and stays broken after $last: the import fails, after a short time',
-    async ({ lines, last }) => {
-      line.loseResponseTo = last;
+    'and stays broken after the commit of a $size import: the import fails, after a short time',
+    async ({ lines }) => {
+      line.loseResponseTo = 'COMMIT';
       const { target } = line;
       const failed = importItems(store.datasets, { a: lines }, { name: 'unknown' });
       line.target = null;
@@ -110,9 +109,9 @@ describe('a run in an import', () => {
   it('has finished, is counted, and is never queued', async () => {
     await using draft = await store.datasets.begin({});
     await writeSections(draft, sections);
-    const { id, versionHash } = await draft.insert(metaOf({ name: 'with a run' }));
-    await draft.insertRun(run, batches([result(0, 1), result(1, 0.5)], [result(2, null)]));
-    await draft.commit();
+    const results = batches([result(0, 1), result(1, 0.5)], [result(2, null)]);
+    const dataset = metaOf({ name: 'with a run' });
+    const { id, versionHash } = await draft.commit({ dataset, run: { facts: run, results } });
     const { data } = await store.runs.list({ limit: 10, datasetId: id });
     expect(data).toMatchObject([
       {
@@ -136,7 +135,6 @@ describe('a run in an import', () => {
     const importing = async (): Promise<void> => {
       await using draft = await store.datasets.begin({});
       await writeSections(draft, sections);
-      await draft.insert(metaOf({ name: 'killed' }));
       async function* killing(): AsyncGenerator<readonly ImportedResult[]> {
         yield [result(0, 1)];
         await queryDatabase(
@@ -146,8 +144,8 @@ describe('a run in an import', () => {
         );
         yield [result(1, 1)];
       }
-      await draft.insertRun(run, killing());
-      await draft.commit();
+      const dataset = metaOf({ name: 'killed' });
+      await draft.commit({ dataset, run: { facts: run, results: killing() } });
     };
     await expect(importing()).rejects.toMatchObject({ code: 'unavailable' });
     expect(await names()).toEqual(before);

@@ -1,0 +1,255 @@
+import { randomUUID } from 'node:crypto';
+import { createYielder } from '@svc/concurrency';
+import type { SourceLocation } from '@svc/jsonl-v23';
+import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
+import { AssetWriter } from '../assets/asset-writer.ts';
+import type { StoreContext } from '../context.ts';
+import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-section.ts';
+import type { ReadFile } from '../copy/encode-with-files.ts';
+import type { EncodedRows, LineOptions, MappingPlan } from '../copy/encoded-rows.ts';
+import { interruptible } from '../copy/interruptible.ts';
+import type { DatasetSummary } from '../datasets/dataset-row.ts';
+import {
+  completeClaim,
+  type IdempotencyClaim,
+  type StoredResponse,
+} from '../idempotency/idempotency-store.ts';
+import { completeJob } from '../jobs/end-job.ts';
+import type { TaskClaim } from '../queue/task-queue.ts';
+import { checkRunTexts, type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
+import type { ImportedResult } from '../runs/insert-results.ts';
+import { type DraftHashes, type DraftProgress, DraftTotals, type ReadSource } from './draft-totals.ts';
+import { type FaultList, ImportReport } from './import-report.ts';
+import { ImportRoom } from './import-room.ts';
+import { checkTexts, type DatasetMeta, type NewDataset, summaryOf } from './insert-dataset.ts';
+import { PartRows } from './part-rows.ts';
+import type { SectionTotals } from './section-totals.ts';
+
+export interface DraftOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called after every batch. */
+  readonly onProgress?: ((progress: DraftProgress) => void) | undefined;
+  /** Gets the lines and rows that are no items. After the first fault, the draft rolls back and goes on checking. */
+  readonly report?: ImportReport | undefined;
+  /** Does everything that an import does, and stores nothing. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** What is known of a section before its first row. */
+export interface SectionOptions {
+  /** Items that it will have, as far as known; for the progress. */
+  readonly itemsTotal?: number | null | undefined;
+  /** The file that its rows come from, for their errors. */
+  readonly file?: string | undefined;
+  /** What its rows are read from. They may make only so many bytes of items as its files allow. */
+  readonly read?: ReadSource | undefined;
+}
+
+export interface WriteLinesOptions extends LineOptions {
+  /** Reads a file that an item refers to; lines without such items need none. */
+  readonly readFile?: ReadFile | undefined;
+}
+
+/** Writes the items of one section, in order. Reads batches as fast as the database takes rows, and takes them over. */
+export interface SectionWriter {
+  /**
+   * Files are read up to the first fault.
+   *
+   * @throws what `batches` and `readFile` throw, unchanged; StoreError `unavailable`, `invalid_request` for an item that
+   *   is too large for the database
+   */
+  writeLines(batches: AsyncIterable<LineBatch>, options: WriteLinesOptions): Promise<void>;
+  /** Leaves faulty rows out where the mapping skips them. @throws as {@link writeLines} */
+  writeCells(batches: AsyncIterable<CellBatch>, plan: MappingPlan): Promise<void>;
+}
+
+/** What a dataset is made of besides its items. */
+export interface DraftContent {
+  readonly dataset: DatasetMeta;
+  /** A finished run of the dataset, with its results in batches: each once, of items of the dataset. */
+  readonly run?: {
+    readonly facts: ImportedRun;
+    readonly results: AsyncIterable<readonly ImportedResult[]>;
+  } | null;
+}
+
+export interface DraftCommit extends DraftContent {
+  /** The job that imports the dataset, which succeeds with it. */
+  readonly job?: TaskClaim | undefined;
+  /** The idempotent request that imports the dataset, and its response. */
+  readonly response?:
+    | { readonly claim: IdempotencyClaim; readonly of: (dataset: DatasetSummary) => StoredResponse }
+    | undefined;
+}
+
+/**
+ * A dataset that is being written: each section becomes a part, whose rows are stored as they come. The dataset is invisible
+ * until `commit`, gone when the draft is disposed without. All methods throw StoreError `unavailable`, and those that write
+ * rows JsonlError `package_limit` (see `StoreOptions.importLimits`).
+ *
+ * @example
+ * await using draft = await store.datasets.begin({ signal });
+ * await draft.section('default').writeLines(batches, { file, maxDepth, maxLineBytes });
+ * const stored = await draft.commit({ dataset: { name, description, notes, source, schema } });
+ */
+export class DatasetDraft implements AsyncDisposable {
+  readonly #context: StoreContext;
+  readonly #options: DraftOptions;
+  readonly #report: ImportReport;
+  readonly #permit: Disposable;
+  readonly #id: string = randomUUID();
+  readonly #room: ImportRoom;
+  #totals: DraftTotals;
+  #rows: PartRows;
+  #assets: AssetWriter;
+
+  private constructor(context: StoreContext, options: DraftOptions, permit: Disposable) {
+    this.#context = context;
+    this.#options = options;
+    this.#report = options.report ?? new ImportReport();
+    this.#permit = permit;
+    this.#room = new ImportRoom(context.diskShare);
+    this.#totals = new DraftTotals(context.importLimits);
+    this.#rows = new PartRows(context.pool, options.signal);
+    this.#assets = new AssetWriter(context.assets, options.signal);
+  }
+
+  /**
+   * Waits for a permit to import, which the draft holds until it is disposed.
+   *
+   * @throws StoreError `unavailable` when no import ends in time; the signal's reason
+   */
+  static async begin(context: StoreContext, options: DraftOptions): Promise<DatasetDraft> {
+    return new DatasetDraft(context, options, await context.imports.acquire(options.signal));
+  }
+
+  /** Adds a section; write its items before you add the next one. */
+  section(name: string, { itemsTotal = null, file, read }: SectionOptions = {}): SectionWriter {
+    const totals = this.#totals;
+    const section = totals.addSection(name, itemsTotal, read);
+    const { encoder } = this.#context;
+    return {
+      writeLines: async (batches, options) => {
+        const locate = (): SourceLocation => ({ file: options.file });
+        const counted = totals.countRows(batches, ({ itemCount }) => itemCount, locate);
+        const lineOptions = { ...options, checksOnly: this.#isRefused };
+        const encoded = encodeLines(encoder, section.id, counted, lineOptions, this.#options.signal);
+        await this.#write(section, encoded, { failures: this.#report.faults, file, locate });
+      },
+      writeCells: async (batches, plan) => {
+        const locate = (row: number): SourceLocation => ({ row });
+        const counted = totals.countRows(batches, ({ rowCount }) => rowCount, locate);
+        const failures = this.#report.listFor(plan.mapping.invalidRows);
+        await this.#write(section, encodeCells(encoder, section.id, counted, plan), {
+          failures,
+          file,
+          locate,
+        });
+      },
+    };
+  }
+
+  get progress(): DraftProgress {
+    return this.#totals.progress;
+  }
+
+  /** Counts and hashes of all sections. Ends the last one. */
+  get hashes(): DraftHashes {
+    return this.#totals.hashes;
+  }
+
+  /** Discards all sections and rows, so that the import can begin again. */
+  async restart(): Promise<void> {
+    await this.#discard();
+    this.#totals = new DraftTotals(this.#context.importLimits);
+  }
+
+  /**
+   * Stores the dataset with what belongs to it. When the connection breaks during the commit, finds out whether it
+   * committed. A dry run reads and checks the same.
+   *
+   * @throws StoreError `invalid_request` for a text that cannot be stored; `superseded`, `job_finished` for a job or a
+   *   request of which somebody else took care; what `results` throws
+   */
+  async commit({ dataset: meta, run, job, response }: DraftCommit): Promise<DatasetSummary> {
+    if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');
+    const { sections, versionHash } = this.hashes;
+    const dataset: NewDataset = { ...meta, ...this.#totals.counts, id: this.#id, versionHash };
+    checkTexts(dataset, sections);
+    if (run) checkRunTexts(run.facts);
+    if (this.#options.dryRun === true) {
+      if (run) for await (const _ of run.results);
+      return summaryOf(dataset, sections, new Date());
+    }
+    const rows = this.#rows;
+    const { createdAt, transactionId } = await rows.insertDataset(dataset, sections);
+    const summary = summaryOf(dataset, sections, createdAt);
+    if (run) await rows.run((client) => insertImportedRun(client, dataset, run.facts, run.results));
+    if (job) await rows.run((client) => completeJob(client, job, dataset.id));
+    if (response) await rows.run((client) => completeClaim(client, response.claim, response.of(summary)));
+    // As late as possible: a concurrent import of the same files waits from here to the commit.
+    if (!this.#assets.isEmpty) await rows.run((client) => this.#assets.store(client, dataset.id));
+    await rows.commit(transactionId);
+    return summary;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await this.#rows[Symbol.asyncDispose]();
+    } finally {
+      this.#room[Symbol.dispose]();
+      this.#permit[Symbol.dispose]();
+    }
+  }
+
+  get #isRefused(): boolean {
+    return this.#report.faults.total > 0;
+  }
+
+  async #write(
+    section: SectionTotals,
+    batches: AsyncIterable<EncodedBatch>,
+    { failures: found, file, locate }: WrittenRows,
+  ): Promise<void> {
+    const { signal, onProgress } = this.#options;
+    const yieldToEventLoop = createYielder();
+    let rows = 0;
+    for await (const { encoded, bytes } of interruptible(batches, (next) => this.#rows.wait(next))) {
+      signal?.throwIfAborted();
+      const { itemCount, failures } = encoded;
+      rows += itemCount + (failures?.total ?? 0);
+      this.#totals.add(section, encoded, bytes, locate(rows - 1));
+      if (failures !== null) found.add(failures, file);
+      onProgress?.(this.progress);
+      if (this.#isRefused) await this.#discard();
+      else if (this.#options.dryRun !== true) await this.#store(encoded);
+      this.#context.encoder.recycle(encoded);
+      await yieldToEventLoop();
+    }
+    // The last bytes of a source may come after its last row.
+    onProgress?.(this.progress);
+  }
+
+  /** Stores a batch, and the files that its items embed once there are many. */
+  async #store({ rows, itemBytes, contents }: EncodedRows): Promise<void> {
+    await this.#room.add(contents.reduce((sum, { bytes }) => sum + bytes.byteLength, itemBytes));
+    await this.#rows.write(rows);
+    this.#assets.add(contents);
+    if (this.#assets.isFull) await this.#rows.run((client) => this.#assets.stage(client));
+  }
+
+  /** Rolls back what is stored: to check the rest may take long, and needs no connection. */
+  async #discard(): Promise<void> {
+    const { signal } = this.#options;
+    await this.#rows[Symbol.asyncDispose]();
+    this.#rows = new PartRows(this.#context.pool, signal);
+    this.#assets = new AssetWriter(this.#context.assets, signal);
+  }
+}
+
+/** Where the rows of a section are, and where their failures go. */
+interface WrittenRows {
+  readonly failures: FaultList;
+  readonly file: string | undefined;
+  locate(row: number): SourceLocation;
+}
