@@ -25,13 +25,13 @@ export interface FormField {
   readonly isTruncated: boolean;
 }
 
-export interface FormFile {
+interface FormFile {
   readonly kind: 'file';
   readonly name: string;
   /** Without any folder; empty when the client gave none. */
   readonly fileName: string;
-  /** All of its bytes where the form is in memory; else pieces, and the form goes on when they have been read. */
-  readonly content: Buffer | AsyncIterable<Buffer>;
+  /** In pieces; the form goes on when they have been read. */
+  readonly content: AsyncIterable<Buffer>;
 }
 
 /**
@@ -112,7 +112,7 @@ export const tooLarge = (limits: FormLimits): RequestError =>
   new RequestError('upload_too_large', `The file must have at most ${limits.maxUploadBytes} bytes.`);
 
 /** The error for a form with too many parts or fields. */
-export const tooManyParts = (
+const tooManyParts = (
   { maxFormFields }: FormLimits,
   what: string = 'parts besides its files',
 ): RequestError => invalid('', `The form must have at most ${maxFormFields} ${what}.`);
@@ -138,7 +138,7 @@ async function* fileContent(stream: Readable, failure: () => Error | null): Asyn
 }
 
 /** A parser with the limits of a form. @throws RequestError `invalid_request` */
-export function openForm(request: Request, limits: FormLimits): busboy.Busboy {
+function openForm(request: Request, limits: FormLimits): busboy.Busboy {
   try {
     return busboy({
       headers: request.headers,
@@ -160,7 +160,7 @@ export function openForm(request: Request, limits: FormLimits): busboy.Busboy {
 }
 
 /** Reports each field of a form, and why the form cannot be read. */
-export function onFields(
+function onFields(
   form: busboy.Busboy,
   limits: FormLimits,
   take: (field: FormField) => void,

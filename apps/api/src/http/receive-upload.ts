@@ -2,7 +2,6 @@ import { type StagedFile, type Staging, UploadStage } from '@svc/flows';
 import { RequestError } from '@svc/runtime';
 import type { Request } from 'express';
 import { type FormField, type FormLimits, formParts, invalid, maxFormBytes, tooLarge } from './form-parts.ts';
-import { smallFormParts } from './small-form.ts';
 
 /** A multipart form with its files. Disposing of it deletes the files. */
 export interface Upload extends AsyncDisposable {
@@ -10,9 +9,6 @@ export interface Upload extends AsyncDisposable {
   readonly files: readonly StagedFile[];
   readonly fields: ReadonlyMap<string, string>;
 }
-
-/** A form up to this size is read into memory: to parse it as a stream would take longest. */
-const SMALL_FORM_BYTES = 64 * 1024;
 
 /**
  * Receives a multipart form with files (RFC 7578), its parts in any order: large files go to the staging folder while
@@ -44,10 +40,7 @@ export async function receiveUpload(
     totalBytes += bytes;
     if (totalBytes > limits.maxUploadBytes) throw tooLarge(limits);
   };
-  // A body has no more bytes than it declares.
-  const isSmall = declaredBytes > 0 && declaredBytes <= SMALL_FORM_BYTES;
-  const parts = isSmall ? await smallFormParts(request, limits, signal) : formParts(request, limits, signal);
-  for await (const part of parts) {
+  for await (const part of formParts(request, limits, signal)) {
     if (part.kind === 'field') {
       fields.set(part.name, fieldValue(part, names, fields, limits));
       continue;
@@ -55,11 +48,6 @@ export async function receiveUpload(
     const { name, fileName, content } = part;
     if (name !== 'file') {
       throw invalid(name, `Unexpected file field ${JSON.stringify(name.slice(0, 100))}; expected "file".`);
-    }
-    if (Buffer.isBuffer(content)) {
-      onBytes(content.byteLength);
-      files.push(stage.keep(fileName, content));
-      continue;
     }
     const declaredRest = Math.max(0, declaredBytes - totalBytes);
     files.push(await stage.add(fileName, counted(content, onBytes), declaredRest));

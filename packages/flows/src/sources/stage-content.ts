@@ -61,13 +61,6 @@ export class UploadStage implements AsyncDisposable {
     return this.#files.use(this.#staging.create());
   }
 
-  /** Keeps the content of a file that is in memory anyway. */
-  keep(fileName: string, content: Uint8Array): StagedFile {
-    const bytes = content.byteLength;
-    this.#memoryLeft -= bytes;
-    return { path: null, content, fileName, bytes, sha256: hash('sha256', content, 'hex') };
-  }
-
   /**
    * Takes the content of a file while it arrives; ends after the last write, also when it fails.
    *
@@ -82,7 +75,7 @@ export class UploadStage implements AsyncDisposable {
     const chunks = content[Symbol.asyncIterator]();
     try {
       const head = await readHead(chunks, Math.min(SMALL_BYTES, this.#memoryLeft));
-      if (head.isWhole) return this.keep(fileName, Buffer.concat(head.chunks));
+      if (head.isWhole) return this.#keep(fileName, Buffer.concat(head.chunks));
       const file = this.create();
       const facts = await writeFile(file, joined(head.chunks, chunks), declaredBytes);
       return { path: file.path, content: null, fileName, ...facts };
@@ -93,6 +86,12 @@ export class UploadStage implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#files.disposeAsync();
+  }
+
+  #keep(fileName: string, content: Uint8Array): StagedFile {
+    const bytes = content.byteLength;
+    this.#memoryLeft -= bytes;
+    return { path: null, content, fileName, bytes, sha256: hash('sha256', content, 'hex') };
   }
 }
 
