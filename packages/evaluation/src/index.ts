@@ -8,13 +8,15 @@ export {
 } from './config/checker-schemas.ts';
 export { isForbiddenAddress } from './config/is-forbidden-address.ts';
 export { parseRescore, parseRunConfig, parseStoredRunConfig } from './config/parse-run-config.ts';
-export type {
-  JudgeConfig,
-  ModelConfig,
-  Price,
-  ProviderConfig,
-  RunConfig,
-  RunSelection,
+export {
+  checkerOf,
+  type JudgeConfig,
+  type ModelConfig,
+  type Price,
+  type ProviderConfig,
+  promptsOf,
+  type RunConfig,
+  type RunSelection,
 } from './config/run-config.ts';
 export {
   JUDGE_SCHEMA,
@@ -24,7 +26,6 @@ export {
   RUN_CONFIG_SCHEMA,
   SELECT_SCHEMA,
 } from './config/run-config-schema.ts';
-export { runConfigToJson } from './config/run-config-to-json.ts';
 export { fieldMissing, lastMessageText } from './item/last-message.ts';
 export { isIndex, pointerSteps } from './item/text-at.ts';
 export { wireConversation } from './item/wire-conversation.ts';

@@ -1,5 +1,6 @@
 import {
   type CheckRunner,
+  checkerOf,
   checkRunPattern,
   describePlan,
   type RunConfig,
@@ -38,10 +39,10 @@ export async function planRun(
   { store, checks }: PlanRunDeps,
   { datasetId, config, checkerPath, isRescore = false, signal }: PlanRunRequest,
 ): Promise<{ readonly plan: RunPlan; readonly warnings: readonly RunWarning[] }> {
-  await checkRunPattern(config.checker, checkerPath, checks, signal);
+  await checkRunPattern(checkerOf(config), checkerPath, checks, signal);
   const { schema } = await store.datasets.get(datasetId);
-  const scoring = scoringFacts(config, config.judge === null ? null : defaultJudgePrompts(schema));
-  const found = await store.runs.plan({ datasetId, selection: config.select, scoring, signal });
+  const scoring = scoringFacts(config, config.judge === undefined ? null : defaultJudgePrompts(schema));
+  const found = await store.runs.plan({ datasetId, selection: config.select ?? null, scoring, signal });
   const usable = await withoutUnusableAnswers(found.counts, found.answers, checks, signal);
   const counts = await withoutInvalidPatterns(usable, found.patterns, checks, signal);
   const { type } = config.provider;

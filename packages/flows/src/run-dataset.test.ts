@@ -97,10 +97,7 @@ function provider(
 const CONFIG: RunDatasetOptions['config'] = {
   repetitions: 1,
   concurrency: 4,
-  judge: null,
-  prompts: { system: null, template: null },
-  checker: null,
-  maxConsecutiveFailures: 20,
+  max_consecutive_failures: 20,
 };
 
 const echo = provider(async ({ messages }) => messages.at(-1)?.content ?? null);
@@ -445,8 +442,7 @@ describe('runDataset', () => {
     const config: typeof CONFIG = {
       ...CONFIG,
       judge: {
-        ...{ type: 'openai_compatible', baseUrl: '', model: '', params: {}, apiKeyEnv: null },
-        ...{ auth: 'bearer', query: {}, extraHeaders: {}, threshold: 0.7, price: null },
+        ...{ type: 'openai_compatible', base_url: '', model: '', params: {}, threshold: 0.7 },
       },
     };
     await run(session, echo, { config, defaultJudgePrompts: 'From the dataset' }, judge);

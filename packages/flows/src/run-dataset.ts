@@ -1,7 +1,9 @@
 import { forEachConcurrently } from '@svc/concurrency';
 import {
   type CheckRunner,
+  checkerOf,
   type Provider,
+  promptsOf,
   type RunClock,
   type RunConfig,
   type RunEnd,
@@ -34,7 +36,14 @@ export interface RunDatasetDeps {
 export interface RunDatasetOptions {
   readonly config: Pick<
     RunConfig,
-    'repetitions' | 'concurrency' | 'judge' | 'prompts' | 'checker' | 'maxConsecutiveFailures'
+    | 'repetitions'
+    | 'concurrency'
+    | 'judge'
+    | 'system_prompt'
+    | 'prompt_template'
+    | 'checker'
+    | 'checker_mode'
+    | 'max_consecutive_failures'
   >;
   /** `default_judge_prompts` of the dataset's package; null without them. */
   readonly defaultJudgePrompts: JsonValue;
@@ -66,10 +75,11 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
           threshold: config.judge?.threshold ?? 0.5,
           defaultPrompts: options.defaultJudgePrompts,
         };
+  const scoring = { prompts: promptsOf(config), checker: checkerOf(config) };
   const itemDeps = { provider, judge, checks, clock, readFile: session.readAsset };
   const results = createResultWriter((batch) => session.saveResults(batch), MAX_WAITING_RESULTS);
 
-  const outage = createOutageDetector(config.maxConsecutiveFailures);
+  const outage = createOutageDetector(config.max_consecutive_failures);
   let end: RunEnd = { status: 'completed' };
   try {
     await forEachConcurrently(
@@ -77,7 +87,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
       { concurrency: config.concurrency, signal },
       async ({ item, repetition }, itemSignal) => {
         await turns.take();
-        const result = await runItem(itemDeps, item, repetition, config, itemSignal);
+        const result = await runItem(itemDeps, item, repetition, scoring, itemSignal);
         await results.write(result);
         outage.check(result);
       },

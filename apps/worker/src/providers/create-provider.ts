@@ -34,14 +34,14 @@ export interface RunProviders {
 export function createProviders(config: RunConfig, deps: ProviderDeps): RunProviders {
   const shared: Shared = {
     ...deps,
-    maxRetries: config.maxRetries,
-    timeoutMs: config.timeoutMs,
-    pacer: createRequestPacer(config.requestsPerMinute),
+    maxRetries: config.max_retries,
+    timeoutMs: config.timeout_ms,
+    pacer: createRequestPacer(config.requests_per_minute ?? null),
     secrets: spellingsOf(keysOf([config.provider, config.judge], deps.providerKeys)),
   };
   return {
     provider: createProvider(config.provider, shared),
-    judge: config.judge === null ? null : createProvider(config.judge, shared),
+    judge: config.judge === undefined ? null : createProvider(config.judge, shared),
     secrets: shared.secrets,
   };
 }
@@ -49,10 +49,10 @@ export function createProviders(config: RunConfig, deps: ProviderDeps): RunProvi
 /** What the providers of a run share. */
 type Shared = ProviderDeps & Pick<ModelProviderOptions, 'maxRetries' | 'timeoutMs' | 'pacer' | 'secrets'>;
 
-function keysOf(models: readonly (ProviderConfig | JudgeConfig | null)[], keys: ProviderKeys): string[] {
+function keysOf(models: readonly (ProviderConfig | JudgeConfig | undefined)[], keys: ProviderKeys): string[] {
   return models.flatMap((model) => {
-    if (model === null || !('apiKeyEnv' in model)) return [];
-    const key = providerKey(model.apiKeyEnv, model.baseUrl, keys);
+    if (model === undefined || !('base_url' in model)) return [];
+    const key = providerKey(model.api_key_env ?? null, model.base_url, keys);
     return typeof key === 'string' ? [key] : [];
   });
 }
@@ -72,7 +72,7 @@ function createProvider(
         ...shared,
         ...provider,
         wireFormat: provider.type === 'anthropic' ? 'anthropic_messages' : 'chat_completions',
-        apiKey: providerKey(provider.apiKeyEnv, provider.baseUrl, providerKeys),
+        apiKey: providerKey(provider.api_key_env ?? null, provider.base_url, providerKeys),
       });
   }
 }

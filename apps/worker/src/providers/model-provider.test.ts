@@ -72,14 +72,12 @@ function ask(
 ) {
   const provider = createModelProvider({
     wireFormat: 'chat_completions',
-    ...{ auth: 'bearer', query: {}, extraHeaders: {} },
     pacer: { turn: async () => 0 },
     turns: createTurns(),
     metrics: createMetrics({ version: 'test', collectProcessMetrics: false }),
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    base_url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     model: 'm',
     params: {},
-    apiKeyEnv: null,
     apiKey: key,
     secrets: spellingsOf([key]),
     maxRetries: 3,
@@ -191,9 +189,9 @@ describe('the wire formats', () => {
       service_tier: 'default',
     };
     handlers = [reply(200, JSON.stringify(body))];
-    const extraHeaders = { 'OpenAI-Organization': 'org-1' };
+    const extra_headers = { 'OpenAI-Organization': 'org-1' };
     const query = { 'api-version': '2024-10-21' };
-    const azure = { auth: 'api-key', extraHeaders, query } as const;
+    const azure = { auth: 'api-key', extra_headers, query } as const;
     expect(await ask(azure, undefined, { messages: chat })).toEqual({
       output: 'Hello!',
       usage: body.usage,
@@ -224,8 +222,8 @@ describe('the wire formats', () => {
       usage: { input_tokens: 2_095, output_tokens: 503, cache_read_input_tokens: 5 },
     };
     handlers = [reply(200, JSON.stringify(body))];
-    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const anthropic = { wireFormat: 'anthropic_messages', baseUrl } as const;
+    const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const anthropic = { wireFormat: 'anthropic_messages', base_url } as const;
     expect(await ask(anthropic, undefined, { messages: chat })).toEqual({
       output: 'Hi! My name is Claude.',
       usage: body.usage,
@@ -487,7 +485,7 @@ describe('errors', () => {
   });
 
   it('of a refused connection are retried and then become unavailable', async () => {
-    await expect(ask({ baseUrl: 'http://127.0.0.1:1', maxRetries: 1 })).rejects.toMatchObject({
+    await expect(ask({ base_url: 'http://127.0.0.1:1', maxRetries: 1 })).rejects.toMatchObject({
       code: 'provider_unavailable',
     });
     expect(waits).toHaveLength(1);
@@ -564,14 +562,14 @@ describe('errors', () => {
       await new Promise<void>((resolve) => one.listen(0, '127.0.0.1', resolve));
       const { port } = one.address() as AddressInfo;
       for (const path of ['', '/v1']) {
-        const error = await ask({ baseUrl: `http://127.0.0.1:${port}${path}`, maxRetries: 0 }).catch(
+        const error = await ask({ base_url: `http://127.0.0.1:${port}${path}`, maxRetries: 0 }).catch(
           (caught: unknown) => caught as RunError,
         );
         found.push(`${(error as RunError).code}: ${(error as RunError).message}`);
       }
       one.close();
     }
-    const closed = await ask({ baseUrl: 'http://127.0.0.1:1', maxRetries: 0 }).catch(
+    const closed = await ask({ base_url: 'http://127.0.0.1:1', maxRetries: 0 }).catch(
       (caught: unknown) => caught as RunError,
     );
     found.push(`${(closed as RunError).code}: ${(closed as RunError).message}`);
@@ -583,14 +581,14 @@ describe('errors', () => {
   it('of TLS have their own message', async () => {
     handlers = [reply(200, '')];
     const { port } = server.address() as AddressInfo;
-    await expect(ask({ baseUrl: `https://127.0.0.1:${port}`, maxRetries: 0 })).rejects.toMatchObject({
+    await expect(ask({ base_url: `https://127.0.0.1:${port}`, maxRetries: 0 })).rejects.toMatchObject({
       code: 'provider_unavailable',
       message: 'Cannot connect to the provider: the TLS handshake failed.',
     });
   });
 
   it('of a forbidden destination end the run', async () => {
-    await expect(ask({ baseUrl: 'http://169.254.1.1/v1' })).rejects.toMatchObject({
+    await expect(ask({ base_url: 'http://169.254.1.1/v1' })).rejects.toMatchObject({
       code: 'provider_forbidden',
       endsRun: true,
     });

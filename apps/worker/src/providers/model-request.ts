@@ -15,28 +15,28 @@ const ANTHROPIC_VERSION = '2023-06-01';
  * @param apiKey null for a server that needs none
  */
 export function modelRequest(
-  model: Pick<ModelConfig, 'baseUrl' | 'auth' | 'query' | 'extraHeaders'>,
+  model: Pick<ModelConfig, 'base_url' | 'auth' | 'query' | 'extra_headers'>,
   format: WireFormat,
   apiKey: string | null,
 ): ModelRequest {
   const isAnthropic = format === 'anthropic_messages';
-  const url = new URL(`${model.baseUrl}${isAnthropic ? '/v1/messages' : '/chat/completions'}`);
-  for (const [name, value] of Object.entries(model.query)) url.searchParams.append(name, value);
+  const url = new URL(`${model.base_url}${isAnthropic ? '/v1/messages' : '/chat/completions'}`);
+  for (const [name, value] of Object.entries(model.query ?? {})) url.searchParams.append(name, value);
   return {
     url,
     headers: {
       ...(isAnthropic ? { 'anthropic-version': ANTHROPIC_VERSION } : {}),
       ...Object.fromEntries(
-        Object.entries(model.extraHeaders).map(([name, value]) => [name.toLowerCase(), value]),
+        Object.entries(model.extra_headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
       ),
       'content-type': 'application/json',
       accept: 'application/json',
       'accept-encoding': 'identity',
-      ...(apiKey === null ? {} : keyHeader(apiKey, isAnthropic ? 'x-api-key' : model.auth)),
+      ...(apiKey === null ? {} : keyHeader(apiKey, isAnthropic ? 'x-api-key' : (model.auth ?? 'bearer'))),
     },
   };
 }
 
-function keyHeader(apiKey: string, auth: ModelConfig['auth'] | 'x-api-key'): Record<string, string> {
+function keyHeader(apiKey: string, auth: 'bearer' | 'api-key' | 'x-api-key'): Record<string, string> {
   return auth === 'bearer' ? { authorization: `Bearer ${apiKey}` } : { [auth]: apiKey };
 }

@@ -14,7 +14,7 @@ let compiled: Validators | undefined;
 /** Compiled at the first use. */
 function validators(): Validators {
   if (compiled === undefined) {
-    const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, verbose: true });
+    const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, useDefaults: true, verbose: true });
     ajv.addVocabulary(['x-rule']);
     compiled = {
       shape: ajv.compile(RUN_CONFIG_SHAPE),
@@ -26,28 +26,33 @@ function validators(): Validators {
   return compiled;
 }
 
-/** Checks a configuration against the schema, and its provider against the schema of its type. */
-export function checkSchema(config: JsonObject, problems: ConfigProblems): void {
+/**
+ * Checks a configuration against the schema, and its provider against the schema of its type.
+ *
+ * @returns the configuration with the defaults of the schemas
+ */
+export function checkSchema(config: JsonObject, problems: ConfigProblems): Record<string, unknown> {
   const { shape, providers } = validators();
-  validate(shape, config, [], problems);
-  const provider = config['provider'];
-  if (!isJsonObject(provider)) return;
-  const type = provider['type'];
-  const validateProvider =
-    typeof type === 'string' && Object.hasOwn(PROVIDER_SCHEMAS, type) ? providers[type] : undefined;
-  if (validateProvider !== undefined) validate(validateProvider, provider, ['provider'], problems);
-  else {
-    problems.add(`must be one of ${Object.keys(PROVIDER_SCHEMAS).join(', ')}`, ['provider', 'type']);
+  const checked = plainNumbers(config) as Record<string, unknown>;
+  validate(shape, checked, [], problems);
+  const { provider, select } = checked;
+  if (isObject(provider)) {
+    const { type } = provider;
+    const validateProvider =
+      typeof type === 'string' && Object.hasOwn(PROVIDER_SCHEMAS, type) ? providers[type] : undefined;
+    if (validateProvider !== undefined) validate(validateProvider, provider, ['provider'], problems);
+    else problems.add(`must be one of ${Object.keys(PROVIDER_SCHEMAS).join(', ')}`, ['provider', 'type']);
   }
+  // An id may be any integer.
+  if (isObject(select) && 'item_ids' in select)
+    select['item_ids'] = (config['select'] as JsonObject)['item_ids'];
+  return checked;
 }
 
-function validate(
-  isValid: ValidateFunction,
-  value: JsonObject,
-  steps: Steps,
-  problems: ConfigProblems,
-): void {
-  if (isValid(plainNumbers(value))) return;
+const isObject = (value: unknown): value is Record<string, unknown> => isJsonObject(value as JsonValue);
+
+function validate(isValid: ValidateFunction, value: unknown, steps: Steps, problems: ConfigProblems): void {
+  if (isValid(value)) return;
   for (const error of isValid.errors ?? []) {
     if (problems.isFull) return;
     const inside = error.instancePath
@@ -63,16 +68,24 @@ function validate(
   }
 }
 
-/** Levels that the schemas describe; below them, in `params`, any value is allowed. */
-const SCHEMA_DEPTH = 4;
+/** Members whose values no schema describes. */
+const OPAQUE: ReadonlySet<string> = new Set(['params', 'checker']);
 
-/** The validator takes an {@link ExactNumber} for an object; for the schemas, a double is close enough. */
+/**
+ * A copy for the validator, which takes an {@link ExactNumber} for an object: for the schemas, a double is close enough.
+ */
 function plainNumbers(value: JsonValue, depth: number = SCHEMA_DEPTH): unknown {
   if (value instanceof ExactNumber) return Number(value.text);
   if (depth === 0) return value;
   if (Array.isArray(value)) return value.map((member) => plainNumbers(member, depth - 1));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, plainNumbers(member, depth - 1)]),
+    Object.entries(value).map(([name, member]) => [
+      name,
+      OPAQUE.has(name) ? member : plainNumbers(member, depth - 1),
+    ]),
   );
 }
+
+/** Levels that the schemas describe. */
+const SCHEMA_DEPTH = 4;

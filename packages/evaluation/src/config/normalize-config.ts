@@ -1,9 +1,11 @@
 import { isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { PROVIDER_SCHEMAS } from './run-config-schema.ts';
 
-/** The configuration in its long form: `provider` is an object, and optional members are absent instead of null. */
+/** The configuration in its long form: `provider` is an object, and optional members are absent instead of null or empty. */
 export function normalizeConfig(config: JsonObject): JsonObject {
-  return withProviderObject(withoutNulls(config));
+  const { select, ...others } = withProviderObject(withoutNulls(config));
+  const selectsAll = select === undefined || (isJsonObject(select) && Object.keys(select).length === 0);
+  return selectsAll ? others : { ...others, select };
 }
 
 /** Moves the provider's members into `provider` if that is only the name of its type. */

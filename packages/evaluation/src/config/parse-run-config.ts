@@ -5,7 +5,7 @@ import { checkSchema } from './check-schema.ts';
 import { ConfigProblems } from './config-problems.ts';
 import { findSecrets } from './find-secrets.ts';
 import { normalizeConfig } from './normalize-config.ts';
-import { type RunConfig, runConfigFromJson } from './run-config.ts';
+import type { RunConfig } from './run-config.ts';
 
 /** Characters of one prompt, and of one text or name in `params`. */
 const MAX_PARAM_TEXT_CHARS = 16_384;
@@ -45,12 +45,12 @@ export function parseStoredRunConfig(value: JsonValue): RunConfig {
  */
 export function parseRescore(request: JsonObject, source: RunConfig): RunConfig {
   const { checker = null, judge = null } = request;
-  const mode = checker === null ? {} : { checker, checker_mode: 'override' };
-  const parsed = parse({ provider: 'echo', judge, ...mode }, '', MAX_PARAM_TEXT_CHARS);
-  const config = {
+  const stated = { judge, ...(checker !== null && { checker, checker_mode: 'override' }) };
+  const { provider: _, ...scoring } = parse({ provider: 'echo', ...stated }, '', MAX_PARAM_TEXT_CHARS);
+  const config: RunConfig = {
     ...source,
-    judge: parsed.judge ?? source.judge,
-    checker: parsed.checker ?? source.checker,
+    ...(scoring.judge && { judge: scoring.judge }),
+    ...(scoring.checker !== undefined && { checker: scoring.checker, checker_mode: 'override' }),
   };
   const problems = new ConfigProblems('');
   checkCurrencies(config, problems);
@@ -68,14 +68,18 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
   findSecrets(value, problems);
   if (problems.isFull) throw problems.toError();
   const config = normalizeConfig(value);
-  checkSchema(config, problems);
+  const checked = checkSchema(config, problems);
   for (const name of ['provider', 'judge']) {
     const model = config[name];
     if (isJsonObject(model)) checkModel(model, name, maxTextChars, problems);
   }
   checkPrompts(config, maxTextChars, problems);
   if (!problems.isEmpty) throw problems.toError();
-  const parsed = runConfigFromJson(config);
+  const parsed = checked as unknown as RunConfig;
+  for (const model of [parsed.provider, parsed.judge]) {
+    if (model !== undefined && 'base_url' in model)
+      model.base_url = model.base_url.replace(/(?<!\/)\/+$/, '');
+  }
   checkCurrencies(parsed, problems);
   if (!problems.isEmpty) throw problems.toError();
   return parsed;
@@ -83,7 +87,7 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
 
 /** The cost of a run is one amount. */
 function checkCurrencies({ price, judge }: RunConfig, problems: ConfigProblems): void {
-  const judgePrice = judge?.price ?? null;
-  if (price === null || judgePrice === null || price.currency === judgePrice.currency) return;
+  const judgePrice = judge?.price;
+  if (price === undefined || judgePrice === undefined || price.currency === judgePrice.currency) return;
   problems.add(`must be ${price.currency}, the currency of \`price\``, ['judge', 'price', 'currency']);
 }

@@ -9,13 +9,14 @@ const baseUrl = {
   'x-rule': 'must begin with http:// or https://',
   description:
     'URL that `/chat/completions` (`anthropic`: `/v1/messages`) is appended to, without user-info, query and fragment',
-};
-const model = { type: 'string', minLength: 1, maxLength: 256, description: 'name of the model' };
+} as const;
+const model = { type: 'string', minLength: 1, maxLength: 256, description: 'name of the model' } as const;
 const params = {
   type: 'object',
+  default: {},
   description:
     'members of the request body besides model and messages, such as `temperature` and `max_tokens`',
-};
+} as const;
 /** Names that end in `_ORIGINS` list where keys may be sent; `SVC_PROVIDER_ALLOWED_HOSTS` is a setting. */
 const apiKeyEnv = {
   type: 'string',
@@ -24,25 +25,24 @@ const apiKeyEnv = {
   'x-rule':
     'must be the name of an environment variable that holds a key: SVC_PROVIDER_<NAME>, not ending in _ORIGINS, and never the key itself',
   description: 'name of the environment variable of the workers that holds the key',
-};
+} as const;
 const auth = {
   type: 'string',
   enum: ['bearer', 'api-key'],
-  default: 'bearer',
-  description: 'how the key is sent: `Authorization: Bearer`, or the header `api-key`',
-};
+  description: 'how the key is sent: `Authorization: Bearer` by default, or the header `api-key`',
+} as const;
 const query = {
   type: 'object',
   maxProperties: 16,
   additionalProperties: { type: 'string', maxLength: 256 },
   description: 'query parameters of the URL, such as `api-version`; no secrets',
-};
+} as const;
 const extraHeaders = {
   type: 'object',
   maxProperties: 16,
   additionalProperties: { type: 'string', maxLength: 1024 },
   description: 'headers whose names begin with `anthropic-`, `openai-` or `x-`; no secrets',
-};
+} as const;
 const chatModel = {
   base_url: baseUrl,
   model,
@@ -51,12 +51,10 @@ const chatModel = {
   auth,
   query,
   extra_headers: extraHeaders,
-};
+} as const;
 
 /** The source of the outputs: one schema per `type`. */
-export const PROVIDER_SCHEMAS: Readonly<
-  Record<'openai_compatible' | 'anthropic' | 'item_field' | 'echo', ConfigSchema>
-> = {
+export const PROVIDER_SCHEMAS = {
   openai_compatible: {
     type: 'object',
     description: 'requests outputs from a model over the chat-completions protocol',
@@ -101,9 +99,9 @@ export const PROVIDER_SCHEMAS: Readonly<
     required: ['type'],
     additionalProperties: false,
   },
-};
+} as const satisfies Readonly<Record<string, ConfigSchema>>;
 
-export const PRICE_SCHEMA: ConfigSchema = {
+export const PRICE_SCHEMA = {
   type: 'object',
   description: 'what the provider charges, for `cost`',
   properties: {
@@ -129,10 +127,10 @@ export const PRICE_SCHEMA: ConfigSchema = {
   },
   required: ['input_per_million', 'output_per_million'],
   additionalProperties: false,
-};
+} as const satisfies ConfigSchema;
 
 /** The model that judges. */
-export const JUDGE_SCHEMA: ConfigSchema = {
+export const JUDGE_SCHEMA = {
   type: 'object',
   description:
     'the model that scores items with a `judge` checker, and items with criteria or a judge prompt',
@@ -155,7 +153,7 @@ export const JUDGE_SCHEMA: ConfigSchema = {
   },
   required: ['base_url', 'model'],
   additionalProperties: false,
-};
+} as const satisfies ConfigSchema;
 
 /** A provider, which `type` selects. */
 export const PROVIDER_SCHEMA: ConfigSchema = {
@@ -164,17 +162,14 @@ export const PROVIDER_SCHEMA: ConfigSchema = {
   discriminator: { propertyName: 'type' },
 };
 
-const names = (what: string, maxItems = 1_000): ConfigSchema => {
-  return {
-    type: 'array',
-    minItems: 1,
-    maxItems,
-    items: { type: 'string', maxLength: 65_535 },
-    description: what,
-  };
-};
+const names = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 1_000,
+  items: { type: 'string', maxLength: 65_535 },
+} as const;
 
-export const SELECT_SCHEMA: ConfigSchema = {
+export const SELECT_SCHEMA = {
   type: 'object',
   description: 'which items to run; its members apply in this order',
   properties: {
@@ -184,9 +179,9 @@ export const SELECT_SCHEMA: ConfigSchema = {
       maximum: 2_147_483_647,
       description: 'the first items of the dataset',
     },
-    sections: names('items of the sections with these names'),
-    types: names('items of these types'),
-    tags: names('items with at least one of these tags'),
+    sections: { ...names, description: 'items of the sections with these names' },
+    types: { ...names, description: 'items of these types' },
+    tags: { ...names, description: 'items with at least one of these tags' },
     item_ids: {
       type: 'array',
       minItems: 1,
@@ -206,11 +201,7 @@ export const SELECT_SCHEMA: ConfigSchema = {
     },
   },
   additionalProperties: false,
-};
-
-const integer = (minimum: number, maximum: number, more: ConfigSchema): ConfigSchema => {
-  return { type: 'integer', minimum, maximum, ...more };
-};
+} as const satisfies ConfigSchema;
 
 const members = {
   select: SELECT_SCHEMA,
@@ -225,36 +216,58 @@ const members = {
   checker_mode: {
     type: 'string',
     enum: ['default', 'override'],
-    default: 'default',
-    description: 'whether `checker` is for items without a checker, or for all',
+    description: 'whether `checker` is for items without a checker, by default, or for all',
   },
   allow_unscored: {
     type: 'boolean',
-    default: false,
-    description: 'whether to run although no item can be scored',
+    description: 'whether to run although no item can be scored; by default not',
   },
-  repetitions: integer(1, 100, { default: 1, description: 'how often each item is run' }),
-  concurrency: integer(1, 256, { default: 8, description: 'how many items run at the same time' }),
-  max_retries: integer(0, 20, {
+  repetitions: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 100,
+    default: 1,
+    description: 'how often each item is run',
+  },
+  concurrency: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 256,
+    default: 8,
+    description: 'how many items run at the same time',
+  },
+  max_retries: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 20,
     default: 5,
     description: 'how often a request is sent again after 429, 5xx or a broken connection',
-  }),
-  timeout_ms: integer(100, 3_600_000, {
+  },
+  timeout_ms: {
+    type: 'integer',
+    minimum: 100,
+    maximum: 3_600_000,
     default: 120_000,
     description: 'how long one request may take, in milliseconds',
-  }),
-  max_consecutive_failures: integer(1, 1_000_000, {
+  },
+  max_consecutive_failures: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1_000_000,
     default: 20,
     description: 'this many items in a row without an answer end the run as `failed`',
-  }),
-  requests_per_minute: integer(1, 1_000_000, {
+  },
+  requests_per_minute: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1_000_000,
     description: 'requests to the models, evenly spaced; without it there is no limit',
-  }),
+  },
   price: PRICE_SCHEMA,
-};
+} as const;
 
 /** The configuration without the details of `provider`, which has one schema per type, and of `checker`. */
-export const RUN_CONFIG_SHAPE: ConfigSchema = {
+export const RUN_CONFIG_SHAPE = {
   type: 'object',
   properties: {
     provider: { type: 'object' },
@@ -264,7 +277,7 @@ export const RUN_CONFIG_SHAPE: ConfigSchema = {
   },
   required: ['provider'],
   additionalProperties: false,
-};
+} as const satisfies ConfigSchema;
 
 /** The whole run configuration for the OpenAPI document. */
 export const RUN_CONFIG_SCHEMA: ConfigSchema = {

@@ -1,157 +1,63 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { FromSchema } from 'json-schema-to-ts';
 import type { RunPrompts } from '../item/prompt-template.ts';
 import type { RunChecker } from '../item/with-checker.ts';
+import type {
+  JUDGE_SCHEMA,
+  PRICE_SCHEMA,
+  PROVIDER_SCHEMAS,
+  RUN_CONFIG_SHAPE,
+  SELECT_SCHEMA,
+} from './run-config-schema.ts';
 
-/** A model and how it is asked. */
-export interface ModelConfig {
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly params: JsonObject;
-  /** Name of the environment variable that holds the key; null for a server that needs none. */
-  readonly apiKeyEnv: string | null;
-  readonly auth: 'bearer' | 'api-key';
-  /** Query parameters of the URL. */
-  readonly query: Readonly<Record<string, string>>;
-  /** Further headers; none is a secret. */
-  readonly extraHeaders: Readonly<Record<string, string>>;
-}
-
-export type ProviderConfig =
-  | ({ readonly type: 'openai_compatible' | 'anthropic' } & ModelConfig)
-  | { readonly type: 'item_field'; readonly pointer: string }
-  | { readonly type: 'echo' };
-
-/** The model that judges. */
-export type JudgeConfig = ModelConfig & {
-  readonly type: 'openai_compatible' | 'anthropic';
-  readonly threshold: number;
-  readonly price: Price | null;
-};
-
-/** Which items of a dataset a run takes; its members apply in this order. */
-export interface RunSelection {
-  readonly limit: number | null;
-  readonly sections: readonly string[] | null;
-  readonly types: readonly string[] | null;
-  readonly tags: readonly string[] | null;
-  /** Strings and integers. */
-  readonly itemIds: readonly JsonValue[] | null;
-  readonly sample: { readonly n: number; readonly seed: string } | null;
-}
+type Providers = typeof PROVIDER_SCHEMAS;
+/** A schema's type does not know that the members of `params` are JSON. */
+type WithParams<Model> = Omit<Model, 'params'> & { readonly params: JsonObject };
 
 /** What a provider charges. */
-export interface Price {
-  readonly inputPerMillion: number;
-  readonly outputPerMillion: number;
-  /** ISO 4217 code. */
-  readonly currency: string;
-}
+export type Price = FromSchema<typeof PRICE_SCHEMA>;
 
-/** A valid run configuration. It holds no secret: keys stay with the workers. */
-export interface RunConfig {
+/** The model that judges. */
+export type JudgeConfig = WithParams<FromSchema<typeof JUDGE_SCHEMA>>;
+
+/** A model and how it is asked. `base_url` has no trailing slash. */
+export type ModelConfig = Omit<JudgeConfig, 'type' | 'threshold' | 'price'>;
+
+/** The source of the outputs. */
+export type ProviderConfig =
+  | WithParams<FromSchema<Providers['openai_compatible']>>
+  | WithParams<FromSchema<Providers['anthropic']>>
+  | FromSchema<Providers['item_field']>
+  | FromSchema<Providers['echo']>;
+
+/** Which items of a dataset a run takes; its members apply in this order. */
+export type RunSelection = Omit<FromSchema<typeof SELECT_SCHEMA>, 'item_ids'> & {
+  /** Strings and integers of any size. */
+  readonly item_ids?: readonly JsonValue[];
+};
+
+/**
+ * A valid run configuration with its defaults, as it is stored, shown and exported. It holds no secret: keys stay with
+ * the workers.
+ */
+export type RunConfig = Omit<
+  FromSchema<typeof RUN_CONFIG_SHAPE>,
+  'provider' | 'judge' | 'select' | 'checker'
+> & {
   readonly provider: ProviderConfig;
-  readonly judge: JudgeConfig | null;
-  /** Null for all items. */
-  readonly select: RunSelection | null;
-  readonly prompts: RunPrompts;
-  readonly checker: RunChecker | null;
-  readonly allowUnscored: boolean;
-  readonly repetitions: number;
-  readonly concurrency: number;
-  readonly maxRetries: number;
-  readonly timeoutMs: number;
-  readonly maxConsecutiveFailures: number;
-  /** Null without a limit. */
-  readonly requestsPerMinute: number | null;
-  readonly price: Price | null;
+  readonly judge?: JudgeConfig;
+  /** Absent for all items. */
+  readonly select?: RunSelection;
+  readonly checker?: JsonValue;
+};
+
+/** The prompts of a run. */
+export function promptsOf(config: Pick<RunConfig, 'system_prompt' | 'prompt_template'>): RunPrompts {
+  return { system: config.system_prompt ?? null, template: config.prompt_template ?? null };
 }
 
-/** Reads a configuration that is normalized and satisfies the schema. */
-export function runConfigFromJson(config: JsonObject): RunConfig {
-  const number = (name: string, fallback: number): number =>
-    typeof config[name] === 'number' ? config[name] : fallback;
-  const text = (name: string): string | null => (config[name] as string | undefined) ?? null;
-  const judge = config['judge'] as JsonObject | undefined;
-  const checker = config['checker'];
-  return {
-    provider: toProvider(config['provider'] as JsonObject),
-    judge: judge === undefined ? null : toJudge(judge),
-    select: toSelection(config['select'] as JsonObject | undefined),
-    prompts: { system: text('system_prompt'), template: text('prompt_template') },
-    checker:
-      checker === undefined
-        ? null
-        : {
-            json: canonicalJson(checker),
-            mode: config['checker_mode'] === 'override' ? 'override' : 'default',
-          },
-    allowUnscored: config['allow_unscored'] === true,
-    repetitions: number('repetitions', 1),
-    concurrency: number('concurrency', 8),
-    maxRetries: number('max_retries', 5),
-    timeoutMs: number('timeout_ms', 120_000),
-    maxConsecutiveFailures: number('max_consecutive_failures', 20),
-    requestsPerMinute: (config['requests_per_minute'] as number | undefined) ?? null,
-    price: toPrice(config['price'] as JsonObject | undefined),
-  };
-}
-
-function toProvider(provider: JsonObject): ProviderConfig {
-  switch (provider['type']) {
-    case 'echo':
-      return { type: 'echo' };
-    case 'item_field':
-      return { type: 'item_field', pointer: provider['pointer'] as string };
-    case 'anthropic':
-      return { type: 'anthropic', ...toModel(provider) };
-    default:
-      return { type: 'openai_compatible', ...toModel(provider) };
-  }
-}
-
-function toJudge(judge: JsonObject): JudgeConfig {
-  const threshold = judge['threshold'];
-  return {
-    type: judge['type'] === 'anthropic' ? 'anthropic' : 'openai_compatible',
-    ...toModel(judge),
-    threshold: typeof threshold === 'number' ? threshold : 0.5,
-    price: toPrice(judge['price'] as JsonObject | undefined),
-  };
-}
-
-function toModel(model: JsonObject): ModelConfig {
-  return {
-    baseUrl: (model['base_url'] as string).replace(/(?<!\/)\/+$/, ''),
-    model: model['model'] as string,
-    params: (model['params'] as JsonObject | undefined) ?? {},
-    apiKeyEnv: (model['api_key_env'] as string | undefined) ?? null,
-    auth: model['auth'] === 'api-key' ? 'api-key' : 'bearer',
-    query: (model['query'] as Record<string, string> | undefined) ?? {},
-    extraHeaders: (model['extra_headers'] as Record<string, string> | undefined) ?? {},
-  };
-}
-
-function toSelection(select: JsonObject | undefined): RunSelection | null {
-  if (select === undefined || Object.keys(select).length === 0) return null;
-  const list = <T extends JsonValue>(name: string): readonly T[] | null =>
-    (select[name] as T[] | undefined) ?? null;
-  const sample = select['sample'] as JsonObject | undefined;
-  return {
-    limit: (select['limit'] as number | undefined) ?? null,
-    sections: list('sections'),
-    types: list('types'),
-    tags: list('tags'),
-    itemIds: list('item_ids'),
-    sample: sample === undefined ? null : { n: sample['n'] as number, seed: String(sample['seed'] ?? 0) },
-  };
-}
-
-function toPrice(price: JsonObject | undefined): Price | null {
-  if (price === undefined) return null;
-  return {
-    inputPerMillion: Number(price['input_per_million']),
-    outputPerMillion: Number(price['output_per_million']),
-    currency: (price['currency'] as string | undefined) ?? 'USD',
-  };
+/** The checker of a run; null without one. */
+export function checkerOf(config: Pick<RunConfig, 'checker' | 'checker_mode'>): RunChecker | null {
+  const { checker, checker_mode: mode = 'default' } = config;
+  return checker === undefined ? null : { json: canonicalJson(checker), mode };
 }

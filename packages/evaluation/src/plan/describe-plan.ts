@@ -47,13 +47,13 @@ const REASONS: Readonly<Record<string, string>> = {
  * @throws RunError `nothing_to_score` if no item can be scored, unless the configuration allows that
  */
 export function describePlan(
-  config: Pick<RunConfig, 'allowUnscored' | 'judge' | 'price' | 'repetitions'>,
+  config: Pick<RunConfig, 'allow_unscored' | 'judge' | 'price' | 'repetitions'>,
   { items, scored, judged, unscorable: reasons }: PlanCounts,
   asksProvider: boolean,
 ): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
   const scorable = scored + judged;
   const why = Object.entries(reasons).map(([reason, count]) => `${count} ${REASONS[reason] ?? reason}`);
-  if (scorable === 0 && !config.allowUnscored) {
+  if (scorable === 0 && config.allow_unscored !== true) {
     const message =
       items === 0
         ? 'Cannot start the run: it selects no items.'
@@ -66,10 +66,10 @@ export function describePlan(
     const message = `${items - scorable} of ${items} items cannot be scored: ${why.join('; ')}.`;
     warnings.push({ code: 'unscorable_items', message });
   }
-  if (config.judge !== null && judged === 0) {
+  if (config.judge !== undefined && judged === 0) {
     warnings.push({ code: 'judge_not_used', message: 'No item needs the judge.' });
   }
-  if (config.price !== null && judged > 0 && config.judge?.price === null) {
+  if (config.price !== undefined && judged > 0 && config.judge?.price === undefined) {
     const message = 'The cost of the run will not include the judge: it has no price.';
     warnings.push({ code: 'judge_not_priced', message });
   }

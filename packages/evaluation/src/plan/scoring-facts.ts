@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { CHECKERS } from '../checkers/checkers.ts';
-import type { RunConfig } from '../config/run-config.ts';
+import { checkerOf, type RunConfig } from '../config/run-config.ts';
 import type { RunChecker } from '../item/with-checker.ts';
 import { judgePrompt } from '../scoring/judge-prompt.ts';
 
@@ -25,16 +25,16 @@ const UNNAMED_TYPE = '\u0000';
 
 /** @param defaultJudgePrompts of the dataset; null without them */
 export function scoringFacts(
-  { checker, judge }: Pick<RunConfig, 'checker' | 'judge'>,
+  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge'>,
   defaultJudgePrompts: JsonValue,
 ): ScoringFacts {
   const hasPrompt = (type: string): boolean => judgePrompt({ type }, defaultJudgePrompts) !== undefined;
   const named = isJsonObject(defaultJudgePrompts) ? Object.keys(defaultJudgePrompts) : [];
   return {
-    checker,
+    checker: checkerOf(config),
     checkerTypes: Object.keys(CHECKERS),
     judge:
-      judge === null
+      config.judge === undefined
         ? null
         : {
             promptTypes: named.filter(hasPrompt),

@@ -29,5 +29,5 @@ export function runCost(
 
 function costOf(price: Price | null, inputTokens: number, outputTokens: number): number {
   if (price === null) return 0;
-  return (inputTokens * price.inputPerMillion + outputTokens * price.outputPerMillion) / 1e6;
+  return (inputTokens * price.input_per_million + outputTokens * price.output_per_million) / 1e6;
 }

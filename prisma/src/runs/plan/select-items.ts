@@ -13,19 +13,19 @@ const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
  * @param add adds a value and gives its placeholder
  */
 export function selectItems(
-  { limit, sections, types, tags, itemIds, sample }: RunSelection,
+  { limit, sections, types, tags, item_ids: itemIds, sample }: RunSelection,
   add: (value: unknown) => string,
 ): string {
   const conditions = [];
-  if (limit !== null) conditions.push(`s.before + i.order_index < ${add(limit)}::int`);
-  if (sections !== null) conditions.push(`s.name = ANY (${add(sections.map(searchableText))}::text[])`);
-  if (types !== null) conditions.push(`i.type = ANY (${add(types.map(insideJsonString))}::text[])`);
-  if (tags !== null) {
+  if (limit !== undefined) conditions.push(`s.before + i.order_index < ${add(limit)}::int`);
+  if (sections !== undefined) conditions.push(`s.name = ANY (${add(sections.map(searchableText))}::text[])`);
+  if (types !== undefined) conditions.push(`i.type = ANY (${add(types.map(insideJsonString))}::text[])`);
+  if (tags !== undefined) {
     conditions.push(`EXISTS (
       SELECT FROM json_array_elements(CASE WHEN json_typeof(${STATED_TAGS}) = 'array' THEN ${STATED_TAGS} END) AS tag
       WHERE ${memberText('tag')} = ANY (${add(tags.map((tag) => canonicalJson(tag)))}::text[]))`);
   }
-  if (itemIds !== null) {
+  if (itemIds !== undefined) {
     conditions.push(
       `${memberText(`${readableJson('i.payload')} -> 'id'`)} = ANY (${add(itemIds.map((id) => canonicalJson(id)))}::text[])`,
     );
@@ -35,8 +35,8 @@ export function selectItems(
       SELECT *, sum(item_count) OVER (ORDER BY order_index) - item_count AS before FROM sections WHERE dataset_id = $1
     ) s JOIN items i ON i.section_id = s.id
     WHERE ${conditions.length === 0 ? 'true' : conditions.join(' AND ')}`;
-  if (sample === null) return chosen;
+  if (sample === undefined) return chosen;
   return `SELECT section, item FROM (${chosen}) AS candidate
-    ORDER BY sha256(convert_to(${add(sample.seed)}::text || ':' || section || ':' || item, 'UTF8')), section, item
+    ORDER BY sha256(convert_to(${add(String(sample.seed))}::text || ':' || section || ':' || item, 'UTF8')), section, item
     LIMIT ${add(sample.n)}::int`;
 }

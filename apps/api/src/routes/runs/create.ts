@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type CheckRunner,
-  parseRunConfig,
-  RUN_CONFIG_SCHEMA,
-  type RunConfig,
-  runConfigToJson,
-} from '@svc/evaluation';
+import { type CheckRunner, parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig } from '@svc/evaluation';
 import { planRun } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
@@ -141,7 +135,8 @@ export function runAccepted(run: Run): StoredResponse {
  * @throws RequestError `invalid_request` with each place that holds what looks like a secret
  */
 export function checkSecrets(config: RunConfig, secrets: readonly string[], path: string): JsonObject {
-  const whole = runConfigToJson(config);
+  // A checked configuration is the JSON document itself.
+  const whole = config as unknown as JsonObject;
   const errors = findRunConfigSecrets(whole, secrets).map((found) => ({
     message: `${path}${found} looks like a key, token or password: ${SET_KEYS}.`,
     path: `${path}${found}`,

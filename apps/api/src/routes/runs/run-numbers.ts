@@ -42,9 +42,5 @@ function isPrice(value: unknown): value is StatedPrice {
 function toPrice(json: string | null): Price | null {
   const price: unknown = json === null ? null : JSON.parse(json);
   if (!isPrice(price)) return null;
-  return {
-    inputPerMillion: price.input_per_million,
-    outputPerMillion: price.output_per_million,
-    currency: typeof price.currency === 'string' ? price.currency : 'USD',
-  };
+  return { ...price, currency: typeof price.currency === 'string' ? price.currency : 'USD' };
 }
