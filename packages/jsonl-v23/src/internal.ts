@@ -76,6 +76,7 @@ export {
   replaceLinked,
 } from './item/linked-files.ts';
 export { embedFiles } from './item/rehydrate-item.ts';
+export { jsonText } from './json/json-text.ts';
 export { locateValue } from './json/locate-value.ts';
 export { transferBuffer } from './json/transfer-buffer.ts';
 export {

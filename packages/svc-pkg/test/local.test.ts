@@ -268,6 +268,28 @@ it('reports every row and every column that an import from the hub would refuse'
   });
 });
 
+it('previews numbers with all their digits, also on Node 20', async () => {
+  const path = join(await temporaryFolder(), 'a.jsonl');
+  await writeFile(path, '{"q":"x","n":12345678901234567890,"l":[0.10000000000000000001]}\n');
+  const { rawJSON } = JSON as { rawJSON?: unknown };
+  Reflect.deleteProperty(JSON, 'rawJSON');
+  try {
+    const { stdout } = await svcPkg([
+      'preview',
+      path,
+      '--json',
+      '--prompt-column',
+      'q',
+      '--meta-columns',
+      'n',
+    ]);
+    expect(stdout).toContain('"samples":[{"q":"x","n":12345678901234567890,"l":[0.10000000000000000001]}]');
+    expect(stdout).toContain('"meta":{"n":12345678901234567890}');
+  } finally {
+    Object.assign(JSON, { rawJSON });
+  }
+});
+
 it('packs and previews what comes from standard input', async () => {
   const stdin = (content: string | Uint8Array) => Readable.from([Buffer.from(content)]);
   const out = captured();

@@ -1,3 +1,4 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
 import { type MappableFeature, type Mapping, type Suggestion, suggestMapping } from '@svc/jsonl-v23/mapping';
 import { yieldToEventLoop } from '#runtime';
@@ -66,7 +67,7 @@ function shortened(row: JsonObject): JsonObject {
   const kept: JsonObject = {};
   for (const [name, value] of Object.entries(row)) {
     const isText = typeof value === 'string';
-    const length = isText ? value.length : JSON.stringify(value).length;
+    const length = isText ? value.length : jsonText(value).length;
     if (length <= MAX_KEPT_LENGTH) setMember(kept, name, value);
     else setMember(kept, name, isText ? copied(value.slice(-MAX_KEPT_LENGTH)) : {});
   }

@@ -1,4 +1,4 @@
-import { embeddedEntry, isFileCell } from '@svc/jsonl-v23/internal';
+import { embeddedEntry, isFileCell, jsonText } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 
 /** A cell that is shown in part. */
@@ -144,10 +144,8 @@ const entryBytes = ({ column, bytes, truncated }: Cell, row: number): number =>
 /** A cell that is not longer takes no less room shortened, because its entry is longer. */
 const LEAST_ENTRY_BYTES = '{"row":0,"column":"","bytes":0},'.length;
 
-const encoder = new TextEncoder();
-
 /** Size of a value as JSON text. */
-export const jsonBytes = (value: unknown): number => encoder.encode(JSON.stringify(value)).byteLength;
+export const jsonBytes = (value: unknown): number => new TextEncoder().encode(jsonText(value)).byteLength;
 
 /** An image or audio cell, or a list of them, as asset entries that a page can show. */
 function showFiles(cell: JsonValue): JsonValue {
@@ -175,7 +173,7 @@ function withoutData(value: JsonValue): JsonValue {
 function startOf(value: JsonValue, maxBytes: number): string {
   // its quotes count too
   const most = Math.max(0, maxBytes - 2);
-  let start = (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, most);
+  let start = (typeof value === 'string' ? value : jsonText(value)).slice(0, most);
   while (jsonBytes(start) > maxBytes && start !== '') {
     start = start.slice(0, Math.floor(start.length * 0.9));
   }
