@@ -11,6 +11,7 @@ import {
   followRun,
   importHub,
   iterateItems,
+  iteratePages,
   iterateResults,
   planRun,
   startRun,
@@ -78,6 +79,11 @@ it('uploads with progress, follows jobs and runs, and iterates over pages', asyn
   const last = (await Array.fromAsync(followRun(client, run.id, { intervalMs: 20 }))).at(-1);
   expect(last).toMatchObject({ status: 'completed', counts: { done: 120 } });
   expect(await Array.fromAsync(iterateResults(client, run.id))).toHaveLength(120);
+  const pages = iteratePages(
+    (query) => client.GET('/runs/{id}/results', { params: { path: { id: run.id }, query } }),
+    110,
+  );
+  expect((await Array.fromAsync(pages)).map(({ data }) => data.length)).toEqual([100, 10]);
 
   const stop = new AbortController();
   const following = followRun(client, run.id, { signal: stop.signal });

@@ -1,6 +1,7 @@
 import { type Item, readItems } from '@svc/jsonl-v23';
-import { ApiError, badResponse, requireId, unwrap } from './api-error.ts';
+import { ApiError, badResponse, requireId } from './api-error.ts';
 import type { ApiClient } from './create-api-client.ts';
+import { iteratePages } from './iterate-pages.ts';
 import type { ResponseOf } from './response-of.ts';
 
 export type RunResult = ResponseOf<'/runs/{id}/results', 'get'>['data'][number];
@@ -12,8 +13,6 @@ export interface IterateOptions {
   readonly assets?: 'embed' | 'link';
   readonly signal?: AbortSignal;
 }
-
-const PAGE = 100;
 
 /**
  * The items of a dataset, in section and item order, with every digit of their numbers. One request, which is read as it
@@ -58,25 +57,16 @@ export function iterateResults(
   runId: string,
   { signal }: Pick<IterateOptions, 'signal'> = {},
 ): AsyncGenerator<RunResult, void, undefined> {
-  return readPages(client, requireId(runId, 'runId'), signal);
+  return readResults(client, requireId(runId, 'runId'), signal);
 }
 
-async function* readPages(
+async function* readResults(
   client: ApiClient,
   id: string,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<RunResult, void, undefined> {
-  for (let cursor: string | null = ''; cursor !== null; ) {
-    const query = { limit: PAGE, ...(cursor !== '' && { cursor }) };
-    const reply = await client.GET('/runs/{id}/results', {
-      params: { path: { id }, query },
-      ...(signal && { signal }),
-    });
-    const page: ResponseOf<'/runs/{id}/results', 'get'> = unwrap(reply);
-    if (!Array.isArray(page.data) || page.meta?.next_cursor === undefined) {
-      throw badResponse(reply.response.status, reply.response.url, 'no list');
-    }
-    yield* page.data;
-    cursor = page.meta.next_cursor;
-  }
+  const pages = iteratePages((query) =>
+    client.GET('/runs/{id}/results', { params: { path: { id }, query }, ...(signal && { signal }) }),
+  );
+  for await (const { data } of pages) yield* data;
 }

@@ -346,7 +346,8 @@ describe('export', () => {
       `svc-pkg: Several datasets are named "x"; use an id: ${DATASET.id}, ${OTHER_ID} (dataset_ambiguous)\n`,
     ],
   ])('refuses a name that %s', async (_name, ids, stderr) => {
-    const service = await fakeService({ 'GET /datasets': json({ data: ids.map((id) => ({ id })) }) });
+    const page = { data: ids.map((id) => ({ id })), meta: { limit: 100, next_cursor: null } };
+    const service = await fakeService({ 'GET /datasets': json(page) });
     expect(await svcPkg(['export', 'x', '--api-url', service.url])).toMatchObject({ exitCode: 1, stderr });
   });
 
@@ -497,7 +498,7 @@ describe('import-hub', () => {
   it.each([
     [
       'finds nothing wrong',
-      { item_count: 3, version_hash: 'ab', errors: [] },
+      { item_count: 3, version_hash: 'ab', errors: [], errors_total: 0 },
       0,
       'stored        nothing (dry run)\nitems         3\nerrors        0\nversion hash  ab\n',
     ],
@@ -513,7 +514,7 @@ describe('import-hub', () => {
       'row 2: Row 2 has no prompt at /inputs (invalid_row)\n... and 4 more\nstored  nothing (dry run)\nitems   1\nerrors  5\n',
     ],
   ])('tries an import, which %s', async (_name, answer, exitCode, stdout) => {
-    const service = await fakeService({ 'POST /datasets/hub/import': json(answer) });
+    const service = await fakeService({ 'POST /datasets/hub/check': json(answer) });
     const argv = [
       'import-hub',
       'a/b',
@@ -526,7 +527,7 @@ describe('import-hub', () => {
       service.url,
     ];
     expect(await svcPkg(argv)).toMatchObject({ exitCode, stdout, stderr: '' });
-    expect(service.requests[0]!.url).toBe('/datasets/hub/import?dry_run=true');
+    expect(service.requests[0]!.url).toBe('/datasets/hub/check');
     expect((await svcPkg([...argv, '--json'])).document()).toEqual(answer);
   });
 });

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jsonText } from '@svc/jsonl-v23/internal';
 import { type CheckedPackage, PackageError } from '@svc/pkg-format';
 import type { Command } from 'commander';
 import { checkLinesFile } from '../check/check-lines-file.ts';
@@ -11,7 +12,7 @@ import { EXIT } from '../errors/exit-codes.ts';
 import { toFileError } from '../errors/file-error.ts';
 import { errorLine } from '../errors/print-error.ts';
 import { eachPath } from '../output/each-path.ts';
-import { jsonText, printResult } from '../output/print-result.ts';
+import { printResult } from '../output/print-result.ts';
 import { hashDocument } from '../package/hash-package.ts';
 import { openFolderAsArchive, openInputFile } from '../package/input-file.ts';
 import { entryOf, openLocalPackage } from '../package/open-local-package.ts';

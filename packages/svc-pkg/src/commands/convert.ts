@@ -1,3 +1,4 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import { type ConversionReport, convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
@@ -8,7 +9,6 @@ import {
   type PackageOutputOptions,
   type PackageReport,
 } from '../output/package-output.ts';
-import { jsonText } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
 import { type InputFile, openInputFile } from '../package/input-file.ts';
 import { entryOf } from '../package/open-local-package.ts';

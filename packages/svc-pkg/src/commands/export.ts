@@ -1,9 +1,10 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { databaseUrl } from '../database/database-url.ts';
 import { createOutputFile, outputPath } from '../output/output-file.ts';
 import { printHint } from '../output/print-hint.ts';
-import { jsonText, printReport } from '../output/print-result.ts';
+import { printReport } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
 import { refuseTerminal } from '../output/write-data.ts';
 import { writeText } from '../output/write-text.ts';

@@ -1,3 +1,5 @@
+import type { HubImportRequest, ResponseOf } from '@svc/client';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
@@ -14,12 +16,9 @@ import {
 import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
 import { printHint } from '../output/print-hint.ts';
 import { printReport, printResult } from '../output/print-result.ts';
-import type { ServiceClient } from '../service/client/service-client.ts';
-import type { FieldError } from '../service/client/service-error.ts';
 import { datasetResult } from '../service/dataset-response.ts';
-import { type ImportHubOptions, importRequest } from '../service/import-request.ts';
+import { type ImportHubOptions, importFromHub, importRequest } from '../service/import-request.ts';
 import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
-import { storeDataset } from '../service/store-dataset.ts';
 import { formatFacts } from '../text/format-facts.ts';
 import {
   backgroundOption,
@@ -57,30 +56,22 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     .addOption(new Option('--local', 'write a package, without a service').conflicts(['dryRun', 'apiUrl']));
   withOutputOptions(command, '<name>.pkg.zip in this folder').optionsGroup('Rows:');
   withMappingOptions(withHubOptions(command)).action(async (path: string, options: Options) => {
-    const given = await mappingOf(options);
-    if (given === null) {
+    const mapping = await mappingOf(options);
+    if (mapping === null) {
       throw new CliError(
         'usage',
         'Say which column becomes the prompt: --prompt-column, or --mapping with a file',
       );
     }
     checkName(options.name);
-    const token = secretFrom(
-      cli,
-      options.hubTokenEnv,
-      options.local ? 'HUB_TOKEN' : undefined,
-      '--hub-token-env',
-    );
-    if (options.local) return await importLocally(cli, path, options, given, token);
+    const variable = options.local ? 'HUB_TOKEN' : undefined;
+    const token = secretFrom(cli, options.hubTokenEnv, variable, '--hub-token-env');
+    if (options.local) return await importLocally(cli, path, options, mapping, token);
     if (options.output !== undefined || options.force) {
       throw new CliError('usage', '--output and --force are for --local');
     }
-    const service = openService(cli, options);
-    const body = importRequest(path, options, given.wire, token);
-    if (options.dryRun) return await dryRun(cli, service, body);
-    const dataset = await storeDataset(cli, service, { ...IMPORT, body }, options.background);
-    await printReport(cli, datasetResult(dataset));
-    await printHint(cli, `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo`);
+    const request = importRequest(path, options, mapping.wire, token);
+    await (options.dryRun ? dryRun : importNow)(cli, options, request);
   });
   withServiceOptions(command);
   withExamples(command, [
@@ -114,42 +105,40 @@ async function importLocally(
   });
 }
 
-const IMPORT = {
-  method: 'POST',
-  path: '/datasets/hub/import',
-  headers: { 'content-type': 'application/json' },
-} as const;
-
-interface DryRunResponse {
-  readonly item_count: number;
-  readonly version_hash: string | null;
-  readonly errors?: readonly FieldError[];
-  readonly errors_total?: number;
+/** Makes a service read the hub, and waits until it has stored the dataset. */
+async function importNow(cli: Cli, options: Options, request: HubImportRequest): Promise<void> {
+  const service = openService(cli, options);
+  const dataset = await importFromHub(cli, service, request, options.background);
+  await printReport(cli, datasetResult(dataset));
+  await printHint(cli, `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo`);
 }
 
-async function dryRun(cli: Cli, service: ServiceClient, body: string): Promise<void> {
-  const { text, value } = await service.sendForJson<DryRunResponse>({
-    ...IMPORT,
-    query: { dry_run: 'true' },
-    body,
-    responseTimeoutMs: 0,
-  });
-  const errors = value.errors ?? [];
-  const total = value.errors_total ?? errors.length;
-  await printResult(cli, { json: () => text, text: () => dryRunText(value, errors, total) });
-  if (total > 0) cli.endWith(EXIT.failed);
+type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
+
+/** Makes a service read the hub and report errors. */
+async function dryRun(cli: Cli, options: Options, body: HubImportRequest): Promise<void> {
+  const service = openService(cli, options);
+  const { text, value } = await service.read(
+    service.api.POST('/datasets/hub/check', {
+      body,
+      bodySerializer: canonicalJson,
+      fetch: service.slowFetch,
+    }),
+  );
+  await printResult(cli, { json: () => text, text: () => dryRunText(value) });
+  if (value.errors_total > 0) cli.endWith(EXIT.failed);
 }
 
-function dryRunText(result: DryRunResponse, errors: readonly FieldError[], total: number): string {
+function dryRunText({ errors, errors_total: total, item_count, version_hash }: DryRun): string {
   const lines = errors.map(({ message, code = 'invalid_row', ...location }) =>
     errorLine({ location, message, code }),
   );
   if (total > errors.length) lines.push(`... and ${total - errors.length} more`);
   const facts = formatFacts([
     ['stored', 'nothing (dry run)'],
-    ['items', result.item_count],
+    ['items', item_count],
     ['errors', total],
-    ['version hash', result.version_hash],
+    ['version hash', version_hash],
   ]);
   return `${lines.map((line) => `${line}\n`).join('')}${facts}`;
 }

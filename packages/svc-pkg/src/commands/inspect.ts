@@ -1,8 +1,9 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import type { PackageReader } from '@svc/pkg-format';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { jsonText, printResult } from '../output/print-result.ts';
+import { printResult } from '../output/print-result.ts';
 import { type HashedPackage, hashDocument, hashPackage } from '../package/hash-package.ts';
 import { withLocalPackage } from '../package/open-local-package.ts';
 import { type RunFacts, readRunFacts, runDocument, runText } from '../package/run-facts.ts';

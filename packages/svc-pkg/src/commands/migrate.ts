@@ -1,8 +1,9 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import type { DatabasePort } from '../database/database-port.ts';
 import { databaseUrl } from '../database/database-url.ts';
-import { jsonText, printReport } from '../output/print-result.ts';
+import { printReport } from '../output/print-result.ts';
 import { formatFacts } from '../text/format-facts.ts';
 import { withExamples } from './define-command.ts';
 

@@ -1,13 +1,16 @@
 import { stat } from 'node:fs/promises';
-import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import type { BodyOf } from '@svc/client';
+import { jsonText } from '@svc/jsonl-v23/internal';
+import { canonicalJson, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { given } from '../given.ts';
 import { openFiles } from '../local/open-files.ts';
 import { previewLocalFiles } from '../local/preview-file.ts';
 import { mappingOf } from '../mapping/mapping-options.ts';
 import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
-import { jsonText, printResult } from '../output/print-result.ts';
+import { printResult } from '../output/print-result.ts';
 import { previewText } from '../service/preview-response.ts';
 import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
 import { countOption, withExamples, withHubOptions, withServiceOptions } from './define-command.ts';
@@ -20,6 +23,8 @@ type Options = ServiceOptions &
     readonly limit: number;
     readonly hubTokenEnv?: string;
   };
+
+type HubPreviewRequest = BodyOf<'/datasets/hub/preview'>;
 
 /** `preview`: shows columns and first rows of a file, or of a hub dataset; stores nothing. */
 export function addPreviewCommand(program: Command, cli: Cli): void {
@@ -39,15 +44,14 @@ export function addPreviewCommand(program: Command, cli: Cli): void {
       () => false,
     );
     if (isFile || path === '-') return await previewLocally(cli, path, options);
-    const given = await mappingOf(options);
     const { split, subset, revision, limit } = options;
     const token = secretFrom(cli, options.hubTokenEnv, undefined, '--hub-token-env');
-    const { text } = await openService(cli, options).sendForJson({
-      method: 'POST',
-      path: '/datasets/hub/preview',
-      headers: { 'content-type': 'application/json' },
-      body: jsonText({ path, split, subset, revision, limit, token, mapping: given?.wire }),
-    });
+    const service = openService(cli, options);
+    const mapping = (await mappingOf(options))?.wire as HubPreviewRequest['mapping'];
+    const body = { path, limit, ...given({ split, subset, revision, token, mapping }) };
+    const { text } = await service.read(
+      service.api.POST('/datasets/hub/preview', { body, bodySerializer: canonicalJson }),
+    );
     await printResult(cli, { json: () => text, text: () => previewText(path, parsePreview(text)) });
   });
   withServiceOptions(command);
@@ -59,9 +63,9 @@ export function addPreviewCommand(program: Command, cli: Cli): void {
 }
 
 async function previewLocally(cli: Cli, path: string, options: Options): Promise<void> {
-  const given = await mappingOf(options);
-  await using opened = await openFiles(cli, [path], { hints: hintsOf(options), isMapped: given !== null });
-  const preview = await previewLocalFiles(opened, given, options.limit, cli.signal);
+  const mapping = await mappingOf(options);
+  await using opened = await openFiles(cli, [path], { hints: hintsOf(options), isMapped: mapping !== null });
+  const preview = await previewLocalFiles(opened, mapping, options.limit, cli.signal);
   await printResult(cli, { json: () => jsonText(preview), text: () => previewText(path, preview) });
 }
 

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
+import { jsonText } from '@svc/jsonl-v23/internal';
 import { type SealReport, sealedOutputPath, sealPackageFile } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { eachPath } from '../output/each-path.ts';
 import { checkOutputOfSeveral, outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
-import { jsonText } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';

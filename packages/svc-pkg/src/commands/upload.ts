@@ -1,4 +1,5 @@
 import {
+  type DatasetSummary,
   type UploadOptions as FileUploadOptions,
   type UploadOutcome,
   type UploadSource,
@@ -8,16 +9,17 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
+import { given } from '../given.ts';
 import { mappingOf } from '../mapping/mapping-options.ts';
 import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
 import { printHint } from '../output/print-hint.ts';
 import { printReport } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
 import { type InputFile, openInputFile } from '../package/input-file.ts';
-import { repeatLost } from '../service/client/create-request.ts';
+import { repeatLost } from '../service/client/repeat-lost.ts';
 import type { ServiceClient } from '../service/client/service-client.ts';
 import type { JsonResponse } from '../service/client/service-request.ts';
-import { type DatasetResponse, datasetResult } from '../service/dataset-response.ts';
+import { datasetResult } from '../service/dataset-response.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';
 import { storedDataset } from '../service/store-dataset.ts';
 import { openUploadSource } from '../service/upload-source.ts';
@@ -69,7 +71,7 @@ async function upload(
   cli: Cli,
   paths: readonly string[],
   options: UploadOptions,
-): Promise<JsonResponse<DatasetResponse>> {
+): Promise<JsonResponse<DatasetSummary>> {
   const fields = await fieldsOf(options);
   const service = openService(cli, options);
   await using opened = new CleanUp();
@@ -85,7 +87,7 @@ async function upload(
 
 async function sendFiles(
   cli: Cli,
-  { url, fetch }: ServiceClient,
+  { url, slowFetch: fetch }: ServiceClient,
   sources: readonly UploadSource[],
   options: Pick<FileUploadOptions, 'fields' | 'inBackground'>,
 ): Promise<UploadOutcome> {
@@ -104,16 +106,14 @@ async function sendFiles(
 
 async function fieldsOf(options: UploadOptions): Promise<Record<string, string>> {
   const { name, description, convert } = options;
-  const given = await mappingOf(options);
+  const mapping = await mappingOf(options);
   const { format, ...written } = hintsOf(options);
-  const fields = {
+  return given({
     name,
     description,
-    mapping: given === null ? undefined : canonicalJson(given.wire),
+    mapping: mapping === null ? undefined : canonicalJson(mapping.wire),
     format,
     options: Object.keys(written).length === 0 ? undefined : JSON.stringify(written),
     convert: convert === true ? 'true' : undefined,
-  };
-  const isGiven = (entry: [string, string | undefined]): entry is [string, string] => entry[1] !== undefined;
-  return Object.fromEntries(Object.entries(fields).filter(isGiven));
+  });
 }

@@ -1,5 +1,6 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { WrittenPackage } from '@svc/pkg-format/node';
-import { jsonText, type Result } from '../output/print-result.ts';
+import type { Result } from '../output/print-result.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 

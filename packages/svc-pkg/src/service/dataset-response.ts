@@ -4,16 +4,13 @@ import { countOf, formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 import type { JsonResponse } from './client/service-request.ts';
 
-/** What the service says of a dataset that it stored. */
-export type DatasetResponse = DatasetSummary;
-
 /** A dataset: for machines the response as it is, for people the main facts. */
-export function datasetResult({ value, text }: JsonResponse<DatasetResponse>): Result {
+export function datasetResult({ value, text }: JsonResponse<DatasetSummary>): Result {
   return { text: () => datasetText(value), json: () => text };
 }
 
 /** A stored dataset for people. */
-function datasetText(dataset: DatasetResponse): string {
+function datasetText(dataset: DatasetSummary): string {
   return formatFacts([
     ['dataset', dataset.id],
     ['name', printableValue(dataset.name)],

@@ -1,4 +1,5 @@
 import { CliError } from '../errors/cli-error.ts';
+import { listPages } from './client/list-pages.ts';
 import type { ServiceClient } from './client/service-client.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -16,14 +17,10 @@ const MAX_LISTED = 5;
  */
 export async function findDataset(service: ServiceClient, idOrName: string): Promise<string> {
   if (isDatasetId(idOrName)) return idOrName;
-  const { value } = await service.sendForJson<{ data?: readonly { readonly id: string }[] }>({
-    method: 'GET',
-    path: '/datasets',
-    query: { name: idOrName, limit: '100' },
-  });
-  if (!Array.isArray(value.data))
-    throw new CliError('bad_response', `${service.url}/datasets returned no list`);
-  const ids = value.data.map((dataset: { readonly id?: unknown } | null) => String(dataset?.id));
+  const { data } = await listPages(100, (page) =>
+    service.api.GET('/datasets', { params: { query: { name: idOrName, ...page } } }),
+  );
+  const ids = data.map((dataset: { readonly id?: unknown } | null) => String(dataset?.id));
   // Ids become part of file names.
   if (!ids.every(isDatasetId))
     throw new CliError('bad_response', `${service.url}/datasets returned an id that is not a UUID`);

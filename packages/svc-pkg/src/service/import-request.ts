@@ -1,4 +1,11 @@
+import type { DatasetSummary, HubImportRequest, Job } from '@svc/client';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import type { Cli } from '../cli-context.ts';
+import { given } from '../given.ts';
+import { repeatLost } from './client/repeat-lost.ts';
+import type { ServiceClient } from './client/service-client.ts';
+import type { JsonResponse } from './client/service-request.ts';
+import { storedDataset } from './store-dataset.ts';
 
 /** The options of `import-hub` that are not about columns. */
 export interface ImportHubOptions {
@@ -15,11 +22,28 @@ export function importRequest(
   { name, description, split, subset, revision }: ImportHubOptions,
   mapping: JsonObject,
   token: string | undefined,
-): string {
-  const given = (members: Readonly<Record<string, string | undefined>>): JsonObject =>
-    Object.fromEntries(
-      Object.entries(members).filter((entry): entry is [string, string] => entry[1] !== undefined),
-    );
-  const config = given({ path, split, subset, revision, token });
-  return canonicalJson({ ...given({ name, description }), config, mapping });
+): HubImportRequest {
+  const config = { path, ...given({ split, subset, revision, token }) };
+  // The service checks the mapping.
+  return { name, ...given({ description }), config, mapping: mapping as HubImportRequest['mapping'] };
+}
+
+/**
+ * Imports a slice of a hub dataset. In the background, a worker imports it and this follows the job to its end, unless the
+ * service imports it immediately (RFC 7240 leaves the choice to the service). A lost connection does not import it twice.
+ */
+export async function importFromHub(
+  cli: Cli,
+  service: ServiceClient,
+  body: HubImportRequest,
+  inBackground: boolean,
+): Promise<JsonResponse<DatasetSummary>> {
+  const { status, value, text } = await repeatLost(cli, (key) => {
+    const header = { 'Idempotency-Key': key, ...(inBackground && { Prefer: 'respond-async' }) };
+    const options = { bodySerializer: canonicalJson, fetch: service.slowFetch };
+    return service.read(service.api.POST('/datasets/hub/import', { params: { header }, body, ...options }));
+  });
+  // The status tells them apart.
+  const outcome = status === 202 ? { job: value as Job, text } : { dataset: value as DatasetSummary, text };
+  return await storedDataset(cli, service, outcome);
 }

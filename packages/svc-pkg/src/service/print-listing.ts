@@ -1,6 +1,7 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli } from '../cli-context.ts';
 import { printHint } from '../output/print-hint.ts';
-import { jsonText, printResult } from '../output/print-result.ts';
+import { printResult } from '../output/print-result.ts';
 import { formatTable } from '../text/format-table.ts';
 import type { Listing } from './client/list-pages.ts';
 

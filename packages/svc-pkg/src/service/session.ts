@@ -10,7 +10,7 @@ export type Session = ResponseOf<'/session', 'get'>;
  * @throws CliError `bad_response`; as `ServiceClient.send`
  */
 export async function readSession(service: ServiceClient): Promise<Session> {
-  const { value } = await service.sendForJson<Session>({ method: 'GET', path: '/session' });
+  const { value } = await service.read(service.api.GET('/session'));
   if (typeof value?.role === 'string') return value;
   throw new CliError('bad_response', `${service.url}/session returned no role`);
 }

@@ -1,4 +1,4 @@
-import { followJob as changesOf, type Job } from '@svc/client';
+import { followJob, type Job } from '@svc/client';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { showProgress } from '../output/progress.ts';
@@ -11,11 +11,11 @@ import type { ServiceClient } from './client/service-client.ts';
  * @returns the id of the new dataset
  * @throws ServiceError with the error of the job; CliError `job_ended` for a job that was cancelled or has no dataset
  */
-export async function followJob(cli: Cli, service: ServiceClient, first: Job): Promise<string> {
+export async function trackJob(cli: Cli, service: ServiceClient, first: Job): Promise<string> {
   using progress = showProgress(cli, 'importing', 'rows');
   let job = first;
   if (isActive(job)) {
-    for await (job of changesOf(service.api, first.id, { signal: cli.signal })) {
+    for await (job of followJob(service.api, first.id, { signal: cli.signal })) {
       progress.update(job.progress?.rows_done ?? 0, job.progress?.rows_total ?? null);
       if (!isActive(job)) break;
     }

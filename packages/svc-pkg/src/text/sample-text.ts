@@ -1,5 +1,5 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import { ExactNumber } from '@svc/jsonl-v23/json';
-import { jsonText } from '../output/print-result.ts';
 import { printableText } from './printable-text.ts';
 
 const MAX_STRING_LENGTH = 200;

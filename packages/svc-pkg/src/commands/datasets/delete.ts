@@ -1,12 +1,12 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { ask } from '../../output/ask.ts';
 import { eachPath } from '../../output/each-path.ts';
-import { jsonText, printReport } from '../../output/print-result.ts';
-import type { ServiceClient } from '../../service/client/service-client.ts';
+import { printReport } from '../../output/print-result.ts';
 import { findDataset } from '../../service/find-dataset.ts';
-import { runPath } from '../../service/runs/run-response.ts';
+import { runParams } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { formatFacts } from '../../text/format-facts.ts';
 import { printableValue } from '../../text/printable-text.ts';
@@ -37,11 +37,12 @@ export function addDeleteCommand(program: Command, cli: Cli): void {
         throw new CliError('usage', 'delete needs --yes where it cannot ask');
       const service = openService(cli, options);
       await eachPath(cli, targets, async (out, target) => {
-        const path = await pathOf(service, target, options.run === true);
-        const { value } = await service.sendForJson<Deleted>({ method: 'GET', path });
-        if (!options.yes) await confirm(cli, value, options.run ? 'its results' : 'all its runs');
-        await service.send({ method: 'DELETE', path });
-        const { id, name } = value;
+        const params = options.run ? runParams(target) : { path: { id: await findDataset(service, target) } };
+        const kind = options.run ? 'runs' : 'datasets';
+        const { data } = await service.api.GET(`/${kind}/{id}`, { params });
+        const { id, name } = data as Deleted;
+        if (!options.yes) await confirm(cli, { id, name }, options.run ? 'its results' : 'all its runs');
+        await service.send({ method: 'DELETE', path: `/${kind}/${encodeURIComponent(params.path.id)}` });
         await printReport(out, {
           text: () => formatFacts([['deleted', name === null ? id : `${printableValue(name)} (${id})`]]),
           json: () => jsonText({ id, name, deleted: true }),
@@ -59,10 +60,6 @@ export function addDeleteCommand(program: Command, cli: Cli): void {
 interface Deleted {
   readonly id: string;
   readonly name: string | null;
-}
-
-async function pathOf(service: ServiceClient, target: string, isRun: boolean): Promise<string> {
-  return isRun ? runPath(target) : `/datasets/${encodeURIComponent(await findDataset(service, target))}`;
 }
 
 /** @throws CliError `not_confirmed` */

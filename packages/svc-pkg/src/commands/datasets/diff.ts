@@ -1,8 +1,8 @@
-import type { ResponseOf } from '@svc/client';
+import { iteratePages, type PageQuery, type ResponseOf } from '@svc/client';
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { jsonText, printResult } from '../../output/print-result.ts';
-import { listPages } from '../../service/client/list-pages.ts';
+import { printResult } from '../../output/print-result.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { formatTable } from '../../text/format-table.ts';
@@ -28,16 +28,18 @@ export function addDiffCommand(program: Command, cli: Cli): void {
     .action(async (dataset: string, other: string, options: Options) => {
       const service = openService(cli, options);
       const [id, otherId] = [await findDataset(service, dataset), await findDataset(service, other)];
-      const path = `/datasets/${encodeURIComponent(id)}/diff/${encodeURIComponent(otherId)}`;
-      const { value } = await service.sendForJson<{ counts: Counts }>({
-        method: 'GET',
-        path,
-        query: { limit: '1' },
-      });
-      const { data } = await listPages<Change>(service, path, {}, options.limit);
+      const path = { id, other_id: otherId };
+      const read = (query: PageQuery) =>
+        service.api.GET('/datasets/{id}/diff/{other_id}', { params: { path, query } });
+      const data: Change[] = [];
+      let counts: Counts | undefined;
+      for await (const page of iteratePages(read, options.limit)) {
+        data.push(...page.data);
+        counts = page.counts;
+      }
       await printResult(cli, {
-        text: () => diffText(value.counts, data),
-        json: () => jsonText({ counts: value.counts, data }),
+        text: () => diffText(counts as Counts, data),
+        json: () => jsonText({ counts, data }),
       });
     });
   withServiceOptions(command);

@@ -1,6 +1,6 @@
-import type { ResponseOf } from '@svc/client';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
+import { given } from '../../given.ts';
 import { listPages } from '../../service/client/list-pages.ts';
 import { printListing } from '../../service/print-listing.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
@@ -8,11 +8,9 @@ import { countOption, withExamples, withServiceOptions } from '../define-command
 
 interface Options extends ServiceOptions {
   readonly search?: string;
-  readonly source?: string;
+  readonly source?: 'hub' | 'pkg_zip' | 'file';
   readonly limit: number;
 }
-
-type DatasetEntry = ResponseOf<'/datasets', 'get'>['data'][number];
 
 /** `list`: the datasets of a service. */
 export function addListCommand(program: Command, cli: Cli): void {
@@ -26,9 +24,11 @@ export function addListCommand(program: Command, cli: Cli): void {
     )
     .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
     .action(async (options: Options) => {
-      const query = { q: options.search, source: options.source };
-      const service = openService(cli, options);
-      const listing = await listPages<DatasetEntry>(service, '/datasets', query, options.limit);
+      const query = given({ q: options.search, source: options.source });
+      const { api } = openService(cli, options);
+      const listing = await listPages(options.limit, (page) =>
+        api.GET('/datasets', { params: { query: { ...query, ...page } } }),
+      );
       await printListing(cli, listing, {
         id: ({ id }) => id,
         name: ({ name }) => name,

@@ -1,11 +1,10 @@
-import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { printReport } from '../../output/print-result.ts';
-import { type DatasetResponse, datasetResult } from '../../service/dataset-response.ts';
+import { datasetResult } from '../../service/dataset-response.ts';
 import { findDataset } from '../../service/find-dataset.ts';
-import { printRunFacts, type RunResponse, runPath } from '../../service/runs/run-response.ts';
+import { printRunFacts, runParams } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { checkName, withExamples, withServiceOptions } from '../define-command.ts';
 
@@ -14,8 +13,6 @@ interface Options extends ServiceOptions {
   readonly description?: string;
   readonly notes?: string;
 }
-
-const JSON_BODY = { 'content-type': 'application/json' };
 
 /** `rename`: another name for a dataset or a run. */
 export function addRenameCommand(program: Command, cli: Cli): void {
@@ -40,20 +37,19 @@ export function addRenameCommand(program: Command, cli: Cli): void {
         if (run) {
           if (description !== undefined || notes !== undefined)
             throw new CliError('usage', '--description and --notes are for datasets');
-          const body = canonicalJson({ name: name ?? null });
-          const request = { method: 'PATCH', path: runPath(target), headers: JSON_BODY, body } as const;
-          await printRunFacts(cli, await service.sendForJson<RunResponse>(request));
+          const body = { name: name ?? null };
+          const reply = service.api.PATCH('/runs/{id}', { params: runParams(target), body });
+          await printRunFacts(cli, await service.read(reply));
           return;
         }
         const id = await findDataset(service, target);
-        const body = canonicalJson({
+        const body = {
           ...(name !== undefined && { name }),
           ...(description !== undefined && { description: description || null }),
           ...(notes !== undefined && { notes: notes || null }),
-        });
-        const path = `/datasets/${encodeURIComponent(id)}`;
-        const request = { method: 'PATCH', path, headers: JSON_BODY, body } as const;
-        await printReport(cli, datasetResult(await service.sendForJson<DatasetResponse>(request)));
+        };
+        const reply = service.api.PATCH('/datasets/{id}', { params: { path: { id } }, body });
+        await printReport(cli, datasetResult(await service.read(reply)));
       },
     );
   withServiceOptions(command);

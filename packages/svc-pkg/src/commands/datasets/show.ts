@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { printResult } from '../../output/print-result.ts';
-import { type DatasetResponse, datasetResult } from '../../service/dataset-response.ts';
+import { datasetResult } from '../../service/dataset-response.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
@@ -18,11 +18,8 @@ export function addShowCommand(program: Command, cli: Cli): void {
     .action(async (dataset: string, options: ServiceOptions) => {
       const service = openService(cli, options);
       const id = await findDataset(service, dataset);
-      const path = `/datasets/${encodeURIComponent(id)}`;
-      await printResult(
-        cli,
-        datasetResult(await service.sendForJson<DatasetResponse>({ method: 'GET', path })),
-      );
+      const reply = service.api.GET('/datasets/{id}', { params: { path: { id } } });
+      await printResult(cli, datasetResult(await service.read(reply)));
     });
   withServiceOptions(command);
   withExamples(command, ['svc-pkg show GSM8K']);

@@ -1,4 +1,4 @@
-import type { Job } from '@svc/client';
+import type { Job, Run } from '@svc/client';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { eachPath } from '../../output/each-path.ts';
@@ -6,7 +6,7 @@ import { printReport } from '../../output/print-result.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
 import { ServiceError } from '../../service/client/service-error.ts';
 import type { JsonResponse } from '../../service/client/service-request.ts';
-import { type RunResponse, runPath } from '../../service/runs/run-response.ts';
+import { runParams } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { formatFacts } from '../../text/format-facts.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
@@ -41,17 +41,16 @@ export function addCancelCommand(program: Command, cli: Cli): void {
 
 interface Cancelled {
   readonly kind: 'run' | 'job';
-  readonly response: JsonResponse<RunResponse | Job>;
+  readonly response: JsonResponse<Run | Job>;
 }
 
 /** Ids do not say what they are of. */
 async function cancel(service: ServiceClient, id: string): Promise<Cancelled> {
+  const params = runParams(id);
   try {
-    const path = `${runPath(id)}/cancel`;
-    return { kind: 'run', response: await service.sendForJson<RunResponse>({ method: 'POST', path }) };
+    return { kind: 'run', response: await service.read(service.api.POST('/runs/{id}/cancel', { params })) };
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === 'run_not_found')) throw error;
-    const path = `/jobs/${encodeURIComponent(id)}/cancel`;
-    return { kind: 'job', response: await service.sendForJson<Job>({ method: 'POST', path }) };
+    return { kind: 'job', response: await service.read(service.api.POST('/jobs/{id}/cancel', { params })) };
   }
 }

@@ -1,14 +1,15 @@
 import type { ResponseOf } from '@svc/client';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
+import { given } from '../../given.ts';
 import { printResult } from '../../output/print-result.ts';
-import { rounded, runPath } from '../../service/runs/run-response.ts';
+import { rounded, runParams } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { formatFacts } from '../../text/format-facts.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
-  readonly only?: string;
+  readonly only?: 'regressions' | 'improvements';
   readonly limit: number;
 }
 
@@ -28,11 +29,12 @@ export function addCompareCommand(program: Command, cli: Cli): void {
     .addOption(new Option('--only <items>', 'list only these items').choices(['regressions', 'improvements']))
     .addOption(countOption('--limit <count>', 'how many items to list', 1, 100, 50))
     .action(async (run: string, other: string, { only, limit, ...options }: Options) => {
-      const { text, value } = await openService(cli, options).sendForJson<Comparison>({
-        method: 'GET',
-        path: `${runPath(run)}/compare/${encodeURIComponent(other)}`,
-        query: { only, limit: String(limit) },
-      });
+      const service = openService(cli, options);
+      const path = { ...runParams(run).path, other_id: runParams(other).path.id };
+      const params = { path, query: { ...given({ only }), limit } };
+      const { text, value } = await service.read(
+        service.api.GET('/runs/{id}/compare/{other_id}', { params }),
+      );
       await printResult(cli, { text: () => comparisonText(value), json: () => text });
     });
   withServiceOptions(command);

@@ -1,11 +1,12 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { createOnce } from '../../service/client/create-request.ts';
+import { given } from '../../given.ts';
+import { repeatLost } from '../../service/client/repeat-lost.ts';
 import { withConfigOptions } from '../../service/runs/config-options.ts';
 import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
 import { readRunConfig } from '../../service/runs/run-config.ts';
-import { followRun, type RunResponse, runPath } from '../../service/runs/run-response.ts';
+import { runParams, trackRun } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
@@ -29,18 +30,21 @@ export function addRescoreCommand(program: Command, cli: Cli): void {
     .option('--set <member=value...>', 'set their members, such as checker.type=numeric')
     .option('--name <name>', 'name of the new run (default: the name of the old one)')
     .option('--no-wait', 'end when the run is queued')
-    .action(async (run: string, { name, wait, config, set, ...options }: Options) => {
-      const given = await readRunConfig(cli, { ...(config && { config }), ...(set && { set }) });
+    .action(async (run: string, { name, wait, config: file, set, ...options }: Options) => {
+      const config = await readRunConfig(cli, given({ config: file, set }));
       const service = openService(cli, options);
       const started = await withConfigOptions(
-        createOnce<RunResponse>(cli, service, () => ({
-          method: 'POST',
-          path: `${runPath(run)}/rescore`,
-          headers: { 'content-type': 'application/json' },
-          body: canonicalJson({ ...given, ...(name !== undefined && { name }) }),
-        })),
+        repeatLost(cli, (key) =>
+          service.read(
+            service.api.POST('/runs/{id}/rescore', {
+              params: { ...runParams(run), header: { 'Idempotency-Key': key } },
+              body: { ...config, ...given({ name }) },
+              bodySerializer: canonicalJson,
+            }),
+          ),
+        ),
       );
-      await printRun(cli, service, wait ? await followRun(cli, service, started) : started, options);
+      await printRun(cli, service, wait ? await trackRun(cli, service, started) : started, options);
     });
   withServiceOptions(withRunLimits(command));
   withExamples(command, [

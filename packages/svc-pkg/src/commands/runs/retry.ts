@@ -1,13 +1,13 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { createOnce } from '../../service/client/create-request.ts';
+import { repeatLost } from '../../service/client/repeat-lost.ts';
 import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
-import { followRun, type RunResponse, runPath } from '../../service/runs/run-response.ts';
+import { runParams, trackRun } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions, RunLimits {
-  readonly only: string;
+  readonly only: 'failed' | 'unscored' | 'truncated';
   readonly wait: boolean;
 }
 
@@ -28,13 +28,11 @@ export function addRetryCommand(program: Command, cli: Cli): void {
     .option('--no-wait', 'end when the run is queued')
     .action(async (run: string, { only, wait, ...options }: Options) => {
       const service = openService(cli, options);
-      const started = await createOnce<RunResponse>(cli, service, () => ({
-        method: 'POST',
-        path: `${runPath(run)}/retry`,
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ only }),
-      }));
-      await printRun(cli, service, wait ? await followRun(cli, service, started) : started, options);
+      const started = await repeatLost(cli, (key) => {
+        const options = { params: runParams(run), headers: { 'Idempotency-Key': key }, body: { only } };
+        return service.read(service.api.POST('/runs/{id}/retry', options));
+      });
+      await printRun(cli, service, wait ? await trackRun(cli, service, started) : started, options);
     });
   withServiceOptions(withRunLimits(command));
   withExamples(command, ['svc-pkg retry 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only truncated']);

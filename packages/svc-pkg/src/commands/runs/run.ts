@@ -1,13 +1,16 @@
+import type { RunRequest } from '@svc/client';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
+import { given } from '../../given.ts';
 import { printHint } from '../../output/print-hint.ts';
 import { printResult } from '../../output/print-result.ts';
-import { createOnce } from '../../service/client/create-request.ts';
+import { repeatLost } from '../../service/client/repeat-lost.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { withConfigOptions } from '../../service/runs/config-options.ts';
 import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
-import { type RunConfigOptions, readRunConfig, runRequest } from '../../service/runs/run-config.ts';
-import { followRun, type RunResponse } from '../../service/runs/run-response.ts';
+import { type RunConfigOptions, readRunConfig } from '../../service/runs/run-config.ts';
+import { trackRun } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
@@ -39,23 +42,25 @@ export function addRunCommand(program: Command, cli: Cli): void {
     .action(async (dataset: string, options: Options) => {
       const config = await readRunConfig(cli, options);
       const service = openService(cli, options);
-      const body = runRequest(await findDataset(service, dataset), options.name, config);
-      const request = {
-        method: 'POST',
-        path: '/runs',
-        headers: { 'content-type': 'application/json' },
-        body,
-      } as const;
+      const body: RunRequest = {
+        dataset_id: await findDataset(service, dataset),
+        config: config as RunRequest['config'],
+        ...given({ name: options.name }),
+      };
+      const request = { body, bodySerializer: canonicalJson };
       if (options.dryRun) {
-        const { text } = await withConfigOptions(
-          service.sendForJson({ ...request, query: { dry_run: 'true' } }),
-        );
+        const { text } = await withConfigOptions(service.read(service.api.POST('/runs/plan', request)));
         await printResult(cli, { text: () => `${text}\n`, json: () => text });
         return;
       }
-      const started = await withConfigOptions(createOnce<RunResponse>(cli, service, () => request));
+      const started = await withConfigOptions(
+        repeatLost(cli, (key) => {
+          const params = { header: { 'Idempotency-Key': key } };
+          return service.read(service.api.POST('/runs', { ...request, params }));
+        }),
+      );
       await printHint(cli, `Run ${started.value.id} is queued`);
-      await printRun(cli, service, options.wait ? await followRun(cli, service, started) : started, options);
+      await printRun(cli, service, options.wait ? await trackRun(cli, service, started) : started, options);
     });
   withServiceOptions(withRunLimits(command));
   withExamples(command, [

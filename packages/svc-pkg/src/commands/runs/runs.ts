@@ -1,19 +1,21 @@
+import type { Run } from '@svc/client';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
+import { given } from '../../given.ts';
 import { listPages } from '../../service/client/list-pages.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { printListing } from '../../service/print-listing.ts';
-import { type RunResponse, rounded } from '../../service/runs/run-response.ts';
+import { rounded } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
   readonly dataset?: string;
-  readonly status?: string;
+  readonly status?: Run['status'];
   readonly limit: number;
 }
 
-const RUN_STATUSES: readonly RunResponse['status'][] = [
+const RUN_STATUSES: readonly Run['status'][] = [
   'queued',
   'running',
   'completed',
@@ -34,7 +36,10 @@ export function addRunsCommand(program: Command, cli: Cli): void {
     .action(async ({ dataset, status, limit, ...options }: Options) => {
       const service = openService(cli, options);
       const id = dataset === undefined ? undefined : await findDataset(service, dataset);
-      const listing = await listPages<RunResponse>(service, '/runs', { dataset_id: id, status }, limit);
+      const query = given({ dataset_id: id, status });
+      const listing = await listPages(limit, (page) =>
+        service.api.GET('/runs', { params: { query: { ...query, ...page } } }),
+      );
       await printListing(cli, listing, {
         id: ({ id }) => id,
         name: ({ name }) => name,

@@ -1,14 +1,15 @@
 import type { Job } from '@svc/client';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
+import { given } from '../../given.ts';
 import { listPages } from '../../service/client/list-pages.ts';
 import { printListing } from '../../service/print-listing.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
-  readonly status?: string;
-  readonly kind?: string;
+  readonly status?: Job['status'];
+  readonly kind?: Job['kind'];
   readonly limit: number;
 }
 
@@ -31,7 +32,11 @@ export function addJobsCommand(program: Command, cli: Cli): void {
     .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(['import', 'upload']))
     .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
     .action(async ({ status, kind, limit, ...options }: Options) => {
-      const listing = await listPages<Job>(openService(cli, options), '/jobs', { status, kind }, limit);
+      const { api } = openService(cli, options);
+      const query = given({ status, kind });
+      const listing = await listPages(limit, (page) =>
+        api.GET('/jobs', { params: { query: { ...query, ...page } } }),
+      );
       await printListing(cli, listing, {
         id: ({ id }) => id,
         kind: (job) => job.kind,

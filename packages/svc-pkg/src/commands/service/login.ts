@@ -1,8 +1,9 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { askSecret } from '../../output/ask.ts';
 import { printHint } from '../../output/print-hint.ts';
-import { jsonText, printReport } from '../../output/print-result.ts';
+import { printReport } from '../../output/print-result.ts';
 import { ServiceError } from '../../service/client/service-error.ts';
 import { readCredentials, writeCredentials } from '../../service/credentials.ts';
 import { checkSecret, openServiceWithKey, serviceUrl } from '../../service/service-options.ts';

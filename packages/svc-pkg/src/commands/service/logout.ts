@@ -1,6 +1,7 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { jsonText, printReport } from '../../output/print-result.ts';
+import { printReport } from '../../output/print-result.ts';
 import { readCredentials, writeCredentials } from '../../service/credentials.ts';
 import { serviceUrl } from '../../service/service-options.ts';
 import { formatFacts } from '../../text/format-facts.ts';

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { jsonText, printResult } from '../../output/print-result.ts';
+import { printResult } from '../../output/print-result.ts';
 import { findDataset, isDatasetId } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';

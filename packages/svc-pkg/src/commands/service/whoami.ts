@@ -1,6 +1,7 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { jsonText, printResult } from '../../output/print-result.ts';
+import { printResult } from '../../output/print-result.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { isAnonymous, readSession } from '../../service/session.ts';
 import { formatFacts } from '../../text/format-facts.ts';

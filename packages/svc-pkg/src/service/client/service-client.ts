@@ -3,7 +3,8 @@ import { type ApiClient, createApiClient } from '@svc/client';
 import { parseJson } from '@svc/jsonl-v23/json';
 import type { Dispatcher } from 'undici';
 import { CliError } from '../../errors/cli-error.ts';
-import { fetchThrough } from './fetch-through.ts';
+import { given } from '../../given.ts';
+import { fetchThrough, type ResponseTexts } from './fetch-through.ts';
 import { parseProblem } from './parse-problem.ts';
 import type { JsonResponse, ServiceRequest } from './service-request.ts';
 
@@ -16,10 +17,10 @@ interface ServiceResponse {
 export interface ServiceClient {
   /** Such as `http://127.0.0.1:8080`, without a slash at the end. */
   readonly url: string;
-  /** The typed client of the service, whose requests go through `sendForJson` and fail as it does. */
+  /** The typed client of the service, whose requests fail as `send` does, and for a response that is not JSON. */
   readonly api: ApiClient;
-  /** The `fetch` of `api`. */
-  readonly fetch: (request: Request) => Promise<Response>;
+  /** A `fetch` for requests of `api` that the service responds to when everything is stored. */
+  readonly slowFetch: (request: Request) => Promise<Response>;
   /**
    * Sends a request and returns the response, if its status is 2xx.
    *
@@ -27,8 +28,8 @@ export interface ServiceClient {
    *   `bad_response`
    */
   send(request: ServiceRequest): Promise<ServiceResponse>;
-  /** Like `send`, for a JSON response; anything else is `bad_response`. */
-  sendForJson<T>(request: ServiceRequest): Promise<JsonResponse<T>>;
+  /** The document of a response of `api`, and its text as it arrived. */
+  read<T>(reply: Promise<{ readonly data?: T; readonly response: Response }>): Promise<JsonResponse<T>>;
 }
 
 const RESPONSE_TIMEOUT_MS = 60_000;
@@ -53,7 +54,7 @@ export function createServiceClient(options: {
   const { origin, pathname } = new URL(url);
 
   async function send(request: ServiceRequest): Promise<ServiceResponse> {
-    const query = definedOf(request.query ?? {});
+    const query = given(request.query ?? {});
     const response = await attempt(url, signal, () =>
       dispatcher.request({
         origin,
@@ -77,14 +78,15 @@ export function createServiceClient(options: {
     throw parseProblem({ status, headers, text: await collectText(body) });
   }
 
-  async function sendForJson<T>(request: ServiceRequest): Promise<JsonResponse<T>> {
+  /** Like `send`, for a JSON response; anything else is `bad_response`. */
+  async function sendForJson(request: ServiceRequest): Promise<JsonResponse<unknown>> {
     const response = await send({
       ...request,
       headers: { accept: 'application/json', ...request.headers },
     });
     const text = await collectText(response.body);
     try {
-      return { status: response.status, text, value: parseJson(text) as T };
+      return { status: response.status, text, value: parseJson(text) };
     } catch (cause) {
       throw new CliError('bad_response', `${url}${request.path} returned something that is not JSON`, {
         cause,
@@ -92,13 +94,16 @@ export function createServiceClient(options: {
     }
   }
 
-  const fetchDocument = fetchThrough(url, sendForJson);
+  const texts: ResponseTexts = new WeakMap();
   return {
     url,
-    api: createApiClient({ baseUrl: url, fetch: fetchDocument }),
-    fetch: fetchDocument,
+    api: createApiClient({ baseUrl: url, fetch: fetchThrough(url, sendForJson, texts, false) }),
+    slowFetch: fetchThrough(url, sendForJson, texts, true),
     send,
-    sendForJson,
+    async read<T>(reply: Promise<{ readonly data?: T; readonly response: Response }>) {
+      const { data, response } = await reply;
+      return { status: response.status, text: texts.get(response) ?? '', value: data as T };
+    },
   };
 }
 
@@ -176,11 +181,4 @@ function codeOf(error: unknown): string {
   if ('code' in error && typeof error.code === 'string') return error.code;
   if (error instanceof AggregateError) return codeOf(error.errors[0]);
   return error.cause === undefined ? error.name : codeOf(error.cause);
-}
-
-function definedOf(query: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined)) as Record<
-    string,
-    string
-  >;
 }

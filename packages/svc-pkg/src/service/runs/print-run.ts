@@ -1,10 +1,10 @@
-import type { ResponseOf } from '@svc/client';
+import { iteratePages, type PageQuery, type Run } from '@svc/client';
 import type { Cli } from '../../cli-context.ts';
 import { CliError, type CliErrorDetail } from '../../errors/cli-error.ts';
 import { printHint } from '../../output/print-hint.ts';
 import type { ServiceClient } from '../client/service-client.ts';
 import type { JsonResponse } from '../client/service-request.ts';
-import { printRunFacts, type RunResponse, rounded, runPath } from './run-response.ts';
+import { printRunFacts, rounded, runParams } from './run-response.ts';
 
 /** With which outcome of a run a command succeeds. */
 export interface RunLimits {
@@ -20,7 +20,7 @@ export interface RunLimits {
 export async function printRun(
   cli: Cli,
   service: ServiceClient,
-  response: JsonResponse<RunResponse>,
+  response: JsonResponse<Run>,
   limits: RunLimits,
 ): Promise<void> {
   const run = response.value;
@@ -41,7 +41,7 @@ export async function printRun(
  */
 async function checkRun(
   service: ServiceClient,
-  { id, counts, scores }: RunResponse,
+  { id, counts, scores }: Run,
   { maxFailed, minScore }: RunLimits,
 ): Promise<void> {
   const { failed, total } = counts;
@@ -59,8 +59,6 @@ async function checkRun(
   });
 }
 
-type ResultPage = ResponseOf<'/runs/{id}/results', 'get'>;
-
 /** Looks at this many failed results. */
 const MAX_RESULTS = 1000;
 /** Lists this many errors. */
@@ -69,23 +67,18 @@ const MAX_ERRORS = 10;
 /** The errors of a run's items in the order in which each occurs first, with how often it occurs. */
 async function errorsOf(service: ServiceClient, id: string): Promise<CliErrorDetail[]> {
   const counts = new Map<string, { readonly code: string; readonly message: string; count: number }>();
-  let seen = 0;
-  let cursor: string | undefined;
-  do {
-    const { value } = await service.sendForJson<ResultPage>({
-      method: 'GET',
-      path: `${runPath(id)}/results`,
-      query: { status: 'failed', limit: '100', cursor },
+  const read = (page: PageQuery) =>
+    service.api.GET('/runs/{id}/results', {
+      params: { ...runParams(id), query: { status: 'failed', ...page } },
     });
-    for (const { error } of value.data) {
+  for await (const { data } of iteratePages(read, MAX_RESULTS)) {
+    for (const { error } of data) {
       const { code = 'unknown', message = 'The item failed' } = error ?? {};
       const key = `${code} ${message}`;
       const entry = counts.get(key) ?? { code, message, count: 0 };
       entry.count += 1;
       counts.set(key, entry);
     }
-    seen += value.data.length;
-    cursor = value.meta.next_cursor ?? undefined;
-  } while (cursor !== undefined && seen < MAX_RESULTS);
+  }
   return [...counts.values()].slice(0, MAX_ERRORS);
 }

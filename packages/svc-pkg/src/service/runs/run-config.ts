@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import {
-  canonicalJson,
   isJsonObject,
   JsonlError,
   type JsonObject,
@@ -41,11 +40,6 @@ export async function readRunConfig(cli: Cli, options: RunConfigOptions): Promis
     setPath(config, entry.slice(0, at).split('.'), parseValue(entry.slice(at + 1)));
   }
   return config;
-}
-
-/** The body of `POST /runs`. */
-export function runRequest(datasetId: string, name: string | undefined, config: JsonObject): string {
-  return canonicalJson({ dataset_id: datasetId, config, ...(name !== undefined && { name }) });
 }
 
 async function readText(cli: Cli, path: string): Promise<string> {

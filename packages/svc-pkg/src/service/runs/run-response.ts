@@ -1,5 +1,6 @@
-import { followRun as changesOf, type Run } from '@svc/client';
+import { followRun, type Run } from '@svc/client';
 import type { Cli } from '../../cli-context.ts';
+import { CliError } from '../../errors/cli-error.ts';
 import { printReport } from '../../output/print-result.ts';
 import { showProgress } from '../../output/progress.ts';
 import { formatFacts } from '../../text/format-facts.ts';
@@ -7,36 +8,41 @@ import { printableValue } from '../../text/printable-text.ts';
 import type { ServiceClient } from '../client/service-client.ts';
 import type { JsonResponse } from '../client/service-request.ts';
 
-/** A run, as the service describes it. */
-export type RunResponse = Run;
-
-export const runPath = (id: string): string => `/runs/${encodeURIComponent(id)}`;
+/**
+ * The id of a run as a part of a path.
+ *
+ * @throws CliError `usage` for one that would be another path
+ */
+export function runParams(id: string): { readonly path: { readonly id: string } } {
+  if (/[^.]/.test(id)) return { path: { id } };
+  throw new CliError('usage', `The id of a run must not be ${JSON.stringify(id)}`);
+}
 
 /**
  * Waits until a run has ended; shows its progress on a terminal. The run goes on if this is interrupted.
  *
  * @throws as `ServiceClient.send`; the signal's reason
  */
-export async function followRun(
+export async function trackRun(
   cli: Cli,
   service: ServiceClient,
-  first: JsonResponse<RunResponse>,
-): Promise<JsonResponse<RunResponse>> {
+  first: JsonResponse<Run>,
+): Promise<JsonResponse<Run>> {
   using progress = showProgress(cli, 'running', 'items');
   const { id } = first.value;
-  for await (const { counts } of changesOf(service.api, id, { signal: cli.signal })) {
+  for await (const { counts } of followRun(service.api, id, { signal: cli.signal })) {
     progress.update(counts.done, counts.total);
   }
   // Its text once more, with every digit.
-  return await service.sendForJson<RunResponse>({ method: 'GET', path: runPath(id) });
+  return await service.read(service.api.GET('/runs/{id}', { params: runParams(id) }));
 }
 
 /** Prints a run, whatever its status: for machines the response as it is, for people the main facts. */
-export function printRunFacts(cli: Cli, response: JsonResponse<RunResponse>): Promise<void> {
+export function printRunFacts(cli: Cli, response: JsonResponse<Run>): Promise<void> {
   return printReport(cli, { text: () => runText(response.value), json: () => response.text });
 }
 
-function runText(run: RunResponse): string {
+function runText(run: Run): string {
   const { counts, scores } = run;
   return formatFacts([
     ['run', run.id],
