@@ -29,8 +29,8 @@ export async function insertRuns({ psql, settle }: Bench, results: number): Prom
     `INSERT INTO sections (id, dataset_id, name, order_index, item_count, section_hash)
      SELECT gen_random_uuid(), '${datasetId}', 'section ' || n, n, least(${perSection}, ${results} - n * ${perSection}), '\\x00'
      FROM generate_series(0, ${SECTIONS - 1}) AS n`,
-    `INSERT INTO items (section_id, order_index, item_hash, type, payload, answer)
-     SELECT s.id, n - s.order_index * ${perSection}, sha256(convert_to('item ' || n, 'UTF8')), ${TYPES},
+    `INSERT INTO items (section_id, order_index, byte_length, item_hash, type, payload, answer)
+     SELECT s.id, n - s.order_index * ${perSection}, 150, sha256(convert_to('item ' || n, 'UTF8')), ${TYPES},
        ('{"id":"q' || n || '","inputs":{"prompt":"Question ' || n || ': how many apples remain after the market closes at noon?"},"tags":["' || ${TAG} || '","' || ${SECOND_TAG} || '"]}')::json,
        ('"' || n || '"')::json
      FROM sections s CROSS JOIN LATERAL generate_series(s.order_index * ${perSection}, s.order_index * ${perSection} + s.item_count - 1) AS n

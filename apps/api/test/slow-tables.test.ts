@@ -45,8 +45,8 @@ async function insertTexts(): Promise<void> {
       randomBytes((TEXT_BYTES * 3) / 4).toString('base64'),
     );
     await insert(
-      `INSERT INTO items (section_id, order_index, item_hash, type, payload)
-       SELECT $1, $2::int + n, sha256(n::text::bytea), 'exact', ('{"inputs":{"prompt":"' || text || '"}}')::json
+      `INSERT INTO items (section_id, order_index, byte_length, item_hash, type, payload)
+       SELECT $1, $2::int + n, length(text) + 26, sha256(n::text::bytea), 'exact', ('{"inputs":{"prompt":"' || text || '"}}')::json
        FROM unnest($3::text[]) WITH ORDINALITY AS texts (text, n)`,
       [section, first - 1, texts],
     );

@@ -35,6 +35,7 @@ CREATE TABLE "sections" (
 CREATE TABLE "items" (
     "section_id" UUID NOT NULL,
     "order_index" INTEGER NOT NULL,
+    "byte_length" INTEGER NOT NULL,
     "item_hash" BYTEA NOT NULL,
     "type" TEXT NOT NULL,
     "payload" JSON NOT NULL,

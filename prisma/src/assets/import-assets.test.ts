@@ -146,6 +146,21 @@ describe('an import', () => {
     ]);
   });
 
+  it.each([
+    ['few rows', 1],
+    ['copied rows', 1000],
+  ])('notes the bytes of the texts of %s', async (_, count) => {
+    const lines = Array.from({ length: count }, (_, index) => [
+      JSON.stringify({ id: index, inputs: { prompt: 'é'.repeat(index) }, answer: [1], checker: 'c' }),
+      JSON.stringify({ id: index, assets: [embedded(randomBytes(100))] }),
+    ]).flat();
+    await importLines(lines);
+    const wrong = await query(`SELECT 1 FROM items WHERE byte_length <> octet_length(payload::text)
+      + coalesce(octet_length(answer::text), 0) + coalesce(octet_length(checker::text), 0)
+      + coalesce(octet_length(assets::text), 0)`);
+    expect(wrong).toEqual([]);
+  });
+
   it('stores nothing when it fails', async () => {
     const line = JSON.stringify({ assets: [embedded(randomBytes(6_000_000))] });
     await expect(importLines([line, line, 'no JSON'])).rejects.toThrow(

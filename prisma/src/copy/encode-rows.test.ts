@@ -60,9 +60,10 @@ describe('RowWriter', () => {
   it('writes a row as PostgreSQL documents it', () => {
     const { rows } = write([item({ payload: '{"a":"é"}', answer: '1' })], 258);
     const expected = [
-      '000a', // fields
+      '000b', // fields
       '00000010 00112233445566778899aabbccddeeff',
       '00000004 00000102',
+      '00000004 0000000b', // bytes of the texts
       `00000020 ${'07'.repeat(32)}`,
       `00000008 ${Buffer.from('freeform').toString('hex')}`,
       `0000000a ${Buffer.from('{"a":"é"}').toString('hex')}`,
@@ -76,7 +77,7 @@ describe('RowWriter', () => {
 
   it('writes the type, the checker and the assets that an item has', () => {
     const { rows, assetCount } = write([item({ type: 'code', checker: '"c"', assets: '[]' })]);
-    const fields = Buffer.from(rows).subarray(2 + 20 + 8 + 36);
+    const fields = Buffer.from(rows).subarray(2 + 20 + 8 + 8 + 36);
     expect(fields.toString('latin1')).toBe(
       '\0\0\0\x04code\0\0\0\x02{}\xff\xff\xff\xff\0\0\0\x03"c"\0\0\0\x02[]\xff\xff\xff\xff\xff\xff\xff\xff',
     );
@@ -118,7 +119,7 @@ describe('RowWriter', () => {
         const bytes = Buffer.from(write(texts.map((payload) => item({ payload }))).rows);
         let at = 0;
         for (const expected of texts) {
-          at += 2 + 20 + 8 + 36 + 4 + 8;
+          at += 2 + 20 + 8 + 8 + 36 + 4 + 8;
           const length = bytes.readInt32BE(at);
           expect(bytes.subarray(at + 4, at + 4 + length).toString('utf8')).toBe(expected);
           at += 4 + length + 20;

@@ -8,13 +8,15 @@ import type { RowFailures } from './row-failures.ts';
 
 /** The statement for the rows of {@link RowWriter}. */
 export const COPY_ITEMS: string =
-  'COPY items (section_id, order_index, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes) FROM STDIN (FORMAT binary)';
+  'COPY items (section_id, order_index, byte_length, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes) FROM STDIN (FORMAT binary)';
 
-const FIELDS = 10;
+const FIELDS = 11;
 const UUID_BYTES = 16;
 const HASH_BYTES = 32;
-/** field count, and the length words and bytes of section_id, order_index and item_hash */
-const FIXED_BYTES = 2 + (4 + UUID_BYTES) + (4 + 4) + (4 + HASH_BYTES);
+/** Field count and section_id with its length, and the length of order_index: the same in all rows. */
+const HEAD_BYTES = 2 + (4 + UUID_BYTES) + 4;
+/** The same, and order_index, byte_length and item_hash with their lengths. */
+const FIXED_BYTES = HEAD_BYTES + 4 + (4 + 4) + (4 + HASH_BYTES);
 const TEXT_FIELDS = 6;
 const INT64_BYTES = 8;
 /** Bytes of a row without the texts of its item. */
@@ -65,7 +67,7 @@ export class RowWriter {
     keepsLines = true,
   ) {
     this.#pool = pool;
-    const head = Buffer.alloc(FIXED_BYTES - 4 - 4 - HASH_BYTES);
+    const head = Buffer.alloc(HEAD_BYTES);
     head.writeInt16BE(FIELDS, 0);
     head.writeInt32BE(UUID_BYTES, 2);
     head.set(uuidBytes(target.sectionId), 6);
@@ -85,18 +87,19 @@ export class RowWriter {
     this.#assetCount += item.assetCount;
     if (this.#lines !== null) this.#addLine(bytes, item.itemStart, item.itemEnd);
 
-    const parts =
+    const type = item.typeStart === -1 ? DEFAULT_TYPE.length : item.typeEnd - item.typeStart;
+    const byteLength =
       item.payloadEnd -
       item.payloadStart +
       (item.answerEnd - item.answerStart) +
       (item.checkerEnd - item.checkerStart) +
-      (item.assetsEnd - item.assetsStart) +
-      (item.typeStart === -1 ? DEFAULT_TYPE.length : item.typeEnd - item.typeStart);
-    if (this.#rowsEnd + ROW_BYTES + parts > this.#rows.length) {
-      this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, ROW_BYTES + parts);
+      (item.assetsEnd - item.assetsStart);
+    const needed = ROW_BYTES + type + byteLength;
+    if (this.#rowsEnd + needed > this.#rows.length) {
+      this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, needed);
     }
     const rows = this.#rows;
-    let at = this.#putHead(itemHash);
+    let at = this.#putHead(byteLength, itemHash);
     at =
       item.typeStart === -1
         ? putField(rows, at, DEFAULT_TYPE, 0, DEFAULT_TYPE.length)
@@ -121,15 +124,15 @@ export class RowWriter {
       const key = `${content.sha256} ${content.mimeType ?? ''}`;
       if (!this.#contents.has(key)) this.#contents.set(key, content);
     }
-    const texts = [type, payload, answer, checker, assets, writeLinkedFiles(linkedFiles)].map((text) =>
-      text === null ? null : Buffer.from(text),
-    );
-    const length = ROW_BYTES + texts.reduce((sum, text) => sum + (text?.byteLength ?? 0), 0);
+    const toBytes = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text));
+    const parts = [payload, answer, checker, assets].map(toBytes);
+    const texts = [toBytes(type), ...parts, toBytes(writeLinkedFiles(linkedFiles))];
+    const length = ROW_BYTES + lengthOf(texts);
     if (this.#rowsEnd + length > this.#rows.length) {
       this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, length);
     }
     const rows = this.#rows;
-    let at = this.#putHead(itemHash);
+    let at = this.#putHead(lengthOf(parts), itemHash);
     for (const text of texts) {
       at = text === null ? putNull(rows, at) : putField(rows, at, text, 0, text.byteLength);
     }
@@ -158,11 +161,13 @@ export class RowWriter {
   }
 
   /** Writes the first fields of a row. Returns the position after them. */
-  #putHead(itemHash: Uint8Array): number {
+  #putHead(byteLength: number, itemHash: Uint8Array): number {
     const rows = this.#rows;
     rows.set(this.#head, this.#rowsEnd);
     let at = putInt32(rows, this.#rowsEnd + this.#head.length, this.#orderIndex);
     this.#orderIndex += 1;
+    at = putInt32(rows, at, 4);
+    at = putInt32(rows, at, byteLength);
     at = putInt32(rows, at, HASH_BYTES);
     rows.set(itemHash, at);
     return at + HASH_BYTES;
@@ -195,3 +200,6 @@ export class RowWriter {
     return larger;
   }
 }
+
+const lengthOf = (texts: readonly (Buffer | null)[]): number =>
+  texts.reduce((sum, text) => sum + (text?.byteLength ?? 0), 0);

@@ -30,7 +30,7 @@ async function plant(count: number, at: number, bytes: number): Promise<string> 
   const items = Array.from({ length: count }, (_, index) => `{"id":${index},"inputs":{"prompt":"p"}}`);
   const { id } = await importItems(store.datasets, { s: items });
   await plain.query(
-    `UPDATE items SET assets = ('{"a":"' || repeat('x', ${bytes}) || '"}')::json
+    `UPDATE items SET byte_length = byte_length + ${bytes} + 8, assets = ('{"a":"' || repeat('x', ${bytes}) || '"}')::json
      FROM sections s WHERE s.id = items.section_id AND s.dataset_id = $1 AND items.order_index = $2`,
     [id, at],
   );
@@ -45,7 +45,7 @@ async function large(count: number, mib: number): Promise<string> {
     s: Array.from({ length: count }, (_, index) => `{"id":${index},"inputs":{"prompt":"p"}}`),
   });
   await plain.query(
-    `UPDATE items SET payload = ('{"id":' || items.order_index || ',"inputs":{"prompt":"' || repeat('y', $2) || '"}}')::json
+    `UPDATE items SET byte_length = $2 + 30, payload = ('{"id":' || items.order_index || ',"inputs":{"prompt":"' || repeat('y', $2) || '"}}')::json
      FROM sections s WHERE s.id = items.section_id AND s.dataset_id = $1`,
     [id, mib * MIB],
   );
@@ -107,9 +107,9 @@ describe('an item that is larger than an item may be', () => {
     ]);
   });
 
-  it('is searched over, compared and deleted', async () => {
+  it('is not searched, but compared and deleted', async () => {
     const found = await store.datasets.listItems(id, { limit: 10, q: 'PROMPT' });
-    expect(found.totalItems).toBe(5);
+    expect(found.totalItems).toBe(4);
     found.release();
     const other = await importItems(store.datasets, { s: ['{"id":9}'] });
     expect((await store.datasets.diff(id, other.id, { limit: 10 })).counts.removed).toBe(5);

@@ -1,14 +1,11 @@
 import type { ReadQuery } from '@svc/postgres';
-import { boundOfBytes, storedBytes, textBytes } from './item-size.ts';
 
 /** A page ends before the entry with which it would send more than this; one entry may have more. */
 export const MAX_PAGE_BYTES: number = 16 * 1024 * 1024;
 /** The same for a page of items. */
 const MAX_ITEMS_PAGE_BYTES = 8 * 1024 * 1024;
-/** So much of a page is read together with the sizes of the rest. */
+/** This part of a page is read together with the lengths of the rest. */
 export const EAGER_BYTES: number = 2 * 1024 * 1024;
-/** Bytes of the texts that are made to measure them, in one statement. */
-const MAX_MEASURED_BYTES = 64 * 1024 * 1024;
 /** Bytes of an entry without its texts, as JSON; an omitted item has no more. */
 const ENTRY_BYTES = 512;
 
@@ -27,12 +24,10 @@ export interface ItemCandidate extends ItemTexts {
   readonly sectionId: string;
   readonly section: string;
   readonly orderIndex: number;
-  /** Bytes in the database. */
-  readonly storedBytes: string;
-  /** Bytes of the texts, at most. */
-  readonly boundBytes: string;
-  /** Bytes of the column `linked_files`, at most; links are shorter. */
-  readonly linkBytes: string;
+  /** Of the texts of its parts. */
+  readonly byteLength: number;
+  /** Bytes of the column `linked_files`; links are shorter. */
+  readonly linkBytes: number;
   /** Bytes that the texts have more with the embedded files that they lack; null where they lack none. */
   readonly linkedBytes: string | null;
 }
@@ -56,7 +51,7 @@ export interface PlannedItems<T extends ItemCandidate> {
 }
 
 /**
- * SQL that reads candidates with their sizes, and the texts of the first of them, up to {@link EAGER_BYTES}.
+ * SQL that reads candidates with their lengths, and the texts of the first of them, up to {@link EAGER_BYTES}.
  *
  * @param source a subquery with the columns `sectionId`, `section`, `sectionOrderIndex`, `orderIndex` and those of an
  * item; in their order
@@ -64,17 +59,14 @@ export interface PlannedItems<T extends ItemCandidate> {
  */
 export function itemCandidates(source: string, columns: string): string {
   const text = (part: string): string => `CASE WHEN "isEager" THEN ${part}::text END AS ${part}`;
-  return `SELECT "sectionId", section, "sectionOrderIndex", "orderIndex", "storedBytes", "boundBytes",
-      "linkBytes", linked_bytes AS "linkedBytes", ${columns}, ${['payload', 'answer', 'checker', 'assets'].map(text).join(', ')},
+  return `SELECT "sectionId", section, "sectionOrderIndex", "orderIndex", byte_length AS "byteLength",
+      coalesce(octet_length(linked_files::text), 0) AS "linkBytes", linked_bytes AS "linkedBytes", ${columns},
+      ${['payload', 'answer', 'checker', 'assets'].map(text).join(', ')},
       CASE WHEN "isEager" THEN linked_files::text END AS "linkedFiles"
     FROM (
-      SELECT sized.*,
-        sum("boundBytes") OVER (ORDER BY "sectionOrderIndex", "orderIndex") <= ${EAGER_BYTES} AS "isEager"
-      FROM (
-        SELECT candidate.*, ${storedBytes('candidate')} AS "storedBytes", ${boundOfBytes('candidate')} AS "boundBytes",
-          ${boundOfBytes('candidate', ['linked_files'])} AS "linkBytes"
-        FROM (${source}) candidate
-      ) sized
+      SELECT candidate.*,
+        sum(byte_length) OVER (ORDER BY "sectionOrderIndex", "orderIndex") <= ${EAGER_BYTES} AS "isEager"
+      FROM (${source}) candidate
     ) eager`;
 }
 
@@ -85,42 +77,29 @@ export interface ItemLimits {
 }
 
 /**
- * Decides which of the candidates a page holds: as many as fit, and one at least. Their sizes are measured where the
- * bound leaves them open.
+ * Decides which of the candidates a page holds: as many as fit, and one at least.
  *
  * @param form with `embed`, an item that would be too large with its files is planned with links
  */
-export async function planItems<T extends ItemCandidate>(
-  query: ReadQuery,
+export function planItems<T extends ItemCandidate>(
   candidates: readonly T[],
   { maxItemBytes, maxWholeBytes }: ItemLimits,
   form: AssetForm,
-): Promise<PlannedItems<T>> {
+): PlannedItems<T> {
   const items: PlannedItem<T>[] = [];
-  const measured = new Map<T, number>();
   let pageBytes = 0;
   let unreadBytes = 0;
-  for (const [index, item] of candidates.entries()) {
-    const isRead = item.payload !== null;
+  for (const item of candidates) {
+    const { byteLength, linkBytes } = item;
     const linkedBytes = Number(item.linkedBytes ?? 0);
-    let bytes = Number(item.boundBytes);
-    if (!isRead && bytes > Number(item.storedBytes)) {
-      if (Number(item.storedBytes) > maxItemBytes) bytes = Number.POSITIVE_INFINITY;
-      else {
-        if (!measured.has(item)) await measure(query, candidates.slice(index), measured);
-        bytes = measured.get(item) ?? 0;
-      }
-    }
-    const wholeBytes = bytes + linkedBytes;
-    const isOver = wholeBytes > maxWholeBytes && !(isRead && linkedBytes <= 0);
-    // headers are counted in the stored size of what is not compressed
-    const isTooLarge = !isRead && bytes > maxItemBytes;
-    const isTruncated = form === 'embed' && !isTooLarge && linkedBytes > 0 && isOver;
-    const itemBytes = form === 'link' || isTruncated ? bytes + Number(item.linkBytes) : wholeBytes;
+    const wholeBytes = byteLength + linkedBytes;
+    const isTooLarge = byteLength > maxItemBytes;
+    const isTruncated = form === 'embed' && !isTooLarge && linkedBytes > 0 && wholeBytes > maxWholeBytes;
+    const itemBytes = form === 'link' || isTruncated ? byteLength + linkBytes : wholeBytes;
     const sentBytes = (isTooLarge ? 0 : itemBytes) + Buffer.byteLength(item.section) + ENTRY_BYTES;
     if (items.length > 0 && pageBytes + sentBytes > MAX_ITEMS_PAGE_BYTES) break;
     pageBytes += sentBytes;
-    if (!isTooLarge && !isRead) unreadBytes += bytes;
+    if (!isTooLarge && item.payload === null) unreadBytes += byteLength;
     items.push({ item, isTooLarge, isTruncated });
   }
   return { items, unreadBytes };
@@ -156,29 +135,6 @@ export async function readPlannedItems<T extends ItemCandidate>(
 }
 
 const NO_TEXTS: ItemTexts = { payload: null, answer: null, checker: null, assets: null, linkedFiles: null };
-
-/** Measures the first candidates: those whose texts may be made together, one at least. */
-async function measure<T extends ItemCandidate>(
-  query: ReadQuery,
-  candidates: readonly T[],
-  measured: Map<T, number>,
-): Promise<void> {
-  const together: T[] = [];
-  let boundBytes = 0;
-  for (const item of candidates) {
-    boundBytes += Number(item.boundBytes);
-    if (together.length > 0 && boundBytes > MAX_MEASURED_BYTES) break;
-    together.push(item);
-  }
-  const rows = await query<{ readonly position: string; readonly bytes: string }>(
-    `SELECT wanted.position, ${textBytes('items')} AS bytes
-     FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section_id, item, position)
-       JOIN items ON items.section_id = wanted.section_id AND items.order_index = wanted.item`,
-    positionsOf(together),
-  );
-  for (const item of together) measured.set(item, 0);
-  for (const { position, bytes } of rows) measured.set(together[Number(position) - 1] as T, Number(bytes));
-}
 
 const positionsOf = (items: readonly ItemCandidate[]): unknown[] => [
   items.map(({ sectionId }) => sectionId),

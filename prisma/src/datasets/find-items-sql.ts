@@ -1,4 +1,3 @@
-import { hasAtMost } from '../database/item-size.ts';
 import {
   containsPattern,
   hasOtherCases,
@@ -114,13 +113,13 @@ export function itemFilter(
   if (itemId !== undefined) {
     const ids = [`"${insideJsonString(itemId)}"`, ...(INTEGER.test(itemId) ? [itemId] : [])];
     const isOne = `${memberText(`${readableJson('i.payload')} -> 'id'`)} = ANY(${parameter(ids)}::text[])`;
-    filters.push(`AND CASE WHEN ${hasAtMost(maxItemBytes, 'i', ['payload'])} THEN ${isOne} ELSE false END`);
+    filters.push(`AND CASE WHEN i.byte_length <= ${maxItemBytes} THEN ${isOne} ELSE false END`);
   }
   if (tag !== undefined) {
     const stated = `${readableJson('i.payload')} -> 'tags'`;
     const tags = `CASE WHEN json_typeof(${stated}) = 'array' THEN ${stated} END`;
     const hasTag = `EXISTS (SELECT FROM json_array_elements(${tags}) one WHERE ${memberText('one')} = ${parameter(`"${insideJsonString(tag)}"`)})`;
-    filters.push(`AND CASE WHEN ${hasAtMost(maxItemBytes, 'i', ['payload'])} THEN ${hasTag} ELSE false END`);
+    filters.push(`AND CASE WHEN i.byte_length <= ${maxItemBytes} THEN ${hasTag} ELSE false END`);
   }
   if (q !== undefined) {
     const wanted = insideJsonString(q);
@@ -133,7 +132,7 @@ export function itemFilter(
     // An item that is too large is not searched either.
     const parts = ['payload', 'answer', 'checker'];
     filters.push(
-      `AND CASE WHEN ${hasAtMost(maxItemBytes, 'i', parts)} THEN ${parts.map(contains(value)).join(' OR ')} ELSE false END`,
+      `AND CASE WHEN i.byte_length <= ${maxItemBytes} THEN ${parts.map(contains(value)).join(' OR ')} ELSE false END`,
     );
   }
   return filters.join(' ');

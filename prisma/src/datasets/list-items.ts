@@ -6,10 +6,8 @@ import { StoreError } from '../database/errors.ts';
 import { boundedName } from '../database/item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import {
-  EAGER_BYTES,
   type ItemCandidate,
   itemCandidates,
-  type PlannedItems,
   planItems,
   readPlannedItems,
 } from '../database/read-item-texts.ts';
@@ -69,14 +67,7 @@ export async function listItems(
   const query = createReadQuery(pool, signal);
   const { total, candidates } = await findCandidates(query, context, id, request);
 
-  // Measuring a text costs the database as much memory as the text has.
-  const boundBytes = candidates.reduce((most, item) => Math.max(most, Number(item.boundBytes)), 0);
-  let plan: PlannedItems<ItemCandidateRow>;
-  {
-    using _permits =
-      boundBytes > EAGER_BYTES ? await largePages.acquire(signal, { permits: boundBytes }) : undefined;
-    plan = await planItems(query, candidates.slice(0, limit), context, request.form ?? 'embed');
-  }
+  const plan = planItems(candidates.slice(0, limit), context, request.form ?? 'embed');
   const permits =
     plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
   const release = (): void => permits?.[Symbol.dispose]();
@@ -143,7 +134,7 @@ async function findCandidates(
   };
   const candidates = itemCandidates(
     `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-       i.order_index AS "orderIndex", i.item_hash AS "itemHash", i.payload, i.answer, i.checker, i.assets,
+       i.order_index AS "orderIndex", i.item_hash AS "itemHash", i.byte_length, i.payload, i.answer, i.checker, i.assets,
        i.linked_files, i.linked_bytes
      FROM page JOIN sections s ON s.dataset_id = $1 AND s.order_index = page.section
        JOIN items i ON i.section_id = s.id AND i.order_index = page.item`,

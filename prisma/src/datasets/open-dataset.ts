@@ -5,7 +5,7 @@ import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { type AssetReader, createAssetReader } from '../assets/read-ahead.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
-import { boundedName, hasAtMost, itemTooLarge } from '../database/item-size.ts';
+import { boundedName, itemTooLarge } from '../database/item-size.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
 import { readResults, type StoredResult } from '../runs/run-results.ts';
@@ -94,7 +94,7 @@ export async function openDataset(
         const [row] = await query<ItemParts & { readonly linked: string | null }>(
           `SELECT payload::text AS payload, answer::text AS answer, checker::text AS checker, assets::text AS assets,
              linked_files::text AS linked
-           FROM items WHERE section_id = $1 AND order_index = $2 AND ${hasAtMost(maxItemBytes, 'items')}`,
+           FROM items WHERE section_id = $1 AND order_index = $2 AND byte_length <= ${maxItemBytes}`,
           [section.id, orderIndex],
         );
         if (row === undefined) throw new Error(`section ${section.id} has no item ${orderIndex} to be read`);
@@ -180,7 +180,7 @@ async function refuseTooLarge(
   if (suspects.length === 0) return;
   const [found] = await query<{ readonly section: string; readonly orderIndex: number }>(
     `SELECT section_id AS section, order_index AS "orderIndex" FROM items
-     WHERE section_id = ANY ($1::uuid[]) AND NOT ${hasAtMost(maxItemBytes, 'items')} LIMIT 1`,
+     WHERE section_id = ANY ($1::uuid[]) AND byte_length > ${maxItemBytes} LIMIT 1`,
     [suspects.map(({ id }) => id)],
   );
   if (found === undefined) return;

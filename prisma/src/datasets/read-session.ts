@@ -5,7 +5,6 @@ import type { StoreContext } from '../context.ts';
 import { decodeRows, type ItemRow } from '../copy/out/decode-rows.ts';
 import { ItemOrder } from '../copy/out/item-order.ts';
 import { toStoreError } from '../database/errors.ts';
-import { hasAtMost } from '../database/item-size.ts';
 import { cutRows } from '../sql/copy-format.ts';
 import type { StoredSection } from './dataset-row.ts';
 import type { StoredItem } from './list-items.ts';
@@ -157,7 +156,7 @@ function copyStatement(sections: readonly StoredSection[], maxItemBytes: number)
         CASE WHEN fits THEN answer END, CASE WHEN fits THEN checker END, CASE WHEN fits THEN assets END,
         CASE WHEN fits THEN linked_files END
       FROM (
-        SELECT *, ${hasAtMost(maxItemBytes, 'items')} AS fits FROM items
+        SELECT *, byte_length <= ${maxItemBytes} AS fits FROM items
         WHERE section_id = s.id ORDER BY order_index OFFSET 0
       ) sized
     ) i

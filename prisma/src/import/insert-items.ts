@@ -10,6 +10,7 @@ const COLUMNS: readonly (readonly [
 ])[] = [
   ['section_id', 'uuid', (row, column) => row.view(column).toString('hex')],
   ['order_index', 'int4', (row, column) => row.int32(column)],
+  ['byte_length', 'int4', (row, column) => row.int32(column)],
   ['item_hash', 'bytea', (row, column) => row.view(column)],
   ['type', 'text', (row, column) => row.text(column)],
   ['payload', 'json', (row, column) => row.text(column)],

@@ -34,7 +34,7 @@ export async function* readRunItems(
       ...after,
       PAGE_ITEMS,
     ]);
-    const plan = await planItems(query, candidates, limits, 'embed');
+    const plan = planItems(candidates, limits, 'embed');
     const last = plan.items.at(-1)?.item;
     if (last === undefined) return;
     for (const row of await readPlannedItems(query, plan)) {
@@ -77,7 +77,7 @@ function itemsToDo(hasSelection: boolean): string {
   const position = hasSelection ? 'chosen.order_index' : 'items.order_index';
   return `${itemCandidates(
     `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-     i.order_index AS "orderIndex", i.payload, i.answer, i.checker, i.assets, i.linked_files,
+     i.order_index AS "orderIndex", i.byte_length, i.payload, i.answer, i.checker, i.assets, i.linked_files,
      i.linked_bytes, i."doneRepetitions"
    FROM runs run CROSS JOIN sections s CROSS JOIN LATERAL (
      SELECT items.*, done."doneRepetitions" FROM ${items} CROSS JOIN LATERAL (

@@ -36,7 +36,7 @@ const IS_TO_DO = {
 /** $1 the dataset, $2 and $3 the positions of its items. */
 const ITEMS = `${itemCandidates(
   `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-     i.order_index AS "orderIndex", i.payload, i.answer, i.checker, i.assets, i.linked_files, i.linked_bytes, 1 AS one
+     i.order_index AS "orderIndex", i.byte_length, i.payload, i.answer, i.checker, i.assets, i.linked_files, i.linked_bytes, 1 AS one
    FROM (SELECT DISTINCT * FROM unnest($2::int[], $3::int[])) AS wanted (section, item)
      JOIN sections s ON s.dataset_id = $1 AND s.order_index = wanted.section
      JOIN items i ON i.section_id = s.id AND i.order_index = wanted.item`,
@@ -74,7 +74,7 @@ export async function* readStoredOutputs(
       results.map(({ sectionOrderIndex }) => sectionOrderIndex),
       results.map(({ orderIndex }) => orderIndex),
     ]);
-    const items = await planItems(query, candidates, limits, 'embed');
+    const items = planItems(candidates, limits, 'embed');
     const texts = new Map((await readPlannedItems(query, items)).map((row) => [keyOf(row), row]));
     const next = new Set(candidates.slice(items.items.length).map(keyOf));
     for (const result of results) {

@@ -26,8 +26,8 @@ let section: string;
 beforeEach(async () => {
   section = randomUUID();
   await query(`INSERT INTO loose_sections VALUES ('${section}');
-    INSERT INTO items (section_id, order_index, item_hash, type, payload)
-    SELECT '${section}', number, sha256(''), 'freeform', '{}' FROM generate_series(5, 25004) AS number`);
+    INSERT INTO items (section_id, order_index, byte_length, item_hash, type, payload)
+    SELECT '${section}', number, 2, sha256(''), 'freeform', '{}' FROM generate_series(5, 25004) AS number`);
 });
 
 describe('items of deleted sections', () => {

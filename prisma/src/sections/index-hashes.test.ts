@@ -39,8 +39,8 @@ async function importAsOlder(counts: readonly number[]): Promise<string> {
     const section = randomUUID();
     // Hashes as they are, ones that are there several times, ones that share their first bytes, the least and the greatest.
     await plain.query(
-      `INSERT INTO items (section_id, order_index, item_hash, type, payload)
-       SELECT $1, n, CASE n % 100
+      `INSERT INTO items (section_id, order_index, byte_length, item_hash, type, payload)
+       SELECT $1, n, 2, CASE n % 100
          WHEN 1 THEN sha256((n % 5000)::text::bytea)
          WHEN 2 THEN '\\x0000'::bytea || substr(sha256(n::text::bytea), 3)
          WHEN 3 THEN '\\xffffff'::bytea || substr(sha256(n::text::bytea), 4)

@@ -3,7 +3,6 @@ import { readLinkedFiles } from '../../assets/linked-files-column.ts';
 import type { StoreContext } from '../../context.ts';
 import { boundedName } from '../../database/item-size.ts';
 import {
-  EAGER_BYTES,
   type ItemCandidate,
   itemCandidates,
   planItems,
@@ -27,7 +26,7 @@ interface CandidateRow extends ItemCandidate {
 /** $1 the dataset, $2 and $3 the positions of its items. */
 const ITEMS = itemCandidates(
   `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-     i.order_index AS "orderIndex", i.item_hash AS "itemHash", i.payload, i.answer, i.checker, i.assets,
+     i.order_index AS "orderIndex", i.item_hash AS "itemHash", i.byte_length, i.payload, i.answer, i.checker, i.assets,
      i.linked_files, i.linked_bytes
    FROM (SELECT DISTINCT * FROM unnest($2::int[], $3::int[])) AS wanted (section, item)
      JOIN sections s ON s.dataset_id = $1 AND s.order_index = wanted.section
@@ -57,10 +56,7 @@ export async function itemsOfResults<T extends StoredResult>(
     results.map(({ sectionOrderIndex }) => sectionOrderIndex),
     results.map(({ orderIndex }) => orderIndex),
   ]);
-  const boundBytes = candidates.reduce((most, item) => Math.max(most, Number(item.boundBytes)), 0);
-  using _measuring =
-    boundBytes > EAGER_BYTES ? await largePages.acquire(signal, { permits: boundBytes }) : undefined;
-  const plan = await planItems(query, candidates, limits, 'link');
+  const plan = planItems(candidates, limits, 'link');
   const permits =
     plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
   const release = (): void => permits?.[Symbol.dispose]();
