@@ -87,7 +87,7 @@ async function readBack(id: string, format: 'csv' | 'parquet'): Promise<[uploade
   });
   const given = { wire: MAPPING, mapping: readMapping(MAPPING) };
   const target = { path: join(folder, 'out.pkg.zip'), force: true, signal, onProgress: () => undefined };
-  const packed = await packFiles(opened.files, given, { name: 'n', description: undefined }, target);
+  const packed = await packFiles(opened, given, { name: 'n', description: undefined }, target);
   return [uploaded.version_hash, packed.versionHash];
 }
 

@@ -1,10 +1,11 @@
-import { copyFile, readdir, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_IMPORT_LIMITS } from '@svc/jsonl-v23/internal';
 import { readMapping } from '@svc/jsonl-v23/mapping';
 import { DEFAULT_LIMITS } from '@svc/pkg-format';
 import { expect, it } from 'vitest';
 import { startFakeHub } from '../../hub-client/test/fake-hub.ts';
+import { buildZip } from '../../pkg-format/test/build-zip.ts';
 import { openFiles } from '../src/local/open-files.ts';
 import { packFiles } from '../src/local/pack-files.ts';
 import { svcPkg } from './run-svc-pkg.ts';
@@ -35,6 +36,28 @@ it('refuses rows that a constant makes expand too much, on both ways into a pack
   expect((await readdir(folder)).sort()).toEqual(['mapping.json', 'table.csv']);
 });
 
+it('compares tables of an archive with the bytes of the archive: ratios do not multiply', async () => {
+  const folder = await temporaryFolder();
+  const archive = join(folder, 'tables.zip');
+  const entries = [
+    { name: 'a.csv', content: rows(100_000), method: 'deflated' as const },
+    { name: 'b.csv', content: rows(1) },
+  ];
+  await writeFile(archive, buildZip({ entries }));
+  const { size } = await stat(archive);
+  const template = `${'x'.repeat(700)}{a}`;
+  const refused = await svcPkg([
+    'pack',
+    archive,
+    '-o',
+    join(folder, 'out.zip'),
+    '--prompt-template',
+    template,
+  ]);
+  expect(refused).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(refused.stderr).toContain(`at most 500 times the ${size} bytes of its files`);
+});
+
 const signal = new AbortController().signal;
 const stdin = { stdin: (async function* () {})(), signal } as never;
 
@@ -49,7 +72,7 @@ async function pack(
   await using opened = await openFiles(stdin, [path], { hints: {}, isMapped: wire !== null });
   const given = wire === null ? null : { wire, mapping: readMapping(wire) };
   const target = { path: join(folder, 'out.zip'), force: false, signal, onProgress: () => {} };
-  return await packFiles(opened.files, given, { name: 'N', description: undefined }, target, {
+  return await packFiles(opened, given, { name: 'N', description: undefined }, target, {
     ...DEFAULT_IMPORT_LIMITS,
     ...limits,
   });

@@ -59,7 +59,7 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
     using progress = showProgress(cli, 'packing', 'items');
     const onProgress = (items: number): void => progress.update(items, null);
     const target = { path, force, signal: cli.signal, onProgress };
-    const written = await packFiles(files, given, { name, description }, target);
+    const written = await packFiles(opened, given, { name, description }, target);
     return (output) => writtenResult({ input: paths, output, name, ...written });
   });
 }

@@ -34,6 +34,8 @@ export interface LocalFile extends InputFile {
 export interface LocalFiles extends AsyncDisposable {
   /** In the order of their sections. */
   readonly files: readonly TableFile<LocalFile>[];
+  /** Of the files before they were unpacked. */
+  readonly sentBytes: number;
   /** Files of archives that are passed over. */
   readonly ignored: readonly string[];
 }
@@ -74,12 +76,12 @@ export async function openFiles(
   if (found.length === 0 || found.length > MAX_FILES) {
     throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
-  const openAt = async ({ name, path, label }: NamedPath): Promise<LocalFile> => {
+  const openAt = async ({ name, path, label }: NamedPath, fromBytes?: number): Promise<LocalFile> => {
     const source = await openFileSource(path).catch((error: unknown) => {
       throw toFileError(error, 'read', label);
     });
     opening.defer(() => source.close());
-    return { name, label, source: limitContent(source, limits) };
+    return { name, label, source: limitContent(source, limits, fromBytes) };
   };
   const packed: PackedFile<LocalFile>[] = [];
   for (const each of found) {
@@ -91,6 +93,7 @@ export async function openFiles(
     if (recognised !== null && recognised.kind !== 'files') throw notFiles(recognised.kind, file.label);
     packed.push({ file, archive: recognised?.archive ?? null });
   }
+  const sentBytes = packed.reduce((sum, { file }) => sum + file.source.byteLength, 0);
   const contents = await chooseContents(packed, hints, signal);
   const unpacked: LocalFile[] = [];
   const temporary = new TemporaryFiles(opening);
@@ -98,11 +101,12 @@ export async function openFiles(
     const path = await temporary.write(content).catch((error: unknown) => {
       throw nameArchive(error, from.label);
     });
-    unpacked.push(await openAt({ name, label, path }));
+    unpacked.push(await openAt({ name, label, path }, sentBytes));
   }
   const files = await tableFiles(contents, unpacked, hints, signal);
   const opened = opening.move();
-  return { files, ignored: contents.ignored, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  const { ignored } = contents;
+  return { files, sentBytes, ignored, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
 }
 
 /** Standard input, whose format its content tells. */

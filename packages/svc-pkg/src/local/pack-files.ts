@@ -8,7 +8,7 @@ import { fileSchema, openSection, sourceOf, type TableFile, toMappable } from '@
 import { ErrorCollector } from '../errors/error-collector.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import { type LocatedRow, mapRows, meterItem, SkippedCounter } from './map-rows.ts';
-import type { LocalFile } from './open-files.ts';
+import type { LocalFile, LocalFiles } from './open-files.ts';
 
 type LocalTable = TableFile<LocalFile>;
 
@@ -34,7 +34,7 @@ export interface PackTarget {
  * @throws JsonlError with file, line or row, `package_limit`, or ImportErrors for several; TableError; as `writePackageFile`
  */
 export async function packFiles(
-  files: readonly LocalTable[],
+  { files, sentBytes }: Pick<LocalFiles, 'files' | 'sentBytes'>,
   given: GivenMapping | null,
   { name, description }: PackedFacts,
   { path, force, signal, onProgress }: PackTarget,
@@ -44,7 +44,7 @@ export async function packFiles(
   const features: Features[] = [];
   const errors = new ErrorCollector();
   const meter = new ImportMeter(limits);
-  meter.setFileBytes(files.reduce((sum, { source }) => sum + source.byteLength, 0));
+  meter.setFileBytes(sentBytes);
   const context = { skipped, errors, meter, features, signal };
   const sections = files.map((file, index) => ({
     name: file.section,
