@@ -30,7 +30,7 @@ const MAX_KEYS = 8 * 1024;
  *
  * **What makes it fall back** to the reference path: every error, which only that path describes; assets and checkers
  * that have to be normalised, or whose content is embedded or a file; keys that need an escape in canonical text; objects
- * with over 128 keys; over 100 levels of nesting (see `MAX_FAST_DEPTH`); over 8,192 different keys in one line; a line
+ * with over 256 keys; over 100 levels of nesting (see `MAX_FAST_DEPTH`); over 8,192 different keys in one line; a line
  * that begins with anything but an object, and so a blank one.
  *
  * **What it gains, and what falling back costs:** docs/decisions/second-item-parser.md.

@@ -19,8 +19,8 @@ import { CellWriter } from '../mapping/cell-writer.ts';
 import { compileMapping } from '../mapping/compile-mapping.ts';
 import { createCellEncoder } from '../mapping/encode-cells.ts';
 import { type Mapping, mappedColumns } from '../mapping/mapping.ts';
+import { RowLines } from '../mapping/row-lines.ts';
 import { FastItemEncoder } from './fast-item-encoder.ts';
-import { FastRowEncoder } from './fast-row-encoder.ts';
 
 const COLUMNS = ['q', 'a', 's', 'c', 'id', 'm', 'judge_prompt', '__proto__'];
 const FEATURES = COLUMNS.map((name) => ({ name, dtype: 'string' }));
@@ -54,6 +54,10 @@ const mapping: fc.Arbitrary<Mapping> = fc.record(
     choicesColumn: fc.constantFrom('c', 'a'),
     systemPromptColumn: column,
     idColumn: column,
+    tags: fc.array(anyText, { maxLength: 3 }),
+    types: fc.dictionary(column, fc.constantFrom('string', 'int64', 'float64', 'bool', 'json'), {
+      maxKeys: 2,
+    }),
   },
   { requiredKeys: ['promptColumn'], noNullPrototype: true },
 );
@@ -310,7 +314,7 @@ describe('FastItemEncoder', () => {
     ['a wrong type', '{"id":1.5}'],
     ['a missing role', '{"inputs":{"messages":[{"content":""}]}}'],
     ['invalid JSON', '{"a":nul}'],
-    ['129 keys', `{${Array.from({ length: 129 }, (_, index) => `"k${index}":1`)}}`],
+    ['257 keys', JSON.stringify({ meta: wide(257) })],
     ['101 levels', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`],
   ])('falls back for %s', (_, line) => {
     expect(fallsBack(line)).toBe(true);
@@ -322,6 +326,7 @@ describe('FastItemEncoder', () => {
     ['named assets', '{"assets":{"path":{"url":null},"url":{}}}'],
     ['keys with escapes', '{"\\u0061\\/":{"\\ud83d\\ude00":1}}'],
     ['an integer of 16 digits', '{"id":9007199254740993}'],
+    ['256 keys', JSON.stringify({ meta: wide(256) })],
   ])('does not fall back for %s', (_, line) => {
     expect(fallsBack(line)).toBe(false);
   });
@@ -333,19 +338,25 @@ describe('FastItemEncoder', () => {
   });
 });
 
-describe('FastRowEncoder', () => {
-  it.each<[string, boolean, JsonObject]>([
-    ['texts', false, { q: 'Q', a: 'A', c: ['x', 'y'] }],
-    ['a conversation', false, { q: [{ role: 'user', content: 'hi' }], a: 1, c: null }],
-    ['an object as prompt', true, { q: {}, a: 1, c: null }],
-    ['choices in columns', true, { q: 'Q', a: 1, c: { text: ['a'], label: ['b'] } }],
-    ['choices that may be JSON', true, { q: 'Q', a: 1, c: '["a"]' }],
-  ])('falls back for %s: %s', (_, expected, row) => {
+describe('RowLines', () => {
+  it.each<[string, string | null, JsonObject]>([
+    ['texts', '"inputs":{"choices":["x","y"],"prompt":"Q"}', { q: 'Q', a: 'A', c: ['x', 'y'] }],
+    ['one choice', '"inputs":{"choices":["x"],"prompt":"Q"}', { q: 'Q', a: null, c: 'x' }],
+    ['a list as prompt', '"inputs":{"messages":[{}]}', { q: [{}], a: 1, c: null }],
+    ['an empty list as prompt', null, { q: [], a: 1, c: null }],
+    ['an object as prompt', null, { q: {}, a: 1, c: null }],
+    ['choices in columns', null, { q: 'Q', a: 1, c: { text: ['a'], label: ['b'] } }],
+    ['choices that may be JSON', null, { q: 'Q', a: 1, c: '["a"]' }],
+    ['more bytes than an item may have', null, { q: 'Q', a: 'a'.repeat(9 * 1024 * 1024), c: null }],
+  ])('joins %s as %s', (_, inputs, row) => {
     const columns = ['q', 'a', 'c'];
     const writer = new CellWriter();
     for (const name of columns) writer.value(row[name] as JsonValue);
-    const encoder = new FastRowEncoder({ promptColumn: 'q', answerColumn: 'a', choicesColumn: 'c' });
-    encoder.load({ ...writer.end(), split: 's', firstRow: 0, rowCount: 1, columns });
-    expect(encoder.encode(0).fallback).toBe(expected);
+    const lines = new RowLines({ promptColumn: 'q', answerColumn: 'a', choicesColumn: 'c' }, 1000);
+    lines.load({ ...writer.end(), split: 's', firstRow: 3, rowCount: 1, columns });
+    const answer = row['a'] === null ? '' : `"answer":${JSON.stringify(row['a'])},`;
+    const line = inputs === null ? null : `{${answer}"id":"s-3",${inputs},"type":"freeform"}`;
+    const joined = lines.join(0);
+    expect(joined && new TextDecoder().decode(joined)).toBe(line);
   });
 });

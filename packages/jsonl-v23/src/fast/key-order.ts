@@ -1,7 +1,7 @@
 import type { MemberRanges } from './member-ranges.ts';
 
 const INITIAL_MEMBERS = 16;
-/** An object has fewer members, and a location fewer keys than what is left of 31 bits. */
+/** An object has at most 256 members, and a location fewer keys than what is left of 31 bits. */
 const INDEX_BITS = 8;
 const INDEX_MASK = (1 << INDEX_BITS) - 1;
 /** Beyond, sorting by insertion takes longer than the engine's sort. */

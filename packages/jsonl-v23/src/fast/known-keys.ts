@@ -6,7 +6,7 @@ import type { MemberRanges } from './member-ranges.ts';
 const { BACKSLASH } = ASCII;
 
 /** Objects with more keys are left to the reference path. */
-export const MAX_OBJECT_KEYS = 128;
+export const MAX_OBJECT_KEYS = 256;
 /** Keys that are known of one location; there are not so many unless keys are data, such as ids. */
 const MAX_LOCATION_KEYS = 1024;
 /** Slots that are looked at for a key, so that keys which are made to collide cost no more than others. */

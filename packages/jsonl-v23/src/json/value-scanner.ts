@@ -20,12 +20,6 @@ export class ValueScanner {
   #isEscaped = false;
   /** Whether a piece ended inside a number or a word. */
   #inScalar = false;
-  #deepest = 0;
-
-  /** Levels of arrays and objects inside one another so far. */
-  get deepest(): number {
-    return this.#deepest;
-  }
 
   /** Whether an array, an object or a string is still open. */
   get isOpen(): boolean {
@@ -38,7 +32,6 @@ export class ValueScanner {
     this.#inString = false;
     this.#isEscaped = false;
     this.#inScalar = false;
-    this.#deepest = 0;
   }
 
   /**
@@ -61,7 +54,6 @@ export class ValueScanner {
         position = end - 1;
       } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
         this.#depth += 1;
-        if (this.#depth > this.#deepest) this.#deepest = this.#depth;
       } else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) {
         if (this.#depth > 0) this.#depth -= 1;
         if (this.#depth === 0) return position + 1;
@@ -123,7 +115,7 @@ function isDelimiter(code: number): boolean {
   }
 }
 
-/** Shared by the functions below, which do not call one another. */
+/** For `skipValue`, which does not call itself. */
 const scanner: ValueScanner = new ValueScanner();
 
 /**
@@ -141,11 +133,4 @@ export function skipValue(text: string, start: number): number {
     throw new JsonlError('invalid_json', 'Unterminated value');
   }
   return text.length;
-}
-
-/** Levels of arrays and objects inside one another in a JSON value, which is not checked further. */
-export function nestingDepth(text: string): number {
-  scanner.reset();
-  scanner.scan(text, 0);
-  return scanner.deepest;
 }

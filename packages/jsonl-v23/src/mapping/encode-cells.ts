@@ -1,13 +1,14 @@
 import { JsonlError } from '../errors.ts';
-import { FastRowEncoder } from '../fast/fast-row-encoder.ts';
+import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
 import { type EncodedLine, type EncoderOptions, ReusableLine } from '../fast/reusable-line.ts';
 import { checkItemSize } from '../item/embedded-size.ts';
 import { canonicalByteLength } from '../item/encode-item.ts';
 import { type JsonObject, setMember } from '../json/json-value.ts';
-import { JsonReader } from '../json/parse-json.ts';
+import { DEFAULT_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
 import { type CellBatch, NO_REASON } from './cell-batch.ts';
 import { compileMapping, type MappableFeature } from './compile-mapping.ts';
 import type { Mapping } from './mapping.ts';
+import { RowLines } from './row-lines.ts';
 
 /** Cells may be nested as deep as the parser reads; `compileMapping` refuses items that become too deep. */
 const MAX_CELL_DEPTH = 1000;
@@ -29,7 +30,7 @@ export interface CellEncoder {
 
 /**
  * Makes an encoder that gives the same bytes and errors as `compileMapping` and `createItemEncoder`, several times as
- * fast: common rows are joined from the texts of their cells (see `FastRowEncoder`), and only the others become values.
+ * fast: the cells of common rows are joined into lines (see `RowLines`), and only the others become values.
  *
  * @throws JsonlError as `compileMapping` does
  *
@@ -44,9 +45,21 @@ export function createCellEncoder(
 ): CellEncoder {
   const toItem = compileMapping(mapping, features);
   const { maxItemBytes = Number.POSITIVE_INFINITY } = options;
-  const fastEncoder = new FastRowEncoder(mapping, maxItemBytes);
+  const lines = new RowLines(mapping, maxItemBytes);
+  const fastEncoder = new FastItemEncoder();
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const line = new ReusableLine(options);
+
+  /** Encodes the line of a row. Returns false to leave the row to the reference path. */
+  function encodeLine(row: number): boolean {
+    const joined = lines.join(row);
+    if (joined === null) return false;
+    fastEncoder.load(joined, DEFAULT_MAX_DEPTH);
+    const fast = fastEncoder.encode(0);
+    if (fast.fallback) return false;
+    line.setEncoded(fast);
+    return true;
+  }
 
   function toRow(batch: CellBatch, row: number, reader: JsonReader): JsonObject {
     const { bytes, ends, columns } = batch;
@@ -64,7 +77,7 @@ export function createCellEncoder(
     *encode(batch, onError) {
       const { firstRow, rowCount, split, invalid } = batch;
       const reader = new JsonReader('', MAX_CELL_DEPTH);
-      fastEncoder.load(batch);
+      lines.load(batch);
       for (let row = 0; row < rowCount; row++) {
         const unread = invalid?.get(row);
         if (unread !== undefined) {
@@ -75,9 +88,7 @@ export function createCellEncoder(
           onError(unread === null ? null : errorOf());
           continue;
         }
-        const fast = fastEncoder.encode(row);
-        if (!fast.fallback) line.setEncoded(fast);
-        else {
+        if (!encodeLine(row)) {
           try {
             line.setItem(toItem(toRow(batch, row, reader), firstRow + row, split));
             if (line.item !== null) checkOthers(line.item, maxItemBytes);
