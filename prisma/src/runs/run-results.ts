@@ -38,14 +38,6 @@ export interface ResultsFilter {
   readonly values: readonly unknown[];
 }
 
-/** Items of a section, in which results are. */
-export interface ResultBlock {
-  /** Order index of the section, and those of its first and last item. */
-  readonly section: number;
-  readonly first: number;
-  readonly last: number;
-}
-
 const NO_FILTER: ResultsFilter = { sql: '', values: [] };
 
 /** Results behind a position: as many as fit into a page, and one at least. */
@@ -71,25 +63,9 @@ export async function planResults(
     readonly maxBytes: number;
     /** Conditions on `run_results result` that begin with AND, and their values from $7 on. */
     readonly filter?: ResultsFilter | undefined;
-    /** Where to look for them; undefined for everywhere. */
-    readonly within?: readonly ResultBlock[] | undefined;
   },
 ): Promise<PlannedResults> {
-  const { runId, after, limit, maxBytes, filter = NO_FILTER, within } = request;
-  const values = [runId, ...after, limit + 1, maxBytes, ...filter.values];
-  const isBehind = `run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int) ${filter.sql}`;
-  const inBlocks = `unnest($${values.length + 1}::int[], $${values.length + 2}::int[], $${values.length + 3}::int[])
-    AS block (section, first, last) CROSS JOIN LATERAL (
-      SELECT * FROM run_results result WHERE section_order_index = block.section
-        AND order_index BETWEEN block.first AND block.last AND ${isBehind} OFFSET 0
-    ) AS result`;
-  if (within !== undefined) {
-    values.push(
-      within.map(({ section }) => section),
-      within.map(({ first }) => first),
-      within.map(({ last }) => last),
-    );
-  }
+  const { runId, after, limit, maxBytes, filter = NO_FILTER } = request;
   const rows = await query<ResultRow>(
     `SELECT ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge",
        ${TEXTS.map((text) => as(`CASE WHEN "isRead" THEN ${text.wire} END`, text)).join(', ')}
@@ -98,11 +74,12 @@ export async function planResults(
          <= ${EAGER_BYTES} AS "isRead"
        FROM (
          SELECT result.*, ${TEXTS.map(({ wire }) => `coalesce(octet_length(${wire}), 0)::bigint`).join(' + ')} AS bytes
-         FROM ${within === undefined ? `run_results result WHERE ${isBehind}` : inBlocks}
+         FROM run_results result
+         WHERE run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int) ${filter.sql}
          ORDER BY section_order_index, order_index, repetition LIMIT $5
        ) candidate
      ) sized ORDER BY section_order_index, order_index, repetition`,
-    values,
+    [runId, ...after, limit + 1, maxBytes, ...filter.values],
   );
   const results: ResultRow[] = [];
   let pageBytes = 0;

@@ -13,7 +13,6 @@ import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts
 import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import { type PlannedRun, type PlanRequest, planRun } from './plan/plan-run.ts';
-import { createCountedBlocks } from './results/counted-blocks.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './results/list-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
@@ -105,7 +104,6 @@ export interface RunStore {
 
 export function createRunStore(context: StoreContext): RunStore {
   const { pool } = context;
-  const counted = createCountedBlocks();
   return guarded({
     create: (run, idempotent) => createRun(pool, run, idempotent),
 
@@ -129,7 +127,7 @@ export function createRunStore(context: StoreContext): RunStore {
 
     list: (request) => listRuns(pool, request),
 
-    listResults: (id, request) => listResults({ ...context, counted }, id, request),
+    listResults: (id, request) => listResults(context, id, request),
 
     summarize: (id, signal) => (isUuid(id) ? summarizeRun(pool, id, { signal }) : Promise.resolve(null)),
 

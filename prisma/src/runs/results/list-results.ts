@@ -11,10 +11,8 @@ import {
   type StoredResult,
 } from '../run-results.ts';
 import { runNotFound, SUMMARY_VERSION } from '../run-row.ts';
-import type { CountedBlocks } from './counted-blocks.ts';
-import { type CountedBefore, findResults } from './find-results.ts';
+import { countResults, type ResultsTotal, type RunTotals } from './count-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
-import type { RunTotals } from './known-total.ts';
 import { type ResultsConditions, resultsFilter } from './results-filter.ts';
 
 export interface ResultsRequest extends PageRequest, ResultsConditions {
@@ -44,20 +42,20 @@ export async function listResults(
     largePages,
     maxItemBytes,
     maxWholeBytes,
-    counted,
-  }: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'> & {
-    readonly counted: CountedBlocks;
-  },
+  }: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
   id: string,
   { limit, cursor, signal, includeItems = false, ...conditions }: ResultsRequest,
 ): Promise<ResultsPage> {
   const { after, before } = readCursor(cursor);
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);
-  const request = { conditions, after, limit, before, signal };
-  const { total, within, countedFor } = await findResults(query, { searches, counted }, run, request);
+  const counted = await countResults(query, searches, run, conditions, before, signal);
   const filter = resultsFilter(conditions, 7);
-  const plan = await planResults(query, { runId: id, after, limit, filter, within, maxBytes: maxItemBytes });
+  // A search that finds nothing need not be done twice.
+  const plan =
+    counted.total === 0
+      ? { results: [], hasMore: false, unreadBytes: 0 }
+      : await planResults(query, { runId: id, after, limit, filter, maxBytes: maxItemBytes });
   const permits =
     plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
   let release = (): void => permits?.[Symbol.dispose]();
@@ -82,9 +80,9 @@ export async function listResults(
       data: results,
       nextCursor:
         hasMore && last !== undefined
-          ? encodeCursor('results', [...positionOf(last), total, countedFor])
+          ? encodeCursor('results', [...positionOf(last), counted.total, counted.countedFor])
           : null,
-      totalItems: total,
+      totalItems: counted.total,
       isLarge,
       release,
     };
@@ -94,30 +92,26 @@ export async function listResults(
   }
 }
 
-/** The position in a cursor, and the total that was found with it; those of older versions have none. */
+/** The position in a cursor, and the total that was found with it. */
 function readCursor(cursor: string | undefined): {
   readonly after: ResultPosition;
-  readonly before: CountedBefore | undefined;
+  readonly before: ResultsTotal | undefined;
 } {
   if (cursor === undefined) return { after: [-1, -1, -1], before: undefined };
-  try {
-    const [section, item, repetition, total, countedFor] = decodeCursor(
-      'results',
-      ['index', 'index', 'index', 'count', 'text'],
-      cursor,
-    );
-    return { after: [section, item, repetition], before: { total, countedFor } };
-  } catch {
-    return { after: decodeCursor('results', ['index', 'index', 'index'], cursor), before: undefined };
-  }
+  const [section, item, repetition, total, countedFor] = decodeCursor(
+    'results',
+    ['index', 'index', 'index', 'count', 'text'],
+    cursor,
+  );
+  return { after: [section, item, repetition], before: { total, countedFor } };
 }
 
-async function readRun(query: ReadQuery, id: string): Promise<RunTotals & { readonly datasetId: string }> {
+type CountedRun = RunTotals & { readonly datasetId: string };
+
+async function readRun(query: ReadQuery, id: string): Promise<CountedRun> {
   const [run] = isUuid(id)
-    ? await query<RunTotals & { readonly datasetId: string }>(
-        `SELECT id, dataset_id AS "datasetId", results_version || ':' || ok + failed + unscored AS version, ok, failed,
-           unscored, passed, scored, imported,
-           CASE WHEN summary_of = ${SUMMARY_VERSION} THEN summary END AS summary
+    ? await query<CountedRun>(
+        `SELECT id, dataset_id AS "datasetId", ${SUMMARY_VERSION} AS version, ok + failed + unscored AS results
          FROM runs WHERE id = $1`,
         [id],
       )
