@@ -63,6 +63,22 @@ const ARROWS: Record<string, readonly string[]> = {
   ],
 };
 
+/**
+ * The folders of the store, from the lowest to the highest: each imports those of earlier lines. Files at the top put them
+ * together, and `context.ts` says what all of them share.
+ */
+const STORE_LAYERS: readonly (readonly string[])[] = [
+  ['database'],
+  ['assets', 'idempotency', 'migrate', 'queue', 'settings'],
+  ['items', 'jobs'],
+  ['runs'],
+  ['import'],
+  ['datasets'],
+  ['replica'],
+];
+
+const STORE = 'prisma/src/';
+
 /** Outside library → the only places (path prefixes) that may import it. */
 const OWNERS: Record<string, readonly string[]> = {
   express: ['packages/runtime/src/http/', 'apps/api/src/'],
@@ -125,10 +141,23 @@ function* sources(folder: string): Generator<string> {
   }
 }
 
+/** Why a file of the store may not import another one; undefined if it may. */
+function upwardImport(file: string, target: string): string | undefined {
+  const folderOf = (path: string): string => path.slice(STORE.length).split('/').slice(0, -1)[0] ?? '';
+  const layerOf = (folder: string): number => STORE_LAYERS.findIndex((layer) => layer.includes(folder));
+  const [from, to] = [folderOf(file), folderOf(target)];
+  if (from === '' || from === to || to === 'generated' || target === `${STORE}context.ts`) return undefined;
+  if (layerOf(from) === -1) return `belongs into a folder of STORE_LAYERS, got ${from}`;
+  return to !== '' && layerOf(to) !== -1 && layerOf(to) < layerOf(from)
+    ? undefined
+    : `${from} may not import ${to === '' ? 'files above the folders' : to}`;
+}
+
 function violation(owner: string, file: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) {
     const target = relative(root, join(root, file, '..', specifier));
-    return target.startsWith(`${owner}/`) ? undefined : `reaches into another package by path: ${specifier}`;
+    if (!target.startsWith(`${owner}/`)) return `reaches into another package by path: ${specifier}`;
+    return file.startsWith(STORE) ? upwardImport(file, target) : undefined;
   }
   if (specifier.startsWith('@svc/')) {
     const name = specifier.split('/').slice(0, 2).join('/');

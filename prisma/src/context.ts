@@ -1,9 +1,6 @@
 import type { Semaphore } from '@svc/concurrency';
-import type { ImportLimits } from '@svc/jsonl-v23/internal';
 import type { Pool } from '@svc/postgres';
 import type { AssetStore } from './assets/asset-store.ts';
-import type { RowEncoder } from './copy/row-encoder.ts';
-import type { DiskShare } from './disk-share.ts';
 import type { PrismaClient } from './generated/prisma/client.ts';
 
 /** What the parts of the store share. */
@@ -14,8 +11,6 @@ export interface StoreContext {
   readonly prisma: PrismaClient;
   /** Where the content of assets is kept. */
   readonly assets: AssetStore;
-  /** Encodes the rows of imports. */
-  readonly encoder: RowEncoder;
   /** Bounds imports, each of which holds a connection for long. */
   readonly imports: Semaphore;
   /** Bounds those that exports hold, so that slow readers do not block imports. */
@@ -24,10 +19,6 @@ export interface StoreContext {
   readonly searches: Semaphore;
   /** Bounds the memory of large pages: its permits are bytes. */
   readonly largePages: Semaphore;
-  /** The share of the disk that running imports may take; null if the database is elsewhere. */
-  readonly diskShare: DiskShare<object> | null;
-  /** What one import may make. */
-  readonly importLimits: ImportLimits;
   /** What an item or a result may have; a larger one is not read. */
   readonly maxItemBytes: number;
   /** What an item may have with the files that it embeds, which are never in one text. */

@@ -9,14 +9,15 @@ import { createS3Objects } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';
 import type { Channel } from './channels.ts';
 import type { StoreContext } from './context.ts';
-import { createRowEncoder } from './copy/row-encoder.ts';
 import { StoreError } from './database/errors.ts';
-import { createProbes } from './database/probes.ts';
 import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
-import { DiskShare, freeDiskBytes } from './disk-share.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/idempotency-store.ts';
+import { DiskShare, freeDiskBytes } from './import/disk-share.ts';
+import type { ImportContext } from './import/draft.ts';
+import { createRowEncoder } from './import/encode/row-encoder.ts';
 import { createJobStore, type JobStore } from './jobs/job-store.ts';
+import { createProbes } from './probes.ts';
 import type { QueueSizes } from './queue/queue-sizes.ts';
 import { createReadStore, type ReadOutcome, type ReadStore } from './replica/read-store.ts';
 import { type ReplicaState, ReplicaWatch } from './replica/replica-watch.ts';
@@ -122,7 +123,7 @@ export function createStore(options: StoreOptions): Store {
   const database = createDatabaseAssetStore();
   const location = options.assetStore ?? null;
   const objects = location === null ? null : createS3Objects({ location });
-  const context: StoreContext = {
+  const context: StoreContext & ImportContext = {
     pool,
     prisma,
     assets: objects === null ? database : createS3AssetStore({ pool, objects, database }),
@@ -167,7 +168,7 @@ export function createStore(options: StoreOptions): Store {
 
 type Stores = Pick<Store, 'datasets' | 'assets' | 'runs'>;
 
-function createStores(context: StoreContext): Stores {
+function createStores(context: StoreContext & ImportContext): Stores {
   return {
     datasets: createDatasetStore(context),
     assets: createAssets(context),
@@ -179,7 +180,7 @@ function createStores(context: StoreContext): Stores {
 function readFromReplica(
   { onChange, onRead }: ReplicaOptions,
   primary: Stores,
-  context: StoreContext,
+  context: StoreContext & ImportContext,
   pool: Pool,
   options: StoreOptions,
 ): { readonly reads: ReadStore; close(): Promise<void> } {
@@ -195,7 +196,7 @@ function readFromReplica(
   };
 }
 
-function shareOf({ disk = null }: StoreOptions): StoreContext['diskShare'] {
+function shareOf({ disk = null }: StoreOptions): ImportContext['diskShare'] {
   if (disk === null) return null;
   // What is sent may not be on the disk yet, and takes more there, with its log: nothing of it counts as written.
   return new DiskShare(

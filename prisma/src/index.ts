@@ -1,12 +1,11 @@
 export { type Listener, type ListenOptions, listen } from '@svc/postgres';
 export type { AssetContent, AssetLocation, AssetStore, ByteRange } from './assets/asset-store.ts';
 export { type Assets, assetNotFound, type DatasetAsset } from './assets/assets.ts';
-export type { LineOptions, MappingPlan } from './copy/encoded-rows.ts';
 export { createStore, type ReplicaOptions, type Store, type StoreOptions } from './create-store.ts';
+export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } from './database/dataset-row.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
-export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } from './datasets/dataset-row.ts';
 export type { DatasetStore } from './datasets/dataset-store.ts';
 export type {
   DatasetDiff,
@@ -16,11 +15,8 @@ export type {
   ItemPosition,
 } from './datasets/diff-datasets.ts';
 export { DATASET_ORDERS, type DatasetOrder, type DatasetsRequest } from './datasets/list-datasets.ts';
-export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './datasets/list-items.ts';
-export { sectionNotFound } from './datasets/list-items.ts';
 export type { ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
 export type { DatasetChanges } from './datasets/update-dataset.ts';
-export { DiskShare, DiskShortage, freeDiskBytes } from './disk-share.ts';
 export type {
   IdempotencyClaim,
   IdempotencyOutcome,
@@ -28,6 +24,7 @@ export type {
   IdempotencyStore,
   StoredResponse,
 } from './idempotency/idempotency-store.ts';
+export { DiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
 export type {
   DatasetDraft,
   DraftCommit,
@@ -37,8 +34,11 @@ export type {
   WriteLinesOptions,
 } from './import/draft.ts';
 export type { DraftProgress, ReadSource } from './import/draft-totals.ts';
+export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
 export { type FaultList, ImportReport } from './import/import-report.ts';
 export type { DatasetMeta } from './import/insert-dataset.ts';
+export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './items/list-items.ts';
+export { sectionNotFound } from './items/list-items.ts';
 export type { Job, JobKind, JobProgress, JobStatus } from './jobs/job-row.ts';
 export type { JobClaim, JobStore, NewJob, TakenJob } from './jobs/job-store.ts';
 export { type MigrationOutcome, migrate } from './migrate/migrate.ts';

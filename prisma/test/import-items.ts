@@ -1,5 +1,5 @@
 import { splitLines } from '@svc/jsonl-v23/internal';
-import type { DatasetSummary } from '../src/datasets/dataset-row.ts';
+import type { DatasetSummary } from '../src/database/dataset-row.ts';
 import type { IdempotencyClaim, StoredResponse } from '../src/idempotency/idempotency-store.ts';
 import type { DatasetDraft } from '../src/import/draft.ts';
 import type { DatasetMeta } from '../src/import/insert-dataset.ts';

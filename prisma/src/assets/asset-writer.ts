@@ -1,6 +1,6 @@
 import { mapOrdered } from '@svc/concurrency';
 import type pg from 'pg';
-import { CopyIn } from '../copy/copy-in.ts';
+import { CopyIn } from '../database/copy-in.ts';
 import type { AssetStore } from './asset-store.ts';
 import type { EmbeddedContent } from './link/link-item.ts';
 import { COPY_STAGED, type StagedAsset, stagedRows } from './staged-rows.ts';

@@ -1,5 +1,5 @@
+import { copiedRows } from '../database/copy-format.ts';
 import { StoreError } from '../database/errors.ts';
-import { copiedRows } from '../sql/copy-format.ts';
 import { ASSET_PIECE_BYTES, type AssetStore } from './asset-store.ts';
 
 /** Keeps content in the rows of `assets` themselves. */

@@ -7,7 +7,7 @@ import { LINES, linesOf, metaOf } from '../../test/import-items.ts';
 import { queryDatabase } from '../../test/query-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
-import type { DatasetSummary } from '../datasets/dataset-row.ts';
+import type { DatasetSummary } from '../database/dataset-row.ts';
 
 let database: TestDatabase;
 let store: Store;

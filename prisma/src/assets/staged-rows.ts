@@ -1,4 +1,4 @@
-import { rowParts } from '../sql/copy-format.ts';
+import { rowParts } from '../database/copy-format.ts';
 import type { AssetLocation } from './asset-store.ts';
 
 /** An asset that is about to be stored. */

@@ -20,6 +20,11 @@ export interface Page<T> {
   readonly totalItems: number;
 }
 
+/** A page ends before the entry with which it would send more than this; one entry may have more. */
+export const MAX_PAGE_BYTES: number = 16 * 1024 * 1024;
+/** This part of a page is read together with the lengths of the rest. */
+export const EAGER_BYTES: number = 2 * 1024 * 1024;
+
 /** Part of a position: an order index, a count, a time, a UUID, a text. */
 type Kind = 'index' | 'count' | 'time' | 'uuid' | 'text';
 type Values<Kinds extends readonly Kind[]> = {

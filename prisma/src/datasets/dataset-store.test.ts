@@ -8,7 +8,7 @@ import { allPages } from '../../test/all-pages.ts';
 import { importItems, LINES, linesOf, metaOf, writeSections } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
-import type { StoredItem } from './list-items.ts';
+import type { StoredItem } from '../items/list-items.ts';
 
 let database: TestDatabase;
 let store: Store;

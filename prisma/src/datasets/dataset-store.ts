@@ -1,11 +1,5 @@
 import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
-import { guarded } from '../database/guarded.ts';
-import type { Page, PageRequest } from '../database/page.ts';
-import { isUuid } from '../database/values.ts';
-import { DatasetDraft, type DraftOptions } from '../import/draft.ts';
-import { collectSections } from '../sections/collect-sections.ts';
-import { indexHashes } from '../sections/index-hashes.ts';
 import {
   type DatasetRow,
   type DatasetSummary,
@@ -13,11 +7,17 @@ import {
   type StoredSection,
   shownDataset,
   toSummary,
-} from './dataset-row.ts';
+} from '../database/dataset-row.ts';
+import { guarded } from '../database/guarded.ts';
+import type { Page, PageRequest } from '../database/page.ts';
+import { isUuid } from '../database/values.ts';
+import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';
+import { collectSections } from '../items/collect-sections.ts';
+import { indexHashes } from '../items/index-hashes.ts';
+import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from '../items/list-items.ts';
 import { deleteDataset } from './delete-dataset.ts';
 import { type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
 import { type DatasetsRequest, listDatasets } from './list-datasets.ts';
-import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from './list-items.ts';
 import { firstSections, listSections } from './list-sections.ts';
 import { type OpenDataset, openDataset } from './open-dataset.ts';
 import { streamItems } from './stream-items.ts';
@@ -92,7 +92,7 @@ export interface DatasetStore {
   diff(id: string, otherId: string, request: DiffRequest): Promise<DatasetDiff>;
 }
 
-export function createDatasetStore(context: StoreContext): DatasetStore {
+export function createDatasetStore(context: StoreContext & ImportContext): DatasetStore {
   const { pool, searches } = context;
 
   const get = async (id: string, signal?: AbortSignal): Promise<DatasetSummary> => {

@@ -1,8 +1,8 @@
 import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
+import { datasetNotFound } from '../database/dataset-row.ts';
 import { isUuid } from '../database/values.ts';
-import { releaseSections } from '../sections/loose-sections.ts';
-import { datasetNotFound } from './dataset-row.ts';
+import { releaseSections } from '../items/loose-sections.ts';
 
 /** See `DatasetStore.delete`. */
 export async function deleteDataset(pool: pg.Pool, id: string): Promise<void> {

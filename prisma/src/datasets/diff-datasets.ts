@@ -1,9 +1,9 @@
 import { type ReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
+import { datasetNotFound } from '../database/dataset-row.ts';
 import { boundedName } from '../database/item-size.ts';
 import { decodeCursor, encodeCursor, type PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
-import { datasetNotFound } from './dataset-row.ts';
 
 export type ItemChange = 'added' | 'removed' | 'moved';
 

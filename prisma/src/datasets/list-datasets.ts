@@ -1,25 +1,25 @@
 import { MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
 import type { ReadQuery } from '@svc/postgres';
 import {
-  CREATED_POSITION,
-  type CreatedRow,
-  decodeCursor,
-  encodeCursor,
-  type Page,
-  type PageRequest,
-  Parameters,
-  timeAtPosition,
-} from '../database/page.ts';
-import { MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
-import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
-import {
   type DatasetRow,
   type DatasetSource,
   type DatasetSummary,
   SUMMARY_SECTIONS,
   shownDataset,
   toSummary,
-} from './dataset-row.ts';
+} from '../database/dataset-row.ts';
+import {
+  CREATED_POSITION,
+  type CreatedRow,
+  decodeCursor,
+  encodeCursor,
+  MAX_PAGE_BYTES,
+  type Page,
+  type PageRequest,
+  Parameters,
+  timeAtPosition,
+} from '../database/page.ts';
+import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
 import { firstSections } from './list-sections.ts';
 
 /** Orders of the list of datasets; a minus turns one round. */

@@ -1,7 +1,4 @@
 import { createReadQuery, type Pool, type ReadQuery } from '@svc/postgres';
-import { boundedName } from '../database/item-size.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
-import { isUuid } from '../database/values.ts';
 import {
   datasetNotFound,
   type SectionSummary,
@@ -9,7 +6,10 @@ import {
   type StoredSectionRow,
   SUMMARY_SECTIONS,
   toStoredSection,
-} from './dataset-row.ts';
+} from '../database/dataset-row.ts';
+import { boundedName } from '../database/item-size.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
+import { isUuid } from '../database/values.ts';
 
 /** See `DatasetStore.listSections`. Reads the unique index on `(dataset_id, order_index)`. */
 export async function listSections(

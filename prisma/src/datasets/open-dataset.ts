@@ -4,12 +4,6 @@ import { createReads, type ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { type AssetReader, createAssetReader } from '../assets/read-ahead.ts';
 import type { StoreContext } from '../context.ts';
-import { StoreError } from '../database/errors.ts';
-import { boundedName, itemTooLarge } from '../database/item-size.ts';
-import { readStoredJson } from '../database/read-stored-json.ts';
-import { isUuid } from '../database/values.ts';
-import { readResults, type StoredResult } from '../runs/run-results.ts';
-import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../runs/run-row.ts';
 import {
   DATASET_BYTES,
   type DatasetRow,
@@ -20,9 +14,15 @@ import {
   toStoredSection,
   toSummary,
   WHOLE_DATASET,
-} from './dataset-row.ts';
-import type { StoredItem } from './list-items.ts';
-import { openReadSession } from './read-session.ts';
+} from '../database/dataset-row.ts';
+import { StoreError } from '../database/errors.ts';
+import { boundedName, itemTooLarge } from '../database/item-size.ts';
+import { readStoredJson } from '../database/read-stored-json.ts';
+import { isUuid } from '../database/values.ts';
+import type { StoredItem } from '../items/list-items.ts';
+import { openReadSession } from '../items/read-session.ts';
+import { readResults, type StoredResult } from '../runs/run-results.ts';
+import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../runs/run-row.ts';
 
 /** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export interface OpenDataset extends AsyncDisposable {

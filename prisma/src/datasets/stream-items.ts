@@ -1,4 +1,4 @@
-import type { StoredItem } from './list-items.ts';
+import type { StoredItem } from '../items/list-items.ts';
 import { openDataset, type ReadContext } from './open-dataset.ts';
 
 /** See `DatasetStore.streamItems`: closes the dataset when its items end or the reader stops. */

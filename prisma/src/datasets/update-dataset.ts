@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { datasetNotFound } from '../database/dataset-row.ts';
 import { isUuid, storableText } from '../database/values.ts';
-import { datasetNotFound } from './dataset-row.ts';
 
 /** Members to change; absent ones stay, null removes the text. */
 export interface DatasetChanges {

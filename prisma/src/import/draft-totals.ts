@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type SourceLocation, versionHash } from '@svc/jsonl-v23';
 import { type ImportLimits, ImportMeter, type LimitNames } from '@svc/jsonl-v23/internal';
-import type { EncodedRows } from '../copy/encoded-rows.ts';
+import type { EncodedRows } from './encode/encoded-rows.ts';
 import { type SectionRecord, SectionTotals } from './section-totals.ts';
 
 /** How far an import is. */

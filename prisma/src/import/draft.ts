@@ -1,14 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createYielder } from '@svc/concurrency';
 import type { SourceLocation } from '@svc/jsonl-v23';
-import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
+import type { CellBatch, ImportLimits, LineBatch } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
-import { type EncodedBatch, encodeCells, encodeLines } from '../copy/encode-section.ts';
-import type { ReadFile } from '../copy/encode-with-files.ts';
-import type { EncodedRows, LineOptions, MappingPlan } from '../copy/encoded-rows.ts';
-import { interruptible } from '../copy/interruptible.ts';
-import type { DatasetSummary } from '../datasets/dataset-row.ts';
+import type { DatasetSummary } from '../database/dataset-row.ts';
+import { interruptible } from '../database/interruptible.ts';
 import {
   completeClaim,
   type IdempotencyClaim,
@@ -18,12 +15,27 @@ import { completeJob } from '../jobs/end-job.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { checkRunTexts, type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/insert-results.ts';
+import type { DiskShare } from './disk-share.ts';
 import { type DraftHashes, type DraftProgress, DraftTotals, type ReadSource } from './draft-totals.ts';
+import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-section.ts';
+import type { ReadFile } from './encode/encode-with-files.ts';
+import type { EncodedRows, LineOptions, MappingPlan } from './encode/encoded-rows.ts';
+import type { RowEncoder } from './encode/row-encoder.ts';
 import { type FaultList, ImportReport } from './import-report.ts';
 import { ImportRoom } from './import-room.ts';
 import { checkTexts, type DatasetMeta, type NewDataset, summaryOf } from './insert-dataset.ts';
 import { PartRows } from './part-rows.ts';
 import type { SectionTotals } from './section-totals.ts';
+
+/** What imports share besides the rest of the store. */
+export interface ImportContext extends Pick<StoreContext, 'pool' | 'assets' | 'imports'> {
+  /** Encodes rows. */
+  readonly encoder: RowEncoder;
+  /** The share of the disk that running imports may take; null if the database is elsewhere. */
+  readonly diskShare: DiskShare<object> | null;
+  /** What one import may make. */
+  readonly importLimits: ImportLimits;
+}
 
 export interface DraftOptions {
   readonly signal?: AbortSignal | undefined;
@@ -93,7 +105,7 @@ export interface DraftCommit extends DraftContent {
  * const stored = await draft.commit({ dataset: { name, description, notes, source, schema } });
  */
 export class DatasetDraft implements AsyncDisposable {
-  readonly #context: StoreContext;
+  readonly #context: ImportContext;
   readonly #options: DraftOptions;
   readonly #report: ImportReport;
   readonly #permit: Disposable;
@@ -103,7 +115,7 @@ export class DatasetDraft implements AsyncDisposable {
   #rows: PartRows;
   #assets: AssetWriter;
 
-  private constructor(context: StoreContext, options: DraftOptions, permit: Disposable) {
+  private constructor(context: ImportContext, options: DraftOptions, permit: Disposable) {
     this.#context = context;
     this.#options = options;
     this.#report = options.report ?? new ImportReport();
@@ -119,7 +131,7 @@ export class DatasetDraft implements AsyncDisposable {
    *
    * @throws StoreError `unavailable` when no import ends in time; the signal's reason
    */
-  static async begin(context: StoreContext, options: DraftOptions): Promise<DatasetDraft> {
+  static async begin(context: ImportContext, options: DraftOptions): Promise<DatasetDraft> {
     return new DatasetDraft(context, options, await context.imports.acquire(options.signal));
   }
 

@@ -1,5 +1,5 @@
 import { JsonlError } from '@svc/jsonl-v23';
-import { MAX_ROW_FAILURES, type RowFailures, toError } from '../copy/row-failures.ts';
+import { MAX_ROW_FAILURES, type RowFailures, toError } from './encode/row-failures.ts';
 
 /** Rows that are no items: the first 100, and how many. */
 export class FaultList {

@@ -1,5 +1,5 @@
 import { StoreError } from '../database/errors.ts';
-import { type DiskShare, DiskShortage } from '../disk-share.ts';
+import { type DiskShare, DiskShortage } from './disk-share.ts';
 
 /** Room is asked for in steps. */
 const STEP_BYTES = 16 * 1024 * 1024;

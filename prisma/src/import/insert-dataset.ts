@@ -1,12 +1,12 @@
 import { type Pool, prepared } from '@svc/postgres';
 import type pg from 'pg';
-import { storableText } from '../database/values.ts';
 import {
   type DatasetSource,
   type DatasetSummary,
   NO_FILE_SHA256,
   SUMMARY_SECTIONS,
-} from '../datasets/dataset-row.ts';
+} from '../database/dataset-row.ts';
+import { storableText } from '../database/values.ts';
 import type { SectionRecord } from './section-totals.ts';
 
 /** What a caller says of a dataset; the items say the rest. */

@@ -1,6 +1,6 @@
 import { type Pool, prepared } from '@svc/postgres';
 import type pg from 'pg';
-import { COPY_HEADER, COPY_TRAILER, copiedRows, type RowFields } from '../sql/copy-format.ts';
+import { COPY_HEADER, COPY_TRAILER, copiedRows, type RowFields } from '../database/copy-format.ts';
 
 /** The columns of a row of `items` in the order of a COPY, with their types and how a statement takes their values. */
 const COLUMNS: readonly (readonly [

@@ -1,8 +1,8 @@
 import { hasCommitted, type Pool, Transaction } from '@svc/postgres';
 import type pg from 'pg';
-import { CopyIn } from '../copy/copy-in.ts';
-import { COPY_ITEMS } from '../copy/encode-rows.ts';
+import { CopyIn } from '../database/copy-in.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
+import { COPY_ITEMS } from './encode/encode-rows.ts';
 import { type InsertedDataset, insertDataset, type NewDataset } from './insert-dataset.ts';
 import { insertItems } from './insert-items.ts';
 import type { SectionRecord } from './section-totals.ts';

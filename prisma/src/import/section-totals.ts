@@ -1,6 +1,6 @@
 import { createSectionHasher, type SectionHasher } from '@svc/jsonl-v23';
 import { createSha256 } from '@svc/jsonl-v23/internal';
-import type { EncodedRows } from '../copy/encoded-rows.ts';
+import type { EncodedRows } from './encode/encoded-rows.ts';
 
 /** A section whose items have all been added. */
 export interface SectionRecord {

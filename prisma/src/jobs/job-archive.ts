@@ -1,7 +1,7 @@
 import type pg from 'pg';
-import { CopyIn } from '../copy/copy-in.ts';
+import { rowParts, uuidBytes } from '../database/copy-format.ts';
+import { CopyIn } from '../database/copy-in.ts';
 import { boundedText } from '../database/item-size.ts';
-import { rowParts, uuidBytes } from '../sql/copy-format.ts';
 
 /** Archives are stored in chunks of about a megabyte. */
 const MAX_CHUNK_BYTES = 64 * 1024 * 1024;

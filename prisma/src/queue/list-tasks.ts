@@ -3,12 +3,12 @@ import {
   CREATED_POSITION,
   type CreatedRow,
   cursorAfter,
+  MAX_PAGE_BYTES,
   olderThan,
   type Page,
   type PageRequest,
   Parameters,
 } from '../database/page.ts';
-import { MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
 import type { TaskTable } from './task-queue.ts';
 
 /** Which runs or jobs to list, and what of them. */

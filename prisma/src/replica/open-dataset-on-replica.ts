@@ -1,6 +1,6 @@
-import type { StoredSection } from '../datasets/dataset-row.ts';
-import type { StoredItem } from '../datasets/list-items.ts';
+import type { StoredSection } from '../database/dataset-row.ts';
 import type { OpenDataset } from '../datasets/open-dataset.ts';
+import type { StoredItem } from '../items/list-items.ts';
 
 export interface OnReplicaOptions {
   /** Called once at most. */

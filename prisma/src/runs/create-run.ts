@@ -2,10 +2,10 @@ import type { RunSelection } from '@svc/evaluation';
 import type { RunColumns } from '@svc/jsonl-v23/internal';
 import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
+import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
-import { datasetNotFound } from '../datasets/dataset-row.ts';
 import {
   completeClaim,
   type IdempotencyClaim,

@@ -1,6 +1,6 @@
 import type { StoreContext } from '../context.ts';
 import { isUuid } from '../database/values.ts';
-import { openReadSession } from '../datasets/read-session.ts';
+import { openReadSession } from '../items/read-session.ts';
 import { readResults, type StoredResult } from './run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 

@@ -9,7 +9,7 @@ import {
   itemCandidates,
   planItems,
   readPlannedItems,
-} from '../database/read-item-texts.ts';
+} from '../items/read-item-texts.ts';
 import { isToReplace } from './insert-results.ts';
 import type { Run } from './run-row.ts';
 

@@ -3,13 +3,8 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
 import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { boundedName } from '../database/item-size.ts';
-import {
-  type ItemCandidate,
-  itemCandidates,
-  planItems,
-  readPlannedItems,
-} from '../database/read-item-texts.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
+import { type ItemCandidate, itemCandidates, planItems, readPlannedItems } from '../items/read-item-texts.ts';
 import { isToReplace } from './insert-results.ts';
 import { toRunItem } from './read-run-items.ts';
 import {

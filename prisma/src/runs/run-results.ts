@@ -1,7 +1,7 @@
 import { isJsonField, RESULT_FIELD_LIST, type ResultField, type ResultTexts } from '@svc/jsonl-v23/internal';
 import type { ReadQuery } from '@svc/postgres';
 import { boundedName, boundedText, itemTooLarge } from '../database/item-size.ts';
-import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/read-item-texts.ts';
+import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/page.ts';
 
 /** A result as it is stored: what was JSON is JSON text. */
 export interface StoredResult extends ResultTexts {

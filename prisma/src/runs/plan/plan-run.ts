@@ -1,9 +1,9 @@
 import type { PlanCounts, PlannedAnswer, PlannedPattern, RunSelection, ScoringFacts } from '@svc/evaluation';
 import { readFrom } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
+import { datasetNotFound } from '../../database/dataset-row.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
-import { datasetNotFound } from '../../datasets/dataset-row.ts';
 import { scoringOf } from './scorability-sql.ts';
 import { selectItems } from './select-items.ts';
 

@@ -2,13 +2,13 @@ import type { ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../../assets/linked-files-column.ts';
 import type { StoreContext } from '../../context.ts';
 import { boundedName } from '../../database/item-size.ts';
+import type { ListedItem } from '../../items/list-items.ts';
 import {
   type ItemCandidate,
   itemCandidates,
   planItems,
   readPlannedItems,
-} from '../../database/read-item-texts.ts';
-import type { ListedItem } from '../../datasets/list-items.ts';
+} from '../../items/read-item-texts.ts';
 import type { StoredResult } from '../run-results.ts';
 
 /** The first of some results with their items; memory is accounted for until it is released. */

@@ -2,7 +2,7 @@ import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
-import type { ListedItem } from '../../datasets/list-items.ts';
+import type { ListedItem } from '../../items/list-items.ts';
 import {
   planResults,
   positionOf,

@@ -1,7 +1,7 @@
 import type { FileReference } from '@svc/jsonl-v23';
 import type { LineBatch } from '@svc/jsonl-v23/internal';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
-import type { EmbeddedContent } from '../assets/link/link-item.ts';
+import type { EmbeddedContent } from '../../assets/link/link-item.ts';
 import type { RowFailures } from './row-failures.ts';
 
 /** A batch of items as rows of `items`, with what is counted and hashed of them. */

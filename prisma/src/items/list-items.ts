@@ -1,19 +1,14 @@
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
-import type { ItemRow } from '../copy/out/decode-rows.ts';
+import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { boundedName } from '../database/item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
-import {
-  type ItemCandidate,
-  itemCandidates,
-  planItems,
-  readPlannedItems,
-} from '../database/read-item-texts.ts';
 import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
-import { datasetNotFound } from './dataset-row.ts';
+import type { ItemRow } from './decode-rows.ts';
 import { allItems, itemFilter, itemsWithHash, matchingItems, type PagePosition } from './find-items-sql.ts';
+import { type ItemCandidate, itemCandidates, planItems, readPlannedItems } from './read-item-texts.ts';
 
 /** An item of a page. */
 export interface ListedItem extends ItemRow {

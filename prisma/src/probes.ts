@@ -1,7 +1,7 @@
 import { createPool } from '@svc/postgres';
-import { isMigrated, migrationNames } from '../migrate/migrate.ts';
-import { type QueueSizes, queueSizes } from '../queue/queue-sizes.ts';
-import { StoreError, toStoreError } from './errors.ts';
+import { StoreError, toStoreError } from './database/errors.ts';
+import { isMigrated, migrationNames } from './migrate/migrate.ts';
+import { type QueueSizes, queueSizes } from './queue/queue-sizes.ts';
 
 /** Answers what supervisors ask, on separate connections: it waits neither for those of other work nor for new ones. */
 export interface Probes {

@@ -2,12 +2,12 @@ import type { EncodedItemBytes } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { linkItem } from '../assets/link/link-item.ts';
-import { writeLinkedFiles } from '../assets/linked-files-column.ts';
-import { COPY_HEADER, COPY_TRAILER, cutRows } from '../sql/copy-format.ts';
+import { linkItem } from '../../assets/link/link-item.ts';
+import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
+import { COPY_HEADER, COPY_TRAILER, cutRows } from '../../database/copy-format.ts';
+import { decodeRows, type ItemRow } from '../../items/decode-rows.ts';
 import { RowWriter } from './encode-rows.ts';
 import type { EncodedRows } from './encoded-rows.ts';
-import { decodeRows, type ItemRow } from './out/decode-rows.ts';
 
 const SECTION_ID = '00112233-4455-6677-8899-aabbccddeeff';
 const HASH = new Uint8Array(32).fill(7);

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
-import { readLinkedFiles } from '../../assets/linked-files-column.ts';
-import { type RowBatch, RowFields } from '../../sql/copy-format.ts';
+import { readLinkedFiles } from '../assets/linked-files-column.ts';
+import { type RowBatch, RowFields } from '../database/copy-format.ts';
 
 /** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
 export interface ItemRow {

@@ -2,11 +2,11 @@ import { cancelQuery, destroySocket, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
-import { decodeRows, type ItemRow } from '../copy/out/decode-rows.ts';
-import { ItemOrder } from '../copy/out/item-order.ts';
+import { cutRows } from '../database/copy-format.ts';
+import type { StoredSection } from '../database/dataset-row.ts';
 import { toStoreError } from '../database/errors.ts';
-import { cutRows } from '../sql/copy-format.ts';
-import type { StoredSection } from './dataset-row.ts';
+import { decodeRows, type ItemRow } from './decode-rows.ts';
+import { ItemOrder } from './item-order.ts';
 import type { StoredItem } from './list-items.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';

@@ -5,7 +5,7 @@ import {
   memberText,
   readableJson,
 } from '../database/values.ts';
-import { joinPositions } from '../sections/hash-blocks.ts';
+import { joinPositions } from './hash-blocks.ts';
 
 /** Placeholders of the position to continue after, and of the number of items to find. */
 export interface PagePosition {

@@ -1,7 +1,7 @@
 import { DEFAULT_ITEM_TYPE, type EncodedItemBytes } from '@svc/jsonl-v23/internal';
-import type { EmbeddedContent, LinkedItem } from '../assets/link/link-item.ts';
-import { writeLinkedFiles } from '../assets/linked-files-column.ts';
-import { putField, putInt32, putNull, uuidBytes } from '../sql/copy-format.ts';
+import type { EmbeddedContent, LinkedItem } from '../../assets/link/link-item.ts';
+import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
+import { putField, putInt32, putNull, uuidBytes } from '../../database/copy-format.ts';
 import { BufferPool } from './buffer-pool.ts';
 import type { EncodedRows } from './encoded-rows.ts';
 import type { RowFailures } from './row-failures.ts';

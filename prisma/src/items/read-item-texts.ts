@@ -1,11 +1,8 @@
 import type { ReadQuery } from '@svc/postgres';
+import { EAGER_BYTES } from '../database/page.ts';
 
-/** A page ends before the entry with which it would send more than this; one entry may have more. */
-export const MAX_PAGE_BYTES: number = 16 * 1024 * 1024;
-/** The same for a page of items. */
+/** A page of items ends before the one with which it would send more than this; one item may have more. */
 const MAX_ITEMS_PAGE_BYTES = 8 * 1024 * 1024;
-/** This part of a page is read together with the lengths of the rest. */
-export const EAGER_BYTES: number = 2 * 1024 * 1024;
 /** Bytes of an entry without its texts, as JSON; an omitted item has no more. */
 const ENTRY_BYTES = 512;
 

@@ -1,8 +1,8 @@
 import { destroySocket, socketOf } from '@svc/postgres';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { StoreError, toStoreError } from '../database/errors.ts';
-import { COPY_HEADER, COPY_TRAILER } from '../sql/copy-format.ts';
+import { COPY_HEADER, COPY_TRAILER } from './copy-format.ts';
+import { StoreError, toStoreError } from './errors.ts';
 import { interruptible } from './interruptible.ts';
 
 /** How long a server may take to confirm that a COPY was aborted, before its connection is closed. */

@@ -1,6 +1,6 @@
 import { createYielder } from '@svc/concurrency';
 import type { LineBatch, SizedBatch } from '@svc/jsonl-v23/internal';
-import type { EmbeddedContent } from '../assets/link/link-item.ts';
+import type { EmbeddedContent } from '../../assets/link/link-item.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { createBatchEncoder } from './encode-batch.ts';
 import type { RowTarget } from './encode-rows.ts';

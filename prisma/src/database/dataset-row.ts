@@ -1,5 +1,5 @@
-import { StoreError } from '../database/errors.ts';
-import { boundedName, boundedText } from '../database/item-size.ts';
+import { StoreError } from './errors.ts';
+import { boundedName, boundedText } from './item-size.ts';
 
 export type DatasetSource = 'hub' | 'pkg_zip' | 'file';
 

@@ -8,7 +8,7 @@ import {
 } from '@svc/jsonl-v23/internal';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { linkItem } from '../assets/link/link-item.ts';
+import { linkItem } from '../../assets/link/link-item.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
 import type { EncodedRows, FilledLines, ItemFiles, NeedsFiles } from './encoded-rows.ts';
 import { createRowEncoder } from './row-encoder.ts';

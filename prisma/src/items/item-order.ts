@@ -1,5 +1,5 @@
-import { itemTooLarge } from '../../database/item-size.ts';
-import type { StoredSection } from '../../datasets/dataset-row.ts';
+import type { StoredSection } from '../database/dataset-row.ts';
+import { itemTooLarge } from '../database/item-size.ts';
 
 /** Checks that every item comes, in order, and was read: an export must be complete. */
 export class ItemOrder {

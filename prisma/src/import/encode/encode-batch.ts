@@ -12,8 +12,8 @@ import {
   type SizedBatch,
 } from '@svc/jsonl-v23/internal';
 import { LRUCache } from 'lru-cache';
-import { createHashStates } from '../assets/link/hash-states.ts';
-import { type LinkedItem, linkItem } from '../assets/link/link-item.ts';
+import { createHashStates } from '../../assets/link/hash-states.ts';
+import { type LinkedItem, linkItem } from '../../assets/link/link-item.ts';
 import type { BufferPool } from './buffer-pool.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
 import {
