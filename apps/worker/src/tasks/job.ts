@@ -81,27 +81,38 @@ async function workOnJob(
     );
     return { status: 'done' };
   } catch (error) {
-    if (isInterrupted(error, task)) throw error;
-    // `job_finished` from the import itself: a cancel came just before the dataset was stored.
-    if (watched.signal.aborted || isCode(error, 'job_finished')) {
-      return await endJob(jobs, claim, { status: 'cancelled' });
-    }
-    if (!isTransient(error)) return await endJob(jobs, claim, { status: 'failed', error: jobFailure(error) });
+    const found = classifyFailure(error, task.signal, watched.signal);
+    if (found === 'lost') throw error;
+    if (found === 'cancelled') return await endJob(jobs, claim, { status: 'cancelled' });
+    if (found === 'failed') return await endJob(jobs, claim, { status: 'failed', error: jobFailure(error) });
     await waitAsAsked(error, AbortSignal.any([task.signal, watched.signal]));
     if (watched.signal.aborted) return await endJob(jobs, claim, { status: 'cancelled' });
     throw error;
   }
 }
 
+/**
+ * What an error means for its job: this worker must let go of it, it was cancelled, it may go right another time, or
+ * it failed.
+ *
+ * @param stopped aborts when the worker stops
+ * @param cancelled aborts when the job is cancelled
+ */
+function classifyFailure(
+  error: unknown,
+  stopped: AbortSignal,
+  cancelled: AbortSignal,
+): 'lost' | 'cancelled' | 'retry' | 'failed' {
+  if (stopped.aborted || isCode(error, 'superseded') || isCode(error, 'unavailable')) return 'lost';
+  // `job_finished` from the import itself: a cancel came just before the dataset was stored.
+  if (cancelled.aborted || isCode(error, 'job_finished')) return 'cancelled';
+  return isTransient(error) ? 'retry' : 'failed';
+}
+
 /** Waits as long as a hub that rate limits asks for. */
 async function waitAsAsked(error: unknown, signal: AbortSignal): Promise<void> {
   const askedMs = error instanceof HubError ? (error.details.retryAfterMs ?? 0) : 0;
   await delay(Math.min(askedMs, MAX_WAIT_MS), undefined, { signal }).catch(() => undefined);
-}
-
-/** Whether this worker has to let go of the job, which has not ended. */
-function isInterrupted(error: unknown, task: Task): boolean {
-  return task.signal.aborted || isCode(error, 'superseded') || isCode(error, 'unavailable');
 }
 
 async function endJob(
@@ -133,8 +144,9 @@ async function importIntoJob(
     if (error instanceof StoreError && error.code !== 'unavailable') lost.abort(error);
   });
   const failureOf = (error: unknown): ImportFailure | null => {
-    if (isInterrupted(error, task)) return null;
-    if (cancelled.aborted) return { outcome: 'cancelled', code: 'aborted' };
+    const found = classifyFailure(error, task.signal, cancelled);
+    if (found === 'lost') return null;
+    if (found === 'cancelled') return { outcome: 'cancelled', code: 'aborted' };
     return { outcome: 'failed', code: errorCode(error) };
   };
   const signal = AbortSignal.any([task.signal, cancelled, lost.signal]);
