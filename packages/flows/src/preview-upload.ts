@@ -2,12 +2,15 @@ import { isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
 import type { PackageReader } from '@svc/pkg-format';
 import { readPackage } from '@svc/pkg-format/internal';
-import { type FileOptions, inferSchema, readRows } from '@svc/tabular';
+import type { FileOptions } from '@svc/tabular';
 import {
   type FilesPreview,
+  inferSchema,
+  JsonInference,
   type PreviewOptions,
   previewFiles,
   RowsCollector,
+  readRows,
   toMappable,
 } from '@svc/tabular/internal';
 import type { OpenUpload } from './sources/open-upload.ts';
@@ -45,7 +48,7 @@ async function previewPackage(
   { limit, maxBytes, signal }: PreviewOptions,
 ): Promise<UploadPreview> {
   const [section] = pkg.sections;
-  const builder = inferSchema('json', { textColumns: 'all' });
+  const builder = inferSchema(new JsonInference(), { textColumns: 'all' });
   const rows: JsonObject[] = [];
   if (section !== undefined) {
     const { file } = section;

@@ -16,24 +16,8 @@ export { readTextFile } from './files/read-text-file.ts';
 export { compressionOf, type DataFormat, type FileCompression } from './format.ts';
 export { openParquetTable, type ParquetTableOptions } from './parquet/parquet-table.ts';
 export { dtypeOf, type Feature, type Features, type Media, type NamedFeature } from './schema/features.ts';
-export {
-  type InferOptions,
-  inferSchema,
-  type Schema,
-  type SchemaBuilder,
-  type TextFormat,
-} from './schema/infer-schema.ts';
 export { mergeFeatures } from './schema/merge-features.ts';
 export type { ByteSource } from './source/byte-source.ts';
 export { type ByteInput, type ByteSourceOptions, openByteSource } from './source/open-byte-source.ts';
 export type { CellRows, RowBatch, RowRange, Table } from './table.ts';
-export {
-  DEFAULT_MAX_ROW_SIZE,
-  type LoaderParams,
-  type RawRow,
-  type ReadOptions,
-  type TextColumns,
-  type TextOptions,
-} from './text/raw-row.ts';
-export { readRows } from './text/read-rows.ts';
 export { openTextTables, type TextTablesOptions } from './text/text-table.ts';

@@ -25,6 +25,8 @@ export {
   toMappable,
   valueFeature,
 } from './schema/features.ts';
+export { JsonInference } from './schema/infer-json.ts';
+export { inferSchema } from './schema/infer-schema.ts';
 export { mergeFeatures } from './schema/merge-features.ts';
 export { limitContent } from './sections/limit-content.ts';
 export { openSection } from './sections/open-section.ts';
@@ -43,4 +45,5 @@ export { createYielder } from './source/create-yielder.ts';
 export { inSlices } from './source/in-slices.ts';
 export { joinSignals } from './source/join-signals.ts';
 export type { Table } from './table.ts';
+export { readRows } from './text/read-rows.ts';
 export { openTextTables, type TextTablesOptions } from './text/text-table.ts';

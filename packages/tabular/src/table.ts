@@ -1,5 +1,5 @@
 import { type Cells, CellWriter, type UnreadRows } from '@svc/jsonl-v23/internal';
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
 import type { TableError } from './errors.ts';
 import type { Features } from './schema/features.ts';
 
@@ -74,5 +74,27 @@ export async function* toCellRows(
   for await (const { firstRow, rows, invalid } of batches) {
     for (const row of rows) for (const name of columns) writer.value(row[name] ?? null);
     yield { firstRow, rowCount: rows.length, invalid, ...writer.end() };
+  }
+}
+
+/** Cells as rows, for formats that have no others. */
+export async function* toRows(
+  batches: AsyncGenerator<CellRows>,
+  columns: readonly string[],
+): AsyncGenerator<RowBatch> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  for await (const { firstRow, rowCount, invalid, bytes, ends } of batches) {
+    let start = 0;
+    const rows = Array.from({ length: rowCount }, (_, row) => {
+      const object: JsonObject = {};
+      for (const [index, name] of columns.entries()) {
+        const end = ends[row * columns.length + index] as number;
+        const value: JsonValue = parseJson(decoder.decode(bytes.subarray(start, end)));
+        setMember(object, name, value);
+        start = end;
+      }
+      return object;
+    });
+    yield { firstRow, rows, invalid };
   }
 }

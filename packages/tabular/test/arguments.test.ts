@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openFileTable, openParquetTable, openTextTables, readRows, readTable } from '../src/index.ts';
+import { openFileTable, openParquetTable, openTextTables, readTable } from '../src/index.ts';
+import { readRows } from '../src/text/read-rows.ts';
 import { writeCsv, writeParquet } from '../src/write/index.ts';
 import { memoryFile } from './memory-file.ts';
 
@@ -25,14 +26,6 @@ describe.each([
       { id: 'a', n: 1 },
       { id: 'b', n: 2 },
     ]);
-    for (const [format, count] of [
-      ['csv', 2],
-      ['text', 3],
-    ] as const) {
-      expect(await Array.fromAsync(readRows(new Blob([CSV]).stream(), format))).toHaveLength(count);
-    }
-    const lines = await Array.fromAsync(readRows(new Blob(['{"a":1}\n']).stream(), 'json'));
-    expect(lines).toMatchObject([{ row: { a: 1 } }]);
   });
 
   it('are cancelled and unlocked when reading ends early', async () => {
@@ -43,7 +36,7 @@ describe.each([
         cancelled = true;
       },
     });
-    for await (const _row of readRows(stream, 'csv')) break;
+    for await (const _row of readRows(stream, 'text', { file: 'a.txt' })) break;
     expect(cancelled).toBe(true);
     expect(stream.locked).toBe(false);
   });
@@ -110,27 +103,13 @@ it.each<[string, (options: never) => Promise<unknown>, object, string]>([
 it('names no file of bytes without a name', async () => {
   const location = { line: 2 };
   const broken = new TextEncoder().encode('{"a":1}\n{"a":\n');
-  for (const file of [undefined, '']) {
-    const rows = readRows(new Blob([broken]).stream(), 'json', file === undefined ? {} : { file });
-    await expect(Array.fromAsync(rows)).rejects.toMatchObject({
-      location: expect.not.objectContaining({ file: '' }),
-    });
-  }
+  const rows = readRows(new Blob([broken]).stream(), 'json', { file: '' });
+  await expect(Array.fromAsync(rows)).rejects.toMatchObject({
+    location: expect.not.objectContaining({ file: '' }),
+  });
   const table = Array.fromAsync(readTable(broken, { format: 'jsonl' }));
   await expect(table).rejects.toMatchObject({ location: expect.objectContaining(location) });
   await expect(table).rejects.toMatchObject({ location: expect.not.objectContaining({ file: '' }) });
-});
-
-it('readRows refuses wrong arguments', () => {
-  const source = new Blob([CSV]).stream();
-  expect(() => readRows(source, 'csv', { skipInvalid: true } as never)).toThrow(
-    '"skipInvalid" is not an option of readRows: these are file, params, ',
-  );
-  expect(() => readRows(source, 'xlsx' as never)).toThrow(
-    'format must be one of json, csv, text, got "xlsx".',
-  );
-  expect(() => readRows(source, 'csv', { maxRowSize: -1 })).toThrow(RangeError);
-  expect(source.locked).toBe(false);
 });
 
 async function* batches(...rows: unknown[]): AsyncGenerator<never[]> {

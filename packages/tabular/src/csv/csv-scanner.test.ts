@@ -1,7 +1,7 @@
 import { CellWriter } from '@svc/jsonl-v23/internal';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CsvScanner } from './csv-scanner.ts';
+import { CsvScanner, STRICT_RULES } from './csv-scanner.ts';
 
 const piece = fc.constantFrom(
   'a',
@@ -26,7 +26,7 @@ it('finds the fields and the lines of every record, however the bytes are cut', 
   fc.assert(
     fc.property(table, fc.array(fc.nat({ max: 40 })), (records, cuts) => {
       const bytes = Buffer.from(records.map((record) => `${record.map(quoted).join(',')}\r\n`).join(''));
-      const scanner = new CsvScanner({ delimiter: 44, quote: 34 }, 'a.csv', 1000);
+      const scanner = new CsvScanner({ ...STRICT_RULES, delimiter: 44, quote: 34 }, 'a.csv', 1000);
       const found: [number, string[]][] = [];
       const readAll = (): void => {
         while (scanner.next()) {

@@ -7,24 +7,71 @@ const FIELD_START = 0;
 const PLAIN = 1;
 const QUOTED = 2;
 const QUOTE_ENDED = 3;
+const COMMENT = 4;
+const SPACE = 32;
+const TAB = 9;
 
-/** How the bytes of a CSV file are set apart. */
-export interface ByteDialect {
-  /** One ASCII character. */
+/** How the fields and records of a CSV file are set apart. A character is one ASCII byte, and -1 if there is none. */
+export interface CsvDialect {
   readonly delimiter: number;
-  /** One ASCII character; -1 if quotes are ordinary characters. */
   readonly quote: number;
+  /** Before a character that then has no meaning. */
+  readonly escape: number;
+  /** Starts a comment that ends with the line. */
+  readonly comment: number;
+  /** Whether a doubled quote inside quotes is one quote. */
+  readonly doublesQuotes: boolean;
+  readonly skipsInitialSpace: boolean;
+  readonly skipsBlankLines: boolean;
+  /** Whether text after a closing quote continues the field, and a line of blanks is a blank line, as in pandas' C parser. */
+  readonly isLenient: boolean;
+}
+
+/** The rules of RFC 4180. */
+export const STRICT_RULES: Omit<CsvDialect, 'delimiter' | 'quote'> = {
+  escape: -1,
+  comment: -1,
+  doublesQuotes: true,
+  skipsInitialSpace: false,
+  skipsBlankLines: true,
+  isLenient: false,
+};
+
+/** The range of a field is its content. */
+export const VERBATIM = 0;
+/** The range has doubled quotes. */
+export const DOUBLED = 1;
+/** The range has the quotes around the field, escapes, and text after quotes. */
+export const RAW = 2;
+
+/** A byte that may end text without quotes. */
+const ENDS_TEXT = 1;
+/** A byte that is no text at the start of a field. */
+const BEGINS_FIELD = 2;
+
+function effectsOf({
+  delimiter,
+  quote,
+  escape: escapeByte,
+  comment,
+  skipsInitialSpace,
+}: CsvDialect): Uint8Array {
+  const effects = new Uint8Array(256);
+  // A table has no byte -1.
+  for (const byte of [delimiter, LF, CR, escapeByte, comment]) effects[byte] = ENDS_TEXT | BEGINS_FIELD;
+  for (const byte of [quote, skipsInitialSpace ? SPACE : -1])
+    effects[byte] = (effects[byte] ?? 0) | BEGINS_FIELD;
+  return effects;
 }
 
 const MIN_BUFFER_BYTES = 64 * 1024;
-/** More columns than any table should have. */
-const MAX_FIELDS = 50_000;
+/** Ranges that are kept: more than a table may have columns. Further fields of a record are only counted. */
+const MAX_RANGES = 64 * 1024;
 
 /**
- * Splits UTF-8 CSV into records (RFC 4180) without making strings: a record is a list of ranges of one buffer. Lines end
- * with LF, CRLF or CR, blank lines are skipped, and a quote within a field that does not begin with one is an ordinary
- * character. Unlike the reader that imitates pandas, it refuses text after a closing quote. Memory holds one record and
- * one chunk.
+ * Splits UTF-8 CSV into records without making strings: a record is a list of ranges of one buffer. Lines end with LF, CRLF
+ * or CR, and a quote within a field that does not begin with one is an ordinary character. The dialect decides the rest.
+ * Memory holds one record and one chunk.
  *
  * @throws TableError `invalid_row` with file, line and column
  */
@@ -35,19 +82,20 @@ export class CsvScanner {
   words: DataView = wordsOf(this.bytes);
   /** Fields of the current record. */
   fieldCount = 0;
-  /** Where each field begins and ends in `bytes`, without its quotes. */
+  /** Where each field begins and ends in `bytes`, without its quotes unless it is {@link RAW}. */
   starts: Int32Array = new Int32Array(64);
   ends: Int32Array = new Int32Array(64);
-  /** 1 for a field that has doubled quotes. */
+  /** {@link VERBATIM}, {@link DOUBLED} or {@link RAW}. */
   escaped: Uint8Array = new Uint8Array(64);
   /** Bytes that came so far. */
   readBytes = 0;
   /** 1-based line on which the current record begins. */
   line = 1;
 
+  readonly dialect: CsvDialect;
+  /** What a byte may do: {@link ENDS_TEXT}, {@link BEGINS_FIELD}. */
+  readonly #effects: Uint8Array;
   readonly #file: string;
-  readonly #delimiter: number;
-  readonly #quote: number;
   readonly #maxRowBytes: number;
   #length = 0;
   #at = 0;
@@ -55,18 +103,27 @@ export class CsvScanner {
   /** Where the current record, and its line and its field, begin. */
   #recordStart = 0;
   #fieldStart = 0;
-  #hasEscape = false;
+  /** Where a comment ends the last field of the record. */
+  #commentStart = 0;
+  /** Whether that field is quoted. */
+  #wasQuoted = false;
+  #escaped = VERBATIM;
   /** Line ends within quoted fields of the current record. */
   #innerLines = 0;
   #nextLine = 1;
   #isDone = true;
   #isEnded = false;
 
-  constructor({ delimiter, quote }: ByteDialect, file: string, maxRowBytes: number) {
-    this.#delimiter = delimiter;
-    this.#quote = quote;
+  constructor(dialect: CsvDialect, file: string, maxRowBytes: number) {
+    this.dialect = dialect;
+    this.#effects = effectsOf(dialect);
     this.#file = file;
     this.#maxRowBytes = maxRowBytes;
+  }
+
+  /** Bytes of the current record, with its line end. */
+  get byteLength(): number {
+    return this.#at - this.#recordStart;
   }
 
   /** Takes the next bytes; the ranges of the record before are no longer valid. */
@@ -77,14 +134,13 @@ export class CsvScanner {
     this.#length -= kept;
     this.#at -= kept;
     this.#fieldStart -= kept;
+    this.#commentStart -= kept;
     this.#recordStart = 0;
-    for (let index = 0; index < this.fieldCount; index += 1) {
+    for (let index = Math.min(this.fieldCount, this.starts.length) - 1; index >= 0; index -= 1) {
       this.starts[index] = (this.starts[index] as number) - kept;
       this.ends[index] = (this.ends[index] as number) - kept;
     }
-    if (this.#length > this.#maxRowBytes) {
-      throw this.error(`The row is longer than ${this.#maxRowBytes} bytes.`, 0, this.line);
-    }
+    if (this.#length > this.#maxRowBytes) throw this.#tooLong();
     const needed = this.#length + chunk.length;
     // One more, for the sentinel.
     if (needed >= this.bytes.length) {
@@ -96,7 +152,7 @@ export class CsvScanner {
     this.bytes.set(chunk, this.#length);
     this.#length = needed;
     // Ends every search for a quote.
-    if (this.#quote !== -1) this.bytes[needed] = this.#quote;
+    if (this.dialect.quote !== -1) this.bytes[needed] = this.dialect.quote;
   }
 
   /** Says that no more bytes come. */
@@ -108,40 +164,78 @@ export class CsvScanner {
   next(): boolean {
     if (this.#isDone) this.#startRecord();
     const { bytes, words } = this;
+    const effects = this.#effects;
     const length = this.#length;
-    const delimiter = this.#delimiter;
-    const quote = this.#quote;
+    const {
+      delimiter,
+      quote,
+      escape: escapeByte,
+      comment,
+      doublesQuotes,
+      skipsInitialSpace,
+      isLenient,
+    } = this.dialect;
+    const isPlain = escapeByte === -1 && comment === -1;
     let at = this.#at;
     let state = this.#state;
     let innerLines = this.#innerLines;
     while (at < length) {
       if (state === QUOTED) {
-        at = skipWords(words, at, length, quote);
+        if (escapeByte === -1) at = skipWords(words, at, length, quote);
         // The sentinel ends the search. A line end counts where it begins: LF alone, CRLF and CR.
         for (let code = bytes[at] as number; code !== quote; code = bytes[at] as number) {
+          if (code === escapeByte) break;
           at += 1;
           if (code !== CR && code !== LF) continue;
           if (code === CR || bytes[at - 2] !== CR) innerLines += 1;
-          at = skipWords(words, at, length, quote);
+          if (escapeByte === -1) at = skipWords(words, at, length, quote);
+        }
+        if (at < length && bytes[at] === escapeByte) {
+          // Only the next byte tells what is escaped.
+          if (at + 1 === length && !this.#isEnded) break;
+          if (bytes[at + 1] === LF || bytes[at + 1] === CR) innerLines += 1;
+          this.#escaped = RAW;
+          at = Math.min(at + 2, length);
+          continue;
         }
         if (at >= length) {
           at = length;
           break;
         }
         at += 1;
-        state = QUOTE_ENDED;
+        if (doublesQuotes && at < length && bytes[at] === quote) {
+          if (this.#escaped === VERBATIM) this.#escaped = DOUBLED;
+          at += 1;
+        } else {
+          state = QUOTE_ENDED;
+        }
         continue;
       }
       if (state === PLAIN) {
-        at = skipWords(words, at, length, delimiter);
-        for (; at < length; at += 1) {
-          const code = bytes[at] as number;
-          if (code === delimiter || code === LF || code === CR) break;
-        }
+        if (isPlain) at = skipWords(words, at, length, delimiter);
+        while (at < length && ((effects[bytes[at] as number] as number) & ENDS_TEXT) === 0) at += 1;
+        if (at === length) break;
+      } else if (state === COMMENT) {
+        while (at < length && bytes[at] !== LF && bytes[at] !== CR) at += 1;
         if (at === length) break;
       }
       const code = bytes[at] as number;
-      if (code === delimiter) {
+      if (state === FIELD_START && ((effects[code] as number) & BEGINS_FIELD) === 0) {
+        state = PLAIN;
+      } else if (code === SPACE && skipsInitialSpace && state === FIELD_START) {
+        at += 1;
+        this.#fieldStart = at;
+      } else if (code === escapeByte && state !== COMMENT) {
+        if (at + 1 === length && !this.#isEnded) break;
+        if (bytes[at + 1] === LF || bytes[at + 1] === CR) innerLines += 1;
+        this.#escaped = RAW;
+        at = Math.min(at + 2, length);
+        state = PLAIN;
+      } else if (code === comment && state !== COMMENT) {
+        this.#commentStart = at;
+        this.#wasQuoted = state === QUOTE_ENDED;
+        state = COMMENT;
+      } else if (code === delimiter) {
         this.#endField(at, state);
         at += 1;
         this.#fieldStart = at;
@@ -157,10 +251,15 @@ export class CsvScanner {
         state = FIELD_START;
         innerLines = 0;
       } else if (state === QUOTE_ENDED) {
-        if (code !== quote) throw this.#textAfterQuote(at);
-        this.#hasEscape = true;
-        at += 1;
-        state = QUOTED;
+        if (code === quote && doublesQuotes) {
+          if (this.#escaped === VERBATIM) this.#escaped = DOUBLED;
+          at += 1;
+          state = QUOTED;
+        } else {
+          if (!isLenient) throw this.#textAfterQuote(at);
+          this.#escaped = RAW;
+          state = PLAIN;
+        }
       } else if (code === quote && state === FIELD_START) {
         at += 1;
         state = QUOTED;
@@ -192,31 +291,26 @@ export class CsvScanner {
     this.#recordStart = this.#at;
     this.#fieldStart = this.#at;
     this.#state = FIELD_START;
+    this.#escaped = VERBATIM;
     this.line = this.#nextLine;
   }
 
   #endField(end: number, state: number): void {
     const index = this.fieldCount;
-    if (index === this.starts.length) this.#growFields();
-    const isQuoted = state === QUOTE_ENDED;
-    this.starts[index] = isQuoted ? this.#fieldStart + 1 : this.#fieldStart;
-    this.ends[index] = isQuoted ? end - 1 : end;
-    this.escaped[index] = this.#hasEscape ? 1 : 0;
-    this.#hasEscape = false;
     this.fieldCount = index + 1;
+    if (index === this.starts.length && index < MAX_RANGES) this.#growFields();
+    const isComment = state === COMMENT;
+    const wasQuoted = isComment ? this.#wasQuoted : state === QUOTE_ENDED;
+    const last = isComment ? this.#commentStart : end;
+    const isTrimmed = wasQuoted && this.#escaped !== RAW;
+    this.starts[index] = isTrimmed ? this.#fieldStart + 1 : this.#fieldStart;
+    this.ends[index] = isTrimmed ? last - 1 : last;
+    this.escaped[index] = this.#escaped;
+    this.#escaped = VERBATIM;
   }
 
   #growFields(): void {
     const size = 2 * this.starts.length;
-    if (size > 2 * MAX_FIELDS) {
-      throw new TableError(
-        'unsupported_file',
-        `Cannot read the file: it has more than ${MAX_FIELDS} columns.`,
-        {
-          location: { file: this.#file, line: this.line },
-        },
-      );
-    }
     const [starts, ends, escaped] = [new Int32Array(size), new Int32Array(size), new Uint8Array(size)];
     starts.set(this.starts);
     ends.set(this.ends);
@@ -228,15 +322,26 @@ export class CsvScanner {
 
   /** Ends the record; false if it was a blank line. */
   #endRecord(next: number): boolean {
-    const start = this.#recordStart;
+    if (next - this.#recordStart > this.#maxRowBytes) throw this.#tooLong();
     this.#nextLine = this.line + 1 + this.#innerLines;
     this.#at = next;
-    const isBlank = this.fieldCount === 1 && this.ends[0] === this.starts[0] && this.starts[0] === start;
-    if (isBlank) {
+    if (this.fieldCount === 1 && this.dialect.skipsBlankLines && this.#isBlank()) {
       this.#startRecord();
       return false;
     }
     this.#isDone = true;
+    return true;
+  }
+
+  /** Whether the only field of the record is a blank line. */
+  #isBlank(): boolean {
+    const { bytes } = this;
+    const start = this.starts[0] as number;
+    const end = this.ends[0] as number;
+    if (this.escaped[0] !== VERBATIM) return false;
+    if (start > this.#recordStart && bytes[start - 1] === this.dialect.quote) return false;
+    if (!this.dialect.isLenient) return start === end;
+    for (let at = start; at < end; at += 1) if (bytes[at] !== SPACE && bytes[at] !== TAB) return false;
     return true;
   }
 
@@ -249,14 +354,58 @@ export class CsvScanner {
     }
     if (this.#recordStart === this.#length) return false;
     this.#endField(this.#length, this.#state);
-    this.#isDone = true;
-    this.#at = this.#length;
-    return true;
+    return this.#endRecord(this.#length);
+  }
+
+  #tooLong(): TableError {
+    return this.error(`The row is longer than ${this.#maxRowBytes} bytes.`, this.#recordStart, this.line);
   }
 
   #textAfterQuote(at: number): TableError {
     return this.error('A quoted field must end with its closing quote.', at);
   }
+}
+
+/**
+ * Copies the content of a field whose range is not {@link VERBATIM}: without quotes around it, doubled quotes and escapes.
+ *
+ * @param target as long as the range
+ * @returns the length of the content
+ */
+export function unescapeField(
+  { bytes, starts, ends, escaped, dialect }: CsvScanner,
+  index: number,
+  target: Uint8Array,
+): number {
+  const { quote, escape: escapeByte, doublesQuotes } = dialect;
+  const end = ends[index] as number;
+  let at = starts[index] as number;
+  let length = 0;
+  if (escaped[index] === DOUBLED) {
+    for (; at < end; at += 1) {
+      const byte = bytes[at] as number;
+      target[length] = byte;
+      length += 1;
+      if (byte === quote) at += 1;
+    }
+    return length;
+  }
+  let isQuoted = bytes[at] === quote && quote !== escapeByte;
+  if (isQuoted) at += 1;
+  for (; at < end; at += 1) {
+    if (bytes[at] === escapeByte) {
+      at += 1;
+      if (at === end) break;
+    } else if (isQuoted && bytes[at] === quote) {
+      // A quote that is not the first of two ends the quotes, and text follows.
+      isQuoted = doublesQuotes && bytes[at + 1] === quote && at + 1 < end;
+      if (!isQuoted) continue;
+      at += 1;
+    }
+    target[length] = bytes[at] as number;
+    length += 1;
+  }
+  return length;
 }
 
 /** A byte, in each byte of a word. */

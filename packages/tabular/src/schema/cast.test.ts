@@ -1,8 +1,7 @@
 import { canonicalJson, parseJson } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import { readRows } from '../text/read-rows.ts';
+import { readTyped } from '../../test/read-typed.ts';
 import { type Feature, valueFeature } from './features.ts';
-import { inferSchema } from './infer-schema.ts';
 
 /** Reads one column `a` with a declared type. */
 async function cast(
@@ -10,17 +9,8 @@ async function cast(
   text: string,
   feature: Feature,
 ): Promise<{ values: string[]; warnings: readonly string[] }> {
-  async function* chunks(): AsyncGenerator<Uint8Array, void> {
-    yield Buffer.from(text);
-  }
-  const rows = [];
-  const builder = inferSchema(format, { declared: [{ name: 'a', feature }] });
-  for await (const row of readRows(chunks(), format, { file: 'data.jsonl' })) {
-    rows.push(row);
-    builder.add(row);
-  }
-  const { warnings, toRow } = builder.finish();
-  return { values: rows.map(({ row }) => canonicalJson(toRow(row)['a'] ?? null)), warnings };
+  const { rows, warnings } = await readTyped(format, text, { declared: [{ name: 'a', feature }] });
+  return { values: rows.map((row) => canonicalJson(row['a'] ?? null)), warnings };
 }
 
 /** Values of a JSON Lines column and what a declared type makes of them. */
@@ -102,9 +92,8 @@ describe('types that are declared for JSON', () => {
       name: `c${n}`,
       feature: valueFeature('int8'),
     }));
-    const builder = inferSchema('json', { declared });
-    builder.add({ row: Object.fromEntries(declared.map(({ name }) => [name, 'x'])), size: 0, line: 1 });
-    const { warnings } = builder.finish();
+    const row = Object.fromEntries(declared.map(({ name }) => [name, 'x']));
+    const { warnings } = await readTyped('json', JSON.stringify(row), { declared });
     expect(warnings).toHaveLength(101);
     expect(warnings.at(-1)).toBe('5 more columns have values that are not of their declared type.');
   });

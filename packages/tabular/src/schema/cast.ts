@@ -11,17 +11,17 @@ import {
 import { compileZone, isoTimestamp } from '../scalars/iso-time.ts';
 import { durationSeconds, nanosOf, type TimeUnit, timeOfDay } from '../scalars/time-units.ts';
 import { completeTimestamp } from './complete-timestamp.ts';
+import { csvNumber } from './csv-number.ts';
 import type { Feature } from './features.ts';
-import { csvNumber } from './infer-csv.ts';
 import { isInt64 } from './int64.ts';
 
 /** Converts the values of a column. */
 export type Convert = (value: JsonValue) => JsonValue;
 
 /** A row with all columns, and the further members of the given row. */
-export function toRow(row: JsonObject, columns: readonly { name: string; convert: Convert }[]): JsonObject {
+export function toRow(row: JsonObject, converts: ReadonlyMap<string, Convert>): JsonObject {
   const typed: JsonObject = {};
-  for (const { name, convert } of columns) {
+  for (const [name, convert] of converts) {
     const value = Object.hasOwn(row, name) ? (row[name] ?? null) : null;
     setMember(typed, name, value === null ? null : convert(value));
   }
@@ -60,11 +60,14 @@ function toTimestamp(value: JsonValue): JsonValue {
 export function parseField(feature: Feature): Convert {
   const dtype = feature.kind === 'value' ? feature.dtype : 'string';
   if (/^(?:u?int|float)/.test(dtype)) return toNumber;
-  if (dtype === 'bool') return toBoolean;
-  return (value) => value;
+  return dtype === 'bool' ? toBoolean : asIs;
 }
 
-function toNumber(value: JsonValue): JsonValue {
+/** Leaves values as they are. */
+export const asIs: Convert = (value) => value;
+
+/** The number in a CSV field; other values as they are. */
+export function toNumber(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
   const number = csvNumber(value);
   return number === undefined ? value : number;
@@ -97,10 +100,9 @@ export function castTo(feature: Feature, options: CastOptions): Convert {
         Array.isArray(value) ? value.map((inner) => (inner === null ? null : item(inner))) : value;
     }
     case 'struct': {
-      const fields = feature.fields.map(({ name, feature: inner }) => ({
-        name,
-        convert: castTo(inner, options),
-      }));
+      const fields = new Map(
+        feature.fields.map(({ name, feature: inner }) => [name, castTo(inner, options)]),
+      );
       return (value) => (isJsonObject(value) ? toRow(value, fields) : value);
     }
     case 'media':

@@ -1,11 +1,5 @@
 import { isBase64 } from '@svc/jsonl-v23/internal';
-import {
-  canonicalJson,
-  ExactNumber,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-} from '@svc/jsonl-v23/json';
+import { canonicalJson, ExactNumber, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { shorten } from '../errors.ts';
 import type { Convert } from './cast.ts';
 import { dtypeOf, type Feature, type Features, type NamedFeature } from './features.ts';
@@ -34,10 +28,11 @@ export class DeclaredColumns {
     }));
   }
 
-  add(row: JsonObject): void {
+  /** @param read the value of a column in a row; undefined if the row does not have the column */
+  add(read: (name: string) => JsonValue | undefined): void {
     for (const column of this.#columns) {
-      if (column.misfit !== null || !Object.hasOwn(row, column.name)) continue;
-      const value = row[column.name] ?? null;
+      if (column.misfit !== null) continue;
+      const value = read(column.name) ?? null;
       if (value !== null && !isOfType(column.convert(value), column.feature)) column.misfit = value;
     }
   }

@@ -7,9 +7,11 @@ import {
   parseNumber,
 } from '@svc/jsonl-v23/json';
 import type { RawRow } from '../text/raw-row.ts';
+import { type Convert, completeJson } from './cast.ts';
 import { checkColumnCount } from './check-column-count.ts';
 import { completeTimestamp } from './complete-timestamp.ts';
 import { type Feature, type Features, valueFeature } from './features.ts';
+import type { Inference } from './inference.ts';
 import { isInt64 } from './int64.ts';
 
 /** The values at one path of JSON rows so far. */
@@ -33,7 +35,8 @@ interface JsonShape {
  * structs by their contents; json for objects whose keys differ and for values of different kinds; null for nulls only.
  * The columns are those of all rows, in the order in which they appear.
  */
-export class JsonInference {
+export class JsonInference implements Inference<RawRow> {
+  readonly isCsv = false;
   readonly #columns = new Map<string, JsonShape>();
   #nonNumbers = 0;
 
@@ -48,6 +51,14 @@ export class JsonInference {
       }
       note(shape, value);
     }
+  }
+
+  valueOf({ row }: RawRow, name: string): JsonValue | undefined {
+    return Object.hasOwn(row, name) ? row[name] : undefined;
+  }
+
+  convert(feature: Feature): Convert {
+    return completeJson(feature);
   }
 
   features(): Features {

@@ -2,38 +2,33 @@ import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
+import { memoryFile } from '../../test/memory-file.ts';
 import { RAW_PARSERS } from '../../test/raw-parsers.ts';
+import { readTyped } from '../../test/read-typed.ts';
+import { csvKind } from '../csv/infer-pandas.ts';
 import { compileRow } from '../parquet/cells/cell.ts';
 import { featuresFromParquet } from '../parquet/metadata/features-from-parquet.ts';
 import { rawMetadata } from '../parquet/metadata/raw-metadata.ts';
-import type { RawRow } from '../text/raw-row.ts';
-import { readRows } from '../text/read-rows.ts';
+import type { Table } from '../table.ts';
+import { openTextTables } from '../text/text-table.ts';
 import { completeTimestamp } from './complete-timestamp.ts';
+import { csvNumber } from './csv-number.ts';
 import { dtypeOf, type Feature, type Features, valueFeature } from './features.ts';
-import { csvKind, csvNumber } from './infer-csv.ts';
-import { inferSchema, type TextFormat } from './infer-schema.ts';
+import type { TextFormat } from './infer-schema.ts';
 
 interface Typed {
   dtypes: string;
   rows: string[];
 }
-/** Types rows as a stream is typed: the first ones decide, and all are given out. */
 async function type(
   format: TextFormat,
   content: string,
   options: { declared?: Features; windowRows?: number } = {},
 ): Promise<Typed> {
-  async function* source(): AsyncGenerator<Uint8Array> {
-    yield new TextEncoder().encode(content);
-  }
-  const rows: RawRow[] = [];
-  for await (const row of readRows(source(), format, { file: 'f' })) rows.push(row);
-  const builder = inferSchema(format, { declared: options.declared });
-  for (const row of rows.slice(0, options.windowRows)) builder.add(row);
-  const { features, toRow } = builder.finish();
+  const { features, rows } = await readTyped(format, content, options);
   return {
     dtypes: features.map(({ name, feature }) => `${name}: ${dtypeOf(feature)}`).join('; '),
-    rows: rows.map(({ row }) => canonicalJson(toRow(row))),
+    rows: rows.map((row) => canonicalJson(row)),
   };
 }
 const columns = (features: Record<string, string | Feature>): Features =>
@@ -137,14 +132,7 @@ describe('warnings', () => {
     format: TextFormat,
     content: string,
     declared?: Features,
-  ): Promise<readonly string[]> => {
-    const builder = inferSchema(format, { declared });
-    const chunks = (async function* () {
-      yield new TextEncoder().encode(content);
-    })();
-    for await (const row of readRows(chunks, format, { file: 'f' })) builder.add(row);
-    return builder.finish().warnings;
-  };
+  ): Promise<readonly string[]> => (await readTyped(format, content, { declared })).warnings;
 
   it.each([
     ['001\n2', '"001" becomes 1'],
@@ -222,21 +210,27 @@ describe('the window', () => {
     });
     expect(await type('json', '{"a":"2020-01-01"}\n{"a":"soon","b":1}\n{"a":5}', { windowRows: 1 })).toEqual({
       dtypes: 'a: timestamp[s]',
-      rows: ['{"a":"2020-01-01T00:00:00"}', '{"a":"soon","b":1}', '{"a":5}'],
+      rows: ['{"a":"2020-01-01T00:00:00"}', '{"a":"soon"}', '{"a":5}'],
     });
   });
 
-  it('counts rows that were added before', async () => {
-    const builder = inferSchema('csv');
-    builder.add({ row: { a: 'x', b: '1' }, line: 2, size: 4 });
-    builder.add({ row: { a: '01', c: null }, line: 2, size: 4 });
-    const { features, toRow } = builder.finish();
-    expect(features.map(({ name, feature }) => `${name}: ${dtypeOf(feature)}`)).toEqual([
+  it('has the rows of all files', async () => {
+    const files = ['a,b\nx,1\n', 'a,c\n01,NA\n01,2\n'].map((text, index) =>
+      memoryFile(new TextEncoder().encode(text), `${index}.csv`),
+    );
+    const tables = await openTextTables(new Map([['train', files]]), { format: 'csv' });
+    const table = tables.get('train') as Table;
+    expect(table.features.map(({ name, feature }) => `${name}: ${dtypeOf(feature)}`)).toEqual([
       'a: string',
       'b: int64',
       'c: float64',
     ]);
-    expect(toRow({ a: '01', c: '2' })).toEqual({ a: '01', b: null, c: 2 });
+    const rows = (await Array.fromAsync(table.read())).flatMap((batch) => batch.rows);
+    expect(rows).toEqual([
+      { a: 'x', b: 1, c: null },
+      { a: '01', b: null, c: null },
+      { a: '01', b: null, c: 2 },
+    ]);
   });
 });
 

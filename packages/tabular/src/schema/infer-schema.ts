@@ -2,11 +2,10 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { DataFormat } from '../format.ts';
 import type { RawRow, TextColumns } from '../text/raw-row.ts';
 import { applyDeclared } from './apply-declared.ts';
-import { type Convert, castTo, completeJson, parseField, toRow } from './cast.ts';
+import { asIs, type Convert, castTo, toRow } from './cast.ts';
 import { DeclaredColumns } from './declared-columns.ts';
-import { type Features, valueFeature } from './features.ts';
-import { CsvInference } from './infer-csv.ts';
-import { JsonInference } from './infer-json.ts';
+import { type Feature, type Features, valueFeature } from './features.ts';
+import type { Inference } from './inference.ts';
 
 /** Formats whose files do not declare the types of their columns. */
 export type TextFormat = Exclude<DataFormat, 'parquet'>;
@@ -16,13 +15,15 @@ export interface Schema {
   readonly features: Features;
   /** What reading changes in the values of the rows that were seen, one sentence each. */
   readonly warnings: readonly string[];
+  /** How the values of each column are converted. */
+  readonly converts: ReadonlyMap<string, Convert>;
   /** Adds null for every column that the row does not have, and converts the others; further members stay. */
   toRow(row: JsonObject): JsonObject;
 }
 
 /** Infers a schema from rows. */
-export interface SchemaBuilder {
-  add(row: RawRow): void;
+export interface SchemaBuilder<Row = RawRow> {
+  add(row: Row): void;
   finish(): Schema;
 }
 
@@ -50,16 +51,14 @@ export const INFERENCE_WINDOW_ROWS = 20_000;
  * A later value that contradicts its column's type is not an error and stays as it is. So the result depends on the
  * window in two cases: a CSV column that is numeric in the window and has text after it, and a JSON column whose texts
  * are all timestamps in the window and something else after it. Their values in the window are converted.
- *
  */
-export function inferSchema(
-  format: TextFormat,
+export function inferSchema<Row>(
+  inference: Inference<Row>,
   { declared, textColumns = new Set() }: InferOptions = {},
-): SchemaBuilder {
-  const inference = format === 'json' ? new JsonInference() : format === 'csv' ? new CsvInference() : null;
+): SchemaBuilder<Row> {
   const declaredNames = new Set(declared?.map(({ name }) => name));
   const casts = new Map<string, Convert>(
-    declared?.map(({ name, feature }) => [name, castTo(feature, { isCsv: format === 'csv' })]),
+    declared?.map(({ name, feature }) => [name, castTo(feature, inference)]),
   );
   // Without declared types, `all` has no columns to name.
   const names: ReadonlySet<string> = textColumns === 'all' ? new Set() : textColumns;
@@ -67,26 +66,24 @@ export function inferSchema(
   const declaredColumns = new DeclaredColumns(declared?.filter(({ name }) => !names.has(name)) ?? [], casts);
   return {
     add: (row) => {
-      inference?.add(row);
-      declaredColumns.add(row.row);
+      inference.add(row);
+      declaredColumns.add((name) => inference.valueOf(row, name));
     },
     finish: () => {
-      const inferred = inference?.features() ?? [{ name: 'text', feature: valueFeature('string') }];
-      const features = withDeclared(inferred, declared);
-      const columns = features.map(({ name, feature }) => ({
-        name,
-        convert:
-          casts.get(name) ??
-          (textColumns === 'all' ? asIs : format === 'csv' ? parseField(feature) : completeJson(feature)),
-      }));
-      const given = new Set([...declaredNames, ...names]);
-      const warnings = [...(inference?.warnings(given) ?? []), ...declaredColumns.warnings()];
-      return { features, warnings, toRow: (row) => toRow(row, columns) };
+      const features = withDeclared(inference.features(), declared);
+      const convertOf = (feature: Feature): Convert =>
+        textColumns === 'all' ? asIs : inference.convert(feature);
+      const converts = new Map(
+        features.map(({ name, feature }) => [name, casts.get(name) ?? convertOf(feature)]),
+      );
+      const warnings = [
+        ...inference.warnings(new Set([...declaredNames, ...names])),
+        ...declaredColumns.warnings(),
+      ];
+      return { features, warnings, converts, toRow: (row) => toRow(row, converts) };
     },
   };
 }
-
-const asIs: Convert = (value) => value;
 
 /** Replaces inferred types by declared ones, whatever they are, and adds declared columns that no row has. */
 function withDeclared(inferred: Features, declared: Features | undefined): Features {

@@ -2,9 +2,9 @@ import type { SourceLocation } from '@svc/jsonl-v23';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { TableError } from '../errors.ts';
 
-/** A row of a text file, before its columns have types. */
+/** A row of a JSON or text file, before its columns have types. */
 export interface RawRow {
-  /** JSON formats: the object as written. CSV and text: texts, or null for missing values. */
+  /** JSON formats: the object as written. Text: the member `text`. */
   readonly row: JsonObject;
   /** 1-based line on which it begins. */
   readonly line: number;
@@ -15,7 +15,7 @@ export interface RawRow {
   /** JSON formats: how many `NaN` and infinities the row is written with, which became null. */
   readonly nonNumbers?: number;
   /** Why the row cannot be read, with the option `skipsInvalid`; `row` is empty then. */
-  readonly error?: TableError;
+  readonly unread?: () => TableError;
 }
 
 /** Parameters of the format, by the names that pandas and the `datasets` library use, such as `sep` or `field`. */
@@ -35,12 +35,6 @@ export interface TextOptions {
   readonly textColumns?: TextColumns | undefined;
   /** Whether reading goes on after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
   readonly skipsInvalid?: boolean | undefined;
-}
-
-/** Options of `readRows`. */
-export interface ReadOptions extends Partial<TextOptions> {
-  /** Parameters of the format; default none. */
-  readonly params?: LoaderParams | undefined;
 }
 
 /** Longest row by default: enough for a few embedded images. */

@@ -52,7 +52,7 @@ function parseOrError(
   } catch (error) {
     if (!(error instanceof JsonlError) && !(error instanceof TableError)) throw error;
     const found = error instanceof JsonlError ? invalidRow(error.message, error.location, error) : error;
-    return { row: {}, line, size: bytes.length + 1, error: found };
+    return { row: {}, line, size: bytes.length + 1, unread: () => found };
   }
 }
 

@@ -1,24 +1,22 @@
-import { checkOptions, type UnreadRow } from '@svc/jsonl-v23/internal';
-import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
+import { checkOptions } from '@svc/jsonl-v23/internal';
 import { yieldToEventLoop } from '#runtime';
 import { checkFlags, checkTextColumns, oneOf } from '../check-arguments.ts';
-import { addUnread, TableError } from '../errors.ts';
+import { PandasReader } from '../csv/pandas-reader.ts';
+import { TableError } from '../errors.ts';
 import { checkColumnCount } from '../schema/check-column-count.ts';
 import type { Features } from '../schema/features.ts';
 import {
   INFERENCE_WINDOW_ROWS,
   INFERENCE_WINDOW_SIZE,
   inferSchema,
-  type Schema,
   type SchemaBuilder,
   type TextFormat,
 } from '../schema/infer-schema.ts';
 import type { ByteSource } from '../source/byte-source.ts';
-import { type RowBatch, type Table, toCellRows, type WholeRange, wholeRange } from '../table.ts';
+import type { Table } from '../table.ts';
 import { type CacheBudget, CachedFile } from './cached-file.ts';
-import type { LoaderParams, RawRow, TextColumns } from './raw-row.ts';
-import { readCsvHeader } from './read-csv.ts';
-import { readRows } from './read-rows.ts';
+import { RowReader } from './row-reader.ts';
+import type { ArrivedRows, FormatOptions, FoundRow, TextReader } from './text-reader.ts';
 
 /** Files of this size together are read whole at first: their types and counts are then exact. */
 const SMALL_BYTES = 16 * 1024 * 1024;
@@ -29,25 +27,15 @@ const MAX_SAMPLED_FILES = 4;
 const SAMPLE_SIZE = 64 * 1024;
 /** Some milliseconds of work. */
 const FILES_PER_TURN = 4096;
-/** Size of a batch of rows, in characters. */
-const BATCH_SIZE = 1024 * 1024;
-const MAX_BATCH_ROWS = 1000;
-const NULL_SIZE = 4;
 
 /** How text files are opened. */
-export interface TextTablesOptions {
+export interface TextTablesOptions extends FormatOptions {
   readonly format: TextFormat;
-  /** Parameters of the format; default none. */
-  readonly params?: LoaderParams;
   /** Types that are declared for the columns. */
   readonly declared?: Features | undefined;
   /** Names of the tables whose rows must be counted; default none. */
   readonly count?: ReadonlySet<string>;
   readonly signal?: AbortSignal | undefined;
-  /** Columns whose texts stay as they are written, whatever type they would have. */
-  readonly textColumns?: TextColumns | undefined;
-  /** Whether reading goes on after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
-  readonly skipsInvalid?: boolean | undefined;
 }
 
 const TEXT_TABLES_OPTIONS: Readonly<Record<keyof TextTablesOptions, true>> = {
@@ -82,10 +70,19 @@ export async function openTextTables(
   options: TextTablesOptions,
 ): Promise<Map<string, Table>> {
   checkOptions('openTextTables', options, TEXT_TABLES_OPTIONS);
-  const { format, params, declared, count = new Set(), signal, textColumns, skipsInvalid } = options;
-  oneOf('format', format, ['json', 'csv', 'text']);
-  checkTextColumns(textColumns);
-  checkFlags({ skipsInvalid });
+  oneOf('format', options.format, ['json', 'csv', 'text']);
+  checkTextColumns(options.textColumns);
+  checkFlags({ skipsInvalid: options.skipsInvalid });
+  return options.format === 'csv'
+    ? await openTables(files, new PandasReader(options), options)
+    : await openTables(files, new RowReader(options.format, options), options);
+}
+
+async function openTables<Row extends FoundRow>(
+  files: ReadonlyMap<string, readonly ByteSource[]>,
+  reader: TextReader<Row>,
+  { count = new Set(), signal, ...options }: TextTablesOptions,
+): Promise<Map<string, Table>> {
   const budget: CacheBudget = { bytes: SMALL_BYTES };
   const tables = new Map<string, readonly CachedFile[]>();
   for (const [name, sources] of files) {
@@ -96,53 +93,37 @@ export async function openTextTables(
     }
     tables.set(name, cached);
   }
-  const rowsOf: RowReader = (file, reading) =>
-    readRows(file.read(reading), format, {
-      params,
-      file: file.path,
-      textColumns,
-      skipsInvalid,
-      signal: reading,
-    });
-  const builder = inferSchema(format, { declared, textColumns });
-  const { counts, seen, unreadRow } = await scan(tables, builder, count, (file) => rowsOf(file, signal));
-  const isEmpty = unreadRow === undefined && [...seen.values()].every((rows) => rows === 0);
-  if (format === 'csv' && isEmpty) {
-    for (const file of [...tables.values()].flat()) {
-      const row = await readCsvHeader(file.read(signal), params ?? {}, { file: file.path, signal });
-      builder.add({ row, line: 1, size: 0 });
-    }
-  }
+  const builder = inferSchema(reader.inference, options);
+  const { counts, seen, unreadRow } = await scan(tables, builder, count, (file) =>
+    reader.rowsOf(file, signal),
+  );
   const schema = builder.finish();
-  checkColumnCount(schema.features.length);
+  const { features, warnings } = schema;
+  checkColumnCount(features.length);
   return new Map(
     [...tables].map(([name, cached]): [string, Table] => {
-      const read = (range: WholeRange): AsyncGenerator<RowBatch> => readTable(cached, rowsOf, schema, range);
+      const rows = async function* (reading: AbortSignal | undefined): AsyncGenerator<ArrivedRows<Row>> {
+        for (const file of cached) yield* reader.rowsOf(file, reading);
+      };
       const table: Table = {
-        features: schema.features,
-        warnings: schema.warnings,
+        features,
+        warnings,
         unreadRow,
         rowCount: counts.get(name),
         atLeastRows: seen.get(name) ?? 0,
-        read: (range) => read(wholeRange(schema.features, range)),
-        readCells: (range) => {
-          const whole = wholeRange(schema.features, range);
-          return toCellRows(read(whole), whole.columns);
-        },
+        ...reader.readersOf(schema, rows),
       };
       return [name, table];
     }),
   );
 }
 
-type RowReader = (file: CachedFile, signal: AbortSignal | undefined) => AsyncGenerator<RawRow>;
-
 /** Reads the rows from which the columns are inferred. */
-async function scan(
+async function scan<Row extends FoundRow>(
   tables: ReadonlyMap<string, readonly CachedFile[]>,
-  builder: SchemaBuilder,
+  builder: SchemaBuilder<Row>,
   counted: ReadonlySet<string>,
-  rowsOf: (file: CachedFile) => AsyncGenerator<RawRow>,
+  rowsOf: (file: CachedFile) => AsyncGenerator<ArrivedRows<Row>>,
 ): Promise<Scan> {
   const result: Scan = { counts: new Map(), seen: new Map(), unreadRow: undefined };
   let window = INFERENCE_WINDOW_SIZE;
@@ -171,19 +152,21 @@ async function scan(
 }
 
 /** Reads all rows, up to the first invalid one. */
-async function scanAll(
+async function scanAll<Row extends FoundRow>(
   files: readonly CachedFile[],
-  builder: SchemaBuilder,
-  rowsOf: (file: CachedFile) => AsyncGenerator<RawRow>,
+  builder: SchemaBuilder<Row>,
+  rowsOf: (file: CachedFile) => AsyncGenerator<ArrivedRows<Row>>,
 ): Promise<{ count: number; error?: TableError; unreadRow: TableError | undefined }> {
   let count = 0;
   let unreadRow: TableError | undefined;
   try {
     for (const file of files) {
-      for await (const row of rowsOf(file)) {
-        if (row.error === undefined) builder.add(row);
-        else unreadRow ??= row.error;
-        count += 1;
+      for await (const rows of rowsOf(file)) {
+        for (let row = rows.next(); row !== null; row = rows.next()) {
+          if (row.unread === undefined) builder.add(row);
+          else unreadRow ??= row.unread();
+          count += 1;
+        }
       }
     }
   } catch (error) {
@@ -194,75 +177,25 @@ async function scanAll(
 }
 
 /** Reads the first rows of a file. */
-async function scanHead(
+async function scanHead<Row extends FoundRow>(
   file: CachedFile,
-  builder: SchemaBuilder,
-  rowsOf: (file: CachedFile) => AsyncGenerator<RawRow>,
+  builder: SchemaBuilder<Row>,
+  rowsOf: (file: CachedFile) => AsyncGenerator<ArrivedRows<Row>>,
   maxSize: number,
 ): Promise<{ count: number; size: number }> {
   let count = 0;
   let size = 0;
-  for await (const row of rowsOf(file)) {
-    if (row.error === undefined) builder.add(row);
-    count += 1;
-    size += row.size;
-    if (size >= maxSize || count >= INFERENCE_WINDOW_ROWS) break;
+  for await (const rows of rowsOf(file)) {
+    for (let row = rows.next(); row !== null; row = rows.next()) {
+      if (row.unread === undefined) builder.add(row);
+      count += 1;
+      size += row.size;
+      if (size >= maxSize || count >= INFERENCE_WINDOW_ROWS) return { count, size };
+    }
   }
   return { count, size };
 }
 
 function expectedSize({ compression, byteLength }: CachedFile): number {
   return compression === 'none' ? byteLength : byteLength * EXPECTED_RATIO;
-}
-
-async function* readTable(
-  files: readonly CachedFile[],
-  rowsOf: RowReader,
-  schema: Schema,
-  { from, to: end, columns, signal }: WholeRange,
-): AsyncGenerator<RowBatch> {
-  let index = 0;
-  let rows: JsonObject[] = [];
-  let invalid: Map<number, UnreadRow | null> | undefined;
-  let size = 0;
-  const take = (): RowBatch => {
-    const batch = { firstRow: index - rows.length, rows, invalid };
-    rows = [];
-    invalid = undefined;
-    size = 0;
-    return batch;
-  };
-  try {
-    for (const file of files) {
-      if (index >= end) break;
-      for await (const raw of rowsOf(file, signal)) {
-        if (index >= from) {
-          const { error } = raw;
-          if (error !== undefined) {
-            invalid ??= new Map();
-            addUnread(invalid, rows.length, () => error);
-          }
-          rows.push(project(schema.toRow(raw.row), columns));
-          // Columns that the file does not have are null in the row.
-          size += Math.max(raw.size, columns.length * NULL_SIZE);
-        }
-        index += 1;
-        if (index >= end) break;
-        if (size >= BATCH_SIZE || rows.length >= MAX_BATCH_ROWS) yield take();
-      }
-    }
-  } catch (error) {
-    // The rows before it can be read.
-    const isLast = error instanceof TableError && error.code === 'invalid_row';
-    if (isLast && rows.length > 0) yield take();
-    throw error;
-  }
-  if (rows.length > 0) yield take();
-}
-
-function project(row: JsonObject, columns: readonly string[]): JsonObject {
-  const projected: JsonObject = {};
-  for (const name of columns)
-    setMember(projected, name, Object.hasOwn(row, name) ? (row[name] ?? null) : null);
-  return projected;
 }

@@ -2,12 +2,11 @@ import { NULL_WORDS } from '@svc/jsonl-v23/internal';
 import { canonicalNumber, JsonlError } from '@svc/jsonl-v23/json';
 import { shorten } from '../errors.ts';
 import { isInt64, isUint64 } from '../schema/int64.ts';
+import { plainNumberKind } from './plain-number.ts';
 
 const MINUS = 45;
 const ZERO = 48;
 const NINE = 57;
-/** Digits of which every integer is a double. */
-const SAFE_DIGITS = 15;
 /** Longer texts have more digits than a number may have. */
 const MAX_NUMBER_BYTES = 1100;
 const MAX_WORD_BYTES = Math.max(...[...NULL_WORDS].map((word) => word.length), 'false'.length);
@@ -31,13 +30,8 @@ export function csvValueKind(bytes: Uint8Array, start: number, end: number): Csv
   const first = bytes[start] as number;
   const isNumberLike = first === MINUS || (first >= ZERO && first <= NINE);
   if (!isNumberLike) return length > MAX_WORD_BYTES ? 'text' : wordKind(decoder(bytes, start, end));
-  const digits = first === MINUS ? start + 1 : start;
-  let at = digits;
-  while (at < end && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at += 1;
-  if (at === end && at - digits <= SAFE_DIGITS && at > digits) {
-    if (bytes[digits] !== ZERO) return 'int';
-    return length === 1 ? 'int' : 'text';
-  }
+  const plain = plainNumberKind(bytes, start, end);
+  if (plain !== null) return plain;
   return length > MAX_NUMBER_BYTES ? 'text' : numberKind(decoder(bytes, start, end));
 }
 

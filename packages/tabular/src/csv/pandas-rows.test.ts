@@ -1,19 +1,37 @@
 import { describe, expect, it } from 'vitest';
-import type { LoaderParams } from './raw-row.ts';
-import { readCsv } from './read-csv.ts';
+import { memoryFile } from '../../test/memory-file.ts';
+import { CachedFile } from '../text/cached-file.ts';
+import type { LoaderParams } from '../text/raw-row.ts';
+import { PandasRows } from './pandas-rows.ts';
+import { readPandasSettings } from './pandas-settings.ts';
 
-async function* pieces(content: string | Uint8Array, size: number): AsyncGenerator<Uint8Array> {
+/** Rows with a text, or null, for each column. */
+async function read(content: string | Uint8Array, params: LoaderParams = {}, path = 'a.csv', size = 1 << 16) {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
-  for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
-}
-async function read(content: string | Uint8Array, params: LoaderParams = {}, file = 'a.csv', size = 1 << 16) {
-  const rows: unknown[] = [];
-  for await (const { row } of readCsv(pieces(content, size), params, { file, maxRowSize: 1000 }))
-    rows.push(row);
-  return rows;
+  const source = {
+    ...memoryFile(bytes, path),
+    async *stream() {
+      for (let at = 0; at < bytes.length; at += size) yield bytes.slice(at, at + size);
+    },
+  };
+  const file = new CachedFile({ ...source, compression: 'none' }, { bytes: 0 });
+  const rows = new PandasRows(readPandasSettings(params, path), { file: path, maxRowSize: 1000 });
+  const found: unknown[] = [];
+  for await (const group of rows.read(file)) {
+    for (let row = group.next(); row !== null; row = group.next()) {
+      const values = [...row.columns].map(([name, column]): [string, string | null] => {
+        if (row.isNull(column)) return [name, null];
+        const text = row.text(column);
+        if (text === null) throw row.notUtf8(column);
+        return [name, text];
+      });
+      found.push(Object.fromEntries(values));
+    }
+  }
+  return found;
 }
 
-describe('readCsv', () => {
+describe('PandasRows', () => {
   it.each<[string, string, unknown[]]>([
     [
       'plain fields',
@@ -141,7 +159,7 @@ describe('readCsv', () => {
   });
 
   it.each<[string, string | Uint8Array, number]>([
-    ['a row with too many fields', 'a,b\n1,2\n\n"x\ny",2,3\n', 4],
+    ['a row with too many fields', 'a,b\n1,2\n\n"x\ny",2,3\n', 5],
     ['a quote that is never closed', 'a\n1\n"x\ny', 3],
     ['invalid bytes', new Uint8Array([97, 10, 98, 10, 0xe9, 10]), 3],
     ['a row that is too long', `a\n1\n${'x'.repeat(2000)}\n`, 3],
@@ -155,8 +173,33 @@ describe('readCsv', () => {
     }
   });
 
+  it.each<[encoding: string | undefined, bytes: Buffer]>([
+    [undefined, Buffer.from('610ac3a962e2820a63', 'hex')],
+    [undefined, Buffer.from('610a22c3a962e28222', 'hex')],
+    ['shift_jis', Buffer.from('610aa1b1ff0a63', 'hex')],
+  ])('names the place of bytes that are not %s text, wherever the file is cut', async (encoding, bytes) => {
+    const column = bytes.includes('"') ? 4 : 3;
+    for (let size = 1; size <= bytes.length; size += 1) {
+      const reading = read(bytes, encoding === undefined ? {} : { encoding }, 'a.csv', size);
+      await expect(reading).rejects.toMatchObject({ code: 'invalid_row', location: { line: 2, column } });
+    }
+  });
+
+  it('takes any character for a special one', async () => {
+    const params = { sep: '¬', quotechar: '\u2018', escapechar: '§', comment: '†', na_values: ['¬'] };
+    const content = 'a¬b†c\n\u2018¬\u2018¬\u2018x\u2018\u2018y\u2018\n\u0001\u0002§¬¬"z"†\n';
+    for (const size of [1 << 16, 1]) {
+      expect(await read(content, params, 'a.csv', size)).toEqual([
+        { a: null, b: 'x\u2018y' },
+        { a: '\u0001\u0002¬', b: '"z"' },
+      ]);
+    }
+  });
+
   it.each<[LoaderParams]>([
     [{ sep: '||' }],
+    [{ sep: '\n' }],
+    [{ sep: '\uD800' }],
     [{ sep: null }],
     [{ header: [0, 1] }],
     [{ encoding: 'klingon' }],
@@ -172,14 +215,16 @@ describe('readCsv', () => {
 
   it('closes its source when reading stops', async () => {
     let closed = false;
-    async function* source(): AsyncGenerator<Uint8Array> {
+    async function* stream(): AsyncGenerator<Uint8Array> {
       try {
         for (;;) yield new TextEncoder().encode('a\n1\n2\n');
       } finally {
         closed = true;
       }
     }
-    for await (const _ of readCsv(source(), {}, { file: 'a.csv' })) break;
+    const file = new CachedFile({ ...memoryFile(new Uint8Array(), 'a.csv'), stream }, { bytes: 0 });
+    const rows = new PandasRows(readPandasSettings({}, 'a.csv'), { file: 'a.csv' });
+    for await (const _ of rows.read(file)) break;
     expect(closed).toBe(true);
   });
 });

@@ -1,0 +1,171 @@
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { shorten } from '../errors.ts';
+import { type Convert, parseField } from '../schema/cast.ts';
+import { checkColumnCount } from '../schema/check-column-count.ts';
+import { csvNumber } from '../schema/csv-number.ts';
+import { type Feature, type Features, valueFeature } from '../schema/features.ts';
+import type { Inference } from '../schema/inference.ts';
+import { isInt64, isUint64 } from '../schema/int64.ts';
+import { VERBATIM } from './csv-scanner.ts';
+import type { PandasRows } from './pandas-rows.ts';
+import { plainNumberKind } from './plain-number.ts';
+
+/**
+ * Whether a CSV column has had fields of each kind: `uint` are integers beyond int64 that fit 64 bits without a sign, `long`
+ * those beyond.
+ */
+type CsvShape = Record<'null' | 'int' | 'uint' | 'negative' | 'long' | 'float' | 'bool' | 'text', boolean> & {
+  /** The first number that is not written as its JSON text; null if there is none. */
+  respelled: string | null;
+  /** How many infinities it has had, which become null. */
+  infinities: number;
+};
+
+/** Columns that a warning names. */
+const MAX_WARNINGS = 100;
+
+/**
+ * Infers the columns of CSV rows as pandas does, over all rows alike: int64 (uint64 beyond it), float64 with fractions
+ * or gaps, bool, else string. An empty column is float64. Dates stay texts, leading zeros are lost; warnings name the
+ * columns whose numbers lose their spelling.
+ */
+export class PandasInference implements Inference<PandasRows> {
+  readonly isCsv = true;
+  readonly #columns = new Map<string, CsvShape>();
+  /** Columns of files without rows. */
+  readonly #headers: string[] = [];
+  /** The columns of the last row, and their shapes. */
+  #last: PandasRows['columns'] | null = null;
+  #shapes: readonly CsvShape[] = [];
+
+  add(row: PandasRows): void {
+    if (row.columns !== this.#last) {
+      this.#last = row.columns;
+      this.#shapes = [...row.columns.keys()].map((name) => this.#shapeOf(name));
+    }
+    for (let column = 0; column < this.#shapes.length; column += 1) {
+      noteField(this.#shapes[column] as CsvShape, row, column);
+    }
+  }
+
+  /** Adds the columns of a file that has no rows, which count if no file has rows. */
+  addHeader(names: Iterable<string>): void {
+    if (this.#columns.size === 0) this.#headers.push(...names);
+  }
+
+  valueOf(row: PandasRows, name: string): JsonValue | undefined {
+    const column = row.columns.get(name);
+    if (column === undefined) return undefined;
+    return row.isNull(column) ? null : row.text(column);
+  }
+
+  convert(feature: Feature): Convert {
+    return parseField(feature);
+  }
+
+  features(): Features {
+    if (this.#columns.size === 0) for (const name of this.#headers) this.#shapeOf(name);
+    return [...this.#columns].map(([name, shape]) => ({ name, feature: valueFeature(csvDtype(shape)) }));
+  }
+
+  /** @param declaredNames columns whose type is not inferred */
+  warnings(declaredNames: ReadonlySet<string>): string[] {
+    const found: string[] = [];
+    let infinities = 0;
+    for (const [name, shape] of this.#columns) {
+      const { respelled } = shape;
+      if (declaredNames.has(name) || !/int|float/.test(csvDtype(shape))) continue;
+      infinities += shape.infinities;
+      if (respelled === null) continue;
+      const number = canonicalJson(csvNumber(respelled) ?? null);
+      found.push(
+        `The numbers of column ${shorten(name)} lose their spelling: ${shorten(respelled)} becomes ${number}.`,
+      );
+    }
+    const more = found.splice(MAX_WARNINGS).length;
+    if (more > 0) found.push(`The numbers of ${more} more columns lose their spelling.`);
+    if (infinities > 0) {
+      found.push(`Infinities are read as null: ${infinities} in the rows that were sampled.`);
+    }
+    return found;
+  }
+
+  #shapeOf(name: string): CsvShape {
+    const known = this.#columns.get(name);
+    if (known !== undefined) return known;
+    const shape: CsvShape = {
+      null: false,
+      int: false,
+      uint: false,
+      negative: false,
+      long: false,
+      float: false,
+      bool: false,
+      text: false,
+      respelled: null,
+      infinities: 0,
+    };
+    checkColumnCount(this.#columns.size + 1);
+    this.#columns.set(name, shape);
+    return shape;
+  }
+}
+
+function noteField(shape: CsvShape, row: PandasRows, column: number): void {
+  // Nothing changes the type of a column that has a text.
+  if (shape.text) return;
+  if (row.isNull(column)) {
+    shape.null = true;
+    return;
+  }
+  const { bytes, starts, ends, escaped } = row.scanner;
+  const index = row.field(column);
+  const start = starts[index] as number;
+  const plain = escaped[index] === VERBATIM ? plainNumberKind(bytes, start, ends[index] as number) : null;
+  if (plain === null) {
+    noteText(shape, row.text(column));
+    return;
+  }
+  shape[plain] = true;
+  if (bytes[start] === MINUS) shape.negative = true;
+}
+
+const MINUS = 45;
+
+/** @param text null if it is not UTF-8, which is an error of the row */
+function noteText(shape: CsvShape, text: string | null): void {
+  const kind = text === null ? 'text' : csvKind(text);
+  shape[kind] = true;
+  if (text === null || kind === 'text' || kind === 'bool') return;
+  if (kind === 'int' && text.includes('-')) shape.negative = true;
+  if (kind === 'float' && /inf/i.test(text)) shape.infinities += 1;
+  else if (shape.respelled === null && !isCanonical(text)) shape.respelled = text;
+}
+
+function isCanonical(text: string): boolean {
+  return canonicalJson(csvNumber(text) ?? null) === text;
+}
+
+function csvDtype(shape: CsvShape): string {
+  if (shape.text) return 'string';
+  const number = shape.int || shape.uint || shape.long || shape.float;
+  if (shape.bool) return number ? 'string' : 'bool';
+  if (shape.float) return 'float64';
+  // A column of whole numbers some of which fit no machine word keeps their texts.
+  if (shape.long || (shape.uint && shape.negative)) return 'string';
+  if (!number || shape.null) return 'float64';
+  return shape.uint ? 'uint64' : 'int64';
+}
+
+/** What pandas would take a field for, by itself. */
+export function csvKind(text: string): 'int' | 'uint' | 'long' | 'float' | 'bool' | 'text' {
+  if (/^-?[0-9]{1,15}$/.test(text)) return 'int';
+  if (/^(?:true|false)$/i.test(text)) return 'bool';
+  if (/^[ \t]*[+-]?[0-9]+[ \t]*$/.test(text)) {
+    const digits = text.trim().replace(/^\+/, '');
+    if (isInt64(digits)) return 'int';
+    const significant = digits.replace(/^-?0*/, '');
+    return significant === '' || (!digits.startsWith('-') && isUint64(significant)) ? 'uint' : 'long';
+  }
+  return csvNumber(text) === undefined ? 'text' : 'float';
+}

@@ -1,0 +1,185 @@
+import type { CellWriter } from '@svc/jsonl-v23/internal';
+import type { TableError } from '../errors.ts';
+import { checkColumnCount } from '../schema/check-column-count.ts';
+import type { CachedFile } from '../text/cached-file.ts';
+import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextOptions } from '../text/raw-row.ts';
+import type { ArrivedRows } from '../text/text-reader.ts';
+import { CsvScanner, VERBATIM } from './csv-scanner.ts';
+import { FieldReader } from './field-reader.ts';
+import type { PandasSettings } from './pandas-settings.ts';
+import { scanContent } from './scan-content.ts';
+import { uniqueNames } from './unique-names.ts';
+import { wrongWidth } from './wrong-width.ts';
+
+/**
+ * Reads a CSV or TSV file row by row, as pandas and the `datasets` library do: UTF-8, no guessing of the separator,
+ * null words, repeated names become `x.1`, empty ones `Unnamed: 0`, short rows are filled with nulls. Extra fields of the
+ * first data row come before the named columns, as `__index_level_0__`.
+ *
+ * The object is the current row.
+ */
+export class PandasRows implements ArrivedRows<PandasRows> {
+  /** The columns that are kept, by name: their position in a row. Empty before the first row, the same map for all rows. */
+  columns: ReadonlyMap<string, number> = new Map();
+  /** Why the current row cannot be read, with the option `skipsInvalid`; undefined if it can. */
+  unread: (() => TableError) | undefined;
+  readonly scanner: CsvScanner;
+  readonly #settings: PandasSettings;
+  readonly #options: TextOptions;
+  readonly #reader: FieldReader;
+  /** Null words as the scanner has them, the bytes with which they begin, and the length of the longest one. */
+  readonly #nulls: ReadonlySet<string>;
+  readonly #nullStarts: Uint8Array = new Uint8Array(256);
+  readonly #maxNullBytes: number;
+  /** Records so far, without those that `skiprows` leaves out. */
+  #seen = 0;
+  #rows = 0;
+  #isEnded = false;
+  #header: readonly string[] | null = null;
+  /** Fields of a row, 0 before the first one. */
+  #width = 0;
+  /** Position in the record, and whether texts are kept, by column. */
+  #fields: readonly number[] = [];
+  #keepsText: readonly boolean[] = [];
+
+  constructor(settings: PandasSettings, options: TextOptions) {
+    this.#settings = settings;
+    this.#options = options;
+    this.scanner = new CsvScanner(settings.dialect, options.file, options.maxRowSize ?? DEFAULT_MAX_ROW_SIZE);
+    this.#reader = new FieldReader(this.scanner);
+    this.#nulls = new Set([...settings.nulls].map((word) => settings.exchange?.(word) ?? word));
+    const words = [...this.#nulls].map((word) => new TextEncoder().encode(word));
+    for (const [first] of words) if (first !== undefined) this.#nullStarts[first] = 1;
+    this.#maxNullBytes = Math.max(0, ...words.map(({ length }) => length));
+  }
+
+  /** Bytes of the row in the file. */
+  get size(): number {
+    return this.scanner.byteLength;
+  }
+
+  /**
+   * Reads the rows of a file, as they arrive.
+   *
+   * @throws TableError `invalid_row` with file, line and column: a row with too many fields, an open quote, invalid bytes
+   */
+  async *read(file: CachedFile): AsyncGenerator<ArrivedRows<PandasRows>> {
+    const { encoding, replaceErrors, exchange: replace } = this.#settings;
+    const { file: path, signal } = this.#options;
+    for await (const _ of scanContent(file, this.scanner, {
+      file: path,
+      encoding,
+      replaceErrors,
+      replace,
+      signal,
+    })) {
+      yield this;
+      if (this.#isEnded) return;
+    }
+  }
+
+  /** The columns of a file that has no rows: those of the header. */
+  emptyColumns(): Iterable<string> {
+    if (this.#width === 0 && this.#header !== null) this.#start(this.#header.length);
+    return this.columns.keys();
+  }
+
+  /** Whether a value is missing, or a null word. */
+  isNull(column: number): boolean {
+    const index = this.#fields[column] as number;
+    const { bytes, starts, ends, fieldCount, escaped } = this.scanner;
+    if (index >= fieldCount) return true;
+    if (this.#keepsText[column] === true) return false;
+    const start = starts[index] as number;
+    const length = (ends[index] as number) - start;
+    if (length === 0) return this.#nulls.has('');
+    const isVerbatim = escaped[index] === VERBATIM;
+    if (isVerbatim && this.#nullStarts[bytes[start] as number] === 0) return false;
+    // Every character may be escaped, between quotes.
+    if (length > (isVerbatim ? this.#maxNullBytes : 2 * this.#maxNullBytes + 2)) return false;
+    const text = this.#reader.text(index);
+    return text !== null && this.#nulls.has(text);
+  }
+
+  /** The position of a value among the fields of the record. */
+  field(column: number): number {
+    return this.#fields[column] as number;
+  }
+
+  /** The text of a value; null if it is not UTF-8. */
+  text(column: number): string | null {
+    const text = this.#reader.text(this.#fields[column] as number);
+    return text === null ? null : (this.#settings.exchange?.(text) ?? text);
+  }
+
+  /** Writes the text of a value. Returns false, and writes nothing, if it is not UTF-8. */
+  write(writer: CellWriter, column: number): boolean {
+    if (this.#settings.exchange === undefined)
+      return this.#reader.write(writer, this.#fields[column] as number);
+    const text = this.text(column);
+    if (text !== null) writer.value(text);
+    return text !== null;
+  }
+
+  /** The error for a value that is not UTF-8. */
+  notUtf8(column: number): TableError {
+    return this.#reader.notUtf8(this.#fields[column] as number);
+  }
+
+  /** Goes to the next row; null if more must arrive. @throws TableError `invalid_row`, unless it belongs to the row */
+  next(): this | null {
+    const { scanner } = this;
+    const { headerRow, names, skipsLine, skipLongRows, maxRows } = this.#settings;
+    while (scanner.next()) {
+      if (skipsLine(scanner.line)) continue;
+      const position = this.#seen;
+      this.#seen += 1;
+      if (headerRow !== null && position <= headerRow) {
+        if (position === headerRow) this.#header = names ?? uniqueNames(this.#headerFields());
+        continue;
+      }
+      if (this.#width === 0) this.#start(scanner.fieldCount);
+      this.unread = undefined;
+      if (scanner.fieldCount > this.#width) {
+        if (skipLongRows) continue;
+        if (this.#options.skipsInvalid !== true) throw wrongWidth(scanner, this.#width);
+        this.unread = () => wrongWidth(scanner, this.#width);
+      }
+      this.#isEnded = this.#rows >= maxRows;
+      if (this.#isEnded) break;
+      this.#rows += 1;
+      return this;
+    }
+    return null;
+  }
+
+  #headerFields(): string[] {
+    checkColumnCount(this.scanner.fieldCount);
+    return Array.from({ length: this.scanner.fieldCount }, (_, index) => {
+      const text = this.#reader.text(index);
+      if (text === null) throw this.#reader.notUtf8(index);
+      return this.#settings.exchange?.(text) ?? text;
+    });
+  }
+
+  #start(width: number): void {
+    const { names, columns: selected } = this.#settings;
+    const named = this.#header ?? names ?? Array.from({ length: width }, (_, index) => String(index));
+    const extra = Math.max(0, width - named.length);
+    checkColumnCount(extra + named.length);
+    const all = [...Array.from({ length: extra }, (_, index) => `__index_level_${index}__`), ...named];
+    this.#width = all.length;
+    const fieldOf = new Map<string, number>();
+    for (const column of all.keys()) {
+      // The index comes after the columns, as in a table of pandas.
+      const index = (column + extra) % all.length;
+      const name = all[index] as string;
+      const isKept = index < extra || selected === null || selected.has(name) || selected.has(index - extra);
+      if (isKept) fieldOf.set(name, index);
+    }
+    const kept = [...fieldOf.keys()];
+    this.columns = new Map(kept.map((name, column) => [name, column]));
+    this.#fields = [...fieldOf.values()];
+    this.#keepsText = kept.map((name) => isTextColumn(this.#options.textColumns, name));
+  }
+}

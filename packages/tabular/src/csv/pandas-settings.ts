@@ -1,0 +1,161 @@
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { shorten, TableError } from '../errors.ts';
+import { isTabSeparated } from '../format.ts';
+import type { LoaderParams } from '../text/raw-row.ts';
+import type { CsvDialect } from './csv-scanner.ts';
+
+// Missing values of pandas, quoted or not.
+const NULL_WORDS =
+  '|#N/A|#N/A N/A|#NA|-1.#IND|-1.#QNAN|-NaN|-nan|1.#IND|1.#QNAN|<NA>|N/A|NA|NULL|NaN|None|n/a|nan|null'.split(
+    '|',
+  );
+
+/** How a CSV file is to be read: the parameters of pandas' `read_csv` that a dataset card may set. */
+export interface PandasSettings {
+  readonly dialect: CsvDialect;
+  /**
+   * Exchanges characters of the dialect beyond ASCII, which the scanner does not know, for control characters that then stand
+   * for them, and the other way round; absent if there are none.
+   */
+  readonly exchange: ((text: string) => string) | undefined;
+  readonly encoding: string | undefined;
+  readonly replaceErrors: boolean;
+  /** Which row holds the names; null: none does. */
+  readonly headerRow: number | null;
+  readonly names: string[] | null;
+  readonly skipsLine: (line: number) => boolean;
+  readonly maxRows: number;
+  readonly nulls: Set<string>;
+  /** Names or positions of the columns to keep; null keeps all. */
+  readonly columns: Set<string | number> | null;
+  readonly skipLongRows: boolean;
+}
+
+/**
+ * Reads the parameters of a dataset card for a file.
+ *
+ * @throws TableError `unsupported_file` for parameters that are not supported
+ */
+export function readPandasSettings(params: LoaderParams, file: string): PandasSettings {
+  const names = textList(params, 'column_names') ?? textList(params, 'names');
+  const header = params['header'] ?? (names === null && !('header' in params) ? 'infer' : null);
+  if (header !== null && header !== 'infer' && !isCount(header)) throw unsupported('header', header);
+  const quoting = params['quoting'] ?? 0;
+  const defaults = params['keep_default_na'] !== false;
+  const nullWords =
+    params['na_filter'] === false ? [] : [...(defaults ? NULL_WORDS : []), ...nullValues(params)];
+  for (const key of ['skipfooter', 'lineterminator', 'dialect', 'thousands', 'true_values', 'false_values']) {
+    if (params[key] !== undefined && params[key] !== null && params[key] !== 0)
+      throw unsupported(key, params[key]);
+  }
+  if (params['decimal'] !== undefined && params['decimal'] !== '.')
+    throw unsupported('decimal', params['decimal']);
+  const delimiter = separator(params, file);
+  const quote = quoting === 3 ? null : (character(params, 'quotechar') ?? '"');
+  const escapeCharacter = character(params, 'escapechar');
+  const comment = character(params, 'comment');
+  const exchange = exchangeOf([delimiter, quote, escapeCharacter, comment]);
+  const byteOf = (of: string | null): number => (of === null ? -1 : (exchange?.(of) ?? of).charCodeAt(0));
+  return {
+    dialect: {
+      delimiter: byteOf(delimiter),
+      quote: byteOf(quote),
+      escape: byteOf(escapeCharacter),
+      comment: byteOf(comment),
+      doublesQuotes: params['doublequote'] !== false,
+      skipsInitialSpace: params['skipinitialspace'] === true,
+      skipsBlankLines: params['skip_blank_lines'] !== false,
+      isLenient: true,
+    },
+    exchange,
+    encoding: typeof params['encoding'] === 'string' ? params['encoding'] : undefined,
+    replaceErrors: 'encoding_errors' in params && params['encoding_errors'] !== 'strict',
+    headerRow: header === 'infer' ? 0 : header,
+    names,
+    skipsLine: skippedLines(params['skiprows'] ?? null),
+    maxRows: isCount(params['nrows']) ? params['nrows'] : Number.POSITIVE_INFINITY,
+    nulls: new Set(nullWords),
+    columns: keptColumns(params['usecols'] ?? null),
+    skipLongRows: params['on_bad_lines'] === 'skip' || params['on_bad_lines'] === 'warn',
+  };
+}
+
+/** The exchange of the characters that are not ASCII. */
+function exchangeOf(characters: readonly (string | null)[]): ((text: string) => string) | undefined {
+  const given = new Set(characters.filter((character) => character !== null));
+  const others = [...given].filter((character) => character > '\u007F');
+  if (others.length === 0) return undefined;
+  const free = FREE_CHARACTERS.filter((character) => !given.has(character));
+  const pairs = others.map((other, index) => [other, free[index] as string] as const);
+  const exchanged = new Map(
+    pairs.flatMap(
+      ([other, control]) =>
+        [
+          [other, control],
+          [control, other],
+        ] as const,
+    ),
+  );
+  const pattern = new RegExp(`[${[...exchanged.keys()].join('')}]`, 'g');
+  return (text) => text.replace(pattern, (character) => exchanged.get(character) as string);
+}
+
+/** More than a dialect has characters. */
+const FREE_CHARACTERS = Array.from({ length: 8 }, (_, index) => String.fromCharCode(index + 1));
+
+function separator(params: LoaderParams, file: string): string {
+  const given = params['delimiter'] ?? params['sep'];
+  if (given === undefined) return isTabSeparated(file) ? '\t' : ',';
+  if (!isCharacter(given)) throw unsupported('sep', given);
+  return given;
+}
+
+function character(params: LoaderParams, key: string): string | null {
+  const value = params[key] ?? null;
+  if (value === null) return null;
+  if (!isCharacter(value)) throw unsupported(key, value);
+  return value;
+}
+
+const isCharacter = (value: JsonValue): value is string =>
+  typeof value === 'string' && value.length === 1 && value.isWellFormed() && !/[\r\n]/.test(value);
+
+function textList(params: LoaderParams, key: string): string[] | null {
+  const value = params[key] ?? null;
+  if (value === null) return null;
+  if (!Array.isArray(value) || new Set(value).size !== value.length) throw unsupported(key, value);
+  return value.map(String);
+}
+
+function nullValues(params: LoaderParams): string[] {
+  const value = params['na_values'] ?? null;
+  if (value === null) return [];
+  const list = Array.isArray(value) ? value : [value];
+  if (list.some((item) => typeof item === 'object')) throw unsupported('na_values', value);
+  return list.map(String);
+}
+
+/** Lines to leave out: so many first ones, or those of the listed numbers, counted from 0. */
+function skippedLines(value: JsonValue): (line: number) => boolean {
+  if (value === null) return () => false;
+  if (isCount(value)) return (line) => line <= value;
+  if (!Array.isArray(value) || !value.every(isCount)) throw unsupported('skiprows', value);
+  const lines = new Set(value);
+  return (line) => lines.has(line - 1);
+}
+
+function keptColumns(value: JsonValue): Set<string | number> | null {
+  if (value === null) return null;
+  const plain = (item: JsonValue): item is string | number => typeof item === 'string' || isCount(item);
+  if (!Array.isArray(value) || !value.every(plain)) throw unsupported('usecols', value);
+  return new Set(value);
+}
+
+function isCount(value: JsonValue | undefined): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+function unsupported(key: string, value: JsonValue | undefined): TableError {
+  const text = shorten(JSON.stringify(value) ?? 'nothing');
+  return new TableError('unsupported_file', `CSV files with ${key} ${text} are not supported.`);
+}

@@ -1,0 +1,47 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import { PandasReader } from '../src/csv/pandas-reader.ts';
+import type { Features } from '../src/schema/features.ts';
+import { inferSchema, type TextFormat } from '../src/schema/infer-schema.ts';
+import { CachedFile } from '../src/text/cached-file.ts';
+import { RowReader } from '../src/text/row-reader.ts';
+import type { FoundRow, TextReader } from '../src/text/text-reader.ts';
+import { memoryFile } from './memory-file.ts';
+
+interface Typed {
+  readonly features: Features;
+  readonly warnings: readonly string[];
+  readonly rows: readonly JsonObject[];
+}
+interface TypedOptions {
+  readonly declared?: Features | undefined;
+  /** How many of the first rows decide; default all. */
+  readonly windowRows?: number | undefined;
+}
+
+/** Types rows as a stream is typed: the first ones decide, and all are converted. */
+export function readTyped(format: TextFormat, content: string, options: TypedOptions = {}): Promise<Typed> {
+  return format === 'csv'
+    ? typed(new PandasReader({}), content, options)
+    : typed(new RowReader(format, {}), content, options);
+}
+
+async function typed<Row extends FoundRow>(
+  reader: TextReader<Row>,
+  content: string,
+  { declared, windowRows = Number.POSITIVE_INFINITY }: TypedOptions,
+): Promise<Typed> {
+  const file = new CachedFile(memoryFile(new TextEncoder().encode(content), 'f'), { bytes: 0 });
+  const builder = inferSchema(reader.inference, { declared });
+  let index = 0;
+  for await (const group of reader.rowsOf(file, undefined)) {
+    for (let row = group.next(); row !== null; row = group.next()) {
+      if (index < windowRows) builder.add(row);
+      index += 1;
+    }
+  }
+  const schema = builder.finish();
+  const { read } = reader.readersOf(schema, (signal) => reader.rowsOf(file, signal));
+  const rows: JsonObject[] = [];
+  for await (const batch of read()) rows.push(...batch.rows);
+  return { features: schema.features, warnings: schema.warnings, rows };
+}
