@@ -110,7 +110,7 @@ export function classify(error: unknown): ErrorView {
   }
   if (error instanceof HubError) {
     const headers = retryAfter(error.details?.retryAfterMs, error.code === 'hub_rate_limited');
-    return viewOf(error, locate(error), headers);
+    return { ...viewOf(error, locate(error), headers), available: error.details?.available };
   }
   if (error instanceof RunError && (error.code === 'invalid_request' || error.code === 'nothing_to_score')) {
     return viewOf({ code: error.code, message: error.message }, error.errors, {});

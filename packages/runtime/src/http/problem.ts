@@ -41,6 +41,8 @@ export interface ErrorView {
   readonly errors: readonly FieldError[];
   /** Where there are more errors than `errors` has. */
   readonly errorsTotal?: number | undefined;
+  /** Names of which one would do. */
+  readonly available?: readonly string[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -61,7 +63,8 @@ export interface ProblemBody {
   readonly request_id: string;
   readonly errors?: FieldError[];
   readonly errors_total?: number;
-  readonly [key: string]: FieldError[] | string | number | undefined;
+  readonly available?: string[];
+  readonly [key: string]: FieldError[] | string[] | string | number | undefined;
 }
 
 /** Media type of an error for clients that ask for it (RFC 9457). */
@@ -72,6 +75,8 @@ const DOCUMENTATION = 'https://github.com/svc-data/svc/blob/main/docs/errors.md'
 
 /** Entries of `errors` in one response. */
 const MAX_ERRORS = 100;
+const MAX_AVAILABLE = 1_000;
+const isShort = ({ length }: string): boolean => length <= 256;
 
 /** What the system reports when a disk, a quota, a file size or the number of open files is exhausted. */
 const EXHAUSTED: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EMFILE', 'ENFILE']);
@@ -137,6 +142,9 @@ export function problem(
       code,
       request_id: at.requestId,
       ...(errors.length === 0 ? {} : { errors, errors_total: view.errorsTotal ?? view.errors.length }),
+      ...(view.available === undefined
+        ? {}
+        : { available: view.available.filter(isShort).slice(0, MAX_AVAILABLE).map(redact) }),
     },
   };
 }

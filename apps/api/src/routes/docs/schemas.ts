@@ -115,8 +115,13 @@ export const PROBLEM: Schema = shape(
       ),
     },
     errors_total: { type: 'integer' },
+    available: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'names of which one would do, such as the subsets of a dataset; the first 1,000',
+    },
   },
-  ['errors', 'errors_total'],
+  ['errors', 'errors_total', 'available'],
 );
 
 /** Query parameters of every list. */
