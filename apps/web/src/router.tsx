@@ -5,6 +5,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
+import { loadedAgain } from './api/service-responds.ts';
 import { parseCompareSearch } from './compare/compare-search.ts';
 import { parseDatasetSearch } from './datasets/dataset-search.ts';
 import { parseDatasetsSearch } from './datasets/list/datasets-search.ts';
@@ -30,74 +31,107 @@ export const datasetsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/datasets',
   validateSearch: parseDatasetsSearch,
-  component: lazyRouteComponent(() => import('./datasets/list/datasets-page.tsx'), 'DatasetsPage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./datasets/list/datasets-page.tsx')),
+    'DatasetsPage',
+  ),
 });
 
 export const datasetRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/datasets/$id',
   validateSearch: parseDatasetSearch,
-  component: lazyRouteComponent(() => import('./datasets/dataset-page.tsx'), 'DatasetPage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./datasets/dataset-page.tsx')),
+    'DatasetPage',
+  ),
 });
 
 export const importRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/import',
   validateSearch: parseImportSearch,
-  component: lazyRouteComponent(() => import('./hub-import/import-page.tsx'), 'ImportPage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./hub-import/import-page.tsx')),
+    'ImportPage',
+  ),
 });
 
 export const uploadRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/upload',
-  component: lazyRouteComponent(() => import('./upload/upload-page.tsx'), 'UploadPage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./upload/upload-page.tsx')),
+    'UploadPage',
+  ),
 });
 
 export const jobsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/jobs',
   validateSearch: parseJobsSearch,
-  component: lazyRouteComponent(() => import('./jobs/jobs-page.tsx'), 'JobsPage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./jobs/jobs-page.tsx')),
+    'JobsPage',
+  ),
 });
 
 export const runsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs',
   validateSearch: parseRunsSearch,
-  component: lazyRouteComponent(() => import('./runs/runs-page.tsx'), 'RunsPage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./runs/runs-page.tsx')),
+    'RunsPage',
+  ),
 });
 
 export const newRunRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs/new',
   validateSearch: parseNewRunSearch,
-  component: lazyRouteComponent(() => import('./runs/create/new-run-page.tsx'), 'NewRunPage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./runs/create/new-run-page.tsx')),
+    'NewRunPage',
+  ),
 });
 
 export const runRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs/$id',
   validateSearch: parseRunSearch,
-  component: lazyRouteComponent(() => import('./runs/run-page.tsx'), 'RunPage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./runs/run-page.tsx')),
+    'RunPage',
+  ),
 });
 
 export const compareRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/compare',
   validateSearch: parseCompareSearch,
-  component: lazyRouteComponent(() => import('./compare/compare-page.tsx'), 'ComparePage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./compare/compare-page.tsx')),
+    'ComparePage',
+  ),
 });
 
 export const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
-  component: lazyRouteComponent(() => import('./settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./settings/settings-page.tsx')),
+    'SettingsPage',
+  ),
 });
 
 export const statusRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/status',
-  component: lazyRouteComponent(() => import('./status/status-page.tsx'), 'StatusPage'),
+  component: lazyRouteComponent(
+    loadedAgain(() => import('./status/status-page.tsx')),
+    'StatusPage',
+  ),
 });
 
 /** Creates the router: every page under `/console`, `/` for the first of them. */
@@ -124,6 +158,12 @@ export function createConsoleRouter() {
     defaultNotFoundComponent: NotFound,
     scrollRestoration: true,
   });
+}
+
+/** Loads the code of every page, so that a click needs no more of it than is there. */
+export async function preloadPages({ routesById }: ConsoleRouter): Promise<void> {
+  for (const { options } of Object.values(routesById))
+    await (options.component as { readonly preload?: () => Promise<unknown> } | undefined)?.preload?.();
 }
 
 export type ConsoleRouter = ReturnType<typeof createConsoleRouter>;

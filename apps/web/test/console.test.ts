@@ -152,7 +152,7 @@ describe('the console', () => {
     await page.getByText('12345678901234567890.123').waitFor();
     await page.getByText('Exact JSON').click();
     await page.getByText('"answer": 12345678901234567890.123').waitFor();
-    await page.getByLabel('Tag').fill('t3');
+    await page.getByRole('combobox', { name: 'Tag' }).fill('t3');
     await page.getByText('100 items').waitFor();
     await page.getByLabel('Search items').fill('**399**');
     await page.getByText('1 item', { exact: true }).waitFor();

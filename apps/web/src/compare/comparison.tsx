@@ -1,19 +1,18 @@
-import { Group, SegmentedControl, Select, Stack } from '@mantine/core';
+import { Alert, Group, SegmentedControl, Select, Stack } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
 import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { ApiProblem, dataOf } from '../api/api-problem.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import type { CompareSearch } from './compare-search.ts';
+import { ConfigDifferences } from './config-differences.tsx';
 import { DifferencesTable } from './differences-table.tsx';
+import { GroupScores } from './group-scores.tsx';
 import { ItemsThatDiffer } from './items-that-differ.tsx';
 
 const route = getRouteApi('/compare');
-
-const ScoreSlope = lazy(() => import('../ui/charts/score-slope.tsx'));
 
 /** How runs differ from the first one: their scores, also by section, and the items in which two of them differ. */
 export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
@@ -38,10 +37,10 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
   const error = compared.find(({ error: one }) => one !== null)?.error ?? null;
   const change = (changes: Partial<CompareSearch>): void =>
     void navigate({ resetScroll: false, search: (before) => ({ ...before, item: undefined, ...changes }) });
+  if (error !== null) return <NotComparable error={error} runs={runs} />;
   return (
     <Stack gap="md">
-      {error !== null && <ErrorView error={error} />}
-      {error === null && compared.some(({ data }) => data === undefined) && <PageSkeleton rows={3} />}
+      {compared.some(({ data }) => data === undefined) && <PageSkeleton rows={3} />}
       <DifferencesTable
         first={first}
         rows={others.flatMap((run, at) => {
@@ -51,12 +50,8 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
         shown={other.id}
         onShow={(id) => change({ other: id })}
       />
-      <Suspense fallback={<PageSkeleton rows={3} />}>
-        <ScoreSlope
-          title="Score by section"
-          runs={runs.map((run) => ({ name: nameOf(run), groups: run.scores.by_section ?? {} }))}
-        />
-      </Suspense>
+      <ConfigDifferences runs={runs} />
+      <GroupScores runs={runs} />
       <Group gap="sm">
         <SegmentedControl
           aria-label="Which differences"
@@ -83,6 +78,24 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
         )}
       </Group>
       <ItemsThatDiffer key={`${first.id} ${other.id}`} runs={runs} first={first} other={other} />
+    </Stack>
+  );
+}
+
+/** Why there is nothing to compare, and what the runs are configured with. */
+function NotComparable({ error, runs }: { readonly error: Error; readonly runs: readonly Run[] }) {
+  const isApart = error instanceof ApiProblem && error.problem.code === 'nothing_to_compare';
+  return (
+    <Stack gap="md">
+      {isApart ? (
+        <Alert color="orange" variant="light" title="These runs share no scored items" role="alert">
+          Two items are the same when all of their content is: prompt, answer, tags and metadata. Runs of one
+          dataset can always be compared.
+        </Alert>
+      ) : (
+        <ErrorView error={error} />
+      )}
+      <ConfigDifferences runs={runs} />
     </Stack>
   );
 }

@@ -4,7 +4,7 @@ import { nameOf, type Run } from '../runs/use-run.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
-import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
+import { formatCost, formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
 import type { Compared } from './use-comparison.ts';
 
 /** A run, and how it differs from the first one; null for the first one itself. */
@@ -12,6 +12,9 @@ interface Row {
   readonly run: Run;
   readonly scores: Compared | null;
 }
+
+/** Of the scale of intervals: nothing is drawn larger than it is. */
+const MIN_SCALE = 0.01;
 
 const number = (header: string, text: (scores: Compared) => ReactNode): Column<Row> => ({
   header,
@@ -32,6 +35,12 @@ export function DifferencesTable({
   readonly shown: string;
   readonly onShow: (id: string) => void;
 }) {
+  // all intervals on one scale, which the widest one fills
+  const ends = rows.flatMap(({ scores: { ci95, mean_difference } }) => [
+    ...(ci95 ?? []),
+    mean_difference ?? 0,
+  ]);
+  const scale = Math.max(MIN_SCALE, ...ends.map(Math.abs));
   const columns: readonly Column<Row>[] = [
     {
       header: 'Run',
@@ -58,7 +67,7 @@ export function DifferencesTable({
             the baseline
           </Text>
         ) : (
-          <Interval scores={scores} />
+          <Interval scores={scores} scale={scale} />
         ),
     },
     number('Better, worse, equal', ({ wins, losses, ties }) =>
@@ -66,6 +75,17 @@ export function DifferencesTable({
     ),
     number('Items in both', ({ paired }) => formatCount(paired)),
     number('p (McNemar)', ({ p_value }) => (p_value === null ? '–' : p_value.toPrecision(2))),
+    {
+      header: 'Latency (50 %)',
+      align: 'end',
+      cell: ({ run }) => (run.latency_ms?.p50 == null ? '–' : formatDuration(run.latency_ms.p50)),
+    },
+    {
+      header: 'Tokens',
+      align: 'end',
+      cell: ({ run: { usage } }) => formatCount(usage.input_tokens + usage.output_tokens),
+    },
+    { header: 'Cost', align: 'end', cell: ({ run }) => formatCost(run.cost) },
     {
       header: '',
       cell: ({ run, scores }) =>
@@ -86,7 +106,7 @@ export function DifferencesTable({
   return (
     <Columns
       label="Differences"
-      minWidth={860}
+      minWidth={1080}
       verticalSpacing={4}
       columns={columns}
       rows={[{ run: first, scores: null }, ...rows]}
@@ -95,12 +115,18 @@ export function DifferencesTable({
   );
 }
 
-function Interval({ scores: { mean_difference, ci95 } }: { readonly scores: Compared }) {
+function Interval({
+  scores: { mean_difference, ci95 },
+  scale,
+}: {
+  readonly scores: Compared;
+  readonly scale: number;
+}) {
   const [low, high] = ci95 ?? [];
   if (mean_difference === null || low === undefined || high === undefined) return '–';
   return (
     <>
-      <IntervalBar value={mean_difference} low={low} high={high} />
+      <IntervalBar value={mean_difference} low={low} high={high} scale={scale} />
       <Text span size="xs" c="dimmed">
         {formatSigned(low)} to {formatSigned(high)}
       </Text>

@@ -1,6 +1,7 @@
-import { Group, Tabs, Text } from '@mantine/core';
+import { Group, Spoiler, Tabs, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
+import { loadedAgain } from '../api/service-responds.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -15,12 +16,14 @@ import { useDataset } from './use-dataset.ts';
 
 const route = getRouteApi('/datasets/$id');
 
-const OverviewTab = lazy(() => import('./overview/overview-tab.tsx'));
-const ProvenanceTab = lazy(() => import('./provenance-tab.tsx'));
-const DiffTab = lazy(() => import('./diff-tab.tsx'));
+const RunsTab = lazy(loadedAgain(() => import('./runs-tab.tsx')));
+const OverviewTab = lazy(loadedAgain(() => import('./overview/overview-tab.tsx')));
+const ProvenanceTab = lazy(loadedAgain(() => import('./provenance-tab.tsx')));
+const DiffTab = lazy(loadedAgain(() => import('./diff-tab.tsx')));
 
 const LABELS = {
   items: 'Items',
+  runs: 'Runs',
   overview: 'Overview',
   provenance: 'Provenance',
   diff: 'Compare with…',
@@ -45,7 +48,10 @@ export function DatasetPage() {
         value={tab}
         keepMounted={false}
         onChange={(value) =>
-          void navigate({ resetScroll: false, search: { tab: DATASET_TABS.find((one) => one === value) } })
+          void navigate({
+            resetScroll: false,
+            search: (before) => ({ ...before, tab: DATASET_TABS.find((one) => one === value) }),
+          })
         }
       >
         <Tabs.List className="tabs-in-a-line">
@@ -59,6 +65,9 @@ export function DatasetPage() {
           <ItemsTab dataset={dataset} />
         </Tabs.Panel>
         <Suspense fallback={<PageSkeleton />}>
+          <Tabs.Panel value="runs" pt="sm">
+            <RunsTab dataset={dataset} />
+          </Tabs.Panel>
           <Tabs.Panel value="overview" pt="sm">
             <OverviewTab dataset={dataset} />
           </Tabs.Panel>
@@ -100,9 +109,11 @@ function Facts({ dataset }: { readonly dataset: Dataset }) {
         </Group>
       </Group>
       {dataset.description !== null && (
-        <Text size="sm" mt={4} className="break" lineClamp={3}>
-          {dataset.description}
-        </Text>
+        <Spoiler mt={4} maxHeight={66} showLabel="More" hideLabel="Less" fz="sm">
+          <Text size="sm" dir="auto" className="break lines">
+            {dataset.description}
+          </Text>
+        </Spoiler>
       )}
     </>
   );

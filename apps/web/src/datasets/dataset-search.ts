@@ -1,6 +1,6 @@
 import { oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
 
-export const DATASET_TABS = ['items', 'overview', 'provenance', 'diff'] as const;
+export const DATASET_TABS = ['items', 'runs', 'overview', 'provenance', 'diff'] as const;
 
 /** What the address of a dataset's page states. */
 export interface DatasetSearch {

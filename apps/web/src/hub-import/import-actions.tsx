@@ -7,6 +7,7 @@ import { dataOf } from '../api/api-problem.ts';
 import { JobProgress } from '../jobs/job-progress.tsx';
 import type { Mapping } from '../mapping/mapping-fields.ts';
 import { ErrorView } from '../ui/error-view.tsx';
+import { InView } from '../ui/layout/in-view.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import type { HubSource } from './use-hub-preview.ts';
@@ -72,10 +73,12 @@ export function ImportActions({
           Check every row
         </Button>
       </Group>
-      {dryRun.error !== null && <ErrorView error={dryRun.error} />}
-      {dryRun.data !== undefined && <DryRunResult result={dryRun.data} />}
-      {start.error !== null && <ErrorView error={start.error} />}
-      {start.data !== undefined && <JobProgress id={start.data} onRetry={() => start.reset()} />}
+      <InView state={`${dryRun.status} ${start.status}`}>
+        {dryRun.error !== null && <ErrorView error={dryRun.error} />}
+        {dryRun.data !== undefined && <DryRunResult result={dryRun.data} />}
+        {start.error !== null && <ErrorView error={start.error} />}
+        {start.data !== undefined && <JobProgress id={start.data} onRetry={() => start.reset()} />}
+      </InView>
     </Stack>
   );
 }

@@ -14,7 +14,7 @@ import { type HubPreview, type HubSource, useHubPreview } from './use-hub-previe
 
 const route = getRouteApi('/import');
 
-/** The mapping of a previewed dataset, with its items beside it. */
+/** The mapping of a previewed dataset next to the items that it makes. */
 export function ImportForm({
   source,
   preview,
@@ -23,7 +23,7 @@ export function ImportForm({
   readonly preview: HubPreview;
 }) {
   const suggested = useMemo(() => suggestMapping(preview), [preview]);
-  const mapping = useMappingDraft(suggested.mapping);
+  const mapping = useMappingDraft(suggested.mapping, preview.features);
   const mapped = useHubPreview(mapping.settled === null ? {} : source, mapping.settled);
   return (
     <Stack>

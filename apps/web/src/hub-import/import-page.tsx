@@ -1,11 +1,13 @@
-import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core';
+import { Button, Group, PasswordInput, Select, Stack, TextInput } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useState } from 'react';
+import { ApiProblem } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { formatCount } from '../ui/text/formats.ts';
+import { hubSourceOf } from './hub-source.ts';
 import { ImportForm } from './import-form.tsx';
-import type { ImportSearch } from './import-search.ts';
 import { useHubPreview } from './use-hub-preview.ts';
 
 const route = getRouteApi('/import');
@@ -19,12 +21,14 @@ export function ImportPage() {
   const [token, setToken] = useState<string>();
   useEffect(() => setTyped(search.path ?? ''), [search.path]);
   const preview = useHubPreview({ ...search, token }, null);
+  const subsets = subsetsOf(preview.error);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setToken(typedToken.trim() || undefined);
-    const asked = sourceOf(typed);
+    const asked = hubSourceOf(typed);
     // the same dataset again keeps its slice
-    if (asked.path !== search.path || asked.revision !== undefined) void navigate({ search: asked });
+    if (asked.path !== search.path || asked.revision !== undefined || asked.subset !== undefined)
+      void navigate({ search: asked });
   };
   return (
     <Page
@@ -58,7 +62,8 @@ export function ImportPage() {
       </form>
       {search.path !== undefined && (
         <Stack>
-          {preview.error !== null && (
+          {subsets.length > 0 && <SubsetChoice subsets={subsets} />}
+          {preview.error !== null && subsets.length === 0 && (
             <ErrorView error={preview.error} onRetry={() => void preview.refetch()} />
           )}
           {preview.isPending && <PageSkeleton />}
@@ -75,13 +80,28 @@ export function ImportPage() {
   );
 }
 
-/** The dataset in what people paste: the address of its page names it after `datasets`, and may name a revision. */
-function sourceOf(text: string): ImportSearch {
-  const match =
-    /\/datasets\/([\w.-]+(?:\/(?!tree|viewer|blob|resolve)[\w.-]+)?)(?:\/(?:tree|blob|resolve)\/([\w.%-]+))?/.exec(
-      text.trim(),
-    );
-  if (match === null) return { path: text.trim() };
-  const [, path, revision] = match;
-  return { path, revision: revision === undefined ? undefined : decodeURIComponent(revision) };
+/** The subsets of a dataset that asks for one of them. */
+function SubsetChoice({ subsets }: { readonly subsets: readonly string[] }) {
+  const navigate = route.useNavigate();
+  return (
+    <Select
+      label={`Subset (${formatCount(subsets.length)})`}
+      description="This dataset has several subsets and no default. Choose the one to import."
+      placeholder="Choose a subset"
+      maw={560}
+      searchable
+      limit={200}
+      data={subsets}
+      value={null}
+      onChange={(subset) =>
+        void navigate({ search: (before) => ({ ...before, subset: subset ?? undefined, split: undefined }) })
+      }
+    />
+  );
+}
+
+/** The subsets to choose from, where that is why there is no preview. */
+function subsetsOf(error: Error | null): readonly string[] {
+  if (!(error instanceof ApiProblem) || error.problem.code !== 'hub_subset_not_found') return [];
+  return error.problem.available ?? [];
 }

@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
+import { useDataset } from '../datasets/use-dataset.ts';
 import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
@@ -128,11 +129,14 @@ function JobResult({ job }: { readonly job: Job }) {
   const canEdit = useCan('editor');
   return (
     <>
-      {job.dataset_id !== null && job.status === 'succeeded' && (
-        <LinkAnchor to="/datasets/$id" params={{ id: job.dataset_id }} size="sm">
-          Dataset
-        </LinkAnchor>
-      )}
+      {job.status === 'succeeded' &&
+        (job.dataset_id === null ? (
+          <Text span size="sm" c="dimmed">
+            deleted since
+          </Text>
+        ) : (
+          <DatasetLink id={job.dataset_id} />
+        ))}
       {job.error !== null && (
         <Text size="xs" lineClamp={3} title={job.error.detail}>
           {job.error.detail}
@@ -140,5 +144,15 @@ function JobResult({ job }: { readonly job: Job }) {
       )}
       {canEdit && job.finished_at === null && <CancelJob id={job.id} status={job.status} />}
     </>
+  );
+}
+
+/** The dataset that a job made, by name. */
+function DatasetLink({ id }: { readonly id: string }) {
+  const { data } = useDataset(id);
+  return (
+    <LinkAnchor to="/datasets/$id" params={{ id }} size="sm">
+      {data?.name ?? 'Dataset'}
+    </LinkAnchor>
   );
 }

@@ -1,4 +1,4 @@
-import { Grid, Title } from '@mantine/core';
+import { Checkbox, Grid, Title } from '@mantine/core';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { ReactNode } from 'react';
 import { ErrorView } from '../ui/error-view.tsx';
@@ -11,7 +11,7 @@ import type { MappingState } from './use-mapping-draft.ts';
 export function MappingPanes({
   columns,
   reasons,
-  mapping: { draft, setDraft, settled },
+  mapping: { draft, setDraft, others, keepsOthers, setKeepsOthers, settled },
   items,
   error,
   children,
@@ -32,6 +32,15 @@ export function MappingPanes({
           Columns
         </Title>
         <MappingEditor columns={columns} mapping={draft} reasons={reasons} onChange={setDraft} />
+        {others.length > 0 && (
+          <Checkbox
+            mt="sm"
+            label={`Keep ${others.length} other ${others.length === 1 ? 'column' : 'columns'} as metadata`}
+            description={others.join(', ')}
+            checked={keepsOthers}
+            onChange={(event) => setKeepsOthers(event.currentTarget.checked)}
+          />
+        )}
         {children}
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 6 }}>

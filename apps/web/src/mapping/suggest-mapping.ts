@@ -1,5 +1,6 @@
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { plainText } from '../ui/text/pretty-json.ts';
+import { keptColumns } from './kept-columns.ts';
 import type { MappingDraft } from './mapping-fields.ts';
 
 /** What a preview says about the mapping of its columns. */
@@ -20,8 +21,54 @@ export interface SuggestedMapping {
 const MAX_WORDS = 5;
 const MAX_LENGTH = 60;
 
-/** The suggestion of the service; where its rows have short answers and no type, items are `exact`. */
-export function suggestMapping({
+/** The suggestion of the service, with a type where answers are short, an id and tags. */
+export function suggestMapping(preview: PreviewedTable): SuggestedMapping {
+  const { mapping, reasons } = suggestType(preview);
+  const { features, samples } = preview;
+  const free = keptColumns(features, mapping);
+  const valuesOf = (name: string): readonly string[] =>
+    samples.map((row) => plainText(getMember(row as JsonObject, name), MAX_LENGTH + 1));
+  const id = mapping.id_column ? undefined : free.find((name) => ID.test(name) && areUnique(valuesOf(name)));
+  const tags = mapping.tags_columns
+    ? []
+    : free.filter((name) => name !== id && areFew(valuesOf(name)) && isTexts(samples, name));
+  return {
+    mapping: { ...mapping, ...(id && { id_column: id }), ...(tags.length > 0 && { tags_columns: tags }) },
+    reasons: {
+      ...reasons,
+      ...(id && { id_column: 'Each of the first rows has another value.' }),
+      ...(tags.length > 0 && {
+        tags_columns: 'The first rows have few different values, which charts and filters can use.',
+      }),
+    },
+  };
+}
+
+/** Names of columns that tell rows apart, in words of several conventions: `id`, `qid`, `question_id`, `uuid`, `key`. */
+const ID = /^(?:.*[_-])?[a-z]?(?:id|uuid|guid|key)$/i;
+
+const areUnique = (values: readonly string[]): boolean =>
+  values.length > 0 && !values.includes('') && new Set(values).size === values.length;
+
+/** Rows of a sample below which repetition says nothing, and the most different values of a tag. */
+const MIN_ROWS = 6;
+const MAX_TAGS = 8;
+const MAX_TAG_LENGTH = 30;
+
+function areFew(values: readonly string[]): boolean {
+  const different = new Set(values);
+  return (
+    values.length >= MIN_ROWS &&
+    different.size > 1 &&
+    different.size <= Math.min(MAX_TAGS, values.length / 3) &&
+    values.every((value) => value.length <= MAX_TAG_LENGTH)
+  );
+}
+
+const isTexts = (samples: readonly object[], name: string): boolean =>
+  samples.every((row) => typeof (getMember(row as JsonObject, name) ?? '') === 'string');
+
+function suggestType({
   samples,
   suggested_mapping,
   suggested_mapping_reasons,

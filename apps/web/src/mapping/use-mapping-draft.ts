@@ -1,6 +1,8 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
+import { keptColumns, withMetadata } from './kept-columns.ts';
 import { completeMapping, type Mapping, type MappingDraft } from './mapping-fields.ts';
+import type { PreviewedTable } from './suggest-mapping.ts';
 
 const TYPING_MS = 300;
 
@@ -8,17 +10,26 @@ const TYPING_MS = 300;
 export interface MappingState {
   readonly draft: MappingDraft;
   readonly setDraft: (draft: MappingDraft) => void;
+  /** Columns that no field uses. */
+  readonly others: readonly string[];
+  /** Whether those are kept as metadata. */
+  readonly keepsOthers: boolean;
+  readonly setKeepsOthers: (keeps: boolean) => void;
   /** What the fields show: what an import sends. Null while the prompt is not mapped. */
   readonly shown: Mapping | null;
   /** The same after typing has paused: what a preview asks for. */
   readonly settled: Mapping | null;
 }
 
-/** Keeps the mapping of an import; it begins with a suggestion. */
-export function useMappingDraft(suggested: MappingDraft): MappingState {
+/** Keeps the mapping of an import; it begins with a suggestion, and keeps every other column as metadata. */
+export function useMappingDraft(suggested: MappingDraft, features: PreviewedTable['features']): MappingState {
   const [draft, setDraft] = useState<MappingDraft>(suggested);
-  const [paused] = useDebouncedValue(draft, TYPING_MS);
-  const shown = useMemo(() => completeMapping(draft), [draft]);
-  const settled = useMemo(() => completeMapping(paused), [paused]);
-  return { draft, setDraft, shown, settled };
+  const [keepsOthers, setKeepsOthers] = useState(true);
+  const others = useMemo(() => keptColumns(features, draft), [features, draft]);
+  const shown = useMemo(
+    () => completeMapping(keepsOthers ? withMetadata(draft, others) : draft),
+    [draft, others, keepsOthers],
+  );
+  const [settled] = useDebouncedValue(shown, TYPING_MS);
+  return { draft, setDraft, others, keepsOthers, setKeepsOthers, shown, settled };
 }

@@ -2,6 +2,7 @@ import { Group, Progress, Tabs } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
+import { loadedAgain } from '../api/service-responds.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
@@ -10,14 +11,15 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { JsonText } from '../ui/text/json-text.tsx';
 import { RunActions } from './actions/run-actions.tsx';
+import { FailureView } from './results/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
 import { RunSummary } from './run-summary.tsx';
 import { RUN_TABS } from './runs-search.ts';
-import { nameOf, type Run, useRun } from './use-run.ts';
+import { modelOf, nameOf, type Run, useRun } from './use-run.ts';
 
 const route = getRouteApi('/runs/$id');
 
-const ChartsTab = lazy(() => import('./charts/charts-tab.tsx'));
+const ChartsTab = lazy(loadedAgain(() => import('./charts/charts-tab.tsx')));
 
 /** One run: how far it is, what it scored, and its results. */
 export function RunPage() {
@@ -35,6 +37,7 @@ export function RunPage() {
         <Group gap="sm" mt={4}>
           <StatusBadge status={run.status} />
           <DatasetLink run={run} />
+          {modelOf(run) !== null && <span className="break">{modelOf(run)}</span>}
           {run.imported && <span>came with a package</span>}
           {run.source_run_id !== null && (
             <LinkAnchor to="/runs/$id" params={{ id: run.source_run_id }} size="sm">
@@ -52,15 +55,16 @@ export function RunPage() {
           aria-label="Progress of the run"
         />
       )}
-      {run.error !== null && (
-        <ErrorView error={new Error(`${run.error.code ?? 'failed'}: ${run.error.message ?? ''}`)} />
-      )}
+      {run.error !== null && <FailureView failure={run.error} what="run" />}
       <RunSummary run={run} />
       <Tabs
         value={tab}
         keepMounted={false}
         onChange={(value) =>
-          void navigate({ resetScroll: false, search: { tab: RUN_TABS.find((one) => one === value) } })
+          void navigate({
+            resetScroll: false,
+            search: (before) => ({ ...before, tab: RUN_TABS.find((one) => one === value) }),
+          })
         }
       >
         <Tabs.List className="tabs-in-a-line">

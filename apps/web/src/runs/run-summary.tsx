@@ -1,16 +1,29 @@
-import { SimpleGrid } from '@mantine/core';
+import { SimpleGrid, VisuallyHidden } from '@mantine/core';
 import { Fact } from '../ui/layout/fact.tsx';
-import { formatCost, formatCount, formatDuration, formatPercent, formatScore } from '../ui/text/formats.ts';
-import type { WatchedRun } from './use-run.ts';
+import {
+  clampedInterval,
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatPercent,
+  formatScore,
+} from '../ui/text/formats.ts';
+import type { Run, WatchedRun } from './use-run.ts';
 
 /** The numbers of a run: score with its interval, counts, time, latency, tokens and cost. */
 export function RunSummary({ run }: { readonly run: WatchedRun }) {
   return (
-    <SimpleGrid cols={{ base: 2, xs: 3, md: 4, xl: 8 }} spacing="xs" component="dl" m={0} aria-live="polite">
-      {factsOf(run).map(([name, value, note]) => (
-        <Fact key={name} name={name} value={value} note={note} />
-      ))}
-    </SimpleGrid>
+    <>
+      <SimpleGrid cols={{ base: 2, xs: 3, md: 5, xl: 9 }} spacing="xs" component="dl" m={0}>
+        {factsOf(run).map(([name, value, note]) => (
+          <Fact key={name} name={name} value={value} note={note} />
+        ))}
+      </SimpleGrid>
+      <VisuallyHidden role="status">
+        {formatCount(run.counts.done)} of {formatCount(run.counts.total)} done
+        {run.finished_at === null ? '' : `, score ${formatScore(run.scores.mean)}`}
+      </VisuallyHidden>
+    </>
   );
 }
 
@@ -18,7 +31,6 @@ type FactOfRun = readonly [name: string, value: string, note?: string];
 
 function factsOf(run: WatchedRun): readonly FactOfRun[] {
   const { counts, scores, usage, cost, latency_ms } = run;
-  const [low, high] = scores.ci95 ?? [];
   const elapsedMs =
     run.started_at === null
       ? null
@@ -34,20 +46,22 @@ function factsOf(run: WatchedRun): readonly FactOfRun[] {
     run.finished_at === null && run.progress?.remaining_ms != null
       ? [`${formatDuration(run.progress.remaining_ms)} left`]
       : [];
+  const wrong = Math.max(0, counts.ok - scores.passed);
   const tokens = usage.input_tokens + usage.output_tokens;
   return [
+    ['Score', scoreText(scores), intervalText(run)],
     [
-      'Score',
-      formatScore(scores.mean),
-      low === undefined || high === undefined ? undefined : `${formatScore(low)} to ${formatScore(high)}`,
+      'Right',
+      formatCount(scores.passed),
+      `${formatPercent(scores.pass_rate)} of ${formatCount(counts.done)}`,
     ],
-    ['Passed', formatPercent(scores.pass_rate), formatCount(scores.passed)],
-    ['Done', formatCount(counts.done), `of ${formatCount(counts.total)}`],
+    ['Wrong', formatCount(wrong), wrong === 0 ? undefined : `of ${formatCount(counts.ok)} scored`],
     [
-      'Failed',
+      'No answer',
       formatCount(counts.failed),
-      counts.unscored === 0 ? undefined : `${formatCount(counts.unscored)} unscored`,
+      counts.unscored === 0 ? undefined : `${formatCount(counts.unscored)} not scored`,
     ],
+    ['Done', formatCount(counts.done), `of ${formatCount(counts.total)}`],
     ['Time', elapsedMs === null ? '–' : formatDuration(elapsedMs), [...rate, ...left].join(', ')],
     [
       'Latency',
@@ -61,4 +75,22 @@ function factsOf(run: WatchedRun): readonly FactOfRun[] {
     ],
     ['Cost', formatCost(cost)],
   ];
+}
+
+/** Fewer scored results say little, whatever their interval is. */
+const FEW = 10;
+
+/** A score with half the width of its interval: `0.813 ± 0.036`. */
+export function scoreText({ mean, ci95 }: Pick<Run['scores'], 'mean' | 'ci95'>): string {
+  const [low, high] = clampedInterval(ci95) ?? [];
+  if (mean === null || low === undefined || high === undefined) return formatScore(mean);
+  return `${formatScore(mean)} ± ${((high - low) / 2).toFixed(3)}`;
+}
+
+function intervalText({ scores, counts }: Run): string | undefined {
+  if (scores.mean === null) return undefined;
+  const of = `${formatCount(counts.ok)} scored`;
+  if (counts.ok < FEW) return `of ${of}: too few to say much`;
+  const interval = clampedInterval(scores.ci95);
+  return interval === null ? `of ${of}` : `95 %: ${interval.map(formatScore).join(' to ')}, of ${of}`;
 }

@@ -2,7 +2,6 @@ import { Button, Group, Select, Text } from '@mantine/core';
 import { IconArrowsDiff, IconPlus } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
@@ -12,7 +11,7 @@ import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Pager } from '../ui/layout/pager.tsx';
-import { RUN_STATUSES } from './runs-search.ts';
+import { RUN_STATUSES, type RunsSearch } from './runs-search.ts';
 import { RunsTable } from './runs-table.tsx';
 
 const route = getRouteApi('/runs');
@@ -23,10 +22,11 @@ const IDLE_REFRESH_MS = 15_000;
 /** The runs: a table with filters and pages, from which some can be compared. */
 export function RunsPage() {
   const api = useApi();
-  const { dataset, status, cursor } = route.useSearch();
+  const search = route.useSearch();
+  const { dataset, status, cursor } = search;
   const navigate = route.useNavigate();
   const canEdit = useCan('editor');
-  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const chosen = search.chosen?.split(',') ?? [];
   const found = useQuery({
     queryKey: ['runs', { dataset, status, cursor }],
     queryFn: ({ signal }) =>
@@ -39,8 +39,16 @@ export function RunsPage() {
         ? REFRESH_MS
         : IDLE_REFRESH_MS,
   });
-  const toggle = (id: string): void =>
-    setChosen((before) => (before.includes(id) ? before.filter((one) => one !== id) : [...before, id]));
+  const change = (changes: Partial<RunsSearch>, isNew = true): void =>
+    void navigate({
+      search: (before) => ({ ...before, ...(isNew && { cursor: undefined }), ...changes }),
+      replace: !isNew,
+      resetScroll: false,
+    });
+  const toggle = (id: string): void => {
+    const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id];
+    change({ chosen: next.join(',') || undefined }, false);
+  };
   return (
     <Page
       title="Runs"
@@ -71,9 +79,7 @@ export function RunsPage() {
           w={150}
           clearable
           value={status ?? null}
-          onChange={(value) =>
-            void navigate({ search: { dataset, status: RUN_STATUSES.find((one) => one === value) } })
-          }
+          onChange={(value) => change({ status: RUN_STATUSES.find((one) => one === value) })}
           data={RUN_STATUSES}
         />
         <DatasetSelect
@@ -82,7 +88,7 @@ export function RunsPage() {
           size="xs"
           w={260}
           value={dataset ?? null}
-          onChange={(id) => void navigate({ search: { status, dataset: id ?? undefined } })}
+          onChange={(id) => change({ dataset: id ?? undefined })}
         />
       </Group>
       {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
@@ -103,7 +109,7 @@ export function RunsPage() {
             what="runs"
             isFirst={cursor === undefined}
             nextCursor={found.data.meta.next_cursor}
-            onCursor={(next) => void navigate({ search: { dataset, status, cursor: next } })}
+            onCursor={(next) => change({ cursor: next })}
           />
         </>
       )}

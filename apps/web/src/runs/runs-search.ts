@@ -10,18 +10,22 @@ export interface RunsSearch {
   readonly dataset?: string;
   readonly status?: (typeof RUN_STATUSES)[number];
   readonly cursor?: string;
+  /** Ids of the runs to compare, joined by commas. */
+  readonly chosen?: string;
 }
 
 /** What the address of a run's page states. */
 export interface RunSearch {
   readonly tab?: (typeof RUN_TABS)[number];
   readonly status?: (typeof RESULT_STATUSES)[number];
-  readonly passed?: 'true' | 'false';
+  readonly passed?: boolean;
   readonly section?: string;
   readonly type?: string;
   readonly tag?: string;
   readonly finish_reason?: string;
   readonly q?: string;
+  /** Keys of the columns of the list, joined by commas. */
+  readonly columns?: string;
   /** Position of the open result in the list. */
   readonly result?: number;
 }
@@ -32,25 +36,24 @@ export function parseRunsSearch(search: RawSearch): RunsSearch {
     dataset: textOf(search, 'dataset'),
     status: oneOf(search, 'status', RUN_STATUSES),
     cursor: textOf(search, 'cursor'),
+    chosen: textOf(search, 'chosen'),
   };
 }
+
+const PASSED: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 /** Reads the address of a run's page; what it does not know is left out. */
 export function parseRunSearch(search: RawSearch): RunSearch {
   return {
     tab: oneOf(search, 'tab', RUN_TABS),
     status: oneOf(search, 'status', RESULT_STATUSES),
-    passed:
-      textOf(search, 'passed') === 'true'
-        ? 'true'
-        : textOf(search, 'passed') === 'false'
-          ? 'false'
-          : undefined,
+    passed: PASSED[textOf(search, 'passed') ?? ''],
     section: textOf(search, 'section'),
     type: textOf(search, 'type'),
     tag: textOf(search, 'tag'),
     finish_reason: textOf(search, 'finish_reason'),
     q: textOf(search, 'q'),
+    columns: textOf(search, 'columns'),
     result: indexOf(search, 'result'),
   };
 }

@@ -1,4 +1,4 @@
-import { Checkbox } from '@mantine/core';
+import { Checkbox, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
@@ -7,8 +7,9 @@ import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Age } from '../ui/text/age.tsx';
-import { formatCost, formatCount, formatPercent, formatScore } from '../ui/text/formats.ts';
-import { nameOf, type Run } from './use-run.ts';
+import { formatCost, formatCount, formatPercent } from '../ui/text/formats.ts';
+import { scoreText } from './run-summary.tsx';
+import { modelOf, nameOf, type Run } from './use-run.ts';
 
 const NUMBERS: readonly Column<Run>[] = [
   { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
@@ -18,12 +19,17 @@ const NUMBERS: readonly Column<Run>[] = [
     cell: ({ counts: { done, total } }) =>
       done === total ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`,
   },
-  { header: 'Score', align: 'end', cell: ({ scores }) => formatScore(scores.mean) },
-  { header: 'Passed', align: 'end', cell: ({ scores }) => formatPercent(scores.pass_rate) },
+  { header: 'Score', align: 'end', cell: ({ scores }) => scoreText(scores) },
+  { header: 'Right', align: 'end', cell: ({ scores }) => formatPercent(scores.pass_rate) },
   {
-    header: 'Failed',
+    header: 'No answer',
     align: 'end',
     cell: ({ counts: { failed } }) => (failed === 0 ? '–' : formatCount(failed)),
+  },
+  {
+    header: 'Tokens',
+    align: 'end',
+    cell: ({ usage }) => formatCount(usage.input_tokens + usage.output_tokens),
   },
   { header: 'Cost', align: 'end', cell: ({ cost }) => formatCost(cost) },
   { header: 'Created', cell: ({ created_at }) => <Age since={created_at} /> },
@@ -64,6 +70,16 @@ export function RunsTable({
       ),
     },
     {
+      header: 'Model',
+      maxWidth: 220,
+      wraps: true,
+      cell: (run) => (
+        <Text span size="sm" c="dimmed">
+          {run.source_run_id === null ? (modelOf(run) ?? '–') : 'scored again'}
+        </Text>
+      ),
+    },
+    {
       header: 'Dataset',
       maxWidth: 260,
       wraps: true,
@@ -78,7 +94,7 @@ export function RunsTable({
   return (
     <Columns
       label="Table of runs"
-      minWidth={900}
+      minWidth={1080}
       highlightOnHover
       columns={columns}
       rows={runs}

@@ -42,6 +42,11 @@ function followRun(queries: QueryClient, run: WatchedRun): void {
   void queries.invalidateQueries({ queryKey: ['results', run.id] });
 }
 
+/** The model that a run asks; null without one. */
+export function modelOf({ config }: Pick<Run, 'config'>): string | null {
+  return (config as { readonly provider?: { readonly model?: string } }).provider?.model ?? null;
+}
+
 /** What a run of a provider without a model is called. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { item_field: 'Answers in the items', echo: 'Echo' };
 

@@ -2,7 +2,7 @@ import { Button, Center, Paper, PasswordInput, Stack, Text, Title } from '@manti
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { ApiProblem, dataOf } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { sessionKey } from './session-key.ts';
 
@@ -59,7 +59,14 @@ export function SignInForm() {
         <Button type="submit" loading={signIn.isPending} disabled={key === ''}>
           Sign in
         </Button>
-        {signIn.error !== null && <ErrorView error={signIn.error} />}
+        {signIn.error !== null &&
+          (signIn.error instanceof ApiProblem && signIn.error.status === 401 ? (
+            <Text size="sm" c="var(--mantine-color-error)" role="alert">
+              This key is not known.
+            </Text>
+          ) : (
+            <ErrorView error={signIn.error} />
+          ))}
       </Stack>
     </form>
   );

@@ -42,7 +42,7 @@ export function SettingsPage() {
           <ServiceSettings key={JSON.stringify(found.data)} settings={found.data} />
         )}
         <SessionPart />
-        <TourPart />
+        {useCan('editor') && <TourPart />}
       </Stack>
     </Page>
   );

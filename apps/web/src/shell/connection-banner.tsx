@@ -2,6 +2,7 @@ import { Alert } from '@mantine/core';
 import { IconPlugConnectedX } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import { serviceResponds } from '../api/service-responds.ts';
 import { useConnection } from './connection.ts';
 
 const RETRY_MS = 2000;
@@ -13,11 +14,7 @@ export function ConnectionBanner() {
   useEffect(() => {
     if (!isLost) return;
     const timer = setInterval(async () => {
-      const isBack = await fetch('/healthz').then(
-        ({ ok }) => ok,
-        () => false,
-      );
-      if (!isBack) return;
+      if (!(await serviceResponds())) return;
       connection.set(false);
       await queries.invalidateQueries();
     }, RETRY_MS);

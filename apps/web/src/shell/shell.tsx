@@ -12,10 +12,14 @@ import {
   IconUpload,
 } from '@tabler/icons-react';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
 import { SessionBoundary, useCan } from '../session/session.tsx';
 import { Tour } from '../tour/tour.tsx';
+import { NavigatedProvider } from '../ui/layout/navigated.ts';
+import { Page } from '../ui/layout/page.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { DropAnywhere } from './drop-anywhere.tsx';
+import { Keys } from './keys.tsx';
 
 const PAGES = [
   { to: '/datasets', label: 'Datasets', icon: IconDatabase, role: 'viewer' },
@@ -27,6 +31,12 @@ const PAGES = [
   { to: '/status', label: 'Status', icon: IconActivity, role: 'viewer' },
   { to: '/settings', label: 'Settings', icon: IconSettings, role: 'viewer' },
 ] as const;
+
+/** Pages with a form that only editors may send. */
+const EDITORS_ONLY: readonly string[] = [
+  ...PAGES.filter(({ role }) => role === 'editor').map(({ to }) => to),
+  '/runs/new',
+];
 
 /** The frame of every page: navigation, banner, and the page itself. */
 export function Shell() {
@@ -40,6 +50,12 @@ export function Shell() {
 function Frame() {
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const canEdit = useCan('editor');
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const isAllowed = canEdit || !EDITORS_ONLY.includes(path);
+  const [firstPath] = useState(path);
+  const hasLeft = useRef(false);
+  hasLeft.current ||= path !== firstPath;
+  const navigated = hasLeft.current ? path : null;
   return (
     <AppShell
       header={{ height: { base: 48, sm: 0 } }}
@@ -73,12 +89,21 @@ function Frame() {
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
         <ConnectionBanner />
-        <Outlet />
+        <NavigatedProvider value={navigated}>{isAllowed ? <Outlet /> : <NotAllowed />}</NavigatedProvider>
         {canEdit && <DropAnywhere />}
-        <Tour />
+        {canEdit && <Tour />}
+        <Keys />
         <Box h={24} />
       </AppShell.Main>
     </AppShell>
+  );
+}
+
+function NotAllowed() {
+  return (
+    <Page title="Not allowed">
+      <Text>Your key may look at datasets and runs. Adding some takes a key with the role editor.</Text>
+    </Page>
   );
 }
 

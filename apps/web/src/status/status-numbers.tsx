@@ -75,15 +75,31 @@ export function StatusNumbers({
           note="since the start"
         />
         <Fact
+          name="Requests to models"
+          value={formatCount(sumOf(samples, 'svc_provider_requests_total'))}
+          note={`${formatCount(sumOf(samples, 'svc_provider_tokens_total'))} tokens since the start`}
+        />
+        <Fact
+          name="Requests to the hub"
+          value={formatCount(sumOf(samples, 'svc_hub_requests_total'))}
+          note="since the start"
+        />
+        <Fact
           name="Results of runs"
           value={formatCount(sumOf(samples, 'svc_run_items_total'))}
           note="since the start"
         />
       </SimpleGrid>
-      <SimpleGrid cols={{ base: 2, sm: 4 }}>
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }}>
         <Counts title="Queue" samples={samples} name="svc_queue_jobs" label="state" />
         <Counts title="Runs" samples={samples} name="svc_runs_total" label="status" />
         <Counts title="Imports" samples={samples} name="svc_dataset_imports_total" label="outcome" />
+        <Counts
+          title="Requests to models"
+          samples={samples}
+          name="svc_provider_requests_total"
+          label="outcome"
+        />
         <Counts title="Responses" samples={samples} name="svc_http_requests_total" label="status_code" />
       </SimpleGrid>
     </Stack>

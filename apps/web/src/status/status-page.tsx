@@ -37,9 +37,14 @@ export function StatusPage() {
     <Page
       title="Status"
       actions={
-        <Anchor href="/docs" size="sm">
-          API documentation
-        </Anchor>
+        <>
+          <Anchor href="/metrics" size="sm">
+            Metrics
+          </Anchor>
+          <Anchor href="/docs" size="sm">
+            API documentation
+          </Anchor>
+        </>
       }
     >
       <Group gap="xs" role="status">

@@ -24,7 +24,7 @@ export const TOUR_STEPS: readonly TourStep[] = [
   },
   {
     title: 'Run it',
-    text: 'Press “New run”, and start it with “Echo” or “Answers in the items”: they need no model and no key.',
+    text: 'Press “New run”, choose “Answers in the items”, and start it: it needs no model and no key, and shows how items are scored.',
     route: '/datasets',
     isDone: (path) => /^\/runs\/[0-9a-f-]{36}$/.test(path),
   },

@@ -7,15 +7,18 @@ export function MenuButton({
   label,
   icon,
   isPending = false,
+  isLasting = false,
   children,
 }: {
   readonly label: string;
   readonly icon: ReactNode;
   readonly isPending?: boolean;
+  /** Whether it stays open after a choice. */
+  readonly isLasting?: boolean;
   readonly children: ReactNode;
 }) {
   return (
-    <Menu position="bottom-end">
+    <Menu position="bottom-end" closeOnItemClick={!isLasting}>
       <Menu.Target>
         <Button
           size="xs"

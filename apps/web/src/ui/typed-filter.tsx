@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core';
+import { Autocomplete, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
 import { useEffect, useState } from 'react';
@@ -11,27 +11,39 @@ export function TypedFilter({
   value,
   onChange,
   isWide = false,
+  suggestions,
+  onFocus,
 }: {
   readonly label: string;
   readonly value: string | undefined;
   readonly onChange: (text: string | undefined) => void;
   readonly isWide?: boolean;
+  /** Values that exist. */
+  readonly suggestions?: readonly string[];
+  readonly onFocus?: () => void;
 }) {
   const [text, setText] = useState(value ?? '');
   useEffect(() => setText(value ?? ''), [value]);
   const send = useDebouncedCallback((typed: string) => onChange(typed === '' ? undefined : typed), TYPING_MS);
-  return (
+  const field = {
+    'aria-label': label,
+    placeholder: label,
+    size: 'xs',
+    w: isWide ? 240 : 150,
+    value: text,
+    onFocus,
+  } as const;
+  const type = (typed: string): void => {
+    setText(typed);
+    send(typed);
+  };
+  return suggestions === undefined ? (
     <TextInput
-      aria-label={label}
-      placeholder={label}
-      size="xs"
-      w={isWide ? 240 : 120}
+      {...field}
       leftSection={isWide ? <IconSearch size={14} /> : undefined}
-      value={text}
-      onChange={(event) => {
-        setText(event.currentTarget.value);
-        send(event.currentTarget.value);
-      }}
+      onChange={(event) => type(event.currentTarget.value)}
     />
+  ) : (
+    <Autocomplete {...field} data={suggestions} limit={50} onChange={type} />
   );
 }

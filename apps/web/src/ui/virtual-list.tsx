@@ -1,3 +1,4 @@
+import { useHotkeys } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 
@@ -9,9 +10,11 @@ export const MAX_ROWS = 1_000_000;
 
 const PAGE_ROWS = 10;
 
+const HEADER_HEIGHT = 28;
+
 /**
  * A list of any length, of which only what is visible is in the page. Its rows are chosen by a click, or with the arrow
- * keys, Page Up, Page Down, Home and End.
+ * keys, Page Up, Page Down, Home and End, and from anywhere in the page with j and k.
  */
 export function VirtualList({
   label,
@@ -20,7 +23,10 @@ export function VirtualList({
   onSelect,
   onRange,
   renderRow,
+  total,
   columns,
+  headers,
+  minWidth,
 }: {
   readonly label: string;
   readonly count: number;
@@ -30,8 +36,14 @@ export function VirtualList({
   /** Tells which rows are in the page. */
   readonly onRange?: (first: number, last: number) => void;
   readonly renderRow: (index: number) => ReactNode;
+  /** How many rows there are, where not all can be shown. */
+  readonly total?: number;
   /** Widths of the cells, as `grid-template-columns`. */
   readonly columns: string;
+  /** Names of the columns, which stay above the rows. */
+  readonly headers?: readonly string[];
+  /** In pixels: where there is less room, the rows scroll sideways. */
+  readonly minWidth?: number;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -46,15 +58,22 @@ export function VirtualList({
   const last = rows.at(-1)?.index ?? 0;
   useEffect(() => onRange?.(first, last), [first, last, onRange]);
   useEffect(() => {
-    if (selected !== undefined && selected < count) showRow(scroller.current, selected);
-  }, [selected, count]);
+    if (selected !== undefined && selected < count)
+      showRow(scroller.current, selected, headers === undefined ? 0 : HEADER_HEIGHT);
+  }, [selected, count, headers]);
 
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const next = nextOf(event.key, selected, count);
-    if (next === undefined) return;
-    event.preventDefault();
-    onSelect(next);
+  const move = (key: string): boolean => {
+    const next = nextOf(key, selected, count);
+    if (next !== undefined) onSelect(next);
+    return next !== undefined;
   };
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (move(event.key)) event.preventDefault();
+  };
+  useHotkeys([
+    ['j', () => move('ArrowDown')],
+    ['k', () => move('ArrowUp')],
+  ]);
   // not before its row is in the page
   const isSelectedShown = rows.some(({ index }) => index === selected);
   return (
@@ -67,17 +86,32 @@ export function VirtualList({
       aria-activedescendant={isSelectedShown ? `${id}-${selected}` : undefined}
       onKeyDown={onKeyDown}
     >
-      <div role="presentation" className="virtual-list-body" style={{ height: list.getTotalSize() }}>
+      {headers !== undefined && (
+        <div
+          aria-hidden="true"
+          className="list-row list-header"
+          style={{ gridTemplateColumns: columns, minWidth, height: HEADER_HEIGHT }}
+        >
+          {headers.map((header) => (
+            <span key={header}>{header}</span>
+          ))}
+        </div>
+      )}
+      <div
+        role="presentation"
+        className="virtual-list-body"
+        style={{ height: list.getTotalSize(), minWidth }}
+      >
         {rows.map(({ index, start }) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys of its rows
+          // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, which a row would take away with it
           <div
             key={index}
             id={`${id}-${index}`}
             role="option"
-            tabIndex={-1}
             aria-selected={index === selected}
             aria-posinset={index + 1}
-            aria-setsize={count}
+            aria-setsize={total ?? count}
             className="list-row virtual-list-row"
             style={{ transform: `translateY(${start}px)`, gridTemplateColumns: columns }}
             onClick={() => onSelect(index)}
@@ -91,10 +125,10 @@ export function VirtualList({
 }
 
 /** Scrolls a row into view, as little as that takes. All rows have one height. */
-function showRow(scroller: HTMLElement | null, index: number): void {
+function showRow(scroller: HTMLElement | null, index: number, headerHeight: number): void {
   if (scroller === null) return;
   const top = index * ROW_HEIGHT;
-  const bottom = top + ROW_HEIGHT;
+  const bottom = top + ROW_HEIGHT + headerHeight;
   if (top < scroller.scrollTop) scroller.scrollTop = top;
   else if (bottom > scroller.scrollTop + scroller.clientHeight)
     scroller.scrollTop = bottom - scroller.clientHeight;

@@ -1,6 +1,8 @@
 import { Alert, Button, Group, Progress, Stack, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { ErrorView } from '../ui/error-view.tsx';
+import { LeaveDialog } from '../ui/form/leave-dialog.tsx';
+import { InView } from '../ui/layout/in-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
 import { formatBytes, formatCount } from '../ui/text/formats.ts';
@@ -49,17 +51,22 @@ export function SendForm({
           </Button>
         )}
       </Group>
-      {upload.state === 'sending' && (
-        <Stack gap={4} role="status">
-          <Progress
-            value={upload.totalBytes === 0 ? 0 : (100 * upload.sentBytes) / upload.totalBytes}
-            aria-label="Progress of the upload"
-          />
-          {formatBytes(upload.sentBytes)} of {formatBytes(upload.totalBytes)}
-        </Stack>
+      {isRunning && <LeaveDialog onLeave={cancel} />}
+      {upload.state !== 'idle' && (
+        <InView state={upload.state}>
+          {upload.state === 'sending' && (
+            <Stack gap={4} role="status">
+              <Progress
+                value={upload.totalBytes === 0 ? 0 : (100 * upload.sentBytes) / upload.totalBytes}
+                aria-label="Progress of the upload"
+              />
+              {formatBytes(upload.sentBytes)} of {formatBytes(upload.totalBytes)}
+            </Stack>
+          )}
+          {upload.state === 'failed' && <ErrorView error={upload.error} />}
+          {upload.state === 'stored' && <Stored dataset={upload.dataset} expectedHash={expectedHash} />}
+        </InView>
       )}
-      {upload.state === 'failed' && <ErrorView error={upload.error} />}
-      {upload.state === 'stored' && <Stored dataset={upload.dataset} expectedHash={expectedHash} />}
     </Stack>
   );
 }

@@ -76,6 +76,23 @@ function RemoteLink({ url }: { readonly url: string }) {
   );
 }
 
+/** A file in a part of a message: its own bytes are shown, any other host gets a link. */
+export function FileView({
+  url,
+  type,
+  name,
+}: {
+  readonly url: string;
+  readonly type: string;
+  readonly name: string;
+}) {
+  return url.startsWith('data:') && SHOWN.test(type) ? (
+    <Shown url={url} type={type} name={name} />
+  ) : (
+    <RemoteLink url={url} />
+  );
+}
+
 function Shown({ url, type, name }: { readonly url: string; readonly type: string; readonly name: string }) {
   if (type.startsWith('image/')) return <img className="asset-image" src={url} alt={name} loading="lazy" />;
   if (type.startsWith('audio/')) return <audio controls preload="none" src={url} aria-label={name} />;

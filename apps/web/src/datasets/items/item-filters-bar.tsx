@@ -1,10 +1,12 @@
 import { Button, Group, Select, Text } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
 import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import type { DatasetSearch } from '../dataset-search.ts';
+import { useOverview } from '../overview/use-overview.ts';
 import type { Dataset } from './item-windows.ts';
 
 const route = getRouteApi('/datasets/$id');
@@ -26,6 +28,9 @@ export function ItemFiltersBar({
       replace: true,
     });
   const { section, type, tag, q } = search;
+  const [isAsked, setAsked] = useState(false);
+  const found = useOverview(isAsked ? dataset.id : null);
+  const tags = [...(found.data?.tags.keys() ?? [])];
   const isFiltered = [section, type, tag, q].some((value) => value !== undefined);
   return (
     <Group gap="xs" role="search" aria-label="Items">
@@ -53,7 +58,13 @@ export function ItemFiltersBar({
         onChange={(value) => change({ type: value ?? undefined })}
         data={type === undefined || ITEM_TYPES.includes(type) ? ITEM_TYPES : [...ITEM_TYPES, type]}
       />
-      <TypedFilter label="Tag" value={tag} onChange={(text) => change({ tag: text })} />
+      <TypedFilter
+        label="Tag"
+        value={tag}
+        suggestions={tags}
+        onFocus={() => setAsked(true)}
+        onChange={(text) => change({ tag: text })}
+      />
       {isFiltered && (
         <Button
           size="xs"

@@ -1,10 +1,28 @@
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { plainText } from '../../ui/text/pretty-json.ts';
 
-/** A message of a conversation. */
+/** A call of a tool in a message. */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: JsonValue;
+}
+
+/** A part of a message: a text, an image or another file, or anything else as it is. */
+export type MessagePart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly url: string; readonly type: string }
+  | { readonly kind: 'call'; readonly call: ToolCall }
+  | { readonly kind: 'other'; readonly value: JsonValue };
+
+/** A message of a conversation. Nothing of it is left out: `rest` has what the other members do not. */
 export interface Message {
   readonly role: string;
-  readonly content: JsonValue;
+  readonly parts: readonly MessagePart[];
+  readonly calls: readonly ToolCall[];
+  /** The call whose result it is. */
+  readonly resultOf: string | undefined;
+  readonly rest: JsonObject;
 }
 
 const inputsOf = (item: JsonObject): JsonObject => {
@@ -16,37 +34,173 @@ const inputsOf = (item: JsonObject): JsonObject => {
 export const inputOf = (item: JsonObject, name: string): JsonValue | undefined =>
   getMember(inputsOf(item), name);
 
+/** The members of an object without some of them. */
+export function without(object: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
+}
+
+/** The members of the inputs that the viewer does not show by name. */
+export const otherInputsOf = (item: JsonObject): JsonObject =>
+  without(inputsOf(item), ['prompt', 'system_prompt', 'messages', 'choices', 'tools']);
+
 /** The conversation of an item; undefined where it has a prompt instead. */
 export function messagesOf(item: JsonObject): readonly Message[] | undefined {
   const messages = inputOf(item, 'messages');
-  if (!Array.isArray(messages)) return undefined;
-  return messages.filter(isJsonObject).map((message) => ({
+  return Array.isArray(messages) ? messages.map(messageOf) : undefined;
+}
+
+const SHOWN = ['role', 'content', 'tool_calls', 'tool_call_id'];
+
+function messageOf(message: JsonValue): Message {
+  if (!isJsonObject(message))
+    return { role: '', parts: [{ kind: 'other', value: message }], calls: [], resultOf: undefined, rest: {} };
+  const content = getMember(message, 'content');
+  const calls = getMember(message, 'tool_calls');
+  const resultOf = getMember(message, 'tool_call_id');
+  return {
     role: plainText(getMember(message, 'role'), 40),
-    content: getMember(message, 'content') ?? null,
-  }));
+    parts: partsOf(content),
+    calls: Array.isArray(calls) ? calls.map(callOf) : [],
+    resultOf: resultOf === undefined ? undefined : plainText(resultOf),
+    rest: without(message, SHOWN),
+  };
+}
+
+function partsOf(content: JsonValue | undefined): readonly MessagePart[] {
+  if (content === undefined || content === null) return [];
+  if (Array.isArray(content)) return content.map(partOf);
+  return [typeof content === 'string' ? { kind: 'text', text: content } : { kind: 'other', value: content }];
+}
+
+/** The media types of audio parts, by their format. */
+const AUDIO_TYPES: Readonly<Record<string, string>> = { wav: 'audio/wav', mp3: 'audio/mpeg' };
+
+function partOf(part: JsonValue): MessagePart {
+  const other = { kind: 'other', value: part } as const;
+  if (typeof part === 'string') return { kind: 'text', text: part };
+  if (!isJsonObject(part)) return other;
+  const names = Object.keys(part).filter((name) => name !== 'type');
+  const member = (name: string): JsonObject => {
+    const value = getMember(part, name);
+    return isJsonObject(value) ? value : {};
+  };
+  switch (getMember(part, 'type')) {
+    case 'text': {
+      const text = getMember(part, 'text');
+      return typeof text === 'string' && names.length === 1 ? { kind: 'text', text } : other;
+    }
+    case 'image_url': {
+      const url = getMember(member('image_url'), 'url');
+      return typeof url === 'string' ? { kind: 'file', url, type: typeOfUrl(url) ?? 'image/*' } : other;
+    }
+    case 'image': {
+      const source = member('source');
+      const data = getMember(source, 'data');
+      const type = plainText(getMember(source, 'media_type'), 100);
+      return typeof data === 'string' ? { kind: 'file', url: `data:${type};base64,${data}`, type } : other;
+    }
+    case 'input_audio': {
+      const audio = member('input_audio');
+      const data = getMember(audio, 'data');
+      const type = AUDIO_TYPES[plainText(getMember(audio, 'format'), 10)];
+      return typeof data === 'string' && type !== undefined
+        ? { kind: 'file', url: `data:${type};base64,${data}`, type }
+        : other;
+    }
+    case 'tool_use':
+      return { kind: 'call', call: callOf(part) };
+    default:
+      return other;
+  }
+}
+
+const typeOfUrl = (url: string): string | undefined => /^data:([\w.+-]+\/[\w.+-]+)[;,]/.exec(url)?.[1];
+
+function callOf(value: JsonValue): ToolCall {
+  const call = isJsonObject(value) ? value : {};
+  const named = getMember(call, 'function');
+  const target = isJsonObject(named) ? named : call;
+  const stated = getMember(target, 'arguments') ?? getMember(target, 'input');
+  const name = plainText(getMember(target, 'name'), 200);
+  const id = plainText(getMember(call, 'id'), 200);
+  return name === '' ? { id, name: 'call', arguments: value } : { id, name, arguments: stated ?? null };
 }
 
 /** The beginning of what an item asks, for a list. */
 export function questionOf(item: JsonObject): string {
   const prompt = inputOf(item, 'prompt');
-  if (prompt !== undefined && prompt !== null) return plainText(prompt);
+  if (prompt !== undefined && prompt !== null)
+    return typeof prompt === 'string' && prompt.trim() === '' ? '(empty prompt)' : plainText(prompt);
   const last = messagesOf(item)?.findLast(({ role }) => role === 'user');
-  return plainText(last?.content ?? getMember(item, 'inputs') ?? item);
+  if (last === undefined) return plainText(getMember(item, 'inputs') ?? item);
+  const texts = last.parts.map((part) => (part.kind === 'text' ? part.text : `[${partName(part)}]`));
+  return plainText(texts.join(' '));
 }
 
-/** The options of a multiple-choice item, each with whether it is the right one. */
-export function choicesOf(item: JsonObject): readonly { text: string; label: string; isRight: boolean }[] {
-  const choices = inputOf(item, 'choices');
-  if (!Array.isArray(choices)) return [];
-  const answer = plainText(getMember(item, 'answer'), 10_000);
-  return choices.map((choice, index) => {
-    const letter = String.fromCharCode(65 + (index % 26));
-    const text = isJsonObject(choice) ? getMember(choice, 'text') : choice;
-    const stated = isJsonObject(choice) ? getMember(choice, 'label') : undefined;
-    const label = stated === undefined ? letter : plainText(stated, 40);
-    const shown = plainText(text, 10_000);
-    return { text: shown, label, isRight: answer !== '' && (answer === shown || answer === label) };
-  });
+const partName = (part: MessagePart): string =>
+  part.kind === 'file' ? (part.type.split('/', 1)[0] ?? 'file') : part.kind;
+
+/** An option of an item, as models are shown it. */
+export interface Choice {
+  readonly text: string;
+  readonly label: string;
+  readonly isRight: boolean;
+}
+
+/**
+ * The options of an item with their labels, and which of them `answer` means. Both follow the checker `choice`: own labels
+ * where every option has a different one, else letters; the answer is a label, a text, a letter, or an index from 0.
+ */
+export function choicesOf(item: JsonObject): readonly Choice[] {
+  const listed = inputOf(item, 'choices');
+  if (!Array.isArray(listed)) return [];
+  const own = listed.map(ownLabel);
+  const hasOwn = own.every((label) => label !== null) && new Set(own).size === own.length;
+  const choices = listed.map((choice, index) => ({
+    text: wholeText((isJsonObject(choice) ? getMember(choice, 'text') : undefined) ?? choice),
+    label: (hasOwn ? own[index] : null) ?? letterOf(index),
+  }));
+  const answer = getMember(item, 'answer');
+  const meant = Array.isArray(answer) ? answer : answer === undefined ? [] : [answer];
+  const right = new Set(meant.map((one) => choiceMeant(one, choices, hasOwn)));
+  return choices.map((choice, index) => ({ ...choice, isRight: right.has(index) }));
+}
+
+function ownLabel(choice: JsonValue): string | null {
+  const label = isJsonObject(choice) ? getMember(choice, 'label') : undefined;
+  if (label === undefined || label === null || Array.isArray(label) || isJsonObject(label)) return null;
+  return wholeText(label).trim() || null;
+}
+
+function choiceMeant(
+  answer: JsonValue,
+  choices: readonly { readonly text: string; readonly label: string }[],
+  hasOwn: boolean,
+): number | undefined {
+  if (answer === null || Array.isArray(answer)) return undefined;
+  if (isJsonObject(answer)) {
+    const named = getMember(answer, 'label') ?? getMember(answer, 'text');
+    return named === undefined || isJsonObject(named) ? undefined : choiceMeant(named, choices, hasOwn);
+  }
+  const text = wholeText(answer).trim();
+  const first = (matches: (choice: { readonly text: string; readonly label: string }) => boolean) => {
+    const at = choices.findIndex(matches);
+    return at === -1 ? undefined : at;
+  };
+  const alike = (one: string): boolean =>
+    one.normalize('NFC').toLowerCase() === text.normalize('NFC').toLowerCase();
+  const byLabel = first(({ label }) => alike(label));
+  const byText = first((one) => one.text.trim() === text) ?? first((one) => alike(one.text.trim()));
+  const byIndex = /^\d{1,9}$/.test(text) && Number(text) < choices.length ? Number(text) : undefined;
+  return (hasOwn ? (byLabel ?? byText) : (byText ?? byLabel)) ?? byIndex;
+}
+
+const wholeText = (value: JsonValue): string => (typeof value === 'string' ? value : canonicalJson(value));
+
+/** A to Z, then AA, AB and so on. */
+function letterOf(index: number): string {
+  const last = String.fromCharCode(65 + (index % 26));
+  return index < 26 ? last : letterOf(Math.floor(index / 26) - 1) + last;
 }
 
 /** An asset of an item with its name, whether the item names its assets or lists them. */

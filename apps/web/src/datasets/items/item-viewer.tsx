@@ -1,15 +1,17 @@
 import { Badge, Box, Group, SegmentedControl, Stack, Text, Title } from '@mantine/core';
-import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { IconCheck } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Part } from '../../ui/layout/part.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
 import { JsonText } from '../../ui/text/json-text.tsx';
-import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { plainText } from '../../ui/text/pretty-json.ts';
 import { RichText } from '../../ui/text/rich-text.tsx';
 import { Value } from '../../ui/text/value.tsx';
 import { AssetList } from './asset-list.tsx';
-import { assetsOf, choicesOf, inputOf, messagesOf, tagsOf } from './item-reading.ts';
+import { assetsOf, choicesOf, inputOf, messagesOf, otherInputsOf, tagsOf, without } from './item-reading.ts';
+import { Members, Tools } from './members.tsx';
+import { Messages } from './messages.tsx';
 
 /** What the viewer shows by name. The exact JSON has everything. */
 const SHOWN = ['id', 'type', 'inputs', 'answer', 'criteria', 'checker', 'assets', 'tags'];
@@ -44,7 +46,7 @@ export function ItemViewer({
               {type}
             </Badge>
             {tagsOf(item).map((tag) => (
-              <Badge key={tag} size="sm" variant="default" tt="none">
+              <Badge key={tag} size="sm" variant="default" tt="none" dir="auto">
                 {tag}
               </Badge>
             ))}
@@ -90,7 +92,10 @@ function ItemParts({
   const answer = getMember(item, 'answer');
   const criteria = getMember(item, 'criteria');
   const checker = getMember(item, 'checker');
-  const rest = Object.fromEntries(Object.entries(item).filter(([name]) => !SHOWN.includes(name)));
+  const meta = getMember(item, 'meta');
+  const tools = inputOf(item, 'tools');
+  const hidden = isJsonObject(meta) ? [...SHOWN, 'meta'] : SHOWN;
+  const more = { ...otherInputsOf(item), ...without(item, hidden) };
   return (
     <>
       {typeof system === 'string' && (
@@ -103,12 +108,12 @@ function ItemParts({
           <Value value={prompt} label="the prompt" />
         </Part>
       )}
-      {messages?.map(({ role, content }, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a conversation has an order and nothing else
-        <Part key={index} order={3} title={role || 'message'}>
-          <Value value={content} label={`message ${index + 1}`} />
+      {messages !== undefined && <Messages messages={messages} />}
+      {Array.isArray(tools) && tools.length > 0 && (
+        <Part order={3} title={`Tools (${tools.length})`}>
+          <Tools tools={tools} />
         </Part>
-      ))}
+      )}
       {choices.length > 0 && (
         <Part order={3} title="Choices">
           <Choices choices={choices} />
@@ -116,19 +121,23 @@ function ItemParts({
       )}
       {answer !== undefined && (
         <Part order={3} title="Answer">
-          <Value value={answer} label="the answer" />
+          <Value value={answer} label="the answer" isCode={getMember(item, 'type') === 'code'} />
         </Part>
       )}
       {Array.isArray(criteria) && criteria.length > 0 && (
         <Part order={3} title="Criteria">
-          <ul className="plain-list">
+          <ol className="criteria">
             {criteria.map((one, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: criteria have an order and nothing else
               <li key={index}>
-                <Value value={one} label={`criterion ${index + 1}`} />
+                {isJsonObject(one) ? (
+                  <Members value={one} />
+                ) : (
+                  <Value value={one} label={`criterion ${index + 1}`} />
+                )}
               </li>
             ))}
-          </ul>
+          </ol>
         </Part>
       )}
       <AssetList assets={assetsOf(item)} datasetId={datasetId} />
@@ -137,9 +146,14 @@ function ItemParts({
           <Value value={checker} label="the checker" />
         </Part>
       )}
-      {Object.keys(rest).length > 0 && (
+      {isJsonObject(meta) && Object.keys(meta).length > 0 && (
+        <Part order={3} title="Metadata">
+          <Members value={meta} />
+        </Part>
+      )}
+      {Object.keys(more).length > 0 && (
         <Part order={3} title="More">
-          <pre className="pre">{prettyJson(rest)}</pre>
+          <Members value={more} />
         </Part>
       )}
     </>
@@ -155,7 +169,7 @@ function Choices({ choices }: { readonly choices: ReturnType<typeof choicesOf> }
             <Text span size="sm" fw={600}>
               {label}
             </Text>
-            <Text span size="sm" className="break">
+            <Text span size="sm" dir="auto" className="break lines">
               {text}
             </Text>
             {isRight && <IconCheck size={16} aria-label="the answer" />}

@@ -83,7 +83,7 @@ function Row({ index, items }: { readonly index: number; readonly items: ReturnT
       <Text span size="xs" c="dimmed" ff="monospace" title={item.id}>
         {item.id || index}
       </Text>
-      <span>{item.question}</span>
+      <span dir="auto">{item.question}</span>
       {item.type === 'freeform' ? (
         <span />
       ) : (

@@ -1,16 +1,20 @@
 import { Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useRecentRuns } from '../../runs/create/use-recent-runs.ts';
+import { nameOf } from '../../runs/use-run.ts';
 import { type Column, Columns } from '../../ui/layout/columns.tsx';
+import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { SourceBadge } from '../../ui/source-badge.tsx';
 import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
-import { formatCount } from '../../ui/text/formats.ts';
+import { formatCount, formatScore } from '../../ui/text/formats.ts';
 import type { DatasetSort } from './datasets-search.ts';
 
 type Summary = ResponseOf<'/datasets', 'get'>['data'][number];
 
-const COLUMNS: readonly Column<Summary, DatasetSort>[] = [
+const columnsOf = (scoreOf: (id: string) => ReactNode): readonly Column<Summary, DatasetSort>[] => [
   {
     header: 'Name',
     maxWidth: 420,
@@ -29,9 +33,19 @@ const COLUMNS: readonly Column<Summary, DatasetSort>[] = [
       </>
     ),
   },
-  { header: 'Items', sort: ['-items', 'items'], cell: ({ item_count }) => formatCount(item_count) },
-  { header: 'Sections', cell: ({ section_count }) => formatCount(section_count) },
-  { header: 'Files', cell: ({ asset_count }) => (asset_count === 0 ? '–' : formatCount(asset_count)) },
+  {
+    header: 'Items',
+    align: 'end',
+    sort: ['-items', 'items'],
+    cell: ({ item_count }) => formatCount(item_count),
+  },
+  { header: 'Last score', align: 'end', cell: ({ id }) => scoreOf(id) },
+  { header: 'Sections', align: 'end', cell: ({ section_count }) => formatCount(section_count) },
+  {
+    header: 'Files',
+    align: 'end',
+    cell: ({ asset_count }) => (asset_count === 0 ? '–' : formatCount(asset_count)),
+  },
   { header: 'Source', wraps: true, cell: ({ schema }) => <SourceBadge schema={schema} /> },
   {
     header: 'Hash',
@@ -52,12 +66,23 @@ export function DatasetsTable({
   readonly sort?: DatasetSort | undefined;
   readonly onSort: (sort: DatasetSort) => void;
 }) {
+  const recent = useRecentRuns();
+  const scoreOf = (id: string): ReactNode => {
+    const run = recent.find(({ dataset_id, scores }) => dataset_id === id && scores.mean !== null);
+    return run === undefined ? (
+      '–'
+    ) : (
+      <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm" title={nameOf(run)}>
+        {formatScore(run.scores.mean)}
+      </LinkAnchor>
+    );
+  };
   return (
     <Columns
       label="Table of datasets"
-      minWidth={640}
+      minWidth={720}
       highlightOnHover
-      columns={COLUMNS}
+      columns={columnsOf(scoreOf)}
       rows={datasets}
       keyOf={({ id }) => id}
       sort={sort}

@@ -68,6 +68,7 @@ export function RunActions({ run }: { readonly run: Run }) {
           ['Package with the dataset', `/datasets/${run.dataset_id}/export?run_id=${run.id}`],
           ['Results as JSON Lines', `/runs/${run.id}/results.jsonl`],
           ['Results as CSV', `/runs/${run.id}/results.csv`],
+          ['Results as CSV for Excel', `/runs/${run.id}/results.csv?excel=true`],
           ['Results as Parquet', `/runs/${run.id}/results.parquet`],
         ]}
       />

@@ -7,6 +7,7 @@ import { type GroupScore, ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
+import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 import { readMeasures } from './read-measures.ts';
 
@@ -19,6 +20,8 @@ type Groups = NonNullable<Run['scores']['by_section']>;
 /** The scores of a run by section, type and tag, how its results ended, and their latencies and tokens. */
 export default function ChartsTab({ run }: { readonly run: Run }) {
   const navigate = route.useNavigate();
+  const show = (filter: RunSearch): void =>
+    void navigate({ search: ({ columns }) => ({ columns, ...filter }) });
   const isActive = run.finished_at === null;
   const measures = useQuery({
     queryKey: ['measures', run.id, run.finished_at],
@@ -32,13 +35,17 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
   return (
     <Stack>
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <ScoreBars title="Score by section" groups={groupsOf(by_section)} />
-        <ScoreBars title="Score by type" groups={groupsOf(by_type)} />
-        <ScoreBars title="Score by tag" groups={groupsOf(by_tag)} />
+        <ScoreBars
+          title="Score by section"
+          groups={groupsOf(by_section)}
+          onChoose={(section) => show({ section })}
+        />
+        <ScoreBars title="Score by type" groups={groupsOf(by_type)} onChoose={(type) => show({ type })} />
+        <ScoreBars title="Score by tag" groups={groupsOf(by_tag)} onChoose={(tag) => show({ tag })} />
         <CountBars
           title="Finish reasons"
           counts={new Map(Object.entries(run.finish_reasons ?? {}))}
-          onChoose={(finish_reason) => void navigate({ search: { finish_reason } })}
+          onChoose={(finish_reason) => show({ finish_reason })}
         />
       </SimpleGrid>
       {measures.error !== null && (

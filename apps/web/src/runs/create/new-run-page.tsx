@@ -63,7 +63,6 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
     initialValues: initial,
     validate: problemsOf,
     validateInputOnChange: true,
-    // what was refused may be right now
     onValuesChange: () => start.reset(),
   });
   const { values } = form;

@@ -40,19 +40,24 @@ export function ResultFilters({
   );
   return (
     <Group gap="xs" role="search" aria-label="Results">
-      <TypedFilter label="Search outputs" value={q} onChange={(text) => onChange({ q: text })} isWide />
+      <TypedFilter
+        label="Search outputs, reasons, errors"
+        value={q}
+        onChange={(text) => onChange({ q: text })}
+        isWide
+      />
       {choice('Status', status, RESULT_STATUSES, 'status')}
       <Select
-        aria-label="Passed"
-        placeholder="Passed"
+        aria-label="Answer"
+        placeholder="Answer"
         size="xs"
         w={130}
         clearable
-        value={passed ?? null}
-        onChange={(next) => onChange({ passed: next === 'true' || next === 'false' ? next : undefined })}
+        value={passed === undefined ? null : String(passed)}
+        onChange={(next) => onChange({ passed: next === null ? undefined : next === 'true' })}
         data={[
-          { value: 'true', label: 'passed' },
-          { value: 'false', label: 'not passed' },
+          { value: 'true', label: 'right' },
+          { value: 'false', label: 'wrong' },
         ]}
       />
       {choice('Section', section, Object.keys(by_section ?? {}), 'section')}

@@ -1,4 +1,4 @@
-import { Badge, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Badge, CloseButton, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
@@ -11,19 +11,31 @@ import { Part } from '../../ui/layout/part.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
 import { formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
+import { RichText } from '../../ui/text/rich-text.tsx';
 import { Value } from '../../ui/text/value.tsx';
-import type { Result, Run } from '../use-run.ts';
+import type { Run } from '../use-run.ts';
+import { FailureView } from './failure-view.tsx';
+import type { ListedResult } from './result-columns.tsx';
 
 /** One result: output, score and explanation, with the item below. */
-export function ResultPane({ run, result }: { readonly run: Run; readonly result: Result }) {
+export function ResultPane({
+  run,
+  result,
+  onClose,
+}: {
+  readonly run: Run;
+  readonly result: ListedResult;
+  readonly onClose: () => void;
+}) {
   return (
     <Stack gap={0}>
       <Stack gap="md" p="md">
         <Group gap="sm">
+          <CloseButton className="wide-only" aria-label="Close the result" onClick={onClose} />
           <StatusBadge status={result.status} />
           {result.passed !== null && (
             <Badge size="sm" color={result.passed ? 'teal' : 'red'} variant="dot" tt="none">
-              {result.passed ? 'passed' : 'not passed'}
+              {result.passed ? 'right' : 'wrong'}
             </Badge>
           )}
           <Text size="sm">Score {formatScore(result.score)}</Text>
@@ -53,20 +65,26 @@ export function ResultPane({ run, result }: { readonly run: Run; readonly result
             </Text>
           )}
         </Group>
-        <SimpleGrid cols={1}>
+        {result.error !== null && <FailureView failure={result.error} what="result" />}
+        <SimpleGrid cols={{ base: 1, xs: result.expected === '' ? 1 : 2 }}>
+          {result.expected !== '' && (
+            <Part title="Expected">
+              <RichText text={result.expected} label="what is expected" isCode={result.type === 'code'} />
+            </Part>
+          )}
           {result.output !== null && result.output !== undefined && (
             <Part title="Output">
-              <Value value={result.output as JsonValue} label="the output" />
+              <Value value={result.output as JsonValue} label="the output" isCode={result.type === 'code'} />
             </Part>
           )}
-          {result.explanation !== null && (
-            <Part title="Explanation">
-              <Value value={result.explanation} label="the explanation" />
-            </Part>
-          )}
-          {result.error !== null && (
-            <ErrorView error={new Error(`${result.error.code ?? 'failed'}: ${result.error.message ?? ''}`)} />
-          )}
+        </SimpleGrid>
+        {result.explanation !== null && (
+          <Part title="Why">
+            <Value value={result.explanation} label="the explanation" />
+          </Part>
+        )}
+        <PromptsOfRun run={run} />
+        <SimpleGrid cols={1}>
           {result.omitted_assets !== null && result.omitted_assets.length > 0 && (
             <Part title="Files that the model was not sent">
               <Text size="sm" className="break">
@@ -76,7 +94,7 @@ export function ResultPane({ run, result }: { readonly run: Run; readonly result
           )}
           {result.usage !== null && (
             <Part title="Usage">
-              <Text size="sm">{plainText(result.usage as JsonValue)}</Text>
+              <Text size="sm">{usageText(result.usage as JsonObject)}</Text>
             </Part>
           )}
         </SimpleGrid>
@@ -84,6 +102,32 @@ export function ResultPane({ run, result }: { readonly run: Run; readonly result
       <ResultItem run={run} section={result.section} orderIndex={result.order_index} />
     </Stack>
   );
+}
+
+/** What the run asks besides the prompt of the item. */
+function PromptsOfRun({ run }: { readonly run: Run }) {
+  const { system_prompt, prompt_template } = run.config as {
+    readonly system_prompt?: string | null;
+    readonly prompt_template?: string | null;
+  };
+  const prompts = [
+    ['System prompt of the run', system_prompt],
+    ['Template of the run, filled in with the item below', prompt_template],
+  ] as const;
+  return prompts.map(([title, text]) =>
+    text == null ? null : (
+      <Part key={title} title={title}>
+        <pre className="pre">{text}</pre>
+      </Part>
+    ),
+  );
+}
+
+/** Counts of tokens in words: `7 prompt tokens, 12 completion tokens`. */
+function usageText(usage: JsonObject): string {
+  return Object.entries(usage)
+    .map(([name, value]) => `${plainText(value)} ${name.replaceAll('_', ' ')}`)
+    .join(', ');
 }
 
 function ResultItem({

@@ -24,7 +24,7 @@ export function CountBars({
           <li key={name}>
             <UnstyledButton className="count-row" onClick={() => onChoose(name)}>
               <Group justify="space-between" gap="xs" wrap="nowrap">
-                <Text span size="sm" className="ellipsis">
+                <Text span size="sm" dir="auto" className="ellipsis">
                   {name}
                 </Text>
                 <Text span size="sm" c="dimmed" className="numbers">

@@ -3,17 +3,21 @@ import { COLORS } from './chart-style.ts';
 const WIDTH = 160;
 const HEIGHT = 14;
 
-/** A difference of scores with its interval, on a scale from -1 to 1. Anything beyond the scale is not drawn. */
+/** A difference of scores with its interval, on a scale around 0. Anything beyond the scale is not drawn. */
 export function IntervalBar({
   value,
   low,
   high,
+  scale,
 }: {
   readonly value: number;
   readonly low: number;
   readonly high: number;
+  /** The difference at either end. */
+  readonly scale: number;
 }) {
-  const at = (difference: number): number => ((Math.min(1, Math.max(-1, difference)) + 1) / 2) * WIDTH;
+  const at = (difference: number): number =>
+    ((Math.min(scale, Math.max(-scale, difference)) / scale + 1) / 2) * WIDTH;
   const middle = HEIGHT / 2;
   return (
     <svg

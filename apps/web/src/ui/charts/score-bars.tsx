@@ -1,6 +1,6 @@
-import { Table, Text } from '@mantine/core';
+import { Anchor, Table, Text } from '@mantine/core';
 import { type Column, Columns } from '../layout/columns.tsx';
-import { formatCount, formatScore } from '../text/formats.ts';
+import { clampedInterval, formatCount, formatScore } from '../text/formats.ts';
 
 /** A score of one group, with the interval that holds the true mean in 95 % of samples. */
 export interface GroupScore {
@@ -12,16 +12,31 @@ export interface GroupScore {
 
 const MAX_ROWS = 100;
 
-const COLUMNS: readonly Column<GroupScore>[] = [
-  {
-    header: 'Group',
-    width: '28%',
-    cell: ({ name }) => (
-      <Text size="sm" truncate title={name}>
+const nameColumn = (onChoose: ((name: string) => void) | undefined): Column<GroupScore> => ({
+  header: 'Group',
+  width: '28%',
+  cell: ({ name }) =>
+    onChoose === undefined ? (
+      <Text size="sm" truncate dir="auto" title={name}>
         {name}
       </Text>
+    ) : (
+      <Anchor
+        component="button"
+        type="button"
+        size="sm"
+        maw="100%"
+        truncate
+        dir="auto"
+        title={name}
+        onClick={() => onChoose(name)}
+      >
+        {name}
+      </Anchor>
     ),
-  },
+});
+
+const NUMBERS: readonly Column<GroupScore>[] = [
   { header: '0 to 1', cell: (group) => <ScoreBar group={group} /> },
   { header: 'Score', width: 60, align: 'end', cell: ({ mean }) => formatScore(mean) },
   {
@@ -31,7 +46,7 @@ const COLUMNS: readonly Column<GroupScore>[] = [
     visibleFrom: 'xs',
     cell: ({ ci95 }) => (
       <Text span size="xs" c="dimmed">
-        {ci95 === null ? '–' : ci95.map(formatScore).join(' to ')}
+        {clampedInterval(ci95)?.map(formatScore).join(' to ') ?? '–'}
       </Text>
     ),
   },
@@ -52,9 +67,12 @@ const COLUMNS: readonly Column<GroupScore>[] = [
 export function ScoreBars({
   title,
   groups,
+  onChoose,
 }: {
   readonly title: string;
   readonly groups: readonly GroupScore[];
+  /** Shows what is in a group. */
+  readonly onChoose?: (name: string) => void;
 }) {
   if (groups.length === 0) return null;
   return (
@@ -66,9 +84,9 @@ export function ScoreBars({
         layout="fixed"
         captionSide="top"
         caption={<Table.Caption className="chart-title">{title}</Table.Caption>}
-        columns={COLUMNS}
+        columns={[nameColumn(onChoose), ...NUMBERS]}
         rows={groups.slice(0, MAX_ROWS)}
-        keyOf={({ name }) => name}
+        keyOf={({ name }, index) => `${index} ${name}`}
       />
       {groups.length > MAX_ROWS && (
         <Text size="xs" c="dimmed">
@@ -82,7 +100,7 @@ export function ScoreBars({
 /** A bar from 0 to 1. An interval beyond them is drawn as far as the bar can be. */
 function ScoreBar({ group: { mean, ci95 } }: { readonly group: GroupScore }) {
   const percent = (score: number): string => `${100 * Math.min(1, Math.max(0, score))}%`;
-  const [low, high] = ci95 ?? [];
+  const [low, high] = clampedInterval(ci95) ?? [];
   return (
     <div className="score-bar" aria-hidden="true">
       <div className="score-bar-mean" style={{ width: percent(mean) }} />

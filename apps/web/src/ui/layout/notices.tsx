@@ -22,7 +22,7 @@ export function NoticesProvider({ children }: { readonly children: ReactNode }) 
   return (
     <NoticesContext.Provider value={notify}>
       {children}
-      <Box pos="fixed" bottom={16} right={16} className="notices" role="status" aria-live="polite">
+      <Box pos="fixed" top={16} right={16} className="notices" role="status" aria-live="polite">
         <Stack gap="xs">
           {notices.map(({ id, text }) => (
             <Notification key={id} withCloseButton={false} color="teal" withBorder>

@@ -1,5 +1,6 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useNavigated } from './navigated.ts';
 
 /** A page: its title, what can be done with the whole of it, and its content. */
 export function Page({
@@ -16,11 +17,18 @@ export function Page({
   useEffect(() => {
     document.title = `${title} · svc`;
   }, [title]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  const navigated = useNavigated();
+  useEffect(() => {
+    // a dialog keeps the focus
+    if (navigated !== null && document.querySelector('[role=dialog]') === null)
+      heading.current?.focus({ preventScroll: true });
+  }, [navigated]);
   return (
     <Stack gap="md" className="page">
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box miw={0} flex="1 1 280px">
-          <Title order={1} size="h3" className="break">
+          <Title ref={heading} order={1} size="h3" className="break page-title" tabIndex={-1}>
             {title}
           </Title>
           {subtitle !== undefined && (

@@ -9,6 +9,7 @@ export function Panes({
   isOpen,
   onClose,
   label,
+  isWide = false,
 }: {
   readonly list: ReactNode;
   readonly entry: ReactNode;
@@ -16,9 +17,11 @@ export function Panes({
   readonly onClose: () => void;
   /** Names the entry for screen readers, such as "Item". */
   readonly label: string;
+  /** Whether the list takes all the room while nothing is open. */
+  readonly isWide?: boolean;
 }) {
   return (
-    <div className="panes" data-open={isOpen}>
+    <div className="panes" data-open={isOpen} data-wide={isWide}>
       <div className="pane">{list}</div>
       <section className="pane" aria-label={label} tabIndex={0}>
         <Button

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { formatCost, formatDuration } from './formats.ts';
+import { clampedInterval, formatCost, formatDuration } from './formats.ts';
 
 it.each([
   [0.4, '0 ms'],
@@ -20,4 +20,23 @@ it.each([
 it('shows no cost as nothing that is something', () => {
   const costs = [0, 0.00004, 0.0001, 1.23456].map((amount) => formatCost({ amount, currency: 'USD' }));
   expect(costs).toEqual(['0.0000 USD', '< 0.0001 USD', '0.0001 USD', '1.2346 USD']);
+});
+
+it.each([
+  [
+    [0.935, 1.01],
+    [0.935, 1],
+  ],
+  [
+    [-0.1, 0.2],
+    [0, 0.2],
+  ],
+  [
+    [0.2, 0.4],
+    [0.2, 0.4],
+  ],
+  [[0, 0], null],
+  [null, null],
+])('shows the interval %j as %j', (interval, shown) => {
+  expect(clampedInterval(interval)).toEqual(shown);
 });

@@ -44,6 +44,15 @@ export function formatScore(score: number | null | undefined): string {
   return score === null || score === undefined ? '–' : score.toFixed(3);
 }
 
+/** An interval of scores from 0 to 1 without what is beyond them; null for an interval without width. */
+export function clampedInterval(
+  interval: readonly number[] | null | undefined,
+): readonly [low: number, high: number] | null {
+  const [low, high] = interval ?? [];
+  if (low === undefined || high === undefined || low === high) return null;
+  return low < 0 || high > 1 ? [Math.max(0, low), Math.min(1, high)] : [low, high];
+}
+
 /** A share as a percentage. */
 export function formatPercent(share: number | null | undefined): string {
   return share === null || share === undefined ? '–' : `${(share * 100).toFixed(1)} %`;

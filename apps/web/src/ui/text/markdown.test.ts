@@ -5,6 +5,7 @@ import Markdown from './markdown.tsx';
 
 const render = (text: string): string =>
   renderToStaticMarkup(createElement(Markdown, { text }))
+    .replaceAll(' dir="auto"', '')
     .replace(/^<div class="prose">|<\/div>$/g, '')
     .trim();
 

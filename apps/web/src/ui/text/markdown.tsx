@@ -1,4 +1,5 @@
-import ReactMarkdown from 'react-markdown';
+import type { ReactNode } from 'react';
+import ReactMarkdown, { type Components } from 'react-markdown';
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 import remarkMath from 'remark-math';
@@ -17,6 +18,14 @@ const SCHEMA = {
   protocols: { ...defaultSchema.protocols, href: ['http', 'https', 'mailto'] },
 } as typeof defaultSchema;
 
+/** Blocks, each with the direction of its text. */
+const DIRECTED = Object.fromEntries(
+  (['p', 'li', 'td', 'th', 'blockquote', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6'] as const).map((Tag) => [
+    Tag,
+    ({ children }: { readonly children?: ReactNode }) => <Tag dir="auto">{children}</Tag>,
+  ]),
+) as Components;
+
 /** Markdown with LaTeX, sanitised. Links open elsewhere and tell nothing about this page. */
 export default function Markdown({ text }: { readonly text: string }) {
   const dollar = unusedCharacter(text);
@@ -26,6 +35,7 @@ export default function Markdown({ text }: { readonly text: string }) {
         remarkPlugins={[remarkGfm, remarkMath, [keepText, { dollar }]]}
         rehypePlugins={[[rehypeSanitize, SCHEMA]]}
         components={{
+          ...DIRECTED,
           code: ({ className = '', children }) => {
             const kind = /math-(inline|display)/.exec(className)?.[1];
             if (kind === undefined) return <code className={className}>{children}</code>;

@@ -1,13 +1,34 @@
 import { Box, SegmentedControl, Text } from '@mantine/core';
-import { lazy, Suspense, useState } from 'react';
+import { useLocalStorage } from '@mantine/hooks';
+import { lazy, Suspense } from 'react';
+import { loadedAgain } from '../../api/service-responds.ts';
 import { canRender } from './can-render.ts';
+import { isCodeLike } from './is-code-like.ts';
 
-const Markdown = lazy(() => import('./markdown.tsx'));
+const Markdown = lazy(loadedAgain(() => import('./markdown.tsx')));
+const CodeText = lazy(loadedAgain(() => import('./code-text.tsx')));
 
-/** Text that may be Markdown with LaTeX, rendered safely where that does not block the page, or raw on request. */
-export function RichText({ text, label }: { readonly text: string; readonly label: string }) {
-  const [view, setView] = useState('rendered');
-  if (!canRender(text)) return <Plain text={text} />;
+/**
+ * Text that may be Markdown with LaTeX, rendered safely where that does not block the page, or code, or raw on request. The
+ * choice is one for the whole console.
+ */
+export function RichText({
+  text,
+  label,
+  isCode = false,
+}: {
+  readonly text: string;
+  readonly label: string;
+  /** Whether the text is known to be code. */
+  readonly isCode?: boolean;
+}) {
+  const [view, setView] = useLocalStorage({
+    key: 'svc.text-view',
+    defaultValue: 'rendered',
+    getInitialValueInEffect: false,
+  });
+  const isBlock = isCode || isCodeLike(text);
+  if (!isBlock && !canRender(text)) return <Plain text={text} />;
   return (
     <Box>
       <SegmentedControl
@@ -25,7 +46,7 @@ export function RichText({ text, label }: { readonly text: string; readonly labe
         <Plain text={text} />
       ) : (
         <Suspense fallback={<Plain text={text} />}>
-          <Markdown text={text} />
+          {isBlock ? <CodeText text={text} /> : <Markdown text={text} />}
         </Suspense>
       )}
     </Box>
@@ -34,7 +55,7 @@ export function RichText({ text, label }: { readonly text: string; readonly labe
 
 function Plain({ text }: { readonly text: string }) {
   return (
-    <Text size="sm" className="break" style={{ whiteSpace: 'pre-wrap' }}>
+    <Text size="sm" dir="auto" className="break lines">
       {text}
     </Text>
   );

@@ -1,0 +1,51 @@
+import { Text } from '@mantine/core';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { nameOf, type Run } from '../runs/use-run.ts';
+import { Columns } from '../ui/layout/columns.tsx';
+import { Part } from '../ui/layout/part.tsx';
+import { plainText } from '../ui/text/pretty-json.ts';
+
+/** What the configurations of runs differ in: a row for each member that is not the same in all. */
+export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
+  const flat = runs.map(({ config }) => new Map(membersOf(config as unknown as JsonObject)));
+  const paths = [...new Set(flat.flatMap((members) => [...members.keys()]))];
+  const different = paths.filter(
+    (path) => new Set(flat.map((members) => canonicalJson(members.get(path) ?? null))).size > 1,
+  );
+  return (
+    <Part title="What differs in the configurations">
+      {different.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          Nothing.
+        </Text>
+      ) : (
+        <Columns
+          label="Differences of configurations"
+          columns={[
+            { header: 'Member', cell: (path: string) => path },
+            ...runs.map((run, at) => ({
+              header: `${nameOf(run)}${'\u200b'.repeat(at)}`,
+              maxWidth: 420,
+              wraps: true,
+              cell: (path: string) => (
+                <Text size="sm" dir="auto" className="lines">
+                  {plainText(flat[at]?.get(path) ?? '–', 2_000)}
+                </Text>
+              ),
+            })),
+          ]}
+          rows={different}
+          keyOf={(path) => path}
+        />
+      )}
+    </Part>
+  );
+}
+
+/** The members of an object at any depth, by path; lists and empty objects are whole. */
+function membersOf(value: JsonObject, path = ''): readonly (readonly [string, JsonValue])[] {
+  return Object.entries(value).flatMap(([name, one]) => {
+    const at = path === '' ? name : `${path}.${name}`;
+    return isJsonObject(one) && Object.keys(one).length > 0 ? membersOf(one, at) : [[at, one] as const];
+  });
+}

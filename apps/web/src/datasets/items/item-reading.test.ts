@@ -1,0 +1,96 @@
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { choice } from '../../../../../packages/evaluation/src/checkers/choice.ts';
+import { choicesOf, messagesOf, questionOf } from './item-reading.ts';
+
+describe('the choices of an item', () => {
+  const values = fc.oneof(
+    fc.constantFrom<JsonValue>(
+      'A',
+      'b',
+      'C',
+      '0',
+      '1',
+      '2',
+      'Paris',
+      ' paris ',
+      'ÉTÉ',
+      'e\u0301te\u0301',
+      '',
+    ),
+    fc.integer({ min: 0, max: 4 }),
+  );
+  const options = fc.oneof(
+    values,
+    fc.record({ label: values, text: values }),
+    fc.record({ text: values }),
+  ) as fc.Arbitrary<JsonValue>;
+
+  it('marks exactly those that the checker takes for the answer', () => {
+    fc.assert(
+      fc.property(
+        fc.array(options, { minLength: 1, maxLength: 5 }),
+        fc.oneof(values, fc.array(values)),
+        (choices, answer) => {
+          const item = { inputs: { prompt: '?', choices }, answer } as JsonObject;
+          const marked = choicesOf(item);
+          // an output names choices by their labels, which must say which one they mean
+          const names = marked.flatMap(({ label, text }) => [label, text]);
+          const different = new Set(names.map((name) => name.trim().normalize('NFC').toLowerCase()));
+          fc.pre(different.size === names.length);
+          const outcome = choice({
+            output: marked.filter(({ isRight }) => isRight).map(({ label }) => ({ label })),
+            item,
+            options: {},
+          } as never);
+          if (outcome.status === 'ok') expect(outcome.passed).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    [2, [false, false, true]],
+    ['b', [false, true, false]],
+    ['Three', [false, false, true]],
+    [
+      ['A', 2],
+      [true, false, true],
+    ],
+    [7, [false, false, false]],
+  ])('marks what %j means', (answer, right) => {
+    const item = { inputs: { choices: ['One', 'Two', 'Three'] }, answer } as JsonObject;
+    expect(choicesOf(item).map(({ isRight }) => isRight)).toEqual(right);
+  });
+});
+
+describe('the messages of an item', () => {
+  it('loses no member of a message, of a part or of a call', () => {
+    const call = { id: 'c1', type: 'function', function: { name: 'search', arguments: '{"q":"x"}' } };
+    const item = {
+      inputs: {
+        messages: [
+          {
+            role: 'user',
+            name: 'Ada',
+            content: [
+              { type: 'text', text: 'Look' },
+              { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } },
+            ],
+          },
+          { role: 'assistant', content: null, tool_calls: [call] },
+          { role: 'tool', tool_call_id: 'c1', content: 'found' },
+          'a text',
+        ],
+      },
+    } as JsonObject;
+    const [user, assistant, tool, text] = messagesOf(item) ?? [];
+    expect(user).toMatchObject({ role: 'user', rest: { name: 'Ada' } });
+    expect(user?.parts.map(({ kind }) => kind)).toEqual(['text', 'file']);
+    expect(assistant?.calls).toEqual([{ id: 'c1', name: 'search', arguments: '{"q":"x"}' }]);
+    expect(tool).toMatchObject({ resultOf: 'c1', parts: [{ kind: 'text', text: 'found' }] });
+    expect(text?.parts).toEqual([{ kind: 'other', value: 'a text' }]);
+    expect(questionOf(item)).toBe('Look [image]');
+  });
+});

@@ -1,0 +1,84 @@
+import { Badge, Box, Group, Text } from '@mantine/core';
+import { isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { Part } from '../../ui/layout/part.tsx';
+import { prettyJson } from '../../ui/text/pretty-json.ts';
+import { RichText } from '../../ui/text/rich-text.tsx';
+import { FileView } from './asset-list.tsx';
+import type { Message, MessagePart, ToolCall } from './item-reading.ts';
+
+/** A conversation: each message with the look of its role, calls of tools, and their results with the call. */
+export function Messages({ messages }: { readonly messages: readonly Message[] }) {
+  const names = new Map(
+    messages.flatMap(({ calls, parts }) =>
+      [...calls, ...parts.flatMap((part) => (part.kind === 'call' ? [part.call] : []))].map(
+        ({ id, name }) => [id, name] as const,
+      ),
+    ),
+  );
+  return messages.map((message, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a conversation has an order and nothing else
+    <Box key={index} className="message" data-role={message.role}>
+      <Part order={3} title={titleOf(message, names)}>
+        {message.parts.map((part, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: so have the parts of a message
+          <PartView key={at} part={part} label={`message ${index + 1}`} />
+        ))}
+        {message.calls.map((call) => (
+          <CallView key={call.id} call={call} />
+        ))}
+        {message.parts.length === 0 && message.calls.length === 0 && (
+          <Text size="sm" c="dimmed">
+            no content
+          </Text>
+        )}
+        {Object.keys(message.rest).length > 0 && <pre className="pre">{prettyJson(message.rest)}</pre>}
+      </Part>
+    </Box>
+  ));
+}
+
+function titleOf({ role, resultOf }: Message, names: ReadonlyMap<string, string>): string {
+  const title = role || 'message';
+  if (resultOf === undefined) return title;
+  return `${title}: result of ${names.get(resultOf) ?? 'a call'} (${resultOf})`;
+}
+
+function PartView({ part, label }: { readonly part: MessagePart; readonly label: string }) {
+  switch (part.kind) {
+    case 'text':
+      return <RichText text={part.text} label={label} />;
+    case 'file':
+      return <FileView url={part.url} type={part.type} name={label} />;
+    case 'call':
+      return <CallView call={part.call} />;
+    default:
+      return <pre className="pre">{prettyJson(part.value)}</pre>;
+  }
+}
+
+function CallView({ call: { id, name, arguments: stated } }: { readonly call: ToolCall }) {
+  return (
+    <Box component="section" className="tool-call" aria-label={`Call of ${name}`}>
+      <Group gap={6} mb={4}>
+        <Badge size="sm" variant="light" color="grape" tt="none">
+          {name}
+        </Badge>
+        <Text span size="xs" c="dimmed" ff="monospace">
+          {id}
+        </Text>
+      </Group>
+      <pre className="pre">{argumentsText(stated)}</pre>
+    </Box>
+  );
+}
+
+/** Arguments are JSON text; where they are not, they are shown as they are. */
+function argumentsText(stated: JsonValue): string {
+  if (typeof stated !== 'string') return prettyJson(stated);
+  try {
+    const value = parseJson(stated);
+    return isJsonObject(value) ? prettyJson(value) : stated;
+  } catch {
+    return stated;
+  }
+}

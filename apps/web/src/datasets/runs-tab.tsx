@@ -1,0 +1,71 @@
+import { Button, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { RunsTable } from '../runs/runs-table.tsx';
+import { nameOf } from '../runs/use-run.ts';
+import { ScoreBars } from '../ui/charts/score-bars.tsx';
+import { ErrorView } from '../ui/error-view.tsx';
+import { LinkAnchor } from '../ui/layout/links.tsx';
+import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import type { Dataset } from './items/item-windows.ts';
+
+const SHOWN = 50;
+
+/** The newest runs of a dataset, and their scores over time. */
+export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
+  const api = useApi();
+  const navigate = useNavigate();
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const query = { dataset_id: dataset.id, limit: SHOWN };
+  const found = useQuery({
+    queryKey: ['runs', query],
+    queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query }, signal })),
+  });
+  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.isPending) return <PageSkeleton rows={3} />;
+  const { data: runs, meta } = found.data;
+  if (runs.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        No runs yet.
+      </Text>
+    );
+  const scored = runs.filter(({ scores }) => scores.mean !== null).toReversed();
+  return (
+    <Stack>
+      <ScoreBars
+        title="Scores, the oldest first"
+        groups={scored.map((run) => ({
+          name: nameOf(run),
+          mean: run.scores.mean ?? 0,
+          ci95: run.scores.ci95 as [number, number] | null,
+          count: run.counts.ok,
+        }))}
+      />
+      <Button
+        size="xs"
+        w="fit-content"
+        variant="default"
+        disabled={chosen.length < 2}
+        onClick={() => void navigate({ to: '/compare', search: { runs: chosen.join(',') } })}
+      >
+        Compare {chosen.length < 2 ? '' : chosen.length}
+      </Button>
+      <RunsTable
+        runs={runs}
+        chosen={chosen}
+        onToggle={(id) =>
+          setChosen(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])
+        }
+      />
+      {meta.total_items > runs.length && (
+        <LinkAnchor to="/runs" search={{ dataset: dataset.id }}>
+          All {meta.total_items} runs
+        </LinkAnchor>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,48 @@
+import { Alert, Text } from '@mantine/core';
+import { IconAlertTriangle } from '@tabler/icons-react';
+
+/** What happened, by the code of the failure. */
+const TITLES: Readonly<Record<string, string>> = {
+  provider_unavailable: 'The provider could not answer',
+  provider_rejected: 'The provider rejected the request',
+  provider_not_found: 'The provider does not have the model, or nothing is at its address',
+  provider_unauthorized: 'The provider does not accept the key',
+  provider_forbidden: 'The key may not use the model',
+  provider_key_missing: 'The workers do not have the key',
+  provider_rate_limited: 'The provider was asked too often',
+  provider_timeout: 'The provider took too long',
+  provider_bad_response: 'The provider sent something that is not an answer',
+  judge_bad_answer: 'The judge sent something that is not a score',
+  item_without_prompt: 'The item has no prompt',
+  item_too_large: 'The item is too large',
+  field_missing: 'The item lacks a field of the template',
+  asset_missing: 'A file of the item is missing',
+  checker_invalid: 'The checker of the item is invalid',
+  checker_limit: 'The output is too large to be checked',
+};
+
+/** Why a run or a result failed. */
+export function FailureView({
+  failure: { code = 'failed', message },
+  what,
+}: {
+  readonly failure: { readonly code?: string; readonly message?: string };
+  readonly what: 'run' | 'result';
+}) {
+  return (
+    <Alert
+      color="red"
+      variant="light"
+      title={TITLES[code] ?? `The ${what} failed`}
+      icon={<IconAlertTriangle size={18} />}
+      role={what === 'run' ? 'alert' : undefined}
+    >
+      <Text size="sm" dir="auto" className="break lines">
+        {message}
+      </Text>
+      <Text size="xs" c="dimmed" ff="monospace">
+        {code}
+      </Text>
+    </Alert>
+  );
+}

@@ -1,0 +1,45 @@
+import { Kbd, Modal } from '@mantine/core';
+import { useDisclosure, useHotkeys } from '@mantine/hooks';
+import { lazy, Suspense } from 'react';
+import { loadedAgain } from '../api/service-responds.ts';
+import { NameValues } from '../ui/layout/name-values.tsx';
+
+const Palette = lazy(loadedAgain(() => import('./palette.tsx')));
+
+const KEYS = [
+  ['Ctrl K', 'Go to a page, a dataset or a run'],
+  ['/', 'Search on this page'],
+  ['j', 'The next row of the list'],
+  ['k', 'The row before'],
+  ['?', 'This list of keys'],
+] as const;
+
+/** The keys that work on every page, outside of fields. */
+export function Keys() {
+  const [isHelpOpen, help] = useDisclosure(false);
+  const [isPaletteOpen, palette] = useDisclosure(false);
+  const search = (): void => document.querySelector<HTMLElement>('[role=search] input')?.focus();
+  useHotkeys([
+    ['/', search],
+    ['shift+?', help.open],
+    ['?', help.open],
+  ]);
+  useHotkeys([['mod+K', palette.open]], []);
+  return (
+    <>
+      <Modal
+        opened={isHelpOpen}
+        onClose={help.close}
+        title="Keys"
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        <NameValues rows={KEYS.map(([key, does]) => [does, <Kbd key={key}>{key}</Kbd>])} />
+      </Modal>
+      {isPaletteOpen && (
+        <Suspense>
+          <Palette onClose={palette.close} />
+        </Suspense>
+      )}
+    </>
+  );
+}

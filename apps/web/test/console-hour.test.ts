@@ -1,0 +1,221 @@
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { barriersOf, overflowOf } from './console-browser.ts';
+import { type OwnConsole, startConsole } from './own-console.ts';
+
+// The hour after a run: which answers are wrong, why, and what is changed for the next one.
+
+const ITEMS = 60;
+
+let own: OwnConsole;
+let dataset: string;
+let first: string;
+let provider: object;
+
+/** Wrong for every third question, and no answer for every tenth. */
+function reply(prompt: string) {
+  const number = Number(/(\d+) plus/.exec(prompt)?.[1] ?? 0);
+  if (prompt.startsWith('Wait') && number >= 5) return 'hang' as const;
+  if (number % 10 === 7) return { status: 400 } as const;
+  return { text: `Let me think.\nThe answer is ${number % 3 === 0 ? number : 2 * number}` };
+}
+
+beforeAll(async () => {
+  own = await startConsole({ reply });
+  const items = Array.from({ length: ITEMS }, (_, at) => ({
+    id: `sum-${at}`,
+    type: 'numeric',
+    tags: [at % 2 === 0 ? 'even' : 'odd'],
+    inputs: { prompt: `What is ${at} plus ${at}?` },
+    answer: 2 * at,
+  }));
+  dataset = await own.upload(items, 'Sums');
+  provider = { type: 'openai_compatible', base_url: own.provider.baseUrl, model: 'weak-1' };
+  first = await own.run(dataset, { provider, max_retries: 0 }, 'First attempt');
+});
+afterAll(() => own[Symbol.asyncDispose]());
+
+describe('the hour after a run', () => {
+  it('shows which answers are wrong and why, in two clicks from the run', async () => {
+    await using opened = await own.browser.open(`/console/runs/${first}`);
+    const { page, faults } = opened;
+    const factOf = (name: string): Locator =>
+      page
+        .locator('dl > *')
+        .filter({ has: page.locator('dt', { hasText: name }) })
+        .locator('dd');
+    await expect.poll(() => factOf('Wrong').textContent()).toMatch(/^17of 54 scored/);
+    expect(await factOf('No answer').textContent()).toBe('6');
+    expect(await factOf('Right').textContent()).toMatch(/^37/);
+    expect(await factOf('Score').textContent()).toMatch(
+      /^0\.685 ± 0\.1\d\d95 %: 0\.5\d\d to 0\.8\d\d, of 54 scored$/,
+    );
+    const list = page.getByRole('listbox', { name: 'Results' });
+    for (const header of ['Question', 'Expected', 'Got', 'Why', 'Score'])
+      await list.getByText(header, { exact: true }).waitFor();
+    const row = list.getByRole('option', { name: /^wrong sum-3 What is 3 plus 3\?/ });
+    await row.getByText('What is 3 plus 3?').waitFor();
+    expect(await row.textContent()).toMatch(
+      /sum-3\s*What is 3 plus 3\?\s*6\s*Let me think. The answer is 3\s*Read as 3/,
+    );
+    // the errors by what they say; one click lists their results, the second one shows the reason
+    const errors = page.getByRole('region', { name: 'Errors' });
+    await errors.getByText('6', { exact: true }).waitFor();
+    await errors.getByRole('button').click();
+    await page.getByText('6 results', { exact: true }).waitFor();
+    await list.getByRole('option', { name: /^no answer sum-7 / }).click();
+    const pane = page.getByRole('region', { name: 'Result', exact: true });
+    await pane.getByText('The provider rejected the request').waitFor();
+    expect(await page.getByText('Something went wrong').count()).toBe(0);
+    expect(await barriersOf(page)).toEqual([]);
+    expect(faults).toEqual([]);
+  });
+
+  it('shows what was expected next to the output, and keeps filters between tabs and in charts', async () => {
+    await using opened = await own.browser.open(`/console/runs/${first}?passed=false`);
+    const { page, faults } = opened;
+    const list = page.getByRole('listbox', { name: 'Results' });
+    await list.getByRole('option', { name: /^wrong sum-3 / }).click();
+    const pane = page.getByRole('region', { name: 'Result', exact: true });
+    await pane.getByRole('heading', { name: 'Expected' }).waitFor();
+    const [expected, output] = await Promise.all(
+      ['Expected', 'Output'].map((name) => pane.getByRole('heading', { name, exact: true }).boundingBox()),
+    );
+    expect(Math.abs((expected?.y ?? 0) - (output?.y ?? 99))).toBeLessThan(5);
+    await pane.getByText('Read as 3').waitFor();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Tags' }).click();
+    await page.getByRole('menuitemcheckbox', { name: 'Latency' }).click();
+    await page.keyboard.press('Escape');
+    await list.getByText('odd', { exact: true }).first().waitFor();
+    await page.getByRole('tab', { name: 'Charts' }).click();
+    await page.getByRole('region', { name: 'Score by tag' }).waitFor();
+    expect(page.url()).toMatch(/passed=.*false/);
+    await page.getByRole('tab', { name: 'Results' }).click();
+    await pane.getByText('Read as 3').waitFor();
+    await page.getByRole('tab', { name: 'Charts' }).click();
+    await page.getByRole('region', { name: 'Score by tag' }).getByRole('button', { name: 'odd' }).click();
+    await page.getByText('30 results', { exact: true }).waitFor();
+    expect(page.url()).toContain('tag=odd');
+    await page.reload();
+    await list.getByText('odd', { exact: true }).first().waitFor();
+    expect(await list.getByText('Latency', { exact: true }).count()).toBe(0);
+    for (const width of [390, 768, 1360]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect([width, await overflowOf(page)]).toEqual([width, 0]);
+    }
+    expect(faults).toEqual([]);
+  });
+
+  it('lists results while the run works, and says how many are new below an open one', async () => {
+    const items = Array.from({ length: 12 }, (_, at) => ({
+      id: at,
+      type: 'numeric',
+      inputs: { prompt: `Wait, ${at} plus ${at}?` },
+      answer: 2 * at,
+    }));
+    const waiting = await own.upload(items, 'Waiting');
+    const { id } = await own.call<{ id: string }>('POST', '/runs', {
+      dataset_id: waiting,
+      config: { provider, max_retries: 0, concurrency: 2 },
+    });
+    await using opened = await own.browser.open(`/console/runs/${id}`);
+    const { page, faults } = opened;
+    await page.getByText('5 results', { exact: true }).waitFor();
+    await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().click();
+    own.provider.release();
+    await page
+      .getByRole('button', { name: /^\d+ new$/ })
+      .or(page.getByText('12 results', { exact: true }))
+      .first()
+      .waitFor();
+    await page.getByText('completed').waitFor();
+    await page.getByText('12 results', { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('copies a run with every field, marks what is refused at its field, and tries three items', async () => {
+    const source = await own.run(
+      dataset,
+      {
+        provider: {
+          ...provider,
+          params: { temperature: 0.5, top_p: 0.9 },
+          extra_headers: { 'x-team': 'tests' },
+        },
+        prompt_template: 'Answer: {prompt}',
+        checker: { type: 'includes', all: true },
+        checker_mode: 'override',
+        select: { limit: 5, tags: ['odd'] },
+        price: { input_per_million: 1, output_per_million: 2, currency: 'EUR' },
+        max_retries: 0,
+        timeout_ms: 30_000,
+      },
+      'Source',
+    );
+    await using opened = await own.browser.open(`/console/runs/${source}`);
+    const { page, faults } = opened;
+    await page.getByRole('link', { name: 'Copy run' }).click();
+    await page.getByRole('row', { name: 'Can be scored 2' }).waitFor();
+    await page.getByRole('row', { name: /^Tokens, about \d+/ }).waitFor();
+    expect(await page.getByLabel('Name of the run').inputValue()).toBe('Source (copy)');
+    const key = page.getByRole('combobox', { name: 'Variable with the key' });
+    await key.fill('LAB');
+    await expect.poll(() => key.getAttribute('aria-invalid')).toBe('true');
+    await page.getByText('The run cannot start yet: see the marked fields.').waitFor();
+    expect(await page.getByText('/config/provider/api_key_env').count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Start the run' }).isDisabled()).toBe(true);
+    await key.fill('');
+    await page.getByRole('button', { name: 'Which items' }).click();
+    await page.getByRole('button', { name: 'Repetitions, pace and price' }).click();
+    await page.getByRole('combobox', { name: 'Tags' }).fill('ev');
+    await page.getByRole('option', { name: 'even' }).waitFor();
+    await page.getByRole('combobox', { name: 'Tags' }).fill('');
+    // what starts the run is in view at every place of the form
+    await page.getByLabel('Currency').scrollIntoViewIfNeeded();
+    const start = page.getByRole('button', { name: 'Start the run' });
+    expect((await start.boundingBox())?.y).toBeGreaterThan(0);
+    expect((await start.boundingBox())?.y).toBeLessThan(800);
+    await page.getByRole('row', { name: 'Can be scored 2' }).waitFor();
+    await page.getByRole('button', { name: 'Try 3 items' }).click();
+    await page.getByRole('heading', { name: 'Trial of Source (copy)' }).waitFor();
+    const trial = page.url().split('/').at(-1) ?? '';
+    const { config } = await own.call<{ config: Record<string, unknown> }>('GET', `/runs/${trial}`);
+    const before = await own.call<{ config: Record<string, unknown> }>('GET', `/runs/${source}`);
+    expect(config).toEqual({
+      ...before.config,
+      select: { ...(before.config['select'] as object), limit: 3 },
+    });
+    expect(faults).toEqual([]);
+  });
+
+  it('opens Scoring where no item can be scored, and explains the checkers', async () => {
+    const untyped = await own.upload([{ id: 1, inputs: { prompt: '1 plus 1?' }, answer: '2' }], 'Untyped');
+    await using opened = await own.browser.open(`/console/runs/new?dataset=${untyped}`);
+    const { page, faults } = opened;
+    await page.getByText('Echo', { exact: true }).click();
+    await page.getByText('No item can be scored without a checker or a judge.').waitFor();
+    expect(await page.getByRole('button', { name: 'Start the run' }).isDisabled()).toBe(true);
+    await page.getByRole('combobox', { name: 'Checker' }).click();
+    await page.getByRole('option', { name: 'includes: “It is Paris.” is right for “Paris”' }).click();
+    await page.getByRole('row', { name: 'Can be scored 1' }).waitFor();
+    await page.getByText('OpenAI-compatible', { exact: true }).click();
+    await page.getByRole('combobox', { name: 'Base URL' }).click();
+    await page.getByRole('option', { name: own.provider.baseUrl }).click();
+    expect(faults).toEqual([]);
+  });
+
+  it('lists runs with model and interval, and keeps the chosen ones on the way back', async () => {
+    await using opened = await own.browser.open('/console/runs');
+    const { page, faults } = opened;
+    await page.getByRole('row', { name: /First attempt weak-1 Sums .* 0\.685 ± 0\.1/ }).waitFor();
+    await page.getByRole('checkbox', { name: 'Compare First attempt' }).click();
+    await page.getByRole('link', { name: 'First attempt' }).click();
+    await page.getByRole('heading', { name: 'First attempt' }).waitFor();
+    await page.goBack();
+    await expect
+      .poll(() => page.getByRole('checkbox', { name: 'Compare First attempt' }).isChecked())
+      .toBe(true);
+    expect(faults).toEqual([]);
+  });
+});

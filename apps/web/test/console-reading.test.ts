@@ -1,0 +1,263 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
+
+// What people read, and how they get about: items of every kind, the keyboard, and what happens when things go wrong.
+
+const PNG =
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+let own: OwnConsole;
+beforeAll(async () => {
+  own = await startConsole({ hasKeys: true });
+  const lines = (animal: string) =>
+    Array.from({ length: 3 }, (_, at) =>
+      JSON.stringify({ question: `${animal} ${at}?`, answer: 'yes' }),
+    ).join('\n');
+  own.hub.add({
+    id: 'org/animals',
+    files: {
+      'README.md': `---\nconfigs:\n${['cats', 'dogs']
+        .map((name) => `- config_name: ${name}\n  data_files:\n  - split: train\n    path: ${name}.jsonl\n`)
+        .join('')}---\n`,
+      'cats.jsonl': lines('Cat'),
+      'dogs.jsonl': lines('Dog'),
+    },
+  });
+});
+afterAll(() => own[Symbol.asyncDispose]());
+
+describe('the console', () => {
+  it('asks which subset of a hub dataset without a default is imported', async () => {
+    await using opened = await own.browser.open('/console/import', { key: KEYS.editor });
+    const { page, faults } = opened;
+    await page.getByLabel('Dataset').fill('org/animals');
+    await page.keyboard.press('Enter');
+    await page.getByRole('combobox', { name: 'Subset (2)' }).click();
+    await page.getByRole('option', { name: 'dogs' }).click();
+    await page.getByRole('region', { name: 'First rows' }).getByText('Dog 0?').waitFor();
+    await page.getByRole('button', { name: 'Check every row' }).click();
+    await page.getByText('3 items, no invalid row').waitFor();
+    // the address of the viewer names the subset
+    await page
+      .getByLabel('Dataset', { exact: true })
+      .or(page.getByLabel('Dataset *'))
+      .first()
+      .fill(`${own.hub.endpoint}/datasets/org/animals/viewer/cats/train`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('region', { name: 'First rows' }).getByText('Cat 0?').waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('hides no part of an item', async () => {
+    const call = {
+      id: 'call-1',
+      type: 'function',
+      function: { name: 'find_weather', arguments: '{"city":"Cairo"}' },
+    };
+    const id = await own.upload(
+      [
+        {
+          id: 'chat',
+          tags: ['القاهرة'],
+          inputs: {
+            messages: [
+              {
+                role: 'user',
+                name: 'Ada',
+                content: [
+                  { type: 'text', text: 'ما الطقس في (القاهرة) اليوم؟' },
+                  { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
+                ],
+              },
+              { role: 'assistant', content: null, tool_calls: [call] },
+              { role: 'tool', tool_call_id: 'call-1', content: 'sunny' },
+            ],
+            tools: [{ type: 'function', function: { name: 'find_weather', description: 'Asks a station.' } }],
+            context: 'A second text.',
+          },
+          criteria: [{ name: 'polite', weight: 2 }],
+          meta: { source_url: 'https://example.org/1', nested: { deep: 1 } },
+        },
+        {
+          id: 'code',
+          type: 'code',
+          inputs: { prompt: 'Write fib.\nIn Python.' },
+          answer: 'def fib(n):\n    a, b = 0, 1\n    return a',
+        },
+        {
+          id: 'choice',
+          type: 'multiple_choice',
+          inputs: { prompt: 'Which?', choices: ['one', 'two', 'three'] },
+          answer: 2,
+        },
+        { id: 'empty', inputs: { prompt: '' }, answer: 'x' },
+      ],
+      'Of every kind',
+    );
+    await using opened = await own.browser.open(`/console/datasets/${id}?item=0-0`, { key: KEYS.viewer });
+    const { page, faults } = opened;
+    const item = page.getByRole('region', { name: 'Item', exact: true });
+    await item.getByRole('region', { name: 'Call of find_weather' }).getByText('"city": "Cairo"').waitFor();
+    await item.getByRole('heading', { name: 'tool: result of find_weather (call-1)' }).waitFor();
+    await item.getByText('"name": "Ada"').waitFor();
+    await item.getByRole('img', { name: 'message 1' }).waitFor();
+    await item.getByText('Asks a station.').waitFor({ state: 'attached' });
+    await item.getByRole('row', { name: 'context A second text.' }).waitFor();
+    await item.getByRole('row', { name: 'source_url https://example.org/1' }).waitFor();
+    await item.getByRole('row', { name: 'weight 2' }).waitFor();
+    const directionOf = (text: string) =>
+      item.getByText(text).evaluate((element) => getComputedStyle(element).direction);
+    expect(await directionOf('ما الطقس')).toBe('rtl');
+    const list = page.getByRole('listbox', { name: 'Items' });
+    expect(await list.getByText('ما الطقس').evaluate((element) => getComputedStyle(element).direction)).toBe(
+      'rtl',
+    );
+    await list.getByText('(empty prompt)').waitFor();
+
+    await list.getByText('Write fib.').click();
+    const code = item.locator('pre code');
+    await code.locator('.hljs-keyword').first().waitFor();
+    expect(await code.textContent()).toBe('def fib(n):\n    a, b = 0, 1\n    return a');
+    const prompt = item.getByText('In Python.');
+    expect(await prompt.evaluate((element) => (element as HTMLElement).textContent)).toBe(
+      'Write fib.\nIn Python.',
+    );
+    // one switch for the whole console
+    await item.getByText('Raw', { exact: true }).first().click();
+    await list.getByText('Which?').click();
+    await item.getByText('three').waitFor();
+    expect(await item.getByRole('img', { name: 'the answer' }).locator('..').textContent()).toContain(
+      'three',
+    );
+    await list.getByText('Write fib.').click();
+    expect(await item.getByRole('radio', { name: 'Raw' }).first().isChecked()).toBe(true);
+    expect(faults).toEqual([]);
+  });
+
+  it('is used with the keys alone: lists, search, help, and the way to a dataset', async () => {
+    const items = Array.from({ length: 3_000 }, (_, at) => ({
+      id: `n${at}`,
+      inputs: { prompt: `P ${at}` },
+      tags: ['monday'],
+    }));
+    await own.upload([{ id: 1, inputs: { prompt: 'Here?' } }], 'Elsewhere');
+    const id = await own.upload(items, 'Long list');
+    await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.viewer });
+    const { page, faults } = opened;
+    const list = page.getByRole('listbox', { name: 'Items' });
+    const hasFocus = () => list.evaluate((element) => element === document.activeElement);
+    await list.getByText('P 0', { exact: true }).click();
+    await page.keyboard.press('End');
+    await page.getByRole('heading', { name: 'n2999', exact: true }).waitFor();
+    await expect.poll(hasFocus).toBe(true);
+    await page.keyboard.press('Home');
+    await page.getByRole('heading', { name: 'n0', exact: true }).waitFor();
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { name: 'n1', exact: true }).waitFor();
+    await page.keyboard.press('k');
+    await page.getByRole('heading', { name: 'n0', exact: true }).waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('/');
+    await page.keyboard.type('P 2999');
+    await page.getByText('1 item', { exact: true }).waitFor();
+    // in a field a letter is a letter
+    expect(await page.getByLabel('Search items').inputValue()).toBe('P 2999');
+    await page.getByLabel('Search items').fill('');
+    await page.getByRole('combobox', { name: 'Tag' }).fill('mon');
+    await page.getByRole('option', { name: 'monday' }).click();
+    await page.getByText('3,000 items', { exact: true }).last().waitFor();
+
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Page, dataset or run' }).fill('Elsewh');
+    await page.getByRole('option', { name: 'Elsewhere' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    const heading = page.getByRole('heading', { name: 'Elsewhere', level: 1 });
+    await heading.waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('puts the focus on the heading after a click on a link', async () => {
+    await using opened = await own.browser.open('/console/datasets', { key: KEYS.viewer });
+    const { page, faults } = opened;
+    await page.getByRole('link', { name: 'Long list' }).click();
+    const heading = page.getByRole('heading', { name: 'Long list', level: 1 });
+    await heading.waitFor();
+    await expect.poll(() => heading.evaluate((element) => element === document.activeElement)).toBe(true);
+    expect(faults).toEqual([]);
+  });
+
+  it('keeps a filter whose option is chosen again', async () => {
+    const id = await own.upload([{ id: 1, type: 'numeric', inputs: { prompt: 'One?' } }], 'One');
+    await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.viewer });
+    const { page, faults } = opened;
+    for (const _ of [1, 2]) {
+      await page.getByRole('combobox', { name: 'Type' }).click();
+      await page.getByRole('option', { name: 'numeric', exact: true }).click();
+    }
+    expect(await page.getByRole('combobox', { name: 'Type' }).inputValue()).toBe('numeric');
+    expect(page.url()).toContain('type=numeric');
+    expect(faults).toEqual([]);
+  });
+
+  it('waits with a page whose code cannot be loaded', async () => {
+    await using opened = await own.browser.open('/console/settings', { key: KEYS.viewer });
+    const { page } = opened;
+    await page.route(/assets\/jobs-page/, (route) => route.abort());
+    await page.context().setOffline(true);
+    await page.getByRole('link', { name: 'Jobs' }).click();
+    await page
+      .getByRole('alert')
+      .getByText('The service does not respond.', { exact: false })
+      .first()
+      .waitFor();
+    expect(await page.getByRole('link', { name: 'Jobs' }).count()).toBe(1);
+    await page.unroute(/assets\/jobs-page/);
+    await page.context().setOffline(false);
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    await page.getByText('No jobs yet.', { exact: false }).waitFor();
+  });
+
+  it('asks before an upload is left, and ends it with the page', async () => {
+    await using opened = await own.browser.open('/console/upload', { key: KEYS.editor });
+    const { page, faults } = opened;
+    const held = Promise.withResolvers<void>();
+    await page.route('**/datasets/upload', async (route) => {
+      await held.promise;
+      await route.abort();
+    });
+    const lines = '{"id":1,"inputs":{"prompt":"Half sent?"}}\n';
+    await page
+      .getByLabel('Files')
+      .setInputFiles({ name: 'half.jsonl', mimeType: 'text/plain', buffer: Buffer.from(lines) });
+    await page.getByText('default (1)').waitFor();
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
+    await page.getByRole('link', { name: 'Runs' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Leave during the upload?' });
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('half.jsonl').waitFor();
+    await page.getByRole('link', { name: 'Runs' }).click();
+    await dialog.getByRole('button', { name: 'End it and leave' }).click();
+    await page.getByRole('heading', { name: 'Runs' }).waitFor();
+    held.resolve();
+    expect(faults.filter((fault) => !fault.includes('net::ERR_'))).toEqual([]);
+  });
+
+  it('tells a viewer what the key may not do, and names a key that it does not know', async () => {
+    await using opened = await own.browser.open('/console/upload', { hasSeenTour: false });
+    const { page, faults } = opened;
+    await page.getByLabel(/^Key/).fill('a-wrong-key-of-the-tests');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').getByText('This key is not known.').waitFor();
+    await page.getByLabel(/^Key/).fill(KEYS.viewer);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Not allowed' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Choose files' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Datasets' }).click();
+    await page.getByRole('heading', { name: 'Datasets' }).waitFor();
+    expect(await page.getByText('New here?').count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+});

@@ -1,0 +1,158 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { barriersOf } from './console-browser.ts';
+import { type OwnConsole, startConsole } from './own-console.ts';
+
+// An own table becomes a dataset with all of its columns, and its runs are found and compared.
+
+const ROWS = 40;
+
+let own: OwnConsole;
+beforeAll(async () => {
+  own = await startConsole({ reply: (prompt) => ({ text: /\d+/.exec(prompt)?.[0] ?? '' }) });
+});
+afterAll(() => own[Symbol.asyncDispose]());
+
+const csv = [
+  'qid,frage,gold,topic,difficulty,source_url,rationale',
+  ...Array.from({ length: ROWS }, (_, row) =>
+    [
+      `q-${row}`,
+      `Was ist ${row} + 0?`,
+      row,
+      ['sums', 'books'][row % 2],
+      row % 5,
+      `https://example.org/${row}`,
+      `Grund ${row}`,
+    ].join(','),
+  ),
+].join('\n');
+
+describe('a table of questions', () => {
+  it('keeps every column without a field, and shows the next step', async () => {
+    await using opened = await own.browser.open('/console/upload', {});
+    const { page, faults } = opened;
+    await page
+      .getByLabel('Files')
+      .setInputFiles({ name: 'fragen.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+    const mapping = page.getByRole('group', { name: 'Mapping' });
+    const choose = async (field: string, column: string): Promise<void> => {
+      await mapping.getByRole('combobox', { name: field, exact: true }).click();
+      await page.getByRole('option', { name: column, exact: true }).click();
+    };
+    await choose('Prompt', 'frage');
+    await choose('Answer', 'gold');
+    expect(await mapping.getByRole('combobox', { name: 'Id', exact: true }).inputValue()).toBe('qid');
+    await page.getByLabel('Keep 3 other columns as metadata').waitFor();
+    await page.getByText('difficulty, source_url, rationale').waitFor();
+    await page
+      .getByRole('region', { name: 'Item preview' })
+      .getByRole('row', { name: 'rationale Grund 0' })
+      .waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Upload', exact: true }).click();
+    const next = page.getByRole('link', { name: 'Run it' });
+    await next.waitFor();
+    const box = await next.boundingBox();
+    expect(box?.y).toBeGreaterThan(0);
+    expect((box?.y ?? 9_999) + (box?.height ?? 0)).toBeLessThanOrEqual(800);
+    const id = (await page.getByRole('link', { name: 'Open the dataset' }).getAttribute('href'))
+      ?.split('/')
+      .at(-1);
+    const { data } = await own.call<{ data: { item: object }[] }>('GET', `/datasets/${id}/items?limit=1`);
+    expect(data[0]?.item).toMatchObject({
+      id: 'q-0',
+      tags: ['sums'],
+      meta: { difficulty: expect.anything(), source_url: 'https://example.org/0', rationale: 'Grund 0' },
+    });
+    await page.getByRole('button', { name: 'Choose another file' }).click();
+    await page
+      .getByLabel('Files')
+      .setInputFiles({ name: 'fragen.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+    await choose('Prompt', 'frage');
+    await page.getByLabel(/^Keep \d other columns as metadata/).click();
+    await page
+      .getByRole('region', { name: 'Item preview' })
+      .getByRole('row', { name: /rationale/ })
+      .waitFor({ state: 'detached' });
+    expect(faults).toEqual([]);
+  });
+
+  it('shows the runs of a dataset, its last score, and what differs between two of them', async () => {
+    const items = Array.from({ length: 20 }, (_, at) => ({
+      id: at,
+      type: 'exact',
+      tags: [at % 2 === 0 ? 'even' : 'odd'],
+      inputs: { prompt: `Say ${at}` },
+      answer: at < 18 ? String(at) : 'no',
+    }));
+    const dataset = await own.upload(items, 'Numbers');
+    const provider = { type: 'openai_compatible', base_url: own.provider.baseUrl, model: 'small-1' };
+    const one = await own.run(dataset, { provider }, 'Without a template');
+    const two = await own.run(
+      dataset,
+      { provider, prompt_template: 'Wait 7 s. {prompt}' },
+      'With a template',
+    );
+    await using opened = await own.browser.open('/console/datasets');
+    const { page, faults } = opened;
+    await page.getByRole('row', { name: /Numbers 20 0\.050/ }).waitFor();
+    await page.getByRole('link', { name: 'Numbers', exact: true }).click();
+    await page.getByRole('tab', { name: 'Runs' }).click();
+    await page.getByRole('region', { name: 'Scores, the oldest first' }).getByText('0.900').waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    for (const name of ['Without a template', 'With a template'])
+      await page.getByRole('checkbox', { name: `Compare ${name}` }).click();
+    await page.getByRole('button', { name: 'Compare 2' }).click();
+    const differs = page.getByRole('region', { name: 'Differences of configurations' });
+    await differs.getByRole('row', { name: /^prompt_template .*Wait 7 s\./ }).waitFor();
+    expect(await differs.getByRole('row').count()).toBe(2);
+    await page
+      .getByRole('region', { name: 'Scores by group' })
+      .getByRole('row', { name: /^even tag/ })
+      .waitFor();
+    expect(await page.locator('figure').count()).toBe(0);
+    // the widest interval fills the scale
+    const bar = page.getByRole('region', { name: 'Differences', exact: true }).locator('svg line').nth(2);
+    const [from, to] = await Promise.all(['x1', 'x2'].map((name) => bar.getAttribute(name)));
+    expect(Math.min(Number(from), Number(to))).toBe(0);
+    expect(await barriersOf(page)).toEqual([]);
+
+    const other = await own.upload(
+      items.map((item) => ({ ...item, meta: { round: 2 } })),
+      'Numbers again',
+    );
+    const three = await own.run(other, { provider }, 'Of another dataset');
+    await page.goto(`${own.url}/console/compare?runs=${one},${three}`);
+    await page.getByText('These runs share no scored items').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
+    expect(await page.getByRole('listbox', { name: 'Items that differ' }).count()).toBe(0);
+    expect(two).not.toBe(three);
+    expect(faults).toEqual([]);
+  });
+
+  it('names the dataset of a job, and says where it was deleted', async () => {
+    own.hub.add({ id: 'org/short', files: { 'train.jsonl': '{"question":"One?","answer":"1"}\n' } });
+    const body = { name: 'Short', config: { path: 'org/short' }, mapping: { prompt_column: 'question' } };
+    const ids = await Promise.all(
+      [1, 2].map(async () => {
+        const response = await fetch(`${own.url}/datasets/hub/import`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', Prefer: 'respond-async' },
+          body: JSON.stringify(body),
+        });
+        const { id } = (await response.json()) as { readonly id: string };
+        await (await fetch(`${own.url}/jobs/${id}/events`)).text();
+        return (await own.call<{ dataset_id: string }>('GET', `/jobs/${id}`)).dataset_id;
+      }),
+    );
+    await own.call('DELETE', `/datasets/${ids[0]}`);
+    await using opened = await own.browser.open('/console/jobs');
+    const { page, faults } = opened;
+    await page.getByRole('link', { name: 'Short' }).waitFor();
+    await page.getByText('deleted since').waitFor();
+    await page.goto(`${own.url}/console/status`);
+    await page.getByText('Requests to models').first().waitFor();
+    expect(await page.getByRole('link', { name: 'Metrics' }).getAttribute('href')).toBe('/metrics');
+    expect(faults).toEqual([]);
+  });
+});
