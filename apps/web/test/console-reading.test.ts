@@ -172,7 +172,6 @@ describe('the console', () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Page, dataset or run' }).fill('Elsewh');
     await page.getByRole('option', { name: 'Elsewhere' }).waitFor();
-    await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     const heading = page.getByRole('heading', { name: 'Elsewhere', level: 1 });
     await heading.waitFor();

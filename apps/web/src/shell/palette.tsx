@@ -40,7 +40,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     },
     placeholderData: keepPreviousData,
   });
-  const has = (name: string): boolean => name.toLowerCase().includes(q.toLowerCase());
+  const has = (name: string): boolean => name.toLowerCase().includes(typed.trim().toLowerCase());
   const groups = [
     {
       group: 'Pages',
@@ -48,7 +48,9 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     },
     {
       group: 'Datasets',
-      items: (found.data?.datasets ?? []).map(({ id, name }) => ({ value: `/datasets/${id}`, label: name })),
+      items: (found.data?.datasets ?? [])
+        .filter(({ name }) => has(name))
+        .map(({ id, name }) => ({ value: `/datasets/${id}`, label: name })),
     },
     {
       group: 'Runs',
@@ -80,13 +82,18 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
         placeholder="Page, dataset or run"
         searchable
         defaultDropdownOpened
-        selectFirstOptionOnChange
         nothingFoundMessage="Nothing has this in its name."
         filter={({ options }) => options}
         searchValue={typed}
         onSearchChange={setTyped}
         value={null}
         onChange={go}
+        onKeyDown={(event) => {
+          // Enter without a chosen option means the first one
+          const first = groups.flatMap(({ items }) => items)[0];
+          const isChosen = event.currentTarget.getAttribute('aria-activedescendant') !== null;
+          if (event.key === 'Enter' && !isChosen && first !== undefined) go(first.value);
+        }}
         data={groups}
       />
     </Modal>
