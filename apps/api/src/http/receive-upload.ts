@@ -49,8 +49,8 @@ export async function receiveUpload(
     if (name !== 'file') {
       throw invalid(name, `Unexpected file field ${JSON.stringify(name.slice(0, 100))}; expected "file".`);
     }
-    const declaredRest = Math.max(0, declaredBytes - totalBytes);
-    files.push(await stage.add(fileName, counted(content, onBytes), declaredRest));
+    const facts = { declaredBytes: Math.max(0, declaredBytes - totalBytes), ownsChunks: true };
+    files.push(await stage.add(fileName, counted(content, onBytes), facts));
   }
   if (files.length === 0) throw invalid('file', 'The form must have a file.');
   const held = stack.move();
