@@ -62,3 +62,15 @@ it('finds the fields and the lines of every record, however the bytes are cut', 
     { numRuns: 500 },
   );
 });
+
+it('frees what a long record has outgrown', () => {
+  const scanner = new CsvScanner({ ...STRICT_RULES, delimiter: 44, quote: 34 }, 'a.csv', 10_000_000);
+  const buffers = new Set([scanner.bytes.buffer]);
+  scanner.add(Buffer.from('"'));
+  for (let count = 0; count < 50; count += 1) {
+    scanner.add(Buffer.alloc(64 * 1024, 'x'));
+    expect(scanner.next()).toBe(false);
+    buffers.add(scanner.bytes.buffer);
+  }
+  expect([...buffers].filter(({ detached }) => !detached)).toEqual([scanner.bytes.buffer]);
+});

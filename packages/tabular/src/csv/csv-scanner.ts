@@ -1,4 +1,4 @@
-import { wordsOf } from '@svc/jsonl-v23/internal';
+import { transferBuffer, wordsOf } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
 
 const LF = 10;
@@ -77,7 +77,7 @@ const MAX_RANGES = 64 * 1024;
  */
 export class CsvScanner {
   /** The current chunk, and the start of the record that it continues. */
-  bytes: Uint8Array = new Uint8Array(MIN_BUFFER_BYTES);
+  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(MIN_BUFFER_BYTES);
   /** The same bytes. */
   words: DataView = wordsOf(this.bytes);
   /** Fields of the current record. */
@@ -144,10 +144,10 @@ export class CsvScanner {
     const needed = this.#length + chunk.length;
     // One more, for the sentinel.
     if (needed >= this.bytes.length) {
-      const larger = new Uint8Array(Math.max(needed + 1, 2 * this.bytes.length));
-      larger.set(this.bytes.subarray(0, this.#length));
-      this.bytes = larger;
-      this.words = wordsOf(larger);
+      // Moved: left to the garbage collector, what a long row has outgrown takes as much again as the row.
+      const size = Math.max(needed + 1, 2 * this.bytes.length);
+      this.bytes = new Uint8Array(transferBuffer(this.bytes.buffer, size));
+      this.words = wordsOf(this.bytes);
     }
     this.bytes.set(chunk, this.#length);
     this.#length = needed;
