@@ -255,15 +255,15 @@ export function parsePageLocations(bytes: Uint8Array): PageLocationMetadata[] {
   return readThrift(offsetIndex, new ByteCursor(bytes)).page_locations;
 }
 
-/** A reader that refuses structures without the required fields; fields without a value are left out. */
+/** A reader that refuses structures without the required fields. */
 function complete<T extends object, K extends keyof T>(
   reader: ThriftReader<Partial<T>>,
   required: Readonly<Record<K, string>>,
 ): ThriftReader<Complete<T, K>> {
+  const reasons = Object.entries(required) as Array<[K, string]>;
   return (input, type) => {
     const value = reader(input, type);
-    for (const key of Object.keys(value) as Array<keyof T>) if (value[key] === undefined) delete value[key];
-    for (const [key, reason] of Object.entries(required) as Array<[K, string]>) {
+    for (const [key, reason] of reasons) {
       if (value[key] === undefined) throw damaged(reason);
     }
     return value as Complete<T, K>;

@@ -41,7 +41,10 @@ export function readThrift<T>(reader: ThriftReader<T>, cursor: ByteCursor): T {
   return reader({ cursor, depth: 0 }, STRUCT);
 }
 
-/** A reader of structures: the number of each field, its name, and how it is read. Every field may be absent. */
+/**
+ * A reader of structures: the number of each field, its name, and how it is read. Every field may be absent; one whose
+ * value is unknown is left out.
+ */
 export function struct<T extends object>(fields: Fields<T>): ThriftReader<Partial<T>> {
   return (input, type) => {
     expectType(type, STRUCT);
@@ -56,7 +59,10 @@ export function struct<T extends object>(fields: Fields<T>): ThriftReader<Partia
       id = step === 0 ? cursor.zigzag(METADATA) : id + step;
       const field = fields[id];
       if (field === undefined) skip(inner, kind);
-      else value[field[0]] = field[1](inner, kind);
+      else {
+        const read = field[1](inner, kind);
+        if (read !== undefined) value[field[0]] = read;
+      }
     }
   };
 }
@@ -92,8 +98,21 @@ export const boolean: ThriftReader<boolean> = (_input, type) => {
 /** Text in UTF-8; bytes that are none become U+FFFD. */
 export const text: ThriftReader<string> = ({ cursor }, type) => {
   expectType(type, BINARY);
-  return UTF_8.decode(cursor.take(cursor.varint(METADATA), METADATA));
+  const bytes = cursor.take(cursor.varint(METADATA), METADATA);
+  return isShortAscii(bytes)
+    ? String.fromCharCode.apply(null, bytes as unknown as number[])
+    : UTF_8.decode(bytes);
 };
+
+/** Names are, mostly; a decoder takes several times as long for them. */
+function isShortAscii(bytes: Uint8Array): boolean {
+  if (bytes.length > MAX_SHORT_BYTES) return false;
+  let all = 0;
+  for (let at = 0; at < bytes.length; at += 1) all |= bytes[at] as number;
+  return all < 0x80;
+}
+
+const MAX_SHORT_BYTES = 64;
 
 /** Whether a field is there, whatever it holds. */
 export const presence: ThriftReader<true> = (input, type) => {
