@@ -35,7 +35,7 @@ export interface RowEncoder extends AsyncDisposable {
 /** Below this size, posting to a thread costs more than encoding inline, unless there is a pattern to match. */
 const MIN_THREAD_BYTES = 64 * 1024;
 /** What a batch of rows may become: some batches are in memory at once. */
-const MAX_BATCH_BYTES = 4 * 1024 * 1024;
+const MAX_BATCH_BYTES = 1024 * 1024;
 /** The same in the calling thread, which serves others in between. */
 const MAX_INLINE_BATCH_BYTES = 256 * 1024;
 /** From this size on a batch counts as large: as values, and as text once more, it takes several times its size. */
