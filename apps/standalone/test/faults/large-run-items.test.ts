@@ -79,7 +79,9 @@ async function runToEnd(datasetId: string, config: object): Promise<{ run: Body;
 /** The longest time of a probe, measured by a separate process, during `work`. */
 async function longestProbeMs(work: () => Promise<unknown>): Promise<number> {
   const script = fileURLToPath(new URL('./probe-health.ts', import.meta.url));
-  const child = spawn(process.execPath, [script, url, '25'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [script, `${url}/healthz`, '25'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const printed = text(child.stdout);
   await work();
   child.stdin.end();

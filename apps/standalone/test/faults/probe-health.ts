@@ -1,10 +1,10 @@
 import { Agent, get } from 'node:http';
 
 /**
- * A separate process that requests `/healthz` at even intervals, independent of earlier requests, so that neither a
+ * A separate process that requests a path at even intervals, independent of earlier requests, so that neither a
  * slow answer nor the load that a test makes delays the next question. Prints the times as JSON when its input ends.
  *
- * Usage: node probe-health.ts <url> <interval in milliseconds>
+ * Usage: node probe-health.ts <url of the path> <interval in milliseconds>
  */
 const [url = '', intervalMs = '50'] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
@@ -18,7 +18,7 @@ function probe(startedAt = performance.now()): Promise<void> {
       latenciesMs.push(isResponded ? performance.now() - startedAt : MAX_MS);
       resolve();
     };
-    const request = get(`${url}/healthz`, { agent, timeout: MAX_MS }, (response) => {
+    const request = get(url, { agent, timeout: MAX_MS }, (response) => {
       response.resume().once('end', finish(response.statusCode === 200));
     })
       .once('timeout', () => request.destroy())
