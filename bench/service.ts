@@ -16,6 +16,8 @@ export interface Service {
 
 /** As `npm start` does. */
 const NODE_ARGUMENTS = ['--max-semi-space-size=8'];
+const GLIBC_TUNABLES =
+  'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_threshold=1048576';
 const MAIN = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));
 const LOOK_INTERVAL_MS = 50;
 
@@ -29,6 +31,7 @@ export async function startService(
   const child = spawn(process.execPath, [...NODE_ARGUMENTS, MAIN], {
     env: {
       PATH: process.env['PATH'] ?? '',
+      GLIBC_TUNABLES,
       DATABASE_URL: databaseUrl,
       SVC_PORT: '0',
       SVC_WORKER_PORT: '0',

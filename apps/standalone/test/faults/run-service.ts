@@ -40,16 +40,21 @@ const MAIN = {
   standalone: fileURLToPath(new URL('../../dist/main.js', import.meta.url)),
 };
 
+/** As `npm start`, the images and the systemd units do. */
+const NODE_ARGUMENTS = ['--max-semi-space-size=8'];
+const GLIBC_TUNABLES =
+  'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_threshold=1048576';
+
 /** Starts a built service on a free port; rejects with what it printed when it ends before it has started. */
 export async function runService(options: ServiceOptions): Promise<ServiceProcess> {
   const { app, dataDir, env = {}, limits, nodeArguments = [] } = options;
-  // as `npm start`, the images and the systemd units do
-  const command = [process.execPath, '--max-semi-space-size=8', ...nodeArguments, MAIN[app]];
+  const command = [process.execPath, ...NODE_ARGUMENTS, ...nodeArguments, MAIN[app]];
   const [program = '', ...rest] =
     limits === undefined ? command : ['bash', '-c', `${limits}; exec "$@"`, 'bash', ...command];
   const child = spawn(program, rest, {
     env: {
       PATH: process.env['PATH'] ?? '',
+      GLIBC_TUNABLES,
       SVC_PORT: '0',
       SVC_WORKER_PORT: '0',
       SVC_DATA_DIR: dataDir,
