@@ -263,7 +263,6 @@ it('responds while a repeated asset, slow checks, a slow sanitiser and searches 
         probes: latenciesMs.length,
         inTime: latenciesMs.filter((latencyMs) => latencyMs <= MAX_PROBE_MS).length,
         p99Ms: Math.round(latenciesMs[Math.floor(latenciesMs.length * 0.99)] ?? 0),
-        slowestMs: Math.round(latenciesMs.at(-1) ?? 0),
       };
     }),
   );
@@ -279,11 +278,11 @@ it('responds while a repeated asset, slow checks, a slow sanitiser and searches 
   console.info(shown);
   expect(hasEnded, shown).toBe(false);
   expect(service.log().filter(({ event }) => event === 'server.start')).toHaveLength(1);
-  for (const { probes: total, inTime: good, slowestMs } of probed) {
+  for (const { probes: total, inTime: good, p99Ms } of probed) {
     expect(total, shown).toBeGreaterThanOrEqual(200);
     // `npm test` runs files side by side on the same cores: there, the time of single answers says little
     if (IS_LONG) expect(good / total, shown).toBeGreaterThanOrEqual(0.99);
-    else expect(slowestMs, shown).toBeLessThan(MAX_SHARED_PROBE_MS);
+    else expect(p99Ms, shown).toBeLessThan(MAX_SHARED_PROBE_MS);
   }
   expect(peakBytes, shown).toBeLessThan(MAX_RSS_BYTES);
   // what is asked for afterwards works
