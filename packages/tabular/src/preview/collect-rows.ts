@@ -18,11 +18,11 @@ const MAX_KEPT_LENGTH = 1000;
 
 /**
  * Collects the rows of a preview: as samples, as items, and for a suggestion. Together they take at most `maxBytes` as
- * JSON text.
+ * JSON text: items half of it, the suggestion at most a quarter or 64 KiB, samples the rest. What one does not use stays unused.
  */
 export class RowsCollector {
   readonly #features: readonly MappableFeature[];
-  readonly #maxBytes: number;
+  readonly #suggestionBytes: number;
   readonly #samples: SampleCollector;
   readonly #items: ItemCollector | null;
   readonly #rows: JsonObject[] = [];
@@ -30,9 +30,10 @@ export class RowsCollector {
   /** @throws JsonlError `invalid_mapping`, `column_not_found` */
   constructor(features: readonly MappableFeature[], mapping: Mapping | null, maxBytes: number) {
     this.#features = features;
-    this.#maxBytes = Math.max(0, maxBytes);
-    this.#samples = new SampleCollector(this.#maxBytes);
-    this.#items = mapping === null ? null : new ItemCollector(mapping, features, this.#maxBytes / 2);
+    const itemBytes = mapping === null ? 0 : maxBytes / 2;
+    this.#suggestionBytes = Math.min(maxBytes / 4, MAX_SUGGESTION_BYTES);
+    this.#samples = new SampleCollector(maxBytes - itemBytes - this.#suggestionBytes);
+    this.#items = mapping === null ? null : new ItemCollector(mapping, features, itemBytes);
   }
 
   /** Whether no further row can be shown. */
@@ -52,12 +53,17 @@ export class RowsCollector {
   /** @param specified the columns that the dataset names itself */
   end(specified: Mapping | null = null): PreviewRows {
     const suggested = suggestMapping(this.#features, this.#rows, specified);
-    const bytes = suggested === null ? 0 : jsonBytes(suggested) + KEY_BYTES;
-    const [suggestion, suggestionBytes] = bytes > this.#maxBytes / 4 ? [null, 0] : [suggested, bytes];
-    const reserved = suggestionBytes + (this.#items?.usedBytes ?? 0);
-    return { ...this.#samples.end(reserved), suggestion, items: this.#items?.items ?? null };
+    const isShown = suggested !== null && jsonBytes(suggested) + KEY_BYTES <= this.#suggestionBytes;
+    return {
+      ...this.#samples.end(),
+      suggestion: isShown ? suggested : null,
+      items: this.#items?.items ?? null,
+    };
   }
 }
+
+/** More than the names and reasons of any usual table. */
+const MAX_SUGGESTION_BYTES = 64 * 1024;
 
 /** The keys of a mapping, which are longer as requests name them. */
 const KEY_BYTES = 200;

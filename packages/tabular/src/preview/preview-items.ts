@@ -37,11 +37,6 @@ export class ItemCollector {
     return this.#items;
   }
 
-  /** Of the items that are shown. */
-  get usedBytes(): number {
-    return Math.min(this.#usedBytes, this.#maxBytes);
-  }
-
   #map(row: JsonObject, index: number, split: string): PreviewItem {
     try {
       return { row: index, item: this.#toItem(row, index, split) };

@@ -9,14 +9,14 @@ const bytesOf = ({ samples, truncatedCells }: PreviewSamples): number =>
 
 function collect(rows: readonly JsonObject[], maxBytes: number): PreviewSamples {
   const collector = new SampleCollector(maxBytes);
-  for (const row of rows) collector.add(row);
+  for (const row of rows) if (!collector.isFull) collector.add(row);
   return collector.end();
 }
 
 const IMAGE = { bytes: Buffer.alloc(300).toString('base64'), path: 'a.png' };
 
 describe('SampleCollector', () => {
-  it('shows what fits whole, to the byte, and never more than fits', () => {
+  it('never shows more than fits, and names what is shortened', () => {
     const cell = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 60 }),
       fc.string({ unit: 'binary', maxLength: 30 }),
@@ -39,13 +39,17 @@ describe('SampleCollector', () => {
     fc.assert(
       fc.property(table, fc.nat(400), (rows, less) => {
         const whole = collect(rows, Number.MAX_SAFE_INTEGER);
-        const bytes = bytesOf(whole);
-        expect(collect(rows, bytes)).toEqual(whole);
-        const shown = collect(rows, bytes - 1 - less);
-        expect(bytesOf(shown)).toBeLessThanOrEqual(Math.max(0, bytes - 1 - less));
-        const untilFull = new SampleCollector(bytes - 1 - less);
-        for (const row of rows) if (!untilFull.isFull) untilFull.add(row);
-        expect(untilFull.end()).toEqual(shown);
+        expect(whole.truncatedCells).toEqual([]);
+        const maxBytes = Math.max(0, bytesOf(whole) - less);
+        const shown = collect(rows, maxBytes);
+        expect(bytesOf(shown)).toBeLessThanOrEqual(maxBytes);
+        expect(shown.samples.length).toBeLessThanOrEqual(rows.length);
+        const named = new Set(shown.truncatedCells.map(({ row, column }) => `${row} ${column}`));
+        for (const [row, sample] of shown.samples.entries()) {
+          for (const [column, value] of Object.entries(sample)) {
+            if (!named.has(`${row} ${column}`)) expect(value).toEqual(whole.samples[row]?.[column]);
+          }
+        }
         for (const { row, column } of shown.truncatedCells) {
           expect(shown.samples[row]?.[column]).not.toEqual(whole.samples[row]?.[column]);
         }
@@ -61,15 +65,24 @@ describe('SampleCollector', () => {
     expect(JSON.stringify(samples[0]?.['a'])).toHaveLength(16 * 1024);
   });
 
-  it('keeps every row, and of an image what describes it, before it leaves anything out', () => {
+  it('gives an image half of the room that is left, and describes it where it needs more', () => {
     const rows = Array.from({ length: 20 }, (_, index) => ({ n: index, image: IMAGE }));
     const { samples, truncatedCells } = collect(rows, 4000);
-    expect(samples.map((row) => row['n'])).toEqual(rows.map(({ n }) => n));
+    expect(samples.slice(0, 8).map((row) => row['n'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
     const shown = samples.map((row) => row['image'] as JsonObject);
     expect(shown[0]).toMatchObject({ data: IMAGE.bytes });
-    for (const { row } of truncatedCells)
+    for (const { row } of truncatedCells.slice(0, 2)) {
       expect(shown[row]).toEqual({ mime_type: 'image/png', encoding: 'base64' });
-    expect(truncatedCells.length).toBeGreaterThan(5);
+    }
+    expect(truncatedCells.length).toBeGreaterThan(2);
+  });
+
+  it('shows a start of each cell of a row that is too long', () => {
+    const row = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`c${index}`, 'x'.repeat(9000)]));
+    const { samples, truncatedCells } = collect([row, row], 30_000);
+    expect(samples).toHaveLength(1);
+    expect(truncatedCells).toHaveLength(10);
+    for (const value of Object.values(samples[0] ?? {})) expect(value).toMatch(/^x{2900}/);
   });
 
   it('is full after so many rows of a wide table as have room', () => {

@@ -16,133 +16,61 @@ export interface PreviewSamples {
   readonly truncatedCells: readonly TruncatedCell[];
 }
 
-/** A cell beyond this is shortened; images are not, as long as the whole answer has room. */
+/** A cell beyond this is shortened; images are not. */
 const MAX_CELL_BYTES = 16 * 1024;
 
-interface Cell {
-  readonly column: string;
-  readonly isFile: boolean;
-  value: JsonValue;
-  /** Size of the value as JSON text. */
-  bytes: number;
-  /** Where it is shortened. */
-  truncated?: TruncatedCell;
-}
-
 /**
- * Collects rows whose JSON text, with that of the list of what was shortened, takes at most `maxBytes`; the brackets of
- * the two lists are not counted. What fits is shown whole. Else the cells that come last are shortened, and only where
- * even empty cells do not fit, rows are left out at the end.
+ * Collects rows whose JSON text, with that of the list of what was shortened, takes at most `maxBytes`. A cell takes at most
+ * 16 KiB, and its share of the room that is left for its row. An image takes at most half of the room that is left, or is
+ * described without its data. The first row without room is the last one: up to a cell of each column stays unused.
  */
 export class SampleCollector {
-  #maxBytes: number;
-  readonly #rows: Cell[][] = [];
-  #usedBytes = 0;
-  /** What the rows take at least, however they are shortened. */
-  #leastBytes = 0;
-  #truncated = 0;
+  readonly #samples: JsonObject[] = [];
+  readonly #truncated: TruncatedCell[] = [];
+  #room: number;
+  isFull = false;
 
   constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+    this.#room = maxBytes;
   }
 
-  /** Whether there is no room even for what is there: `end` leaves the last row out, and would any further one. */
-  get isFull(): boolean {
-    return this.#leastBytes - 1 > this.#maxBytes;
-  }
-
-  /** Takes a row; nothing of a cell is kept for which there is no room any more. */
   add(row: JsonObject): void {
-    const cells: Cell[] = [];
-    const index = this.#rows.push(cells) - 1;
-    this.#usedBytes += index === 0 ? 2 : 3;
-    this.#leastBytes += index === 0 ? 2 : 3;
-    for (const [column, value] of Object.entries(row)) {
-      const shown = showFiles(value);
-      const cell: Cell = { column, isFile: shown !== value, value: shown, bytes: jsonBytes(shown) };
-      const room = Math.max(0, this.#maxBytes - this.#usedBytes);
-      const bytes = cellBytes(cell, cells.length);
-      this.#usedBytes += bytes;
-      this.#leastBytes += bytes - Math.max(0, cell.bytes - LEAST_ENTRY_BYTES);
-      cells.push(cell);
-      if (cell.isFile) {
-        if (cell.bytes > room) this.#show(cell, index, withoutData(shown));
-      } else if (cell.bytes > MAX_CELL_BYTES) {
-        this.#show(cell, index, startOf(shown, Math.min(MAX_CELL_BYTES, room)), true);
-      } else if (cell.bytes > room) this.#show(cell, index, startOf(shown, room));
-    }
-  }
-
-  /** The rows, made to fit. @param reservedBytes that something else takes of the room */
-  end(reservedBytes = 0): PreviewSamples {
-    this.#maxBytes -= reservedBytes;
-    // of images, first their data, and what describes them only where nothing else is left
-    for (const canCutFiles of [false, true]) {
-      for (const [row, cells] of [...this.#rows.entries()].reverse()) {
-        for (const cell of cells.toReversed()) {
-          const excess = this.#excess();
-          if (excess <= 0) break;
-          if (cell.truncated === undefined && cell.bytes <= LEAST_ENTRY_BYTES) continue;
-          const most = Math.max(0, cell.bytes - excess - entryBytes(cell, row));
-          const isCut = canCutFiles || !cell.isFile;
-          this.#show(cell, row, isCut ? startOf(cell.value, most) : withoutData(cell.value));
-        }
+    const cells = Object.entries(row);
+    const index = this.#samples.length;
+    const sample: JsonObject = {};
+    const truncated: TruncatedCell[] = [];
+    let room = this.#room - ROW_BYTES;
+    const share = room / cells.length;
+    for (const [column, value] of cells) {
+      const whole = showFiles(value);
+      const entry = { row: index, column, bytes: jsonBytes(whole) };
+      const nameBytes = jsonBytes(column) + 2;
+      const isImage = whole !== value;
+      const most = isImage ? room / 2 : Math.min(MAX_CELL_BYTES, share - nameBytes);
+      let shown = whole;
+      if (entry.bytes > most) {
+        const described = isImage ? withoutData(whole) : whole;
+        const limit = Math.min(most, share - nameBytes - jsonBytes(entry) - 1);
+        shown = isImage && jsonBytes(described) <= limit ? described : startOf(described, limit);
       }
+      room -= nameBytes + jsonBytes(shown);
+      if (shown !== whole) room -= jsonBytes(truncated[truncated.push(entry) - 1]) + 1;
+      setMember(sample, column, shown);
     }
-    while (this.#excess() > 0 && this.#rows.length > 0) this.#dropLast();
-    return {
-      samples: this.#rows.map((cells) => {
-        const sample: JsonObject = {};
-        for (const { column, value } of cells) setMember(sample, column, value);
-        return sample;
-      }),
-      truncatedCells: this.#rows.flatMap((cells) =>
-        cells.flatMap(({ truncated }) => (truncated === undefined ? [] : [truncated])),
-      ),
-    };
+    this.isFull = room < 0;
+    if (this.isFull) return;
+    this.#room = room;
+    this.#samples.push(sample);
+    this.#truncated.push(...truncated);
   }
 
-  /** Bytes that are too many; each entry was counted with a comma, and the last has none. */
-  #excess(): number {
-    return this.#usedBytes - (this.#truncated > 0 ? 1 : 0) - this.#maxBytes;
-  }
-
-  /** Shows a cell as this, where that takes less room with its entry among the truncated cells, or must be. */
-  #show(cell: Cell, row: number, value: JsonValue, must = false): void {
-    const bytes = jsonBytes(value);
-    const more = bytes + entryBytes(cell, row) - cell.bytes;
-    if (more >= 0 && !must) return;
-    if (cell.truncated === undefined) {
-      cell.truncated = { row, column: cell.column, bytes: cell.bytes };
-      this.#truncated += 1;
-    }
-    this.#usedBytes += more;
-    cell.value = value;
-    cell.bytes = bytes;
-  }
-
-  #dropLast(): void {
-    const cells = this.#rows.pop() ?? [];
-    this.#usedBytes -= this.#rows.length === 0 ? 2 : 3;
-    for (const [index, cell] of cells.entries()) {
-      this.#usedBytes -= cellBytes(cell, index);
-      if (cell.truncated === undefined) continue;
-      this.#usedBytes -= jsonBytes(cell.truncated) + 1;
-      this.#truncated -= 1;
-    }
+  end(): PreviewSamples {
+    return { samples: this.#samples, truncatedCells: this.#truncated };
   }
 }
 
-/** Bytes of a cell with its name and punctuation. */
-const cellBytes = ({ column, bytes }: Cell, index: number): number =>
-  jsonBytes(column) + (index === 0 ? 1 : 2) + bytes;
-
-/** What naming a cell as shortened would add. */
-const entryBytes = ({ column, bytes, truncated }: Cell, row: number): number =>
-  truncated === undefined ? jsonBytes({ row, column, bytes }) + 1 : 0;
-
-/** A cell that is not longer takes no less room shortened, because its entry is longer. */
-const LEAST_ENTRY_BYTES = '{"row":0,"column":"","bytes":0},'.length;
+/** The brackets of a row and its comma. */
+const ROW_BYTES = 3;
 
 /** Size of a value as JSON text. */
 export const jsonBytes = (value: unknown): number => new TextEncoder().encode(jsonText(value)).byteLength;
@@ -167,15 +95,12 @@ function withoutData(value: JsonValue): JsonValue {
 }
 
 /**
- * A start that fits, without half a character at its end. A shortened string stays a string; anything else is
- * shown as the start of its JSON text.
+ * A start that fits, without half a character at its end. A shortened string stays a string; anything else is shown as the
+ * start of its JSON text.
  */
 function startOf(value: JsonValue, maxBytes: number): string {
-  // its quotes count too
-  const most = Math.max(0, maxBytes - 2);
-  let start = (typeof value === 'string' ? value : jsonText(value)).slice(0, most);
-  while (jsonBytes(start) > maxBytes && start !== '') {
-    start = start.slice(0, Math.floor(start.length * 0.9));
-  }
+  // Its quotes count too.
+  let start = (typeof value === 'string' ? value : jsonText(value)).slice(0, Math.max(0, maxBytes - 2));
+  while (start !== '' && jsonBytes(start) > maxBytes) start = start.slice(0, Math.floor(start.length * 0.9));
   return start.replace(/[\ud800-\udbff]$/, '');
 }

@@ -41,17 +41,17 @@ const previewOfRows =
   };
 
 const BYTES = LIMITS.SVC_MAX_PREVIEW_BYTES;
-/** Room for the names in a suggested mapping, of which a preview may use less. */
-const SUGGESTION_BYTES = 512;
+/** A quarter of the room is for the suggested mapping. */
+const WHOLE_BYTES = 5000;
 
 /** The limits of a preview. */
 export const PREVIEW_LIMITS: readonly LimitCase[] = [
   {
     limit: 'answer of a preview: `SVC_MAX_PREVIEW_BYTES`',
     within: {
-      what: count(BYTES - SUGGESTION_BYTES, 'bytes'),
+      what: count(WHOLE_BYTES, 'bytes'),
       outcome: '200, all cells whole',
-      send: previewOfBytes(BYTES - SUGGESTION_BYTES),
+      send: previewOfBytes(WHOLE_BYTES),
     },
     beyond: {
       what: count(BYTES + 1, 'bytes'),
