@@ -90,14 +90,10 @@ export {
 export { checkLine } from './lines/check-items.ts';
 export { type CutLine, type CutLines, cutLines } from './lines/cut-lines.ts';
 export { createLineEncoder, type LineEncoder } from './lines/encode-lines.ts';
+export { DEFAULT_BATCH_BYTES, DEFAULT_MAX_LINE_BYTES, type LineBatch } from './lines/line-cutter.ts';
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';
-export {
-  DEFAULT_BATCH_BYTES,
-  DEFAULT_MAX_LINE_BYTES,
-  type LineBatch,
-  splitLines,
-} from './lines/split-lines.ts';
+export { splitLines } from './lines/split-lines.ts';
 export { checkValueCount, MAX_LINE_VALUES, ValueCounter } from './lines/value-counter.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
 export {

@@ -1,5 +1,5 @@
 import { JsonlError } from '../errors.ts';
-import { DEFAULT_MAX_LINE_BYTES } from '../lines/split-lines.ts';
+import { DEFAULT_MAX_LINE_BYTES } from '../lines/line-cutter.ts';
 import type { SourceLocation } from '../source-location.ts';
 import type { FileReference } from './asset.ts';
 

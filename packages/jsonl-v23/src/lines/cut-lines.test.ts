@@ -11,8 +11,9 @@ async function* cut(bytes: Uint8Array, sizes: readonly number[]): AsyncGenerator
   }
 }
 
-async function read(text: string, maxLineBytes: number, sizes: readonly number[] = []) {
-  const source = cutLines(cut(Buffer.from(text), sizes), { maxLineBytes });
+async function read(text: string, maxLineBytes: number, sizes: readonly number[] = [], batchBytes?: number) {
+  const options = { maxLineBytes, ...(batchBytes !== undefined && { batchBytes }) };
+  const source = cutLines(cut(Buffer.from(text), sizes), options);
   const lines: string[] = [];
   const tooLong: number[] = [];
   for await (const batch of source) {
@@ -63,8 +64,9 @@ it('finds the same lines however the file is cut into chunks', async () => {
     fc.asyncProperty(
       fc.array(fc.string({ maxLength: 12, unit: fc.constantFrom('a', 'b', '\r', ' ') }), { maxLength: 8 }),
       fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }),
-      async (parts, sizes) => {
-        const { lines, tooLong } = await read(parts.join('\n'), 6, sizes);
+      fc.integer({ min: 0, max: 30 }),
+      async (parts, sizes, batchBytes) => {
+        const { lines, tooLong } = await read(parts.join('\n'), 6, sizes, batchBytes);
         const expected = parts.at(-1) === '' ? parts.slice(0, -1) : parts;
         expect(lines).toHaveLength(expected.length);
         expect(tooLong).toEqual(

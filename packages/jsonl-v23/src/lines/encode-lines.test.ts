@@ -5,8 +5,8 @@ import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
 import { createItemEncoder } from '../item/encode-item.ts';
 import { ExactNumber, isJsonObject, type JsonValue } from '../json/json-value.ts';
 import { createLineEncoder, type LineEncoder } from './encode-lines.ts';
+import type { LineBatch } from './line-cutter.ts';
 import { parseLines } from './read-items.ts';
-import type { LineBatch } from './split-lines.ts';
 
 function batchOf(text: string | Uint8Array, firstLine = 1): LineBatch {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;

@@ -4,8 +4,8 @@ import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
 import type { SourceLocation } from '../source-location.ts';
+import type { LineBatch } from './line-cutter.ts';
 import { isBlank, parseLines } from './read-items.ts';
-import type { LineBatch } from './split-lines.ts';
 
 const LINE_FEED = 10;
 

@@ -7,8 +7,9 @@ import { JsonReader } from '../json/parse-json.ts';
 import { validUtf8Length } from '../json/utf8.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { byteChunks, type ItemSource } from './byte-chunks.ts';
+import type { LineBatch } from './line-cutter.ts';
 import { type CheckItemsOptions, checkReadOptions } from './read-options.ts';
-import { type LineBatch, splitLines } from './split-lines.ts';
+import { splitLines } from './split-lines.ts';
 
 /** An item and its location. */
 export interface LocatedItem {
