@@ -1,6 +1,6 @@
 /**
- * Checks what may import what: workspace packages only downwards, and every outside library only in the
- * folder or file that owns it. Prints each violation as `file:line: reason` and exits 1.
+ * Checks what may import what: workspace packages only downwards, every outside library only in the
+ * folder or file that owns it, and of two folders of a package only one the other. Prints each violation as `file:line: reason` and exits 1.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -153,6 +153,12 @@ function upwardImport(file: string, target: string): string | undefined {
     : `${from} may not import ${to === '' ? 'files above the folders' : to}`;
 }
 
+/** The folder below `src` that holds a file; null for a file of `src` itself. */
+function topFolder(owner: string, file: string): string | null {
+  const [folder, ...rest] = relative(join(owner, 'src'), file).split('/');
+  return rest.length > 0 && folder !== undefined ? folder : null;
+}
+
 function violation(owner: string, file: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) {
     const target = relative(root, join(root, file, '..', specifier));
@@ -173,14 +179,30 @@ function violation(owner: string, file: string, specifier: string): string | und
     : `${specifier} is imported only in ${OWNERS[library]?.join(', ')}`;
 }
 
+/** Packages whose folders may still import each other. */
+const FOLDERS_BOTH_WAYS: ReadonlySet<string> = new Set([
+  'packages/runtime',
+  'packages/pkg-format',
+  'packages/tabular',
+  'packages/svc-pkg',
+  'apps/web',
+]);
+
 const found: string[] = [];
 for (const owner of Object.keys(ARROWS)) {
+  /** `from → to` of folders below `src` → the first file with such an import. */
+  const arrows = new Map<string, string>();
   for (const path of sources(join(root, owner, 'src'))) {
     const file = relative(root, path);
     if (/\.test\.ts$/.test(file)) continue;
     const text = readFileSync(path, 'utf8');
     for (const match of text.matchAll(IMPORT)) {
       const specifier = match[1] ?? match[2] ?? match[3] ?? '';
+      const from = topFolder(owner, file);
+      const to = specifier.startsWith('.') ? topFolder(owner, join(file, '..', specifier)) : null;
+      if (from !== null && to !== null && from !== to && !arrows.has(`${from} → ${to}`)) {
+        arrows.set(`${from} → ${to}`, file);
+      }
       const reason = violation(owner, file, specifier);
       if (reason === undefined) continue;
       const line = text.slice(0, match.index + match[0].indexOf(specifier)).split('\n').length;
@@ -189,6 +211,12 @@ for (const owner of Object.keys(ARROWS)) {
     const readsEnvironment = /process\.(env|exit\b)/.exec(withoutComments(text));
     if (readsEnvironment !== null && !MAY_READ_ENVIRONMENT.test(file)) {
       found.push(`${file}: ${readsEnvironment[0]} belongs into an app's main.ts`);
+    }
+  }
+  for (const [arrow, file] of arrows) {
+    const [from, to] = arrow.split(' → ');
+    if (!FOLDERS_BOTH_WAYS.has(owner) && arrows.has(`${to} → ${from}`)) {
+      found.push(`${file}: ${from} and ${to} import each other`);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Item } from '@svc/jsonl-v23';
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import { checkOutput } from './check-output.ts';
+import { checkOutput } from '../test/check-output.ts';
 import type { CheckOutcome } from './checkers/checker.ts';
 import type { Judge } from './scoring/ask-judge.ts';
 import { createCheckRunner } from './threads/check-runner.ts';

@@ -23,16 +23,6 @@ export interface ScoreRequest {
 /** How an output is scored, see {@link planCheck}; the question of a large item is JSON text, see `ProviderRequest`. */
 export type ScorePlan = CheckPlan | Scored;
 
-/**
- * Scores an output as {@link planCheck} chooses.
- *
- * @throws RunError `checker_invalid` for invalid options of the checker, `checker_limit` if the check would take too
- * much time or memory; the signal's reason when it is aborted
- */
-export async function checkOutput(request: ScoreRequest): Promise<CheckOutcome> {
-  return await performCheck(planOutput(request), request);
-}
-
 /** Chooses how an output is scored. @throws RunError as {@link planCheck} */
 export function planOutput({
   output,
@@ -49,7 +39,12 @@ export function planOutput({
   return planCheck({ output, item, judge: planned });
 }
 
-/** Runs the check, or asks the judge. @throws as {@link checkOutput} */
+/**
+ * Runs the check, or asks the judge.
+ *
+ * @throws RunError `checker_invalid` for invalid options of the checker, `checker_limit` if the check would take too
+ * much time or memory; the signal's reason when it is aborted
+ */
 export async function performCheck(
   plan: ScorePlan,
   { judge, checks, files, signal }: Pick<ScoreRequest, 'judge' | 'checks' | 'files' | 'signal'>,

@@ -8,7 +8,7 @@ export { createSha256, type Sha256, sha256, sha256Hex } from '#sha256';
 export { checkNumber, withDefaults } from './arguments/check-number.ts';
 export { checkOptions } from './arguments/check-options.ts';
 export type { OwnBytes } from './arguments/own-bytes.ts';
-export { type ChunkSource, chunksOf, isWebStream, typeName, type WebStream } from './arguments/web-stream.ts';
+export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
 export { compareUtf8 } from './compare-utf8.ts';
 export type { EncodedLine } from './fast/reusable-line.ts';
 export { type Field, type FieldKind, isJsonField, wireValue } from './fields/field.ts';
@@ -43,8 +43,6 @@ export {
   base64Length,
   checkItemSize,
   EmbeddedSize,
-  type ItemSizeOptions,
-  MAX_ITEM_FILES,
 } from './item/embedded-size.ts';
 export {
   canonicalByteLength,
@@ -52,9 +50,7 @@ export {
   createItemEncoder,
   DEFAULT_ITEM_TYPE,
   type EncodedItemBytes,
-  type ItemEncoder,
 } from './item/encode-item.ts';
-export { hashView } from './item/hash-view.ts';
 export {
   DEFAULT_IMPORT_LIMITS,
   FREE_EXPANSION_BYTES,
@@ -62,9 +58,7 @@ export {
   ImportMeter,
   type LimitNames,
 } from './item/import-meter.ts';
-export type { ItemRanges } from './item/item-ranges.ts';
-export type { JsonSchema } from './item/item-schema.ts';
-export { type ItemSize, itemSize } from './item/item-size.ts';
+export { itemSize } from './item/item-size.ts';
 export type { ItemParts } from './item/join-item.ts';
 export {
   filesOfPart,
@@ -88,9 +82,9 @@ export {
   spellingsOf,
 } from './known-secrets.ts';
 export { checkLine } from './lines/check-items.ts';
-export { type CutLine, type CutLines, cutLines } from './lines/cut-lines.ts';
-export { createLineEncoder, type LineEncoder } from './lines/encode-lines.ts';
-export { DEFAULT_BATCH_BYTES, DEFAULT_MAX_LINE_BYTES, type LineBatch } from './lines/line-cutter.ts';
+export { type CutLine, cutLines } from './lines/cut-lines.ts';
+export { createLineEncoder } from './lines/encode-lines.ts';
+export type { LineBatch } from './lines/line-cutter.ts';
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';
 export { splitLines } from './lines/split-lines.ts';
@@ -104,16 +98,14 @@ export {
   type UnreadRows,
 } from './mapping/cell-batch.ts';
 export { type Cells, CellWriter, wordsOf } from './mapping/cell-writer.ts';
-export { toChoices } from './mapping/choices.ts';
-export { type BatchCutter, createBatchCutter, type SizedBatch } from './mapping/cut-batch.ts';
+export { createBatchCutter, type SizedBatch } from './mapping/cut-batch.ts';
 export { type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
 export { mappedColumns } from './mapping/mapping.ts';
-export { MAX_COLUMN_PLACES, MAX_CONSTANT_BYTES } from './mapping/mapping-bounds.ts';
 export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
 export { templateColumns } from './mapping/template.ts';
 export { decodeBase64, encodeBase64 } from './media/base64.ts';
-export { type DataUri, isDataUri, parseDataUri } from './media/data-uri.ts';
+export { isDataUri, parseDataUri } from './media/data-uri.ts';
 export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';
 export { sniffMimeType } from './media/sniff-mime-type.ts';
-export { type SchemaError, schemaPredicate } from './schema-predicate.ts';
+export { schemaPredicate } from './schema-predicate.ts';

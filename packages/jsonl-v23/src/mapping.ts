@@ -8,4 +8,4 @@ export {
 } from './mapping/compile-mapping.ts';
 export type { AnswerKind, ColumnType, Mapping } from './mapping/mapping.ts';
 export { readMapping, writeMapping } from './mapping/read-mapping.ts';
-export { type Suggestion, suggestMapping } from './suggest/suggest-mapping.ts';
+export { type Suggestion, suggestMapping } from './mapping/suggest-mapping.ts';

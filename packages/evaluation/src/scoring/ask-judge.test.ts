@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkOutput } from '../check-output.ts';
+import { checkOutput } from '../../test/check-output.ts';
 import type { ChatMessage, Provider, ProviderRequest } from '../provider.ts';
 import { createCheckRunner } from '../threads/check-runner.ts';
 

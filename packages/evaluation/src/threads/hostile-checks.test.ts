@@ -1,7 +1,7 @@
 import type { Item } from '@svc/jsonl-v23';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import { checkOutput } from '../check-output.ts';
+import { checkOutput } from '../../test/check-output.ts';
 import { createCheckRunner } from './check-runner.ts';
 
 /** A linear check of these inputs takes well under a second; a quadratic one takes minutes. */

@@ -5,7 +5,7 @@ import { copyRange } from './copy-range.ts';
 import { FastItem } from './fast-item.ts';
 import { ITEM_RULE } from './item-rule.ts';
 import type { KeyOrder } from './key-order.ts';
-import { type FastRule, isAt, type KnownKey, Location, MAX_OBJECT_KEYS } from './known-keys.ts';
+import { type FastRule, isAt, type KnownKey, MAX_OBJECT_KEYS, ShapeNode } from './known-keys.ts';
 import { MemberRanges } from './member-ranges.ts';
 
 const { LINE_FEED, QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
@@ -16,7 +16,7 @@ const { LOWER_D, LOWER_F, LOWER_N, LOWER_T } = ASCII;
  * below what the stack of a worker thread holds; items of real datasets have at most about ten levels.
  */
 const MAX_FAST_DEPTH = 100;
-/** Keys that are known, over all locations; then they are forgotten. */
+/** Keys that are known, over all nodes; then they are forgotten. */
 const MAX_KEYS = 8 * 1024;
 
 /**
@@ -25,7 +25,7 @@ const MAX_KEYS = 8 * 1024;
  * **What it is.** A second parser, validator and canonicaliser of items next to the reference path: `parseJson`,
  * `parseItem` and `createItemEncoder`. It accepts a subset of the lines, and encodes those to the same bytes. A text
  * that is canonical as it is written is not copied: it is a range of the line. Keys are compared with those that came
- * before at the same location (see `Location`), so that objects with the keys of the one before are neither decoded nor
+ * before at the same node of their shape (see `ShapeNode`), so that objects with the keys of the one before are neither decoded nor
  * sorted, and others are sorted by numbers.
  *
  * **What makes it fall back** to the reference path: every error, which only that path describes; assets and checkers
@@ -43,7 +43,7 @@ export class FastItemEncoder extends ByteTokenizer {
   readonly #members: MemberRanges = new MemberRanges();
   #maxDepth = MAX_FAST_DEPTH;
   readonly #rule: FastRule;
-  #items: Location;
+  #items: ShapeNode;
   #keyCount = 0;
   /** Members or elements of the last value, if it is an object or array. */
   #entryCount = 0;
@@ -52,7 +52,7 @@ export class FastItemEncoder extends ByteTokenizer {
   constructor(rule: FastRule = ITEM_RULE) {
     super();
     this.#rule = rule;
-    this.#items = new Location(rule);
+    this.#items = new ShapeNode(rule);
   }
 
   /** Loads the lines that `encode` is to read. */
@@ -69,7 +69,7 @@ export class FastItemEncoder extends ByteTokenizer {
     this.#assetCount = 0;
     item.fallback = true;
     if (this.#keyCount > MAX_KEYS) {
-      this.#items = new Location(this.#rule);
+      this.#items = new ShapeNode(this.#rule);
       this.#keyCount = 0;
     }
     const open = this.skipWhitespace(start);
@@ -84,15 +84,15 @@ export class FastItemEncoder extends ByteTokenizer {
   }
 
   /** Reads the value at `position`, inside `depth` arrays and objects. Returns its kind or FALLBACK. */
-  #readValue(position: number, location: Location, depth: number): number {
+  #readValue(position: number, node: ShapeNode, depth: number): number {
     const code = this.bytes[position] as number;
     switch (code) {
       case QUOTE:
         return this.readString(position);
       case OPEN_BRACE:
-        return depth < this.#maxDepth ? this.#readObject(position, location, depth) : FALLBACK;
+        return depth < this.#maxDepth ? this.#readObject(position, node, depth) : FALLBACK;
       case OPEN_BRACKET:
-        return depth < this.#maxDepth ? this.#readArray(position, location, depth) : FALLBACK;
+        return depth < this.#maxDepth ? this.#readArray(position, node, depth) : FALLBACK;
       case LOWER_T:
         return this.readWord(position, TRUE, BOOLEAN);
       case LOWER_F:
@@ -104,10 +104,10 @@ export class FastItemEncoder extends ByteTokenizer {
     }
   }
 
-  #readObject(open: number, location: Location, depth: number): number {
+  #readObject(open: number, node: ShapeNode, depth: number): number {
     const members = this.#members;
     const first = members.count;
-    const order = this.#readMembers(open, location, depth + 1);
+    const order = this.#readMembers(open, node, depth + 1);
     if (order === null) return FALLBACK;
     if (this.start === open && order.isSorted) {
       this.end = this.next;
@@ -126,7 +126,7 @@ export class FastItemEncoder extends ByteTokenizer {
    * Reads the members of the object that opens at `open` onto the stack. Returns their order; null to fall back. `start`
    * is then `open` if the text is canonical but for the order of the members.
    */
-  #readMembers(open: number, location: Location, depth: number): KeyOrder | null {
+  #readMembers(open: number, node: ShapeNode, depth: number): KeyOrder | null {
     const members = this.#members;
     const first = members.count;
     let previous: KnownKey | null = null;
@@ -135,12 +135,12 @@ export class FastItemEncoder extends ByteTokenizer {
     if (this.bytes[position] === CLOSE_BRACE) {
       this.next = position + 1;
       this.start = isVerbatim ? open : -1;
-      return location.orderOf(members, first);
+      return node.orderOf(members, first);
     }
     for (;;) {
       let { bytes } = this;
       if (bytes[position] !== QUOTE || members.count - first === MAX_OBJECT_KEYS) return null;
-      const expected: KnownKey | null = previous === null ? location.first : previous.next;
+      const expected: KnownKey | null = previous === null ? node.first : previous.next;
       let key: KnownKey | null = expected;
       let keyStart = position;
       let keyEnd: number;
@@ -149,9 +149,9 @@ export class FastItemEncoder extends ByteTokenizer {
         keyEnd = position + key.quoted.length;
         colon = this.skipWhitespace(keyEnd);
       } else {
-        key = this.#findKey(location, position);
+        key = this.#findKey(node, position);
         if (key === null) return null;
-        if (key !== expected) location.follow(previous, key);
+        if (key !== expected) node.follow(previous, key);
         keyStart = this.start;
         keyEnd = this.end;
         colon = this.skipWhitespace(this.next);
@@ -179,7 +179,7 @@ export class FastItemEncoder extends ByteTokenizer {
       } else if (code === CLOSE_BRACE) {
         this.next = position;
         this.start = isVerbatim ? open : -1;
-        return location.orderOf(members, first);
+        return node.orderOf(members, first);
       } else return null;
     }
   }
@@ -195,17 +195,17 @@ export class FastItemEncoder extends ByteTokenizer {
   }
 
   /** Reads the key at `position`, and notes it if it is new. Null to fall back: too many keys, one with escapes. */
-  #findKey(location: Location, position: number): KnownKey | null {
+  #findKey(node: ShapeNode, position: number): KnownKey | null {
     if (this.readString(position) === FALLBACK) return null;
     const { bytes, start, end } = this;
-    const known = location.find(bytes, start, end);
+    const known = node.find(bytes, start, end);
     if (known !== null || this.#keyCount > MAX_KEYS) return known;
     this.#keyCount += 1;
-    return location.add(new Uint8Array(bytes.subarray(start, end)));
+    return node.add(new Uint8Array(bytes.subarray(start, end)));
   }
 
-  #readArray(open: number, location: Location, depth: number): number {
-    const { items } = location;
+  #readArray(open: number, node: ShapeNode, depth: number): number {
+    const { items } = node;
     const { rule } = items;
     const members = this.#members;
     const first = members.count;

@@ -1,17 +1,17 @@
 import type { MemberRanges } from './member-ranges.ts';
 
 const INITIAL_MEMBERS = 16;
-/** An object has at most 256 members, and a location fewer keys than what is left of 31 bits. */
+/** An object has at most 256 members, and a node fewer keys than what is left of 31 bits. */
 const INDEX_BITS = 8;
 const INDEX_MASK = (1 << INDEX_BITS) - 1;
 /** Beyond, sorting by insertion takes longer than the engine's sort. */
 const MAX_INSERTION = 24;
 
-/** A key of the objects at a location. */
+/** A key of the objects at a node. */
 export interface RankedKey {
   readonly key: string;
   readonly isRequired: boolean;
-  /** Position among the location's keys in canonical order. */
+  /** Position among the node's keys in canonical order. */
   readonly rank: number;
 }
 
@@ -22,7 +22,7 @@ export interface OrderRule {
   readonly isItem?: boolean | undefined;
 }
 
-/** The members of the last object at a location in canonical order (RFC 8785 section 3.2.3). */
+/** The members of the last object at a node in canonical order (RFC 8785 section 3.2.3). */
 export class KeyOrder {
   /** For each member its index in the order in which it is written; the first `count` are valid. */
   indexes: Int32Array = new Int32Array(INITIAL_MEMBERS);

@@ -7,8 +7,8 @@ const { BACKSLASH } = ASCII;
 
 /** Objects with more keys are left to the reference path. */
 export const MAX_OBJECT_KEYS = 256;
-/** Keys that are known of one location; there are not so many unless keys are data, such as ids. */
-const MAX_LOCATION_KEYS = 1024;
+/** Keys that are known of one node; there are not so many unless keys are data, such as ids. */
+const MAX_NODE_KEYS = 1024;
 /** Slots that are looked at for a key, so that keys which are made to collide cost no more than others. */
 const MAX_PROBES = 16;
 const INITIAL_SLOTS = 16;
@@ -26,15 +26,15 @@ export interface FastRule extends ValueRule, OrderRule {
   readonly hasAssets?: boolean | undefined;
 }
 
-/** A key of the objects at one location. */
+/** A key of the objects at one node. */
 export class KnownKey implements RankedKey {
   readonly key: string;
   /** The key as it is written, with its quotes, in UTF-8. */
   readonly quoted: Uint8Array;
-  /** Index in the list of the location's keys. */
+  /** Index in the list of the node's keys. */
   readonly id: number;
   /** What is known about the values of this key. */
-  readonly value: Location;
+  readonly value: ShapeNode;
   readonly isRequired: boolean;
   rank = 0;
   /** The key that followed this one in the last object that had it. */
@@ -44,22 +44,22 @@ export class KnownKey implements RankedKey {
     this.key = key;
     this.quoted = quoted;
     this.id = id;
-    this.value = new Location(owner?.members.get(key) ?? owner?.others ?? null);
+    this.value = new ShapeNode(owner?.members.get(key) ?? owner?.others ?? null);
     this.isRequired = owner?.required.includes(key) ?? false;
   }
 }
 
 /**
- * What is known about one location in items, such as `/meta` or the items of `/tags`: the rule for its values, the keys
+ * What is known about one node of the shape of items, such as `/meta` or the items of `/tags`: the rule for its values, the keys
  * of its objects so far, and the order of the last object's. Objects mostly have the keys of the object before, in the
  * same sequence: then each key is compared with one other, and the order is known. Any other key is found by its hash.
  */
-export class Location {
+export class ShapeNode {
   readonly rule: FastRule | null;
   /** The first key of the last object. */
   first: KnownKey | null = null;
   readonly order: KeyOrder = new KeyOrder();
-  #items: Location | null = null;
+  #items: ShapeNode | null = null;
   #keys: KnownKey[] = [];
   /** In canonical order. */
   #sorted: KnownKey[] = [];
@@ -70,9 +70,9 @@ export class Location {
     this.rule = rule;
   }
 
-  /** What is known about the items of arrays at this location. */
-  get items(): Location {
-    this.#items ??= new Location(this.rule?.items ?? null);
+  /** What is known about the items of arrays at this node. */
+  get items(): ShapeNode {
+    this.#items ??= new ShapeNode(this.rule?.items ?? null);
     return this.#items;
   }
 
@@ -120,7 +120,7 @@ export class Location {
   }
 
   #grow(): boolean {
-    if (this.#keys.length > MAX_LOCATION_KEYS) return false;
+    if (this.#keys.length > MAX_NODE_KEYS) return false;
     this.#slots = new Uint16Array(Math.max(INITIAL_SLOTS, 2 * this.#slots.length));
     return this.#keys.every((key) => this.#store(key));
   }

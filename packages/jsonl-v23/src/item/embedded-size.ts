@@ -1,7 +1,9 @@
 import { JsonlError } from '../errors.ts';
-import { DEFAULT_MAX_LINE_BYTES } from '../lines/line-cutter.ts';
 import type { SourceLocation } from '../source-location.ts';
 import type { FileReference } from './asset.ts';
+
+/** Longest line of an item by default: 64 MiB, enough for embedded images. */
+export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 
 /** Files that one item may refer to. */
 export const MAX_ITEM_FILES = 10_000;

@@ -1,8 +1,7 @@
+import { DEFAULT_MAX_LINE_BYTES } from '../item/embedded-size.ts';
 import { abortable } from './abortable.ts';
 import { MAX_LINE_VALUES, ValueCounter } from './value-counter.ts';
 
-/** Longest line by default: 64 MiB, enough for an item with embedded images. */
-export const DEFAULT_MAX_LINE_BYTES: number = 64 * 1024 * 1024;
 /** Bytes of a batch by default: a few hundred typical items, enough to be worth posting to a thread. */
 export const DEFAULT_BATCH_BYTES: number = 256 * 1024;
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
-import type { MappableFeature } from '../mapping/compile-mapping.ts';
-import type { Mapping } from '../mapping/mapping.ts';
+import type { MappableFeature } from './compile-mapping.ts';
+import type { Mapping } from './mapping.ts';
 import { suggestAnswerRule } from './suggest-answer-rule.ts';
 
 // What benchmarks call their columns, best first; compared without case, dashes and underscores.

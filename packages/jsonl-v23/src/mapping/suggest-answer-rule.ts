@@ -1,7 +1,7 @@
 import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { toChoices } from '../mapping/choices.ts';
-import { chooseAnswer } from '../mapping/choose-answer.ts';
-import type { Mapping } from '../mapping/mapping.ts';
+import { toChoices } from './choices.ts';
+import { chooseAnswer } from './choose-answer.ts';
+import type { Mapping } from './mapping.ts';
 
 /** The answer after `####`, on the last line. */
 const MARKED_PATTERN = '####\\s*(\\S+)';

@@ -1,0 +1,7 @@
+import { performCheck, planOutput, type ScoreRequest } from '../src/check-output.ts';
+import type { CheckOutcome } from '../src/checkers/checker.ts';
+
+/** Scores an output as `runItem` does for an item that is not large. */
+export async function checkOutput(request: ScoreRequest): Promise<CheckOutcome> {
+  return await performCheck(planOutput(request), request);
+}
