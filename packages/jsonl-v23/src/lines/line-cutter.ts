@@ -3,7 +3,7 @@ import { abortable } from './abortable.ts';
 import { MAX_LINE_VALUES, ValueCounter } from './value-counter.ts';
 
 /** Bytes of a batch by default: a few hundred typical items, enough to be worth posting to a thread. */
-export const DEFAULT_BATCH_BYTES: number = 256 * 1024;
+const DEFAULT_BATCH_BYTES: number = 256 * 1024;
 
 /** Room at the start of a file. */
 const MIN_BUFFER_BYTES = 4096;

@@ -5,9 +5,9 @@ import { columnUses, type Mapping, metaEntries } from './mapping.ts';
 import { parseTemplate } from './template.ts';
 
 /** Every item repeats the constants of its mapping, so a few rows would become gigabytes. */
-export const MAX_CONSTANT_BYTES: number = 64 * 1024;
+const MAX_CONSTANT_BYTES: number = 64 * 1024;
 /** Every place repeats the cell. More than any prompt repeats one value; different columns are not limited by it. */
-export const MAX_COLUMN_PLACES = 20;
+const MAX_COLUMN_PLACES = 20;
 
 /**
  * Checks what a mapping adds to every item and how often it repeats a column.
