@@ -49,7 +49,7 @@ export function createBench(folder: string, url: string): Bench {
       }
     },
     async empty() {
-      await statement('TRUNCATE datasets, sections, items, loose_sections, assets, released_assets CASCADE');
+      await statement('TRUNCATE datasets, items, loose_parts, assets, released_assets CASCADE');
       await settle();
     },
     async analyze() {

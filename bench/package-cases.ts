@@ -83,7 +83,7 @@ export function exportCase(bench: Bench, { label, archive, small }: Items): Case
       const { id } = stored ?? (await bench.withService(store));
       await bench.settle();
       // In the order of the primary key: the fastest way in which PostgreSQL returns them in order.
-      const select = `SELECT payload, answer, checker, assets, ${EMBEDDED} FROM items WHERE section_id = (SELECT id FROM sections WHERE dataset_id = '${id}') ORDER BY order_index`;
+      const select = `SELECT payload, answer, checker, assets, ${EMBEDDED} FROM items WHERE part_id = (SELECT id FROM parts WHERE dataset_id = '${id}') ORDER BY ordinal`;
       return timed(() =>
         shell(
           `psql -q "$PGURL" -c "\\copy (${select}) TO stdout" | gzip -6 > ${join(folder, 'export.gz')}`,

@@ -32,8 +32,14 @@ FROM _prisma_migrations;
 \echo 'COPY datasets FROM STDIN;'
 COPY datasets TO STDOUT;
 \echo '\\.'
+\echo 'COPY versions FROM STDIN;'
+COPY versions TO STDOUT;
+\echo '\\.'
 \echo 'COPY sections FROM STDIN;'
 COPY sections TO STDOUT;
+\echo '\\.'
+\echo 'COPY parts FROM STDIN;'
+COPY parts TO STDOUT;
 \echo '\\.'
 \echo 'COPY items FROM STDIN;'
 COPY items TO STDOUT;
@@ -41,8 +47,8 @@ COPY items TO STDOUT;
 \echo 'COPY hash_blocks FROM STDIN;'
 COPY hash_blocks TO STDOUT;
 \echo '\\.'
-\echo 'COPY loose_sections FROM STDIN;'
-COPY loose_sections TO STDOUT;
+\echo 'COPY loose_parts FROM STDIN;'
+COPY loose_parts TO STDOUT;
 \echo '\\.'
 \echo 'COPY assets FROM STDIN;'
 COPY assets TO STDOUT;

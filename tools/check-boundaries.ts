@@ -71,6 +71,7 @@ const STORE_LAYERS: readonly (readonly string[])[] = [
   ['database'],
   ['assets', 'idempotency', 'migrate', 'queue', 'settings'],
   ['items', 'jobs'],
+  ['versions'],
   ['runs'],
   ['import'],
   ['datasets'],

@@ -24,16 +24,21 @@ export async function insertRuns({ psql, settle }: Bench, results: number): Prom
   const [datasetId, runId, otherRunId] = [randomUUID(), randomUUID(), randomUUID()];
   const perSection = Math.ceil(results / SECTIONS);
   const statements = [
-    `INSERT INTO datasets (id, name, source, version_hash, schema, section_count, item_count, asset_count)
-     VALUES ('${datasetId}', 'large', 'file', repeat('a', 64), '{"source":"file"}', ${SECTIONS}, ${results}, 0)`,
-    `INSERT INTO sections (id, dataset_id, name, order_index, item_count, section_hash)
-     SELECT gen_random_uuid(), '${datasetId}', 'section ' || n, n, least(${perSection}, ${results} - n * ${perSection}), '\\x00'
+    `INSERT INTO datasets (id, name, source, schema) VALUES ('${datasetId}', 'large', 'file', '{"source":"file"}')`,
+    `INSERT INTO parts (id, dataset_id, item_count)
+     SELECT gen_random_uuid(), '${datasetId}', least(${perSection}, ${results} - n * ${perSection})
      FROM generate_series(0, ${SECTIONS - 1}) AS n`,
-    `INSERT INTO items (section_id, order_index, byte_length, item_hash, type, payload, answer)
+    `INSERT INTO sections (id, dataset_id, name, item_count, section_hash, part_ids, starts, firsts)
+     SELECT id, '${datasetId}', 'section ' || row_number() OVER (ORDER BY item_count DESC, id) - 1, item_count, '\\x00', ARRAY[id], '{0}', '{0}'
+     FROM parts WHERE dataset_id = '${datasetId}'`,
+    `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, source)
+     SELECT '${datasetId}', 1, repeat('a', 64), array_agg(id ORDER BY item_count DESC, id), ${results}, 0, 'upload'
+     FROM sections WHERE dataset_id = '${datasetId}'`,
+    `INSERT INTO items (part_id, ordinal, byte_length, item_hash, type, payload, answer)
      SELECT s.id, n - s.order_index * ${perSection}, 150, sha256(convert_to('item ' || n, 'UTF8')), ${TYPES},
        ('{"id":"q' || n || '","inputs":{"prompt":"Question ' || n || ': how many apples remain after the market closes at noon?"},"tags":["' || ${TAG} || '","' || ${SECOND_TAG} || '"]}')::json,
        ('"' || n || '"')::json
-     FROM sections s CROSS JOIN LATERAL generate_series(s.order_index * ${perSection}, s.order_index * ${perSection} + s.item_count - 1) AS n
+     FROM version_sections s CROSS JOIN LATERAL generate_series(s.order_index * ${perSection}, s.order_index * ${perSection} + s.item_count - 1) AS n
      WHERE s.dataset_id = '${datasetId}'`,
     ...[runId, otherRunId].flatMap((id, index) => runStatements(id, datasetId, index)),
     'VACUUM ANALYZE',
@@ -48,20 +53,20 @@ function runStatements(id: string, datasetId: string, salt: number): readonly st
   const words = `array_to_string(ARRAY(SELECT ${WORDS}[1 + (hashint4(n * 50 + word + ${salt}) & 2147483647) % 12] FROM generate_series(1, 45) AS word), ' ')`;
   const chance = `(hashint4(n * 2 + ${salt}) & 2147483647) % 100`;
   return [
-    `INSERT INTO runs (id, dataset_id, dataset_version_hash, name, status, config, total, started_at, finished_at)
-     SELECT '${id}', id, version_hash, 'large', 'completed', '{"provider":{"type":"echo"}}', item_count, now(), now()
-     FROM datasets WHERE id = '${datasetId}'`,
+    `INSERT INTO runs (id, dataset_id, dataset_version, dataset_version_hash, name, status, config, total, started_at, finished_at)
+     SELECT '${id}', dataset_id, version, version_hash, 'large', 'completed', '{"provider":{"type":"echo"}}', item_count, now(), now()
+     FROM versions WHERE dataset_id = '${datasetId}'`,
     `INSERT INTO run_results (run_id, section_order_index, order_index, repetition, section, item_id, status, output, score,
        passed, error, latency_ms, usage, item_hash, item_type, tags, finish_reason, truncated, attempts, omitted_assets,
        input_tokens, output_tokens)
-     SELECT '${id}', s.order_index, i.order_index, 1, s.name, (i.payload -> 'id')::text, status,
+     SELECT '${id}', s.order_index, i.ordinal, 1, s.name, (i.payload -> 'id')::text, status,
        CASE WHEN status <> 'failed' THEN '"' || ${words} || ' #### ' || n || '"' END,
        CASE WHEN status = 'ok' THEN (chance < 69)::int END, CASE WHEN status = 'ok' THEN chance < 69 END,
        CASE WHEN status = 'failed' THEN '{"code":"provider_timeout","message":"The provider did not respond in time."}' END,
        500 + chance * 10, '{"prompt_tokens":40,"completion_tokens":60}', i.item_hash, i.type,
        ARRAY[${TAG}, ${SECOND_TAG}], CASE WHEN status <> 'failed' THEN CASE WHEN chance % 33 = 0 THEN 'length' ELSE 'stop' END END,
        status <> 'failed' AND chance % 33 = 0, 1, '[]', 40, 60
-     FROM sections s JOIN items i ON i.section_id = s.id CROSS JOIN LATERAL (
+     FROM version_sections s JOIN items i ON i.part_id = s.id CROSS JOIN LATERAL (
        SELECT substr(i.answer::text, 2, length(i.answer::text) - 2)::int AS n
      ) AS number CROSS JOIN LATERAL (
        SELECT ${chance} AS chance

@@ -40,11 +40,11 @@ async function store(bytes: Uint8Array, mimeType: string | null = 'image/png'): 
     `INSERT INTO assets (sha256, bytes, byte_length) VALUES (decode($1, 'hex'), $2, $3)`,
     [sha256, bytes, bytes.byteLength],
   );
-  await queryDatabase(api.databaseUrl, `INSERT INTO dataset_assets VALUES ($1, decode($2, 'hex'), $3)`, [
-    id,
-    sha256,
-    mimeType,
-  ]);
+  await queryDatabase(
+    api.databaseUrl,
+    `INSERT INTO dataset_assets (dataset_id, sha256, mime_type) VALUES ($1, decode($2, 'hex'), $3)`,
+    [id, sha256, mimeType],
+  );
   return sha256;
 }
 
@@ -317,12 +317,12 @@ describe('items with files', () => {
   });
 
   it('have links where they would be too large, and where a file is gone', async () => {
-    const [section] = await queryDatabase(api.databaseUrl, 'SELECT id FROM sections WHERE dataset_id = $1', [
+    const [part] = await queryDatabase(api.databaseUrl, 'SELECT id FROM parts WHERE dataset_id = $1', [
       dataset,
     ]);
-    const at = 'WHERE section_id = $1 AND order_index = 0';
+    const at = 'WHERE part_id = $1 AND ordinal = 0';
     await queryDatabase(api.databaseUrl, `UPDATE items SET linked_bytes = linked_bytes + 100000000 ${at}`, [
-      section.id,
+      part.id,
     ]);
     const first = (await getJson(`/datasets/${dataset}/items?limit=2`)).data;
     expect(first[0]).toMatchObject({
@@ -332,7 +332,7 @@ describe('items with files', () => {
     expect(first[1]).toMatchObject({ item: { id: 2, assets: { b: { encoding: 'base64' } } } });
     expect(first[1]).not.toHaveProperty('truncated');
     await queryDatabase(api.databaseUrl, `UPDATE items SET linked_bytes = linked_bytes - 100000000 ${at}`, [
-      section.id,
+      part.id,
     ]);
 
     await queryDatabase(

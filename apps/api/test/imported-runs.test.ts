@@ -80,9 +80,9 @@ describe('a run that goes round', () => {
          ('${runId}', 0, 0, 2, 'a', '1', 'ok', '{"a":[1.50]}', 0.2, true, '"why"', NULL, NULL, NULL),
          ('${runId}', 1, 0, 1, 'b', '"x"', 'ok', NULL, 0.3, false, NULL, NULL, 0.1, NULL),
          ('${runId}', 1, 1, 1, 'b', '2', 'failed', NULL, NULL, NULL, NULL, '{"code":"internal","message":"m"}', NULL, NULL);
-       UPDATE run_results r SET item_type = i.type FROM sections s JOIN items i ON i.section_id = s.id
+       UPDATE run_results r SET item_type = i.type FROM version_sections s JOIN items i ON i.part_id = s.id
        WHERE r.run_id = '${runId}' AND s.dataset_id = '${datasetId}' AND s.order_index = r.section_order_index
-         AND i.order_index = r.order_index`,
+         AND i.ordinal = r.order_index`,
     );
     const archive = await download(datasetId, runId);
     const zip = await JSZip.loadAsync(archive);

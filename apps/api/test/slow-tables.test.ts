@@ -32,33 +32,43 @@ async function insertTexts(): Promise<void> {
     queryDatabase(api.databaseUrl, sql, values);
   const section = randomUUID();
   await insert(
-    `INSERT INTO datasets (id, name, source, version_hash, schema, section_count, item_count, asset_count)
-     VALUES ($1, 'large', 'file', repeat('a', 64), '{"source":"file"}', 1, $2, 0)`,
-    [datasetId, ROWS],
+    `INSERT INTO datasets (id, name, source, schema) VALUES ($1, 'large', 'file', '{"source":"file"}')`,
+    [datasetId],
   );
   await insert(
-    `INSERT INTO sections (id, dataset_id, name, order_index, item_count, section_hash) VALUES ($1, $2, 's', 0, $3, '')`,
+    `INSERT INTO sections (id, dataset_id, name, item_count, section_hash, part_ids, starts, firsts)
+     VALUES ($1, $2, 's', $3, '', ARRAY[$1::uuid], '{0}', '{0}')`,
     [section, datasetId, ROWS],
+  );
+  await insert('INSERT INTO parts (id, dataset_id, item_count) VALUES ($1, $2, $3)', [
+    section,
+    datasetId,
+    ROWS,
+  ]);
+  await insert(
+    `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, source)
+     VALUES ($1, 1, repeat('a', 64), ARRAY[$2::uuid], $3, 0, 'upload')`,
+    [datasetId, section, ROWS],
   );
   for (let first = 0; first < ROWS; first += ROWS / 4) {
     const texts = Array.from({ length: ROWS / 4 }, () =>
       randomBytes((TEXT_BYTES * 3) / 4).toString('base64'),
     );
     await insert(
-      `INSERT INTO items (section_id, order_index, byte_length, item_hash, type, payload)
+      `INSERT INTO items (part_id, ordinal, byte_length, item_hash, type, payload)
        SELECT $1, $2::int + n, length(text) + 26, sha256(n::text::bytea), 'exact', ('{"inputs":{"prompt":"' || text || '"}}')::json
        FROM unnest($3::text[]) WITH ORDINALITY AS texts (text, n)`,
       [section, first - 1, texts],
     );
   }
   await insert(
-    `INSERT INTO runs (id, dataset_id, dataset_version_hash, status, config, total, ok, finished_at)
-     VALUES ($1, $2, repeat('a', 64), 'completed', '{"provider":{"type":"echo"}}', $3, $3, now())`,
+    `INSERT INTO runs (id, dataset_id, dataset_version, dataset_version_hash, status, config, total, ok, finished_at)
+     VALUES ($1, $2, 1, repeat('a', 64), 'completed', '{"provider":{"type":"echo"}}', $3, $3, now())`,
     [runId, datasetId, ROWS],
   );
   await insert(
     `INSERT INTO run_results (run_id, section_order_index, order_index, repetition, section, status, output, item_hash)
-     SELECT $1, 0, order_index, 1, 's', 'ok', (payload -> 'inputs' -> 'prompt')::text, item_hash FROM items`,
+     SELECT $1, 0, ordinal, 1, 's', 'ok', (payload -> 'inputs' -> 'prompt')::text, item_hash FROM items`,
     [runId],
   );
 }

@@ -2,14 +2,13 @@
 CREATE TABLE "datasets" (
     "id" UUID NOT NULL,
     "name" TEXT NOT NULL,
+    "handle" TEXT,
     "description" TEXT,
     "notes" TEXT,
     "source" TEXT NOT NULL,
-    "version_hash" CHAR(64) NOT NULL,
     "schema" TEXT NOT NULL,
-    "section_count" INTEGER NOT NULL,
-    "item_count" INTEGER NOT NULL,
-    "asset_count" INTEGER NOT NULL,
+    "version" INTEGER NOT NULL DEFAULT 1,
+    "version_count" INTEGER NOT NULL DEFAULT 1,
     "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
 
@@ -17,24 +16,56 @@ CREATE TABLE "datasets" (
 );
 
 -- CreateTable
+CREATE TABLE "versions" (
+    "dataset_id" UUID NOT NULL,
+    "version" INTEGER NOT NULL,
+    "version_hash" CHAR(64) NOT NULL,
+    "section_ids" UUID[],
+    "item_count" INTEGER NOT NULL,
+    "asset_count" INTEGER NOT NULL,
+    "source" TEXT NOT NULL,
+    "message" TEXT,
+    "author" TEXT,
+    "added" INTEGER NOT NULL DEFAULT 0,
+    "changed" INTEGER NOT NULL DEFAULT 0,
+    "removed" INTEGER NOT NULL DEFAULT 0,
+    "moved" INTEGER NOT NULL DEFAULT 0,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "versions_pkey" PRIMARY KEY ("dataset_id","version")
+);
+
+-- CreateTable
 CREATE TABLE "sections" (
     "id" UUID NOT NULL,
     "dataset_id" UUID NOT NULL,
     "name" TEXT NOT NULL,
-    "order_index" INTEGER NOT NULL,
     "item_count" INTEGER NOT NULL,
     "section_hash" BYTEA NOT NULL,
+    "part_ids" UUID[],
+    "starts" INTEGER[],
+    "firsts" INTEGER[],
     "file_bytes" BIGINT,
     "file_sha256" BYTEA,
-    "hashed_items" INTEGER NOT NULL DEFAULT 0,
 
     CONSTRAINT "sections_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable
+CREATE TABLE "parts" (
+    "id" UUID NOT NULL,
+    "dataset_id" UUID NOT NULL,
+    "item_count" INTEGER NOT NULL,
+    "hashed_items" INTEGER NOT NULL DEFAULT 0,
+    "hash_state" BYTEA,
+
+    CONSTRAINT "parts_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "items" (
-    "section_id" UUID NOT NULL,
-    "order_index" INTEGER NOT NULL,
+    "part_id" UUID NOT NULL,
+    "ordinal" INTEGER NOT NULL,
     "byte_length" INTEGER NOT NULL,
     "item_hash" BYTEA NOT NULL,
     "type" TEXT NOT NULL,
@@ -45,17 +76,17 @@ CREATE TABLE "items" (
     "linked_files" JSON,
     "linked_bytes" BIGINT,
 
-    CONSTRAINT "items_pkey" PRIMARY KEY ("section_id","order_index")
+    CONSTRAINT "items_pkey" PRIMARY KEY ("part_id","ordinal")
 );
 
 -- CreateTable
 CREATE TABLE "hash_blocks" (
-    "section_id" UUID NOT NULL,
+    "part_id" UUID NOT NULL,
     "bucket" INTEGER NOT NULL,
     "run" INTEGER NOT NULL,
     "entries" INTEGER[],
 
-    CONSTRAINT "hash_blocks_pkey" PRIMARY KEY ("section_id","bucket","run")
+    CONSTRAINT "hash_blocks_pkey" PRIMARY KEY ("part_id","bucket","run")
 );
 
 -- CreateTable
@@ -72,9 +103,11 @@ CREATE TABLE "assets" (
 CREATE TABLE "dataset_assets" (
     "dataset_id" UUID NOT NULL,
     "sha256" BYTEA NOT NULL,
+    "since" INTEGER NOT NULL DEFAULT 1,
+    "until" INTEGER,
     "mime_type" TEXT,
 
-    CONSTRAINT "dataset_assets_pkey" PRIMARY KEY ("dataset_id","sha256")
+    CONSTRAINT "dataset_assets_pkey" PRIMARY KEY ("dataset_id","sha256","since")
 );
 
 -- CreateTable
@@ -94,16 +127,17 @@ CREATE TABLE "loose_objects" (
 );
 
 -- CreateTable
-CREATE TABLE "loose_sections" (
-    "section_id" UUID NOT NULL,
+CREATE TABLE "loose_parts" (
+    "part_id" UUID NOT NULL,
 
-    CONSTRAINT "loose_sections_pkey" PRIMARY KEY ("section_id")
+    CONSTRAINT "loose_parts_pkey" PRIMARY KEY ("part_id")
 );
 
 -- CreateTable
 CREATE TABLE "runs" (
     "id" UUID NOT NULL,
     "dataset_id" UUID NOT NULL,
+    "dataset_version" INTEGER NOT NULL,
     "dataset_version_hash" CHAR(64) NOT NULL,
     "name" TEXT,
     "status" TEXT NOT NULL DEFAULT 'queued',
@@ -282,13 +316,13 @@ CREATE TABLE "idempotency_keys" (
 CREATE INDEX "datasets_newest_first" ON "datasets"("created_at" DESC, "id" DESC);
 
 -- CreateIndex
-CREATE INDEX "datasets_version_hash" ON "datasets"("version_hash");
+CREATE INDEX "versions_hash" ON "versions"("version_hash");
 
 -- CreateIndex
-CREATE INDEX "sections_by_name" ON "sections"("dataset_id", "name");
+CREATE INDEX "sections_of_dataset" ON "sections"("dataset_id");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "sections_in_order" ON "sections"("dataset_id", "order_index");
+CREATE INDEX "parts_of_dataset" ON "parts"("dataset_id");
 
 -- CreateIndex
 CREATE INDEX "dataset_assets_sha256" ON "dataset_assets"("sha256");
@@ -321,10 +355,16 @@ CREATE INDEX "jobs_to_do" ON "jobs"("finished_at", "available_at");
 CREATE INDEX "idempotency_keys_expiry" ON "idempotency_keys"("expires_at");
 
 -- AddForeignKey
+ALTER TABLE "versions" ADD CONSTRAINT "versions_dataset_id_fkey" FOREIGN KEY ("dataset_id") REFERENCES "datasets"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+
+-- AddForeignKey
 ALTER TABLE "sections" ADD CONSTRAINT "sections_dataset_id_fkey" FOREIGN KEY ("dataset_id") REFERENCES "datasets"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "hash_blocks" ADD CONSTRAINT "hash_blocks_section_id_fkey" FOREIGN KEY ("section_id") REFERENCES "sections"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+ALTER TABLE "parts" ADD CONSTRAINT "parts_dataset_id_fkey" FOREIGN KEY ("dataset_id") REFERENCES "datasets"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "hash_blocks" ADD CONSTRAINT "hash_blocks_part_id_fkey" FOREIGN KEY ("part_id") REFERENCES "parts"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
 ALTER TABLE "dataset_assets" ADD CONSTRAINT "dataset_assets_dataset_id_fkey" FOREIGN KEY ("dataset_id") REFERENCES "datasets"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
@@ -333,7 +373,7 @@ ALTER TABLE "dataset_assets" ADD CONSTRAINT "dataset_assets_dataset_id_fkey" FOR
 ALTER TABLE "dataset_assets" ADD CONSTRAINT "dataset_assets_sha256_fkey" FOREIGN KEY ("sha256") REFERENCES "assets"("sha256") ON DELETE RESTRICT ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "runs" ADD CONSTRAINT "runs_dataset_id_fkey" FOREIGN KEY ("dataset_id") REFERENCES "datasets"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+ALTER TABLE "runs" ADD CONSTRAINT "runs_dataset_id_dataset_version_fkey" FOREIGN KEY ("dataset_id", "dataset_version") REFERENCES "versions"("dataset_id", "version") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
 ALTER TABLE "run_results" ADD CONSTRAINT "run_results_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "runs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
@@ -359,8 +399,16 @@ ALTER TABLE "job_chunks" ADD CONSTRAINT "job_chunks_job_id_fkey" FOREIGN KEY ("j
 -- Prisma's schema language has no checks.
 ALTER TABLE "datasets"
     ADD CONSTRAINT "datasets_source" CHECK ("source" IN ('hub', 'pkg_zip', 'file')),
-    ADD CONSTRAINT "datasets_version_hash" CHECK ("version_hash" ~ '^[0-9a-f]{64}$'),
     ADD CONSTRAINT "datasets_schema_is_json" CHECK ("schema"::json IS NOT NULL);
+
+ALTER TABLE "versions"
+    ADD CONSTRAINT "versions_version_hash" CHECK ("version_hash" ~ '^[0-9a-f]{64}$'),
+    ADD CONSTRAINT "versions_source"
+        CHECK ("source" IN ('upload', 'hub', 'append', 'upsert', 'edit', 'restore', 'replace'));
+
+ALTER TABLE "sections"
+    ADD CONSTRAINT "sections_ranges"
+        CHECK (cardinality("part_ids") = cardinality("starts") AND cardinality("starts") = cardinality("firsts"));
 
 ALTER TABLE "assets"
     ADD CONSTRAINT "assets_sha256" CHECK (octet_length("sha256") = 32),
@@ -391,8 +439,18 @@ ALTER TABLE "jobs"
 ALTER TABLE "settings"
     ADD CONSTRAINT "settings_value_is_json" CHECK ("value"::json IS NOT NULL);
 
--- The large sections whose items have no hash blocks yet.
-CREATE INDEX "sections_to_hash" ON "sections"("id") WHERE "item_count" >= 4096 AND "hashed_items" < "item_count";
+-- Handles are unique without regard to case; they are ASCII.
+CREATE UNIQUE INDEX "datasets_handle" ON "datasets"(lower("handle"));
+
+-- The sections of each version, in order.
+CREATE VIEW "version_sections" AS
+    SELECT v."dataset_id", v."version", (place."n" - 1)::integer AS "order_index", s."id", s."name", s."item_count",
+        s."section_hash", s."part_ids", s."starts", s."firsts", s."file_bytes", s."file_sha256"
+    FROM "versions" v CROSS JOIN LATERAL unnest(v."section_ids") WITH ORDINALITY AS place("id", "n")
+        JOIN "sections" s ON s."id" = place."id";
+
+-- The parts of which many items have no hash blocks yet.
+CREATE INDEX "parts_to_hash" ON "parts"("id") WHERE "item_count" - "hashed_items" >= 4096;
 
 -- Archives, most assets and hashes cannot be compressed, and a range of an asset is read without the rest.
 ALTER TABLE "job_chunks" ALTER COLUMN "bytes" SET STORAGE EXTERNAL;

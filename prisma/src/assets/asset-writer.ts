@@ -76,11 +76,11 @@ export class AssetWriter {
   }
 
   /** Inserts the assets, and the references of the dataset to them. @throws StoreError; what the store of assets throws */
-  async store(client: pg.ClientBase, datasetId: string): Promise<void> {
+  async store(client: pg.ClientBase, datasetId: string, version = 1): Promise<void> {
     if (this.#isStaged) {
       await this.stage(client);
       await client.query(INSERT_STAGED_ASSETS);
-      await client.query(INSERT_STAGED_REFERENCES, [datasetId]);
+      await client.query(INSERT_STAGED_REFERENCES, [datasetId, version]);
       return;
     }
     const assets = await this.#locate(client);
@@ -93,6 +93,7 @@ export class AssetWriter {
     ]);
     await client.query(INSERT_REFERENCES, [
       datasetId,
+      version,
       assets.map(hashOf),
       assets.map(({ mimeType }) => mimeType),
     ]);
@@ -144,15 +145,19 @@ const CREATE_STAGED = `CREATE TEMPORARY TABLE staged_assets (
 const ON_CONFLICT = 'ON CONFLICT (sha256) DO UPDATE SET byte_length = EXCLUDED.byte_length';
 
 // The items of a dataset may be moved in several transactions, in their order.
-const ON_REFERENCE = `ON CONFLICT (dataset_id, sha256)
+const ON_REFERENCE = `ON CONFLICT (dataset_id, sha256, since)
   DO UPDATE SET mime_type = coalesce(dataset_assets.mime_type, EXCLUDED.mime_type)`;
+
+/** Whether the version before does not refer to the file. */
+const IS_NEW = `NOT EXISTS (SELECT FROM dataset_assets old
+    WHERE old.dataset_id = $1 AND old.sha256 = asset.sha256 AND old.since < $2 AND old.until IS NULL)`;
 
 const INSERT_STAGED_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_key)
   SELECT DISTINCT ON (sha256) sha256, bytes, byte_length, object_key FROM pg_temp.staged_assets
   WHERE bytes IS NOT NULL OR object_key IS NOT NULL ORDER BY sha256 ${ON_CONFLICT}`;
 
-const INSERT_STAGED_REFERENCES = `INSERT INTO dataset_assets (dataset_id, sha256, mime_type)
-  SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type FROM pg_temp.staged_assets
+const INSERT_STAGED_REFERENCES = `INSERT INTO dataset_assets (dataset_id, sha256, mime_type, since)
+  SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type, $2::int FROM pg_temp.staged_assets asset WHERE ${IS_NEW}
   ORDER BY sha256, mime_type IS NULL, position ${ON_REFERENCE}`;
 
 const INSERT_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_key)
@@ -160,7 +165,7 @@ const INSERT_ASSETS = `INSERT INTO assets (sha256, bytes, byte_length, object_ke
   FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::text[]) AS asset (sha256, bytes, byte_length, object_key)
   ORDER BY sha256 ${ON_CONFLICT}`;
 
-const INSERT_REFERENCES = `INSERT INTO dataset_assets (dataset_id, sha256, mime_type)
-  SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type
-  FROM unnest($2::bytea[], $3::text[]) WITH ORDINALITY AS asset (sha256, mime_type, position)
+const INSERT_REFERENCES = `INSERT INTO dataset_assets (dataset_id, sha256, mime_type, since)
+  SELECT DISTINCT ON (sha256) $1::uuid, sha256, mime_type, $2::int
+  FROM unnest($3::bytea[], $4::text[]) WITH ORDINALITY AS asset (sha256, mime_type, position) WHERE ${IS_NEW}
   ORDER BY sha256, mime_type IS NULL, position ${ON_REFERENCE}`;

@@ -60,14 +60,13 @@ it('finds only the assets of a dataset', async () => {
   for (const id of [mine, other]) {
     await queryDatabase(
       database.url,
-      `INSERT INTO datasets (id, name, source, version_hash, schema, section_count, item_count, asset_count)
-       VALUES ($1, 'assets', 'pkg_zip', repeat('0', 64), '{}', 0, 0, 0)`,
+      `INSERT INTO datasets (id, name, source, schema) VALUES ($1, 'assets', 'pkg_zip', '{}')`,
       [id],
     );
   }
   await queryDatabase(
     database.url,
-    `INSERT INTO dataset_assets VALUES ($1, decode($2, 'hex'), 'image/png')`,
+    `INSERT INTO dataset_assets (dataset_id, sha256, mime_type) VALUES ($1, decode($2, 'hex'), 'image/png')`,
     [mine, sha256],
   );
   expect(await store.assets.find(mine, sha256)).toEqual({ sha256, byteLength: 4, mimeType: 'image/png' });

@@ -103,7 +103,8 @@ interface AssetRow {
 
 const FIND_ASSET = `SELECT a.byte_length AS "byteLength", d.mime_type AS "mimeType"
   FROM dataset_assets d JOIN assets a ON a.sha256 = d.sha256
-  WHERE d.dataset_id = $1 AND d.sha256 = decode($2, 'hex')`;
+  WHERE d.dataset_id = $1 AND d.sha256 = decode($2, 'hex')
+  ORDER BY d.since DESC LIMIT 1`;
 
 /** The error for an asset to which no item of a dataset refers. */
 export function assetNotFound(): StoreError {

@@ -80,7 +80,7 @@ describe('an import', () => {
       Array.from({ length: 30 }, () => canonicalJson(whole as never)),
     );
     const hashes = await query(
-      'SELECT DISTINCT item_hash FROM items JOIN sections ON sections.id = section_id WHERE dataset_id = $1',
+      'SELECT DISTINCT item_hash FROM items JOIN parts ON parts.id = part_id WHERE dataset_id = $1',
       [first.id],
     );
     expect(hashes.map(({ item_hash }) => Buffer.from(item_hash))).toEqual([

@@ -10,6 +10,12 @@ export interface DatasetSummary {
   readonly description: string | null;
   readonly notes: string | null;
   readonly source: DatasetSource;
+  /** Short name that is unique without regard to case. */
+  readonly handle: string | null;
+  /** Number of the version that it describes. */
+  readonly version: number;
+  /** Versions that exist. */
+  readonly versionCount: number;
   /** 64 hex digits. */
   readonly versionHash: string;
   /** Canonical JSON text. */
@@ -56,7 +62,14 @@ const MAX_SHOWN_TEXT_BYTES = 1024 * 1024;
 const shownText = (column: string): string =>
   `${boundedText(column, MAX_SHOWN_TEXT_BYTES, `left(${column}, 100000) || '…'`)} AS ${column}`;
 
-const FIXED_COLUMNS = `id, source, version_hash AS "versionHash", section_count AS "sectionCount",
+/** The rows that the columns of a dataset are read from: each dataset with one of its versions. @param version SQL */
+export const datasetsWith = (version = 'd.version'): string => `(
+    SELECT d.id, d.name, d.handle, d.description, d.notes, d.source, d.schema, d.version_count, d.created_at, d.updated_at,
+      v.version, v.version_hash, v.item_count, v.asset_count, cardinality(v.section_ids) AS section_count
+    FROM datasets d JOIN versions v ON v.dataset_id = d.id AND v.version = ${version}
+  ) AS datasets`;
+
+const FIXED_COLUMNS = `id, source, handle, version, version_count AS "versionCount", version_hash AS "versionHash", section_count AS "sectionCount",
   item_count AS "itemCount", asset_count AS "assetCount", created_at AS "createdAt", updated_at AS "updatedAt"`;
 
 /** The columns of a dataset as it is shown, under the names of {@link DatasetRow}. */
@@ -80,6 +93,9 @@ export interface DatasetRow {
   readonly description: string | null;
   readonly notes: string | null;
   readonly source: string;
+  readonly handle: string | null;
+  readonly version: number;
+  readonly versionCount: number;
   readonly versionHash: string;
   readonly schema: string;
   readonly sectionCount: number;
@@ -98,6 +114,9 @@ export function toSummary(
     description: row.description,
     notes: row.notes,
     source: row.source as DatasetSource,
+    handle: row.handle,
+    version: row.version,
+    versionCount: row.versionCount,
     versionHash: row.versionHash,
     schema: row.schema,
     sectionCount: row.sectionCount,
@@ -125,17 +144,9 @@ export interface StoredSectionRow {
   readonly fileSha256: Uint8Array | null;
 }
 
-/**
- * In place of the checksum of a section's file, where its items link their files. No file has it, so a process of a version
- * that does not know links refuses the export, which would lack the files.
- */
-export const NO_FILE_SHA256: Uint8Array = new Uint8Array(32);
-
 export function toStoredSection(row: StoredSectionRow): StoredSection {
   const { id, name, orderIndex, itemCount, sectionHash, fileBytes, fileSha256 } = row;
   const exportFile =
-    fileBytes === null || fileSha256 === null || Buffer.compare(fileSha256, NO_FILE_SHA256) === 0
-      ? null
-      : { bytes: Number(fileBytes), sha256: fileSha256 };
+    fileBytes === null || fileSha256 === null ? null : { bytes: Number(fileBytes), sha256: fileSha256 };
   return { id, name, orderIndex, itemCount, sectionHash, exportFile };
 }

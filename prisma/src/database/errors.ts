@@ -6,6 +6,15 @@ export type StoreErrorCode =
   | 'run_not_found'
   | 'job_not_found'
   | 'section_not_found'
+  | 'item_not_found'
+  | 'version_not_found'
+  | 'version_changed'
+  | 'version_has_runs'
+  | 'newest_version'
+  | 'ambiguous_version'
+  | 'ambiguous_id'
+  | 'handle_taken'
+  | 'dataset_exists'
   | 'type_not_found'
   | 'asset_not_found'
   | 'asset_missing'
@@ -31,6 +40,12 @@ export type StoreErrorCode =
  *
  * - `dataset_not_found`, `run_not_found`, `job_not_found`: no such row (any more)
  * - `section_not_found`, `type_not_found`: the dataset has no such section, or no item of such a type
+ * - `item_not_found`: an edit names an item that the dataset does not have
+ * - `version_not_found`, `ambiguous_version`: no version, or several, of this number or hash
+ * - `version_changed`: the newest version is another than the change is for
+ * - `version_has_runs`, `newest_version`: the version cannot be deleted
+ * - `ambiguous_id`: an id, or a hash, names several items or none
+ * - `handle_taken`, `dataset_exists`: there is a dataset with this handle, or of this name and content
  * - `asset_not_found`: the dataset refers to no such asset
  * - `asset_missing`: the object storage does not have the bytes of an asset that is stored
  * - `invalid_cursor`: a cursor that no list of this kind handed out

@@ -112,6 +112,22 @@ export function cursorAfter(list: string, shown: readonly CreatedRow[]): string 
   return encodeCursor(list, [last.createdPosition, last.id]);
 }
 
+/**
+ * The version of a list's page: that of the cursor, with which no other goes on.
+ *
+ * @returns null for the newest
+ * @throws StoreError `invalid_cursor`
+ */
+export function versionOfCursor(
+  cursor: string | undefined,
+  ofCursor: number | null,
+  wanted: number | null | undefined,
+): number | null {
+  if (cursor === undefined) return wanted ?? null;
+  if (wanted != null && wanted !== ofCursor) throw invalidCursor(cursor);
+  return ofCursor;
+}
+
 function invalidCursor(cursor: string): StoreError {
   const shown = cursor.length > 100 ? `${cursor.slice(0, 100)}…` : cursor;
   return new StoreError('invalid_cursor', `The cursor "${shown}" does not belong to this list.`);

@@ -1,24 +1,22 @@
-import { createReadQuery } from '@svc/postgres';
+import { createReadQuery, inTransaction } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
-import {
-  type DatasetRow,
-  type DatasetSummary,
-  datasetNotFound,
-  type StoredSection,
-  shownDataset,
-  toSummary,
-} from '../database/dataset-row.ts';
+import type { DatasetSummary, StoredSection } from '../database/dataset-row.ts';
 import { guarded } from '../database/guarded.ts';
 import type { Page, PageRequest } from '../database/page.ts';
-import { isUuid } from '../database/values.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';
-import { collectSections } from '../items/collect-sections.ts';
+import { collectParts } from '../items/collect-parts.ts';
 import { indexHashes } from '../items/index-hashes.ts';
 import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from '../items/list-items.ts';
+import type { ChangedDataset } from '../versions/change-dataset.ts';
+import { deleteVersion } from '../versions/delete-version.ts';
+import { listSections } from '../versions/list-sections.ts';
+import { type ListedVersion, listVersions } from '../versions/list-versions.ts';
+import { readSummary } from '../versions/read-summary.ts';
+import { type DatasetVersion, resolveVersion } from '../versions/resolve-version.ts';
+import { type Restoration, restoreVersion } from '../versions/restore-version.ts';
 import { deleteDataset } from './delete-dataset.ts';
 import { type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
 import { type DatasetsRequest, listDatasets } from './list-datasets.ts';
-import { firstSections, listSections } from './list-sections.ts';
 import { type OpenDataset, openDataset } from './open-dataset.ts';
 import { streamItems } from './stream-items.ts';
 import { type DatasetChanges, updateDataset } from './update-dataset.ts';
@@ -42,7 +40,10 @@ export interface DatasetStore {
    */
   list(request: DatasetsRequest): Promise<Page<DatasetSummary>>;
   /** One dataset with its schema, unless that has more than 16 MiB. */
-  get(id: string, signal?: AbortSignal): Promise<DatasetSummary>;
+  get(
+    id: string,
+    options?: { readonly version?: number | null; readonly signal?: AbortSignal | undefined },
+  ): Promise<DatasetSummary>;
   /** @throws StoreError `invalid_request` for a text that PostgreSQL cannot hold */
   update(id: string, changes: DatasetChanges): Promise<DatasetSummary>;
   /**
@@ -64,8 +65,29 @@ export interface DatasetStore {
    * @returns how many items it read
    */
   indexHashes(signal?: AbortSignal): Promise<number>;
+  /**
+   * Finds the dataset and version that a caller names.
+   *
+   * @param dataset id or handle
+   * @param version its number, or at least 8 digits of its hash; by default the newest
+   * @throws StoreError `version_not_found`, `ambiguous_version`
+   */
+  resolve(dataset: string, version?: string, signal?: AbortSignal): Promise<DatasetVersion>;
+  /** The history of a dataset, newest first. @throws StoreError `invalid_cursor` */
+  listVersions(id: string, request: PageRequest): Promise<Page<ListedVersion>>;
+  /** Makes the content of an older version the newest one. @throws StoreError `version_not_found`, `version_changed` */
+  restore(restoration: Restoration): Promise<ChangedDataset>;
+  /**
+   * Deletes an old version. What only it had is removed by the collectors.
+   *
+   * @throws StoreError `version_not_found`, `newest_version`, `version_has_runs`
+   */
+  deleteVersion(id: string, version: number, options: { readonly withRuns: boolean }): Promise<void>;
   /** @throws StoreError `invalid_cursor` */
-  listSections(id: string, request: PageRequest): Promise<Page<StoredSection>>;
+  listSections(
+    id: string,
+    request: PageRequest & { readonly version?: number | undefined },
+  ): Promise<Page<StoredSection>>;
   /**
    * Items in section and item order, as canonical texts. A page ends early when its items are large: it has at most
    * 8 MiB, or one item. An item that is larger than one may be comes without its parts.
@@ -79,10 +101,13 @@ export interface DatasetStore {
    */
   streamItems(
     id: string,
-    options?: { readonly section?: string; readonly signal?: AbortSignal },
+    options?: { readonly section?: string; readonly version?: number; readonly signal?: AbortSignal },
   ): Promise<AsyncIterable<StoredItem[]>>;
   /** Opens a dataset for an export: everything read through it is of one moment. */
-  open(id: string, options?: { readonly signal?: AbortSignal }): Promise<OpenDataset>;
+  open(
+    id: string,
+    options?: { readonly version?: number; readonly signal?: AbortSignal },
+  ): Promise<OpenDataset>;
   /**
    * What distinguishes a second dataset from a first, by item hash: items only in the second (`added`), only in
    * the first (`removed`), and in both at different places (`moved`).
@@ -95,14 +120,8 @@ export interface DatasetStore {
 export function createDatasetStore(context: StoreContext & ImportContext): DatasetStore {
   const { pool, searches } = context;
 
-  const get = async (id: string, signal?: AbortSignal): Promise<DatasetSummary> => {
-    const query = createReadQuery(pool, signal);
-    const [found] = isUuid(id)
-      ? await query<DatasetRow>(`SELECT ${shownDataset()} FROM datasets WHERE id = $1`, [id])
-      : [];
-    if (found === undefined) throw datasetNotFound(id);
-    return toSummary({ ...found, sections: await firstSections(query, [id]) });
-  };
+  const get: DatasetStore['get'] = (id, { version = null, signal } = {}) =>
+    readSummary(createReadQuery(pool, signal), id, version);
 
   return guarded({
     begin: (options = {}) => DatasetDraft.begin(context, options),
@@ -121,7 +140,12 @@ export function createDatasetStore(context: StoreContext & ImportContext): Datas
     },
 
     delete: (id) => deleteDataset(pool, id),
-    collect: (signal) => collectSections(pool, signal),
+    resolve: (dataset, version, signal) => resolveVersion(createReadQuery(pool, signal), dataset, version),
+    listVersions: (id, request) => listVersions(createReadQuery(pool, request.signal), id, request),
+    restore: (restoration) => inTransaction(pool, (client) => restoreVersion(client, restoration)),
+    deleteVersion: (id, version, options) =>
+      inTransaction(pool, (client) => deleteVersion(client, id, version, options)),
+    collect: (signal) => collectParts(pool, signal),
     indexHashes: (signal) => indexHashes(pool, signal),
 
     listSections: (id, request) => listSections(pool, id, request),

@@ -2,7 +2,7 @@ import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { isUuid } from '../database/values.ts';
-import { releaseSections } from '../items/loose-sections.ts';
+import { releaseParts } from '../items/release-parts.ts';
 
 /** See `DatasetStore.delete`. */
 export async function deleteDataset(pool: pg.Pool, id: string): Promise<void> {
@@ -11,8 +11,8 @@ export async function deleteDataset(pool: pg.Pool, id: string): Promise<void> {
     // Lock the row first: a request that adds a run to the dataset waits, and then does not find it.
     const { rowCount } = await client.query('SELECT FROM datasets WHERE id = $1 FOR UPDATE', [id]);
     if (rowCount === 0) throw datasetNotFound(id);
-    // Nothing shows its items without its sections. They are removed later: however many they are, it takes as long.
-    await releaseSections(client, id);
+    // Nothing shows its items without its versions. They are removed later: however many they are, it takes as long.
+    await releaseParts(client, id);
     // Workers of its runs stop at once instead of at their next check.
     await client.query(
       `SELECT pg_notify('svc_cancel', id::text) FROM runs WHERE dataset_id = $1 AND finished_at IS NULL`,

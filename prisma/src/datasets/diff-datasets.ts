@@ -1,9 +1,10 @@
 import { type ReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
-import { datasetNotFound } from '../database/dataset-row.ts';
+import { datasetNotFound, datasetsWith } from '../database/dataset-row.ts';
 import { boundedName } from '../database/item-size.ts';
 import { decodeCursor, encodeCursor, type PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
+import { itemsOf, ofVersion } from '../items/version-sql.ts';
 
 export type ItemChange = 'added' | 'removed' | 'moved';
 
@@ -100,24 +101,27 @@ async function compare(
   limit: number,
 ): Promise<{ readonly first: PresentDataset; readonly rows: readonly ChangeRow[] }> {
   const present = await query<PresentDataset>(
-    'SELECT id, item_count FROM datasets WHERE id = ANY($1::uuid[])',
+    `SELECT id, item_count FROM ${datasetsWith()} WHERE id = ANY($1::uuid[])`,
     [[id, otherId]],
   );
   const first = present.find((row) => row.id === id.toLowerCase());
   if (first === undefined) throw datasetNotFound(id);
   if (!present.some((row) => row.id === otherId.toLowerCase())) throw datasetNotFound(otherId);
   const wanted = change === undefined ? -1 : CHANGES.indexOf(change);
-  return { first, rows: await query<ChangeRow>(DIFF, [id, otherId, wanted, ...after, limit + 1]) };
+  return {
+    first,
+    rows: await query<ChangeRow>(DIFF, [id, otherId, wanted, ...after, limit + 1, null, null]),
+  };
 }
 
 /** $1, $2 the datasets; $3 the kind asked for, or -1; $4 to $6 the place to go on behind; $7 the limit. */
 const DIFF = `
 WITH a AS (
   SELECT sha256(convert_to(s.name, 'UTF8')) AS name, s.order_index AS section, i.order_index AS item, i.item_hash AS hash
-  FROM sections s JOIN items i ON i.section_id = s.id WHERE s.dataset_id = $1
+  FROM version_sections s CROSS JOIN LATERAL ${itemsOf()} i WHERE ${ofVersion('$1', '$8')}
 ), b AS (
   SELECT sha256(convert_to(s.name, 'UTF8')) AS name, s.order_index AS section, i.order_index AS item, i.item_hash AS hash
-  FROM sections s JOIN items i ON i.section_id = s.id WHERE s.dataset_id = $2
+  FROM version_sections s CROSS JOIN LATERAL ${itemsOf()} i WHERE ${ofVersion('$2', '$9')}
 ), a_left AS (
   SELECT a.*, row_number() OVER (PARTITION BY hash ORDER BY section, item) AS occurrence FROM a
   WHERE NOT EXISTS (SELECT FROM b WHERE b.hash = a.hash AND b.item = a.item AND b.name = a.name)
@@ -139,8 +143,8 @@ WITH a AS (
 )
 SELECT summary.*, page.*, ${boundedName('f.name')} AS from_name, ${boundedName('t.name')} AS to_name
 FROM summary LEFT JOIN page ON true
-  LEFT JOIN sections f ON f.dataset_id = $1 AND f.order_index = page.from_section
-  LEFT JOIN sections t ON t.dataset_id = $2 AND t.order_index = page.to_section
+  LEFT JOIN version_sections f ON ${ofVersion('$1', '$8', 'f')} AND f.order_index = page.from_section
+  LEFT JOIN version_sections t ON ${ofVersion('$2', '$9', 't')} AND t.order_index = page.to_section
 ORDER BY kind, at_section, at_item`;
 
 interface ChangeRow {

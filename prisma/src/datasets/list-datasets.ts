@@ -4,6 +4,7 @@ import {
   type DatasetRow,
   type DatasetSource,
   type DatasetSummary,
+  datasetsWith,
   SUMMARY_SECTIONS,
   shownDataset,
   toSummary,
@@ -20,7 +21,7 @@ import {
   timeAtPosition,
 } from '../database/page.ts';
 import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
-import { firstSections } from './list-sections.ts';
+import { firstSections } from '../versions/list-sections.ts';
 
 /** Orders of the list of datasets; a minus turns one round. */
 export const DATASET_ORDERS = ['-created', 'created', 'name', '-name', 'items', '-items'] as const;
@@ -66,7 +67,7 @@ export async function listDatasets(
   if (versionHash !== undefined)
     filters.push(`version_hash = ${parameters.add(searchableText(versionHash))}`);
   const [total] = await query<{ count: string }>(
-    `SELECT count(*) FROM datasets WHERE ${filters.join(' AND ')}`,
+    `SELECT count(*) FROM ${datasetsWith()} WHERE ${filters.join(' AND ')}`,
     parameters.values,
   );
   if (cursor !== undefined) filters.push(after(cursor, parameters));
@@ -78,10 +79,11 @@ export async function listDatasets(
            + names) OVER listed AS bytes
        FROM (
          SELECT datasets.*, coalesce((
-           SELECT sum(least(octet_length(sections.name), 65536) + ${SECTION_BYTES}) FROM sections
-           WHERE dataset_id = datasets.id AND order_index < ${SUMMARY_SECTIONS}
+           SELECT sum(least(octet_length(s.name), 65536) + ${SECTION_BYTES}) FROM versions v
+             CROSS JOIN LATERAL unnest(v.section_ids[:${SUMMARY_SECTIONS}]) AS shown (id) JOIN sections s ON s.id = shown.id
+           WHERE v.dataset_id = datasets.id AND v.version = datasets.version
          ), 0) AS names
-         FROM datasets WHERE ${filters.join(' AND ')}
+         FROM ${datasetsWith()} WHERE ${filters.join(' AND ')}
          ORDER BY ${orderBy} LIMIT ${parameters.add(limit + 1)}
        ) candidate WINDOW listed AS (ORDER BY ${orderBy})
      ) datasets WHERE bytes <= ${MAX_PAGE_BYTES} OR position = 1
@@ -89,10 +91,7 @@ export async function listDatasets(
     parameters.values,
   );
   const shown = rows.slice(0, limit);
-  const sections = await firstSections(
-    query,
-    shown.map(({ id }) => id),
-  );
+  const sections = await firstSections(query, shown);
   const byDataset = Map.groupBy(sections, ({ datasetId }) => datasetId);
   return {
     data: shown.map((row) => toSummary({ ...row, sections: byDataset.get(row.id) ?? [] })),

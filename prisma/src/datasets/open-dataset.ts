@@ -9,6 +9,7 @@ import {
   type DatasetRow,
   type DatasetSummary,
   datasetNotFound,
+  datasetsWith,
   type StoredSection,
   SUMMARY_SECTIONS,
   toStoredSection,
@@ -21,6 +22,7 @@ import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
 import type { StoredItem } from '../items/list-items.ts';
 import { openReadSession } from '../items/read-session.ts';
+import { isItemAt, itemsOf, ofVersion } from '../items/version-sql.ts';
 import { readResults, type StoredResult } from '../runs/run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../runs/run-row.ts';
 
@@ -63,22 +65,22 @@ export type ReadContext = Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'ma
 export async function openDataset(
   context: ReadContext,
   id: string,
-  options: { readonly signal?: AbortSignal } = {},
+  { version = null, signal }: { readonly version?: number | null; readonly signal?: AbortSignal } = {},
 ): Promise<OpenDataset> {
   const { maxItemBytes } = context;
   if (!isUuid(id)) throw datasetNotFound(id);
-  const { session, query } = await openReadSession(context, options.signal);
+  const { session, query } = await openReadSession(context, signal);
   try {
     // Items are read in the order of their primary key, and have been written in it.
     await query(
-      'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off',
+      'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
     );
-    const dataset = await readWhole(query, id, maxItemBytes);
+    const dataset = await readWhole(query, id, version, maxItemBytes);
     const rows = await query<SectionColumns>(
       `SELECT id, ${boundedName('name')} AS name, order_index AS "orderIndex", item_count AS "itemCount", section_hash AS "sectionHash",
          file_bytes AS "fileBytes", file_sha256 AS "fileSha256"
-       FROM sections WHERE dataset_id = $1 ORDER BY order_index`,
-      [id],
+       FROM version_sections s WHERE ${ofVersion('$1', '$2')} ORDER BY order_index`,
+      [id, dataset.version],
     );
     const sections = rows.map((row) =>
       toStoredSection({ ...row, fileBytes: row.fileBytes === null ? null : BigInt(row.fileBytes) }),
@@ -94,7 +96,8 @@ export async function openDataset(
         const [row] = await query<ItemParts & { readonly linked: string | null }>(
           `SELECT payload::text AS payload, answer::text AS answer, checker::text AS checker, assets::text AS assets,
              linked_files::text AS linked
-           FROM items WHERE section_id = $1 AND order_index = $2 AND byte_length <= ${maxItemBytes}`,
+           FROM sections s JOIN items i ON ${isItemAt('$2::int')}
+           WHERE s.id = $1 AND i.byte_length <= ${maxItemBytes}`,
           [section.id, orderIndex],
         );
         if (row === undefined) throw new Error(`section ${section.id} has no item ${orderIndex} to be read`);
@@ -103,8 +106,8 @@ export async function openDataset(
       },
       content: createAssetReader({
         assets: context.assets,
-        reads: createReads(context.pool, options.signal),
-        signal: options.signal,
+        reads: createReads(context.pool, signal),
+        signal,
       }),
       async run(runId) {
         const [run] = isUuid(runId)
@@ -148,7 +151,12 @@ interface SectionColumns {
 const MAX_DATASET_ITEMS = 4;
 
 /** The dataset's row with all of its texts. */
-async function readWhole(query: ReadQuery, id: string, maxItemBytes: number): Promise<DatasetRow> {
+async function readWhole(
+  query: ReadQuery,
+  id: string,
+  version: number | null,
+  maxItemBytes: number,
+): Promise<DatasetRow> {
   const [size] = await query<{ bytes: string }>(
     `SELECT ${DATASET_BYTES} AS bytes FROM datasets WHERE id = $1`,
     [id],
@@ -160,7 +168,10 @@ async function readWhole(query: ReadQuery, id: string, maxItemBytes: number): Pr
       `Schema, description and notes of the dataset have ${size.bytes} bytes.`,
     );
   }
-  const [dataset] = await query<DatasetRow>(`SELECT ${WHOLE_DATASET} FROM datasets WHERE id = $1`, [id]);
+  const [dataset] = await query<DatasetRow>(
+    `SELECT ${WHOLE_DATASET} FROM ${datasetsWith('coalesce($2, d.version)')} WHERE id = $1`,
+    [id, version],
+  );
   if (dataset === undefined) throw datasetNotFound(id);
   return dataset;
 }
@@ -179,8 +190,9 @@ async function refuseTooLarge(
   );
   if (suspects.length === 0) return;
   const [found] = await query<{ readonly section: string; readonly orderIndex: number }>(
-    `SELECT section_id AS section, order_index AS "orderIndex" FROM items
-     WHERE section_id = ANY ($1::uuid[]) AND byte_length > ${maxItemBytes} LIMIT 1`,
+    `SELECT s.id AS section, i.order_index AS "orderIndex"
+     FROM sections s CROSS JOIN LATERAL ${itemsOf(`AND i.byte_length > ${maxItemBytes}`)} i
+     WHERE s.id = ANY ($1::uuid[]) LIMIT 1`,
     [suspects.map(({ id }) => id)],
   );
   if (found === undefined) return;

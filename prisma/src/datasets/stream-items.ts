@@ -5,10 +5,10 @@ import { openDataset, type ReadContext } from './open-dataset.ts';
 export async function streamItems(
   context: ReadContext,
   id: string,
-  options: { readonly section?: string; readonly signal?: AbortSignal } = {},
+  options: { readonly section?: string; readonly version?: number; readonly signal?: AbortSignal } = {},
 ): Promise<AsyncIterable<StoredItem[]>> {
-  const { section, signal } = options;
-  const open = await openDataset(context, id, signal === undefined ? {} : { signal });
+  const { section, ...openOptions } = options;
+  const open = await openDataset(context, id, openOptions);
   const wanted = section === undefined ? open.sections : open.sections.filter(({ name }) => name === section);
   const items = open.items(wanted);
   const close = async (): Promise<IteratorResult<StoredItem[], void>> => {

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { createYielder } from '@svc/concurrency';
 import type { SourceLocation } from '@svc/jsonl-v23';
 import type { CellBatch, ImportLimits, LineBatch } from '@svc/jsonl-v23/internal';
+import type { ReadQuery } from '@svc/postgres';
+import type pg from 'pg';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import type { DatasetSummary } from '../database/dataset-row.ts';
@@ -15,6 +17,8 @@ import { completeJob } from '../jobs/end-job.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { checkRunTexts, type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/insert-results.ts';
+import { type ChangedDataset, changeDataset, type DatasetChange } from '../versions/change-dataset.ts';
+import { readSummary } from '../versions/read-summary.ts';
 import type { DiskShare } from './disk-share.ts';
 import { type DraftHashes, type DraftProgress, DraftTotals, type ReadSource } from './draft-totals.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-section.ts';
@@ -92,6 +96,21 @@ export interface DraftCommit extends DraftContent {
   readonly response?:
     | { readonly claim: IdempotencyClaim; readonly of: (dataset: DatasetSummary) => StoredResponse }
     | undefined;
+}
+
+/** A dataset after a change. */
+export interface ChangedDraft {
+  readonly changed: ChangedDataset;
+  readonly dataset: DatasetSummary;
+}
+
+export interface DraftChange {
+  readonly change: Omit<DatasetChange, 'staged'>;
+  readonly job?: TaskClaim | undefined;
+  readonly response?:
+    | { readonly claim: IdempotencyClaim; readonly of: (changed: ChangedDraft) => StoredResponse }
+    | undefined;
+  readonly dryRun?: boolean | undefined;
 }
 
 /**
@@ -205,6 +224,43 @@ export class DatasetDraft implements AsyncDisposable {
     return summary;
   }
 
+  /**
+   * Makes the items the next version of a dataset, together with what belongs to the change.
+   *
+   * @param dryRun rolls everything back
+   * @returns the dataset as it is then, and whether it has a new version
+   * @throws as {@link changeDataset} and {@link commit}
+   */
+  async change({ change, job, response, dryRun = false }: DraftChange): Promise<ChangedDraft> {
+    if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');
+    const staged = this.hashes.sections.map(({ id, name, itemCount }) => ({
+      partId: id,
+      section: name,
+      itemCount,
+    }));
+    const { changed, dataset } = await this.#rows.run(async (client) => {
+      const done = await changeDataset(client, { ...change, staged });
+      return { changed: done, dataset: await readSummary(queryOf(client), done.datasetId, done.version) };
+    });
+    if (dryRun) return { changed, dataset };
+    // What is stored is what was there: only the job and the response remain.
+    if (!changed.isNew) await this.#discard();
+    const rows = this.#rows;
+    if (job) await rows.run((client) => completeJob(client, job, dataset.id));
+    if (response) {
+      await rows.run((client) => completeClaim(client, response.claim, response.of({ changed, dataset })));
+    }
+    if (!this.#assets.isEmpty) {
+      await rows.run((client) => this.#assets.store(client, dataset.id, changed.version));
+    }
+    const transactionId = await rows.run(async (client) => {
+      const { rows: ids } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
+      return (ids[0] as { id: string }).id;
+    });
+    await rows.commit(transactionId);
+    return { changed, dataset };
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       await this.#rows[Symbol.asyncDispose]();
@@ -265,3 +321,8 @@ interface WrittenRows {
   readonly file: string | undefined;
   locate(row: number): SourceLocation;
 }
+
+const queryOf =
+  (client: pg.ClientBase): ReadQuery =>
+  async <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
+    (await client.query<Row>(sql, [...values])).rows;

@@ -1,17 +1,15 @@
 import { type Pool, prepared } from '@svc/postgres';
 import type pg from 'pg';
-import {
-  type DatasetSource,
-  type DatasetSummary,
-  NO_FILE_SHA256,
-  SUMMARY_SECTIONS,
-} from '../database/dataset-row.ts';
+import { type DatasetSource, type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
 import { storableText } from '../database/values.ts';
+import { checkHandle } from '../versions/handle.ts';
 import type { SectionRecord } from './section-totals.ts';
 
 /** What a caller says of a dataset; the items say the rest. */
 export interface DatasetMeta {
   readonly name: string;
+  /** Short name that no other dataset has. */
+  readonly handle?: string | null | undefined;
   readonly description: string | null;
   readonly notes: string | null;
   readonly source: DatasetSource;
@@ -28,23 +26,37 @@ export interface NewDataset extends DatasetMeta {
   readonly assetCount: number;
 }
 
-const INSERT_SECTIONS = `INSERT INTO sections (id, dataset_id, name, order_index, item_count, section_hash, file_bytes, file_sha256)
-  SELECT id, $1, name, order_index, item_count, decode(section_hash, 'hex'), file_bytes, decode(file_sha256, 'hex')
-  FROM unnest($2::uuid[], $3::text[], $4::int[], $5::int[], $6::text[], $7::bigint[], $8::text[])
-    AS section (id, name, order_index, item_count, section_hash, file_bytes, file_sha256)`;
+/** A section with items has one part, of the same id. */
+const INSERT_PARTS = `INSERT INTO parts (id, dataset_id, item_count, hash_state)
+  SELECT id, $1, item_count, decode(state, 'hex')
+  FROM unnest($2::uuid[], $3::int[], $4::text[]) AS part (id, item_count, state) WHERE item_count > 0`;
+
+const INSERT_SECTIONS = `INSERT INTO sections (id, dataset_id, name, item_count, section_hash, file_bytes, file_sha256, part_ids,
+    starts, firsts)
+  SELECT id, $1, name, item_count, decode(section_hash, 'hex'), file_bytes, decode(file_sha256, 'hex'),
+    CASE WHEN item_count > 0 THEN ARRAY[id] ELSE '{}' END, CASE WHEN item_count > 0 THEN '{0}'::int[] ELSE '{}' END,
+    CASE WHEN item_count > 0 THEN '{0}'::int[] ELSE '{}' END
+  FROM unnest($2::uuid[], $3::text[], $4::int[], $5::text[], $6::bigint[], $7::text[])
+    AS section (id, name, item_count, section_hash, file_bytes, file_sha256)`;
+
+/** The first version of a dataset. */
+const INSERT_VERSION = `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, source,
+    created_at)
+  SELECT id, version, $2, $3::uuid[], $4, $5, CASE source WHEN 'hub' THEN 'hub' ELSE 'upload' END, created_at
+  FROM datasets WHERE id = $1`;
 
 /** The time is that of the commit, not of the transaction's start: lists show the newest first. */
-const INSERT_DATASET = `INSERT INTO datasets (id, name, description, notes, source, version_hash, schema, section_count,
-    item_count, asset_count, created_at, updated_at)
-  SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now, now FROM clock_timestamp() AS now
+const INSERT_DATASET = `INSERT INTO datasets (id, name, handle, description, notes, source, schema, created_at, updated_at)
+  SELECT $1, $2, $3, $4, $5, $6, $7, now, now FROM clock_timestamp() AS now
   RETURNING created_at, pg_current_xact_id()::text AS transaction`;
 
 /** Checks that the texts of a dataset can be stored. @throws StoreError `invalid_request` that names the field */
 export function checkTexts(
-  { name, description, notes }: NewDataset,
+  { name, handle, description, notes }: NewDataset,
   sections: readonly SectionRecord[],
 ): void {
   storableText('name', name);
+  if (handle != null) checkHandle(handle);
   if (description !== null) storableText('description', description);
   if (notes !== null) storableText('notes', notes);
   for (const section of sections) storableText('name of a section', section.name);
@@ -56,30 +68,32 @@ export interface InsertedDataset {
   readonly transactionId: string;
 }
 
-/** Inserts a dataset, then its sections, by statements that are sent before this returns. */
+/** Inserts a dataset with its first version, by statements that are sent before this returns. */
 export async function insertDataset(
   client: pg.ClientBase,
   pool: Pool,
   dataset: NewDataset,
   sections: readonly SectionRecord[],
 ): Promise<InsertedDataset> {
-  const { id, name, description, notes, source, versionHash, schema, itemCount, assetCount } = dataset;
-  const facts = [id, name, description, notes, source, versionHash, schema];
-  const counts = [sections.length, itemCount, assetCount];
+  const { id, name, handle = null, description, notes, source, versionHash, schema } = dataset;
+  const ids = sections.map(({ id }) => id);
+  const itemCounts = sections.map(({ itemCount }) => itemCount);
   const columns = [
-    sections.map(({ id }) => id),
     sections.map(({ name }) => name),
-    sections.map(({ orderIndex }) => orderIndex),
-    sections.map(({ itemCount }) => itemCount),
+    itemCounts,
     sections.map(({ sectionHash }) => hex(sectionHash)),
-    sections.map(({ exportFile }) => exportFile?.bytes ?? 0),
-    sections.map(({ exportFile }) => hex(exportFile?.sha256 ?? NO_FILE_SHA256)),
+    sections.map(({ exportFile }) => exportFile?.bytes ?? null),
+    sections.map(({ exportFile }) => (exportFile === null ? null : hex(exportFile.sha256))),
   ];
+  const states = sections.map(({ sectionHash, hashState }) => hex(sectionHash) + hex(hashState));
+  const counts = [dataset.itemCount, dataset.assetCount];
+  const send = (name: string, sql: string, values: readonly unknown[]): Promise<pg.QueryResult> =>
+    client.query(prepared(pool, name, sql, values));
   const [{ rows }] = await Promise.all([
-    client.query<{ created_at: Date; transaction: string }>(
-      prepared(pool, 'insert_dataset', INSERT_DATASET, [...facts, ...counts]),
-    ),
-    client.query(prepared(pool, 'insert_sections', INSERT_SECTIONS, [id, ...columns])),
+    send('insert_dataset', INSERT_DATASET, [id, name, handle, description, notes, source, schema]),
+    send('insert_version', INSERT_VERSION, [id, versionHash, ids, ...counts]),
+    send('insert_parts', INSERT_PARTS, [id, ids, itemCounts, states]),
+    send('insert_sections', INSERT_SECTIONS, [id, ids, ...columns]),
   ]);
   const [row] = rows;
   if (row === undefined) throw new Error('The dataset was not inserted.');
@@ -97,6 +111,9 @@ export function summaryOf(
   const { id, name, description, notes, source, versionHash, schema, itemCount, assetCount } = dataset;
   return {
     ...{ id, name, description, notes, source, versionHash, schema, itemCount, assetCount },
+    handle: dataset.handle ?? null,
+    version: 1,
+    versionCount: 1,
     sectionCount: sections.length,
     sections: sections.slice(0, SUMMARY_SECTIONS).map((section) => ({
       id: section.id,

@@ -8,8 +8,8 @@ const COLUMNS: readonly (readonly [
   type: string,
   read: (row: RowFields, column: number) => unknown,
 ])[] = [
-  ['section_id', 'uuid', (row, column) => row.view(column).toString('hex')],
-  ['order_index', 'int4', (row, column) => row.int32(column)],
+  ['part_id', 'uuid', (row, column) => row.view(column).toString('hex')],
+  ['ordinal', 'int4', (row, column) => row.int32(column)],
   ['byte_length', 'int4', (row, column) => row.int32(column)],
   ['item_hash', 'bytea', (row, column) => row.view(column)],
   ['type', 'text', (row, column) => row.text(column)],

@@ -1,5 +1,6 @@
-import { createSectionHasher, type SectionHasher } from '@svc/jsonl-v23';
 import { createSha256 } from '@svc/jsonl-v23/internal';
+import { startSectionHash } from '../versions/hash-section.ts';
+import type { Sha256State } from '../versions/sha256-state.ts';
 import type { EncodedRows } from './encode/encoded-rows.ts';
 
 /** A section whose items have all been added. */
@@ -10,6 +11,8 @@ export interface SectionRecord {
   readonly orderIndex: number;
   readonly itemCount: number;
   readonly sectionHash: Uint8Array;
+  /** From which the hash goes on when items are appended. */
+  readonly hashState: Uint8Array;
   /** Size and SHA-256 of the section's file in an export; null when its items embed files. */
   readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;
 }
@@ -20,7 +23,7 @@ export class SectionTotals {
   readonly name: string;
   readonly orderIndex: number;
   #itemCount = 0;
-  readonly #hasher: SectionHasher;
+  readonly #hash: Sha256State;
   /** Null once an item embeds a file. */
   #file: { readonly hash: ReturnType<typeof createSha256>; bytes: number } | null = {
     hash: createSha256(),
@@ -32,11 +35,11 @@ export class SectionTotals {
     this.id = id;
     this.name = name;
     this.orderIndex = orderIndex;
-    this.#hasher = createSectionHasher(name);
+    this.#hash = startSectionHash(name);
   }
 
   add(encoded: EncodedRows): void {
-    this.#hasher.add(encoded.itemHashes);
+    this.#hash.update(encoded.itemHashes);
     this.#itemCount += encoded.itemCount;
     if (encoded.lines === null) this.#file = null;
     else if (this.#file !== null) {
@@ -54,7 +57,8 @@ export class SectionTotals {
       name,
       orderIndex,
       itemCount: this.#itemCount,
-      sectionHash: this.#hasher.digest(),
+      sectionHash: this.#hash.digest(),
+      hashState: this.#hash.save(),
       exportFile: file === null ? null : { bytes: file.bytes, sha256: file.hash.digest() },
     };
     return this.#record;

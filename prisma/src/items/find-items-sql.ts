@@ -5,7 +5,8 @@ import {
   memberText,
   readableJson,
 } from '../database/values.ts';
-import { joinPositions } from './hash-blocks.ts';
+import { foundByHash } from './hash-blocks.ts';
+import { itemsOf, ofVersion, versionNumber } from './version-sql.ts';
 
 /** Placeholders of the position to continue after, and of the number of items to find. */
 export interface PagePosition {
@@ -14,24 +15,34 @@ export interface PagePosition {
   readonly limit: string;
 }
 
+/** The condition on `version_sections s`: dataset `$1`, version `$2` or the newest. */
+const OF_VERSION = ofVersion('$1', '$2');
+
+/** After the list of columns: one row if there is such a version. */
+const FROM_VERSION = `FROM versions WHERE dataset_id = $1 AND version = ${versionNumber('$1', '$2')}`;
+
 /**
- * Finds the next items of dataset `$1`: `counted (total)` and `page (section, item)`. Each section reads its next rows by
- * the primary key of `items`, in section order, until there are enough.
+ * Finds the next items of a version: `counted (total, version)` and `page (section, item)`. Each section reads its next rows by the
+ * primary key of `items`.
  *
- * @param ofSection condition on `sections s`
+ * @param ofSection condition on `version_sections s`
  */
 export function allItems(ofSection: string, { afterSection, afterItem, limit }: PagePosition): string {
   return `WITH counted AS (
-    SELECT (SELECT sum(s.item_count) FROM sections s WHERE s.dataset_id = $1 ${ofSection}) AS total
-    FROM datasets WHERE id = $1
+    SELECT (SELECT sum(s.item_count) FROM version_sections s WHERE ${OF_VERSION} ${ofSection}) AS total, version ${FROM_VERSION}
   ), page AS (
-    SELECT s.order_index AS section, i.order_index AS item FROM sections s CROSS JOIN LATERAL (
-      SELECT order_index FROM items i
-      WHERE i.section_id = s.id AND i.order_index > CASE WHEN s.order_index = ${afterSection}::int THEN ${afterItem}::int ELSE -1 END
-      ORDER BY i.order_index LIMIT ${limit}
-    ) i
-    WHERE s.dataset_id = $1 AND s.order_index >= ${afterSection}::int ${ofSection}
-    ORDER BY s.order_index, i.order_index LIMIT ${limit}
+    SELECT section, item FROM (
+      SELECT s.*, sum(s.item_count - s.first) OVER (ORDER BY s.order_index) - (s.item_count - s.first) AS before FROM (
+        SELECT s.order_index, s.item_count,
+          least(CASE WHEN s.order_index = ${afterSection}::int THEN ${afterItem}::int + 1 ELSE 0 END, s.item_count) AS first
+        FROM version_sections s WHERE ${OF_VERSION} AND s.order_index >= ${afterSection}::int ${ofSection}
+      ) s
+    ) s CROSS JOIN LATERAL (
+      SELECT s.order_index AS section, item
+      FROM generate_series(s.first, least(s.item_count, s.first + ${limit}::int) - 1) AS item
+    ) next
+    WHERE s.before < ${limit}::int
+    ORDER BY section, item LIMIT ${limit}
   )`;
 }
 
@@ -43,8 +54,8 @@ export function allItems(ofSection: string, { afterSection, afterItem, limit }: 
  */
 export function matchingItems(ofSection: string, ofItem: string, position: PagePosition): string {
   return pageOf(
-    `SELECT s.order_index AS section, i.order_index AS item FROM sections s JOIN items i ON i.section_id = s.id
-     WHERE s.dataset_id = $1 ${ofSection} ${ofItem}`,
+    `SELECT s.order_index AS section, i.order_index AS item FROM version_sections s CROSS JOIN LATERAL ${itemsOf(ofItem)} i
+     WHERE ${OF_VERSION} ${ofSection}`,
     position,
   );
 }
@@ -63,17 +74,10 @@ export function itemsWithHash(
   position: PagePosition,
   parameter: (value: unknown) => string,
 ): string {
-  // Where all has blocks, the second part should not make the server prepare a large scan: hence OFFSET.
   return pageOf(
-    `SELECT s.order_index AS section, i.order_index AS item FROM sections s ${joinPositions(hash, parameter)}
-       JOIN items i ON i.section_id = s.id AND i.order_index = found.item
-     WHERE s.dataset_id = $1 ${ofSection} ${ofItem}
-     UNION ALL
-     SELECT s.order_index, others.order_index FROM sections s CROSS JOIN LATERAL (
-       SELECT i.order_index FROM items i
-       WHERE i.section_id = s.id AND i.order_index >= s.hashed_items ${ofItem} OFFSET 0
-     ) AS others
-     WHERE s.dataset_id = $1 AND s.hashed_items < s.item_count ${ofSection}`,
+    `SELECT s.order_index AS section, found.order_index AS item
+     FROM version_sections s CROSS JOIN LATERAL ${foundByHash(hash, ofItem, parameter)} found
+     WHERE ${OF_VERSION} ${ofSection}`,
     position,
   );
 }
@@ -83,7 +87,7 @@ function pageOf(matching: string, { afterSection, afterItem, limit }: PagePositi
   return `WITH matching AS MATERIALIZED (
     ${matching}
   ), counted AS (
-    SELECT (SELECT count(*) FROM matching) AS total FROM datasets WHERE id = $1
+    SELECT (SELECT count(*) FROM matching) AS total, version ${FROM_VERSION}
   ), page AS (
     SELECT section, item FROM matching WHERE (section, item) > (${afterSection}::int, ${afterItem}::int)
     ORDER BY section, item LIMIT ${limit}

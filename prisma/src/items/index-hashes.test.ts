@@ -27,19 +27,24 @@ afterAll(() => cleanUp.disposeAsync());
 const count = async (sql: string): Promise<number> =>
   Number((await plain.query<{ count: string }>(`SELECT count(*) FROM ${sql}`)).rows[0]?.count);
 
-/** A dataset of sections with so many items, by the statements of a version without blocks. */
-async function importAsOlder(counts: readonly number[]): Promise<string> {
+/** A dataset of sections with so many items, of one part each. */
+async function insertItems(counts: readonly number[]): Promise<string> {
   const id = randomUUID();
+  const sections = counts.map(() => randomUUID());
   await plain.query(
-    `INSERT INTO datasets (id, name, source, version_hash, schema, section_count, item_count, asset_count)
-     VALUES ($1, 'older', 'pkg_zip', $2, '{"package":null,"source":"pkg_zip"}', $3, $4, 0)`,
-    [id, '0'.repeat(64), counts.length, counts.reduce((sum, one) => sum + one, 0)],
+    `INSERT INTO datasets (id, name, source, schema) VALUES ($1, 'older', 'pkg_zip', '{"package":null,"source":"pkg_zip"}')`,
+    [id],
+  );
+  await plain.query(
+    `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, source)
+     VALUES ($1, 1, $2, $3, $4, 0, 'upload')`,
+    [id, '0'.repeat(64), sections, counts.reduce((sum, one) => sum + one, 0)],
   );
   for (const [index, items] of counts.entries()) {
-    const section = randomUUID();
+    const section = sections[index];
     // Hashes as they are, ones that are there several times, ones that share their first bytes, the least and the greatest.
     await plain.query(
-      `INSERT INTO items (section_id, order_index, byte_length, item_hash, type, payload)
+      `INSERT INTO items (part_id, ordinal, byte_length, item_hash, type, payload)
        SELECT $1, n, 2, CASE n % 100
          WHEN 1 THEN sha256((n % 5000)::text::bytea)
          WHEN 2 THEN '\\x0000'::bytea || substr(sha256(n::text::bytea), 3)
@@ -49,9 +54,15 @@ async function importAsOlder(counts: readonly number[]): Promise<string> {
        FROM generate_series(0, $2::int - 1) AS n`,
       [section, items, index],
     );
+    await plain.query('INSERT INTO parts (id, dataset_id, item_count) VALUES ($1, $2, $3)', [
+      section,
+      id,
+      items,
+    ]);
     await plain.query(
-      `INSERT INTO sections (id, dataset_id, name, order_index, item_count, section_hash) VALUES ($1, $2, $3, $4, $5, '')`,
-      [section, id, `s${index % 2}`, index, items],
+      `INSERT INTO sections (id, dataset_id, name, item_count, section_hash, part_ids, starts, firsts)
+       VALUES ($1, $2, $3, $4, '', ARRAY[$1::uuid], '{0}', '{0}')`,
+      [section, id, `s${index % 2}`, items],
     );
   }
   return id;
@@ -74,13 +85,13 @@ async function lookUp(id: string, itemHash: string, filter: object = {}): Promis
   }
 }
 
-const WANTED = `SELECT s.order_index || '-' || i.order_index AS position FROM sections s JOIN items i ON i.section_id = s.id
+const WANTED = `SELECT s.order_index || '-' || i.ordinal AS position FROM version_sections s JOIN items i ON i.part_id = s.id
   WHERE s.dataset_id = $1 AND i.item_hash = decode($2, 'hex')`;
 
 /** What the table has. */
 async function read(id: string, hash: string, condition = ''): Promise<Found> {
   const { rows } = await plain.query<{ position: string }>(
-    `${WANTED} ${condition} ORDER BY s.order_index, i.order_index`,
+    `${WANTED} ${condition} ORDER BY s.order_index, i.ordinal`,
     [id, hash],
   );
   return { total: rows.length, positions: rows.map(({ position }) => position) };
@@ -89,8 +100,8 @@ async function read(id: string, hash: string, condition = ''): Promise<Found> {
 /** Hashes of some items of every kind, and of none. */
 async function someHashes(id: string): Promise<string[]> {
   const { rows } = await plain.query<{ hash: string }>(
-    `SELECT DISTINCT encode(item_hash, 'hex') AS hash FROM sections s JOIN items i ON i.section_id = s.id
-     WHERE s.dataset_id = $1 AND i.order_index IN (0, 1, 2, 3, 4, 104, 301, ${RUN - 1}, ${RUN}, ${RUN + 66}, ${RUN + 2_000})`,
+    `SELECT DISTINCT encode(item_hash, 'hex') AS hash FROM version_sections s JOIN items i ON i.part_id = s.id
+     WHERE s.dataset_id = $1 AND i.ordinal IN (0, 1, 2, 3, 4, 104, 301, ${RUN - 1}, ${RUN}, ${RUN + 66}, ${RUN + 2_000})`,
     [id],
   );
   const absent = createHash('sha256').update('no item').digest('hex');
@@ -101,14 +112,14 @@ async function someHashes(id: string): Promise<string[]> {
 async function insertRun(datasetId: string): Promise<string> {
   const id = randomUUID();
   await plain.query(
-    `INSERT INTO runs (id, dataset_id, dataset_version_hash, status, config, total, ok, finished_at)
-     SELECT $1, id, version_hash, 'completed', '{}', item_count, item_count, now() FROM datasets WHERE id = $2`,
+    `INSERT INTO runs (id, dataset_id, dataset_version, dataset_version_hash, status, config, total, ok, finished_at)
+     SELECT $1, dataset_id, version, version_hash, 'completed', '{}', item_count, item_count, now() FROM versions WHERE dataset_id = $2`,
     [id, datasetId],
   );
   await plain.query(
     `INSERT INTO run_results (run_id, section_order_index, order_index, repetition, section, status, item_hash)
-     SELECT $1, s.order_index, i.order_index, 1, s.name, 'ok', CASE WHEN i.order_index % 11 > 0 THEN i.item_hash END
-     FROM sections s JOIN items i ON i.section_id = s.id WHERE s.dataset_id = $2`,
+     SELECT $1, s.order_index, i.ordinal, 1, s.name, 'ok', CASE WHEN i.ordinal % 11 > 0 THEN i.item_hash END
+     FROM version_sections s JOIN items i ON i.part_id = s.id WHERE s.dataset_id = $2`,
     [id, datasetId],
   );
   return id;
@@ -122,22 +133,22 @@ async function expectSame(id: string, runId?: string): Promise<void> {
     const page = await store.runs.listResults(runId, { itemHash: hash, limit: 5_000 });
     page.release();
     const positions = page.data.map((result) => `${result.sectionOrderIndex}-${result.orderIndex}`);
-    const wanted = await read(id, hash, 'AND i.order_index % 11 > 0');
+    const wanted = await read(id, hash, 'AND i.ordinal % 11 > 0');
     expect({ total: page.totalItems, positions }, hash).toEqual(wanted);
   }
 }
 
 it('look-ups by hash find what a pass over the items finds, before, during and after the blocks are made', async () => {
-  const id = await importAsOlder([5_000, RUN + 3_000, 0, 300, 4_096]);
-  const neighbour = await importAsOlder([5_000]);
+  const id = await insertItems([5_000, RUN + 5_000, 0, 300, 4_096]);
+  const neighbour = await insertItems([5_000]);
   const runId = await insertRun(id);
   await expectSame(id, runId);
 
   // It ends in the middle of the second run of the large section.
   await plain.query(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no'; END $$;
-    CREATE TRIGGER fail BEFORE UPDATE ON sections FOR EACH ROW WHEN (new.hashed_items > ${RUN}) EXECUTE FUNCTION fail()`);
+    CREATE TRIGGER fail BEFORE UPDATE ON parts FOR EACH ROW WHEN (new.hashed_items > ${RUN}) EXECUTE FUNCTION fail()`);
   await expect(store.datasets.indexHashes()).rejects.toThrow('no');
-  expect(await count(`sections WHERE hashed_items = ${RUN}`)).toBe(1);
+  expect(await count(`parts WHERE hashed_items = ${RUN}`)).toBe(1);
   expect(await count('hash_blocks WHERE run > 0')).toBe(0);
   await expectSame(id, runId);
   await plain.query('DROP FUNCTION fail CASCADE');
@@ -146,7 +157,7 @@ it('look-ups by hash find what a pass over the items finds, before, during and a
 
   // Two processes share what is left.
   await Promise.all([store.datasets.indexHashes(), other.datasets.indexHashes()]);
-  expect(await count('sections WHERE hashed_items < item_count')).toBe(1);
+  expect(await count('parts WHERE hashed_items < item_count')).toBe(1);
   expect(await store.datasets.indexHashes()).toBe(0);
   await expectSame(id, runId);
   await expectSame(neighbour);
@@ -163,7 +174,7 @@ it('look-ups by hash find what a pass over the items finds, before, during and a
     (await read(id, zeros, 'AND s.item_count = 300')).positions,
   );
 
-  // They are deleted with their sections, whichever version deletes those.
+  // They are deleted with their sections,.
   await plain.query('DELETE FROM datasets WHERE id = $1', [id]);
   expect(await count('hash_blocks')).toBe(256);
   await store.datasets.delete(neighbour);

@@ -3,13 +3,13 @@ import type pg from 'pg';
 import { NIL_UUID } from '../database/values.ts';
 import { HAS_ITEMS_TO_HASH, INSERT_BLOCKS, RUN_ITEMS } from './hash-blocks.ts';
 
-/** Sections that one query finds. */
-const SECTIONS_PER_PAGE = 1_000;
+/** Parts that one query finds. */
+const PARTS_PER_PAGE = 1_000;
 
 /**
- * Makes the blocks in which items are looked up by their hash, of all large sections that lack some: one run for each
- * transaction, which says up to which item the section has blocks. The items of a section never change, so that blocks are
- * right for as long as the section exists; they are deleted with it. Any number of processes may do so at once.
+ * Makes the blocks in which items are looked up by their hash, of all parts that lack many: one run for each
+ * transaction, which says up to which item the part has blocks. The items of a part never change, so that blocks are right
+ * for as long as the part exists; they are deleted with it. Any number of processes may do so concurrently.
  *
  * @param signal ends it after the run that it works on
  * @returns how many items it read
@@ -18,7 +18,7 @@ export async function indexHashes(pool: pg.Pool, signal?: AbortSignal): Promise<
   let indexed = 0;
   for (let after = NIL_UUID; ; ) {
     const { rows } = await pool.query<{ readonly id: string }>(
-      `SELECT id FROM sections WHERE id > $1 AND ${HAS_ITEMS_TO_HASH} ORDER BY id LIMIT ${SECTIONS_PER_PAGE}`,
+      `SELECT id FROM parts WHERE id > $1 AND ${HAS_ITEMS_TO_HASH} ORDER BY id LIMIT ${PARTS_PER_PAGE}`,
       [after],
     );
     for (const { id } of rows) {
@@ -34,19 +34,24 @@ export async function indexHashes(pool: pg.Pool, signal?: AbortSignal): Promise<
 }
 
 /** Makes the blocks of the next run. @returns how many items it has; 0 if there are no more, or another process does it */
-async function indexRun(client: pg.ClientBase, sectionId: string): Promise<number> {
+async function indexRun(client: pg.ClientBase, partId: string): Promise<number> {
   const { rows } = await client.query<{ readonly from: number; readonly count: number }>(
-    `SELECT hashed_items AS from, item_count AS count FROM sections WHERE id = $1 AND ${HAS_ITEMS_TO_HASH}
+    `SELECT hashed_items AS from, item_count AS count FROM parts WHERE id = $1 AND ${HAS_ITEMS_TO_HASH}
      FOR NO KEY UPDATE SKIP LOCKED`,
-    [sectionId],
+    [partId],
   );
-  const [section] = rows;
-  if (section === undefined) return 0;
-  const { from, count } = section;
-  const end = Math.min(from + RUN_ITEMS, count);
+  const [part] = rows;
+  if (part === undefined) return 0;
+  const { from, count } = part;
+  const run = Math.floor(from / RUN_ITEMS);
+  const first = run * RUN_ITEMS;
+  const end = Math.min(first + RUN_ITEMS, count);
   await client.query(IN_MEMORY_AND_ORDER);
-  await client.query(INSERT_BLOCKS, [sectionId, from / RUN_ITEMS, from, end]);
-  await client.query('UPDATE sections SET hashed_items = $2 WHERE id = $1', [sectionId, end]);
+  // The last run had fewer items before others were appended.
+  if (from > first)
+    await client.query('DELETE FROM hash_blocks WHERE part_id = $1 AND run = $2', [partId, run]);
+  await client.query(INSERT_BLOCKS, [partId, run, first, end]);
+  await client.query('UPDATE parts SET hashed_items = $2 WHERE id = $1', [partId, end]);
   return end - from;
 }
 

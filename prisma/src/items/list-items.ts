@@ -4,11 +4,18 @@ import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { boundedName } from '../database/item-size.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  type Page,
+  type PageRequest,
+  versionOfCursor,
+} from '../database/page.ts';
 import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
 import type { ItemRow } from './decode-rows.ts';
 import { allItems, itemFilter, itemsWithHash, matchingItems, type PagePosition } from './find-items-sql.ts';
 import { type ItemCandidate, itemCandidates, planItems, readPlannedItems } from './read-item-texts.ts';
+import { isItemAt, itemsOf, ofVersion } from './version-sql.ts';
 
 /** An item of a page. */
 export interface ListedItem extends ItemRow {
@@ -26,6 +33,8 @@ export interface StoredItem extends ItemRow {
 }
 
 export interface ItemsRequest extends PageRequest {
+  /** Number of the version; by default the newest. */
+  readonly version?: number | undefined;
   /** Name of the section. */
   readonly section?: string | undefined;
   readonly type?: string | undefined;
@@ -60,7 +69,7 @@ export async function listItems(
   const { pool, largePages } = context;
   const { limit, signal } = request;
   const query = createReadQuery(pool, signal);
-  const { total, candidates } = await findCandidates(query, context, id, request);
+  const { total, version, candidates } = await findCandidates(query, context, id, request);
 
   const plan = planItems(candidates.slice(0, limit), context, request.form ?? 'embed');
   const permits =
@@ -73,7 +82,7 @@ export async function listItems(
       data: items.map(toListedItem),
       nextCursor:
         last !== undefined && candidates.length > plan.items.length
-          ? encodeCursor('items', [last.sectionOrderIndex, last.orderIndex])
+          ? encodeCursor('items', [version, last.sectionOrderIndex, last.orderIndex])
           : null,
       totalItems: total,
       isLarge: plan.unreadBytes > 0,
@@ -92,6 +101,7 @@ interface ItemCandidateRow extends ItemCandidate {
 
 type FoundRow = Omit<ItemCandidateRow, 'section'> & {
   readonly total: string | null;
+  readonly version: number;
   /** null where the page is empty */
   readonly section: string | null;
 };
@@ -111,14 +121,21 @@ async function findCandidates(
   { searches, maxItemBytes }: Pick<StoreContext, 'searches' | 'maxItemBytes'>,
   id: string,
   request: ItemsRequest,
-): Promise<{ readonly total: number; readonly candidates: readonly ItemCandidateRow[] }> {
+): Promise<{
+  readonly total: number;
+  readonly version: number;
+  readonly candidates: readonly ItemCandidateRow[];
+}> {
   const { limit, cursor, from, section, signal } = request;
   const [firstSection, firstItem] = from ?? [-1, 0];
-  const [afterSection, afterItem] =
-    cursor === undefined ? [firstSection, firstItem - 1] : decodeCursor('items', ['index', 'index'], cursor);
+  const [afterVersion, afterSection, afterItem] =
+    cursor === undefined
+      ? [null, firstSection, firstItem - 1]
+      : decodeCursor('items', ['index', 'index', 'index'], cursor);
+  const version = versionOfCursor(cursor, afterVersion, request.version);
   if (!isUuid(id)) throw datasetNotFound(id);
 
-  const values: unknown[] = [id];
+  const values: unknown[] = [id, version];
   const parameter = (value: unknown): string => `$${values.push(value)}`;
   const ofSection = section === undefined ? '' : `AND s.name = ${parameter(searchableText(section))}`;
   const ofItem = itemFilter(request, maxItemBytes, parameter);
@@ -128,11 +145,11 @@ async function findCandidates(
     limit: parameter(limit + 1),
   };
   const candidates = itemCandidates(
-    `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-       i.order_index AS "orderIndex", i.item_hash AS "itemHash", i.byte_length, i.payload, i.answer, i.checker, i.assets,
+    `SELECT i.part_id AS "partId", i.ordinal, ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
+       page.item AS "orderIndex", i.item_hash AS "itemHash", i.byte_length, i.payload, i.answer, i.checker, i.assets,
        i.linked_files, i.linked_bytes
-     FROM page JOIN sections s ON s.dataset_id = $1 AND s.order_index = page.section
-       JOIN items i ON i.section_id = s.id AND i.order_index = page.item`,
+     FROM page JOIN version_sections s ON ${ofVersion('$1', '$2')} AND s.order_index = page.section
+       JOIN items i ON ${isItemAt('page.item')}`,
     '"itemHash"',
   );
   const { itemHash } = request;
@@ -145,7 +162,7 @@ async function findCandidates(
   using _permit = ofItem === '' ? undefined : await searches.acquire(signal);
   const rows = await query<FoundRow>(
     `${found}
-       SELECT total, found.* FROM counted LEFT JOIN (${candidates}) found ON true
+       SELECT total, version, found.* FROM counted LEFT JOIN (${candidates}) found ON true
        ORDER BY "sectionOrderIndex", "orderIndex"`,
     values,
   );
@@ -153,6 +170,7 @@ async function findCandidates(
   if (Number(rows[0].total ?? 0) === 0) await checkFilters(query, id, request);
   return {
     total: Number(rows[0].total ?? 0),
+    version: rows[0].version,
     candidates: rows.filter((row): row is FoundRow & ItemCandidateRow => row.section !== null),
   };
 }
@@ -182,19 +200,20 @@ export function sectionNotFound(name: string): StoreError {
 async function checkFilters(
   query: ReadQuery,
   id: string,
-  { section, type }: { readonly section?: string | undefined; readonly type?: string | undefined },
+  { version, section, type }: Pick<ItemsRequest, 'version' | 'section' | 'type'>,
 ): Promise<void> {
   if (section !== undefined) {
-    const [found] = await query('SELECT 1 FROM sections WHERE dataset_id = $1 AND name = $2 LIMIT 1', [
-      id,
-      searchableText(section),
-    ]);
+    const [found] = await query(
+      `SELECT 1 FROM version_sections s WHERE ${ofVersion('$1', '$2')} AND s.name = $3 LIMIT 1`,
+      [id, version ?? null, searchableText(section)],
+    );
     if (found === undefined) throw sectionNotFound(section);
   }
   if (type !== undefined && !DEFINED_TYPES.has(type)) {
     const [found] = await query(
-      'SELECT 1 FROM sections s JOIN items i ON i.section_id = s.id WHERE s.dataset_id = $1 AND i.type = $2 LIMIT 1',
-      [id, insideJsonString(type)],
+      `SELECT 1 FROM version_sections s CROSS JOIN LATERAL ${itemsOf('AND i.type = $3')} i
+       WHERE ${ofVersion('$1', '$2')} LIMIT 1`,
+      [id, version ?? null, insideJsonString(type)],
     );
     if (found !== undefined) return;
     const defined = [...DEFINED_TYPES].join(', ');

@@ -18,7 +18,8 @@ interface ItemTexts {
 
 /** An item that a page may hold, as {@link itemCandidates} reads it. */
 export interface ItemCandidate extends ItemTexts {
-  readonly sectionId: string;
+  readonly partId: string;
+  readonly ordinal: number;
   readonly section: string;
   readonly orderIndex: number;
   /** Of the texts of its parts. */
@@ -50,13 +51,13 @@ export interface PlannedItems<T extends ItemCandidate> {
 /**
  * SQL that reads candidates with their lengths, and the texts of the first of them, up to {@link EAGER_BYTES}.
  *
- * @param source a subquery with the columns `sectionId`, `section`, `sectionOrderIndex`, `orderIndex` and those of an
+ * @param source a subquery with the columns `partId`, `ordinal`, `section`, `sectionOrderIndex`, `orderIndex` and those of an
  * item; in their order
  * @param columns further ones of `source`
  */
 export function itemCandidates(source: string, columns: string): string {
   const text = (part: string): string => `CASE WHEN "isEager" THEN ${part}::text END AS ${part}`;
-  return `SELECT "sectionId", section, "sectionOrderIndex", "orderIndex", byte_length AS "byteLength",
+  return `SELECT "partId", ordinal, section, "sectionOrderIndex", "orderIndex", byte_length AS "byteLength",
       coalesce(octet_length(linked_files::text), 0) AS "linkBytes", linked_bytes AS "linkedBytes", ${columns},
       ${['payload', 'answer', 'checker', 'assets'].map(text).join(', ')},
       CASE WHEN "isEager" THEN linked_files::text END AS "linkedFiles"
@@ -115,8 +116,8 @@ export async function readPlannedItems<T extends ItemCandidate>(
     const rows = await query<ItemTexts & { readonly position: string }>(
       `SELECT wanted.position, payload::text AS payload, answer::text AS answer, checker::text AS checker,
          assets::text AS assets, linked_files::text AS "linkedFiles"
-       FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section_id, item, position)
-         JOIN items ON items.section_id = wanted.section_id AND items.order_index = wanted.item`,
+       FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (part_id, ordinal, position)
+         JOIN items ON items.part_id = wanted.part_id AND items.ordinal = wanted.ordinal`,
       positionsOf(unread),
     );
     for (const { position, ...row } of rows) texts.set(unread[Number(position) - 1] as T, row);
@@ -134,6 +135,6 @@ export async function readPlannedItems<T extends ItemCandidate>(
 const NO_TEXTS: ItemTexts = { payload: null, answer: null, checker: null, assets: null, linkedFiles: null };
 
 const positionsOf = (items: readonly ItemCandidate[]): unknown[] => [
-  items.map(({ sectionId }) => sectionId),
-  items.map(({ orderIndex }) => orderIndex),
+  items.map(({ partId }) => partId),
+  items.map(({ ordinal }) => ordinal),
 ];

@@ -8,6 +8,7 @@ import { toStoreError } from '../database/errors.ts';
 import { decodeRows, type ItemRow } from './decode-rows.ts';
 import { ItemOrder } from './item-order.ts';
 import type { StoredItem } from './list-items.ts';
+import { itemsOf } from './version-sql.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
@@ -145,20 +146,18 @@ async function* toItems(
 
 /**
  * A COPY takes no parameters, so its text contains the ids, which are UUIDs from the database. OFFSET 0 keeps the planner
- * from sorting all items: each section is read in the order of the primary key, one after the other. An item that is too
+ * from sorting all items: each section is read in its order, one after the other. An item that is too
  * large comes without its parts.
  */
 function copyStatement(sections: readonly StoredSection[], maxItemBytes: number): string {
   const values = sections.map(({ id, orderIndex }) => `('${id}'::uuid, ${orderIndex})`).join(',');
   return `COPY (
-    SELECT s.order_index, i.* FROM (VALUES ${values}) AS s (id, order_index) CROSS JOIN LATERAL (
+    SELECT wanted.order_index, i.* FROM (VALUES ${values}) AS wanted (id, order_index)
+      CROSS JOIN LATERAL (SELECT * FROM sections WHERE id = wanted.id OFFSET 0) AS s CROSS JOIN LATERAL (
       SELECT order_index AS item, item_hash, CASE WHEN fits THEN payload END AS payload,
         CASE WHEN fits THEN answer END, CASE WHEN fits THEN checker END, CASE WHEN fits THEN assets END,
         CASE WHEN fits THEN linked_files END
-      FROM (
-        SELECT *, byte_length <= ${maxItemBytes} AS fits FROM items
-        WHERE section_id = s.id ORDER BY order_index OFFSET 0
-      ) sized
+      FROM (SELECT item.*, item.byte_length <= ${maxItemBytes} AS fits FROM ${itemsOf()} AS item) sized
     ) i
   ) TO STDOUT (FORMAT binary)`;
 }

@@ -11,6 +11,7 @@ import {
   type IdempotencyClaim,
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
+import { versionNumber } from '../items/version-sql.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { selectItems } from './plan/select-items.ts';
 import { insertedColumns, RUN_COLUMNS, type Run, type RunRow, toRun } from './run-row.ts';
@@ -20,10 +21,12 @@ export const MAX_INTEGER = 2_147_483_647;
 
 /** A run to create; the store sets what it omits. */
 export interface NewRun
-  extends Omit<RunColumns, 'datasetVersionHash' | 'total' | 'createdAt' | 'hasSelection'> {
+  extends Omit<RunColumns, 'datasetVersion' | 'datasetVersionHash' | 'total' | 'createdAt' | 'hasSelection'> {
   /** UUID of the new run. */
   readonly id: string;
   readonly datasetId: string;
+  /** Number of the version of the dataset; by default the newest. */
+  readonly version?: number | undefined;
   readonly config: string;
   readonly repetitions: number;
   /** Which items it runs; absent or null for all. */
@@ -43,29 +46,35 @@ export async function createRun(
   idempotent: IdempotentCreation | undefined,
 ): Promise<Run> {
   if (!isUuid(run.datasetId)) throw datasetNotFound(run.datasetId);
-  const { selection, ...stated } = run;
+  const { selection, version = null, ...stated } = run;
   const { names, parameters, values } = insertedColumns({ ...stated, hasSelection: selection != null });
   return await inTransaction(pool, async (client) => {
-    const inserted = await client.query(
-      `INSERT INTO runs (${names}, dataset_version_hash, total, created_at)
-       SELECT ${parameters}, version_hash, least(item_count::bigint * $${values.length + 2}::int, ${MAX_INTEGER}), clock_timestamp()
-       FROM datasets WHERE id = $${values.length + 1} FOR KEY SHARE`,
-      [...values, run.datasetId, run.repetitions],
+    const inserted = await client.query<{ readonly version: number }>(
+      `INSERT INTO runs (${names}, dataset_version, dataset_version_hash, total, created_at)
+       SELECT ${parameters}, version, version_hash, least(item_count::bigint * $${values.length + 2}::int, ${MAX_INTEGER}),
+         clock_timestamp()
+       FROM versions WHERE dataset_id = $${values.length + 1}
+         AND version = ${versionNumber(`$${values.length + 1}`, `$${values.length + 3}`)} FOR KEY SHARE
+       RETURNING dataset_version AS version`,
+      [...values, run.datasetId, run.repetitions, version],
     );
-    if (inserted.rowCount === 0) throw datasetNotFound(run.datasetId);
+    const [created] = inserted.rows;
+    if (created === undefined) throw datasetNotFound(run.datasetId);
     const total =
-      run.sourceRunId == null ? await selectRunItems(client, run) : await countSource(client, run);
+      run.sourceRunId == null
+        ? await selectRunItems(client, run, created.version)
+        : await countSource(client, run);
     const { rows } = await client.query<RunRow>(
       `UPDATE runs SET total = coalesce($2, total), results_due = coalesce($2, total) WHERE id = $1
        RETURNING ${RUN_COLUMNS}`,
       [run.id, total],
     );
-    const created = toRun(rows[0] as RunRow);
+    const stored = toRun(rows[0] as RunRow);
     await client.query(NOTIFY_WORKERS, ['run']);
     if (idempotent !== undefined) {
-      await completeClaim(client, idempotent.claim, idempotent.response(created));
+      await completeClaim(client, idempotent.claim, idempotent.response(stored));
     }
-    return created;
+    return stored;
   });
 }
 
@@ -80,10 +89,11 @@ async function countSource(client: pg.ClientBase, { sourceRunId }: NewRun): Prom
 }
 
 /** Stores the selection of a run. @returns its results; null if it has all items */
-async function selectRunItems(client: pg.ClientBase, run: NewRun): Promise<number | null> {
+async function selectRunItems(client: pg.ClientBase, run: NewRun, version: number): Promise<number | null> {
   if (run.selection == null) return null;
   const { add, values } = new Parameters();
   add(run.datasetId);
+  add(version);
   const selected = selectItems(run.selection, add);
   const { rowCount } = await client.query(
     `INSERT INTO run_items (run_id, section_order_index, order_index)

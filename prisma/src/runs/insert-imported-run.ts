@@ -36,7 +36,7 @@ export async function insertImportedRun(
   const most = Math.min(dataset.itemCount * repetitions, MAX_INTEGER);
   const { names, parameters, values } = insertedColumns({
     ...stated,
-    ...{ id, originId, repetitions, datasetId: dataset.id, imported: true },
+    ...{ id, originId, repetitions, datasetId: dataset.id, datasetVersion: 1, imported: true },
     datasetVersionHash: run.datasetVersionHash ?? dataset.versionHash,
     config: canonicalJson(run.config),
     total: Math.min(run.total ?? most, most),

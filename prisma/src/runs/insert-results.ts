@@ -10,6 +10,7 @@ import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { SQL_TYPES } from '../database/field-types.ts';
 import { memberText, readableJson } from '../database/values.ts';
+import { isItemAt, ofRun } from '../items/version-sql.ts';
 
 /** A result to store, whose JSON values are texts or the bytes of texts, and the tokens that its usage states. */
 export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
@@ -65,9 +66,8 @@ const ITEM_FACTS = `SELECT i.item_hash, CASE WHEN octet_length(i.type) <= ${MAX_
       WHERE json_typeof(tag) = 'string' LIMIT ${MAX_TAGS}
     ) AS texts WHERE octet_length(tag) <= ${MAX_LABEL_BYTES}
   ) AS tags
-  FROM sections s JOIN items i ON i.section_id = s.id
-  WHERE s.dataset_id = run.dataset_id AND s.order_index = wanted.section_order_index
-    AND i.order_index = wanted.order_index`;
+  FROM version_sections s JOIN items i ON ${isItemAt('wanted.order_index')}
+  WHERE ${ofRun('run')} AND s.order_index = wanted.section_order_index`;
 
 const STATED = RESULT_FIELD_LIST.filter(({ isDerived = false }) => !isDerived);
 const STATED_JSON = STATED.filter(isJsonField).map(({ name }) => name as StatedName);

@@ -10,11 +10,12 @@ import {
   planItems,
   readPlannedItems,
 } from '../items/read-item-texts.ts';
+import { itemsBetween, ofRun } from '../items/version-sql.ts';
 import { isToReplace } from './insert-results.ts';
 import type { Run } from './run-row.ts';
 
-/** Maximum items of one query. */
-const PAGE_ITEMS = 100;
+/** Positions of a section that one query looks at. */
+const POSITIONS_PER_QUERY = 500;
 
 /** Reads the items of a run that lack a result, or whose result is to be replaced, in order, a page at a time. */
 export async function* readRunItems(
@@ -24,24 +25,21 @@ export async function* readRunItems(
 ): AsyncGenerator<RunItem, void, undefined> {
   const query = createReadQuery(pool, signal);
   const sql = itemsToDo(run.hasSelection);
-  let after: readonly [number, number] = [-1, -1];
-  for (;;) {
-    signal.throwIfAborted();
-    const candidates = await query<RunItemRow>(sql, [
-      run.datasetId,
-      run.id,
-      run.repetitions,
-      ...after,
-      PAGE_ITEMS,
-    ]);
-    const plan = planItems(candidates, limits, 'embed');
-    const last = plan.items.at(-1)?.item;
-    if (last === undefined) return;
-    for (const row of await readPlannedItems(query, plan)) {
+  const sections = await query<{ readonly orderIndex: number; readonly itemCount: number }>(SECTIONS, [
+    run.id,
+  ]);
+  for (const { orderIndex, itemCount } of sections) {
+    for (let from = 0; from < itemCount; ) {
       signal.throwIfAborted();
-      yield { ...toRunItem(row, limits), doneRepetitions: row.doneRepetitions ?? [] };
+      const to = Math.min(from + POSITIONS_PER_QUERY, itemCount);
+      const candidates = await query<RunItemRow>(sql, [run.id, run.repetitions, orderIndex, from, to]);
+      const plan = planItems(candidates, limits, 'embed');
+      for (const row of await readPlannedItems(query, plan)) {
+        signal.throwIfAborted();
+        yield { ...toRunItem(row, limits), doneRepetitions: row.doneRepetitions ?? [] };
+      }
+      from = candidates[plan.items.length]?.orderIndex ?? to;
     }
-    after = [last.sectionOrderIndex, last.orderIndex];
   }
 }
 
@@ -65,33 +63,26 @@ interface RunItemRow extends ItemCandidate {
   readonly doneRepetitions: number[] | null;
 }
 
-/**
- * The next items to do: $1 dataset, $2 run, $3 repetitions, $4 section and $5 item to continue after, $6 limit. Each
- * section reads the primary keys of `items` (or `run_items`) and `run_results` in order, and stops at the limit.
- */
+/** The sections of run $1. */
+const SECTIONS = `SELECT s.order_index AS "orderIndex", s.item_count AS "itemCount"
+  FROM runs run JOIN version_sections s ON ${ofRun('run')} WHERE run.id = $1 ORDER BY s.order_index`;
+
+/** The items to do of run $1, with $2 repetitions, in section $3 from position $4 up to, not including, position $5. */
 function itemsToDo(hasSelection: boolean): string {
-  const items = hasSelection
-    ? `run_items chosen JOIN items ON items.section_id = s.id AND items.order_index = chosen.order_index
-         AND chosen.run_id = $2 AND chosen.section_order_index = s.order_index`
-    : 'items';
-  const position = hasSelection ? 'chosen.order_index' : 'items.order_index';
+  const chosen = hasSelection
+    ? 'JOIN run_items chosen ON chosen.run_id = $1 AND chosen.section_order_index = $3 AND chosen.order_index = i.order_index'
+    : '';
   return `${itemCandidates(
-    `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-     i.order_index AS "orderIndex", i.byte_length, i.payload, i.answer, i.checker, i.assets, i.linked_files,
-     i.linked_bytes, i."doneRepetitions"
-   FROM runs run CROSS JOIN sections s CROSS JOIN LATERAL (
-     SELECT items.*, done."doneRepetitions" FROM ${items} CROSS JOIN LATERAL (
-       SELECT array_agg(r.repetition ORDER BY r.repetition) AS "doneRepetitions" FROM run_results r
-       WHERE r.run_id = $2 AND r.section_order_index = s.order_index AND r.order_index = items.order_index
-         AND NOT (${isToReplace('r', 'run')})
-     ) done
-     WHERE items.section_id = s.id
-       AND ${position} > CASE WHEN s.order_index = $4::int THEN $5::int ELSE -1 END
-       AND coalesce(cardinality(done."doneRepetitions"), 0) < $3::int
-     ORDER BY ${position} LIMIT $6
-   ) i
-   WHERE run.id = $2 AND s.dataset_id = $1 AND s.order_index >= $4::int
-   ORDER BY s.order_index, i.order_index LIMIT $6`,
+    `SELECT i.part_id AS "partId", i.ordinal, ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
+       i.order_index AS "orderIndex", i.byte_length, i.payload, i.answer, i.checker, i.assets, i.linked_files, i.linked_bytes,
+       done."doneRepetitions"
+     FROM runs run JOIN version_sections s ON ${ofRun('run')} AND s.order_index = $3
+       CROSS JOIN LATERAL ${itemsBetween('$4::int', '$5::int')} i ${chosen}
+       CROSS JOIN LATERAL (
+         SELECT array_agg(r.repetition ORDER BY r.repetition) AS "doneRepetitions" FROM run_results r
+         WHERE r.run_id = $1 AND r.section_order_index = $3 AND r.order_index = i.order_index AND NOT (${isToReplace('r', 'run')})
+       ) done
+     WHERE run.id = $1 AND coalesce(cardinality(done."doneRepetitions"), 0) < $2::int`,
     '"doneRepetitions"',
   )} ORDER BY "sectionOrderIndex", "orderIndex"`;
 }

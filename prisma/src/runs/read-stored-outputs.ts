@@ -5,6 +5,7 @@ import type { StoreContext } from '../context.ts';
 import { boundedName } from '../database/item-size.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { type ItemCandidate, itemCandidates, planItems, readPlannedItems } from '../items/read-item-texts.ts';
+import { isItemAt, ofRun } from '../items/version-sql.ts';
 import { isToReplace } from './insert-results.ts';
 import { toRunItem } from './read-run-items.ts';
 import {
@@ -28,13 +29,13 @@ const IS_TO_DO = {
     AND mine.repetition = result.repetition AND NOT (${isToReplace('mine', 'run')}))`,
 } as const;
 
-/** $1 the dataset, $2 and $3 the positions of its items. */
+/** $1 the run, $2 and $3 the positions of its items. */
 const ITEMS = `${itemCandidates(
-  `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-     i.order_index AS "orderIndex", i.byte_length, i.payload, i.answer, i.checker, i.assets, i.linked_files, i.linked_bytes, 1 AS one
+  `SELECT i.part_id AS "partId", i.ordinal, ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
+     wanted.item AS "orderIndex", i.byte_length, i.payload, i.answer, i.checker, i.assets, i.linked_files, i.linked_bytes, 1 AS one
    FROM (SELECT DISTINCT * FROM unnest($2::int[], $3::int[])) AS wanted (section, item)
-     JOIN sections s ON s.dataset_id = $1 AND s.order_index = wanted.section
-     JOIN items i ON i.section_id = s.id AND i.order_index = wanted.item`,
+     JOIN runs run ON run.id = $1 JOIN version_sections s ON ${ofRun('run')} AND s.order_index = wanted.section
+     JOIN items i ON ${isItemAt('wanted.item')}`,
   'one',
 )} ORDER BY "sectionOrderIndex", "orderIndex"`;
 
@@ -65,7 +66,7 @@ export async function* readStoredOutputs(
     const results = await readPlannedResults(query, sourceRunId, plan);
     if (results.length === 0) return;
     const candidates = await query<ItemRow>(ITEMS, [
-      run.datasetId,
+      run.id,
       results.map(({ sectionOrderIndex }) => sectionOrderIndex),
       results.map(({ orderIndex }) => orderIndex),
     ]);

@@ -2,6 +2,7 @@ import { isJsonField, RESULT_FIELD_LIST, type ResultField, type ResultTexts } fr
 import type { ReadQuery } from '@svc/postgres';
 import { boundedName, boundedText, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/page.ts';
+import { isItemAt, ofRun } from '../items/version-sql.ts';
 
 /** A result as it is stored: what was JSON is JSON text. */
 export interface StoredResult extends ResultTexts {
@@ -18,8 +19,8 @@ const as = (sql: string, { name }: { readonly name: string }): string => `${sql}
 const TEXTS = RESULT_FIELD_LIST.filter(isJsonField);
 /** Results of older versions do not have it. `$1` is the run. */
 const ITEM_HASH = `coalesce(sized.item_hash, (
-    SELECT i.item_hash FROM runs JOIN sections s ON s.dataset_id = runs.dataset_id JOIN items i ON i.section_id = s.id
-    WHERE runs.id = $1 AND s.order_index = sized.section_order_index AND i.order_index = sized.order_index
+    SELECT i.item_hash FROM runs run JOIN version_sections s ON ${ofRun('run')} JOIN items i ON ${isItemAt('sized.order_index')}
+    WHERE run.id = $1 AND s.order_index = sized.section_order_index
   ))`;
 /** The other columns of a result, out of `sized`. */
 const FACTS = RESULT_FIELD_LIST.filter((field) => !isJsonField(field))

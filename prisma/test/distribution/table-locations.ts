@@ -9,13 +9,15 @@ export type TableLocation = 'reference' | 'local' | { readonly by: string; reado
 
 /** The large tables are in shards; what they are joined with is everywhere. */
 export const LOCATIONS: Readonly<Record<string, TableLocation>> = {
-  items: { by: 'section_id', with: 'section' },
-  hash_blocks: { by: 'section_id', with: 'section' },
+  items: { by: 'part_id', with: 'part' },
+  hash_blocks: { by: 'part_id', with: 'part' },
   run_results: { by: 'run_id', with: 'run' },
   run_items: { by: 'run_id', with: 'run' },
   run_differences: { by: 'run_id', with: 'run' },
   datasets: 'reference',
+  versions: 'reference',
   sections: 'reference',
+  parts: 'reference',
   runs: 'reference',
   run_comparisons: 'reference',
   assets: 'local',
@@ -24,7 +26,7 @@ export const LOCATIONS: Readonly<Record<string, TableLocation>> = {
   job_chunks: 'local',
   released_assets: 'local',
   loose_objects: 'local',
-  loose_sections: 'local',
+  loose_parts: 'local',
   settings: 'local',
   idempotency_keys: 'local',
   _prisma_migrations: 'local',

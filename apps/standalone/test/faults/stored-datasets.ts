@@ -109,9 +109,9 @@ export async function verifyDataset(url: string, dataset: Body): Promise<string[
 /** Rows that belong to no dataset and are not to be collected, table by table; all zero where nothing is left behind. */
 export const LEFTOVERS = `
   SELECT
-    (SELECT count(*)::int FROM items WHERE NOT EXISTS (SELECT FROM sections s WHERE s.id = items.section_id)
-      AND NOT EXISTS (SELECT FROM loose_sections l WHERE l.section_id = items.section_id)) AS items,
+    (SELECT count(*)::int FROM items WHERE NOT EXISTS (SELECT FROM parts p WHERE p.id = items.part_id)
+      AND NOT EXISTS (SELECT FROM loose_parts l WHERE l.part_id = items.part_id)) AS items,
     (SELECT count(*)::int FROM sections WHERE NOT EXISTS (SELECT FROM datasets d WHERE d.id = sections.dataset_id)) AS sections,
-    (SELECT count(*)::int FROM datasets WHERE item_count <> (
-      SELECT count(*) FROM items JOIN sections s ON s.id = items.section_id WHERE s.dataset_id = datasets.id)) AS datasets`;
+    (SELECT count(*)::int FROM datasets JOIN versions v USING (version) WHERE v.dataset_id = datasets.id AND v.item_count <> (
+      SELECT count(*) FROM items JOIN parts p ON p.id = items.part_id WHERE p.dataset_id = datasets.id)) AS datasets`;
 export const NO_LEFTOVERS: readonly object[] = [{ items: 0, sections: 0, datasets: 0 }];

@@ -24,6 +24,13 @@ export const RUN_FIELDS = {
   /** Of an imported run, a new one. */
   id: { wire: 'id', kind: 'uuid', isRequired: true, isPackaged: true },
   datasetId: { wire: 'dataset_id', kind: 'uuid', isRequired: true },
+  datasetVersion: {
+    wire: 'dataset_version',
+    kind: 'integer',
+    isRequired: true,
+    minimum: 1,
+    description: 'version of the dataset whose items it runs',
+  },
   datasetVersionHash: { wire: 'dataset_version_hash', kind: 'digest', isRequired: true, isPackaged: true },
   name: { wire: 'name', kind: 'title', isPackaged: true },
   status: {

@@ -8,14 +8,14 @@ import type { RowFailures } from './row-failures.ts';
 
 /** The statement for the rows of {@link RowWriter}. */
 export const COPY_ITEMS: string =
-  'COPY items (section_id, order_index, byte_length, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes) FROM STDIN (FORMAT binary)';
+  'COPY items (part_id, ordinal, byte_length, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes) FROM STDIN (FORMAT binary)';
 
 const FIELDS = 11;
 const UUID_BYTES = 16;
 const HASH_BYTES = 32;
-/** Field count and section_id with its length, and the length of order_index: the same in all rows. */
+/** Field count and part_id with its length, and the length of ordinal: the same in all rows. */
 const HEAD_BYTES = 2 + (4 + UUID_BYTES) + 4;
-/** The same, and order_index, byte_length and item_hash with their lengths. */
+/** The same, and ordinal, byte_length and item_hash with their lengths. */
 const FIXED_BYTES = HEAD_BYTES + 4 + (4 + 4) + (4 + HASH_BYTES);
 const TEXT_FIELDS = 6;
 const INT64_BYTES = 8;

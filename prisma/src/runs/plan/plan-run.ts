@@ -4,12 +4,15 @@ import type { StoreContext } from '../../context.ts';
 import { datasetNotFound } from '../../database/dataset-row.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
+import { isItemAt, itemsOf, ofVersion } from '../../items/version-sql.ts';
 import { scoringOf } from './scorability-sql.ts';
 import { selectItems } from './select-items.ts';
 
 /** What a run would do. */
 export interface PlanRequest {
   readonly datasetId: string;
+  /** By default the newest. */
+  readonly version?: number | undefined;
   /** Null for all items. */
   readonly selection: RunSelection | null;
   readonly scoring: ScoringFacts;
@@ -44,17 +47,18 @@ const shortened = (text: string): string =>
  */
 export async function planRun(
   { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
-  { datasetId, selection, scoring, signal }: PlanRequest,
+  { datasetId, version, selection, scoring, signal }: PlanRequest,
 ): Promise<PlannedRun> {
   if (!isUuid(datasetId)) throw datasetNotFound(datasetId);
   const { add, values } = new Parameters();
   add(datasetId);
+  add(version ?? null);
   const from =
     selection === null
-      ? 'sections s JOIN items i ON i.section_id = s.id WHERE s.dataset_id = $1'
+      ? `version_sections s CROSS JOIN LATERAL ${itemsOf()} i WHERE ${ofVersion('$1', '$2')}`
       : `(${selectItems(selection, add)}) AS chosen
-          JOIN sections s ON s.dataset_id = $1 AND s.order_index = chosen.section
-          JOIN items i ON i.section_id = s.id AND i.order_index = chosen.item`;
+          JOIN version_sections s ON ${ofVersion('$1', '$2')} AND s.order_index = chosen.section
+          JOIN items i ON ${isItemAt('chosen.item')}`;
   const items = `SELECT i.type, i.payload, i.answer, i.checker FROM ${from}`;
   using _permit = await searches.acquire(signal);
   return await readFrom(

@@ -1,11 +1,12 @@
 import type { RunSelection } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { insideJsonString, memberText, readableJson, searchableText } from '../../database/values.ts';
+import { itemsOf, ofVersion } from '../../items/version-sql.ts';
 
 const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
 
 /**
- * SQL that gives the selected items of dataset `$1` as `section` and `item`, their order indexes.
+ * SQL that gives the selected items of dataset `$1` in version `$2` (null for the newest) as `section` and `item`, their order indexes.
  *
  * The first members are conditions; `limit` counts the items of the whole dataset. A sample of n are the n items with the
  * smallest SHA-256 of `<seed>:<section order index>:<order index>` in UTF-8, so that it depends on nothing else.
@@ -32,8 +33,9 @@ export function selectItems(
   }
   const chosen = `SELECT s.order_index AS section, i.order_index AS item
     FROM (
-      SELECT *, sum(item_count) OVER (ORDER BY order_index) - item_count AS before FROM sections WHERE dataset_id = $1
-    ) s JOIN items i ON i.section_id = s.id
+      SELECT s.*, sum(item_count) OVER (ORDER BY order_index) - item_count AS before
+      FROM version_sections s WHERE ${ofVersion('$1', '$2')}
+    ) s CROSS JOIN LATERAL ${itemsOf()} i
     WHERE ${conditions.length === 0 ? 'true' : conditions.join(' AND ')}`;
   if (sample === undefined) return chosen;
   return `SELECT section, item FROM (${chosen}) AS candidate

@@ -9,6 +9,7 @@ import {
   planItems,
   readPlannedItems,
 } from '../../items/read-item-texts.ts';
+import { isItemAt, ofRun } from '../../items/version-sql.ts';
 import type { StoredResult } from '../run-results.ts';
 
 /** The first of some results with their items; memory is accounted for until it is released. */
@@ -23,14 +24,14 @@ interface CandidateRow extends ItemCandidate {
   readonly itemHash: Uint8Array;
 }
 
-/** $1 the dataset, $2 and $3 the positions of its items. */
+/** $1 the run, $2 and $3 the positions of its items. */
 const ITEMS = itemCandidates(
-  `SELECT s.id AS "sectionId", ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-     i.order_index AS "orderIndex", i.item_hash AS "itemHash", i.byte_length, i.payload, i.answer, i.checker, i.assets,
+  `SELECT i.part_id AS "partId", i.ordinal, ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
+     wanted.item AS "orderIndex", i.item_hash AS "itemHash", i.byte_length, i.payload, i.answer, i.checker, i.assets,
      i.linked_files, i.linked_bytes
    FROM (SELECT DISTINCT * FROM unnest($2::int[], $3::int[])) AS wanted (section, item)
-     JOIN sections s ON s.dataset_id = $1 AND s.order_index = wanted.section
-     JOIN items i ON i.section_id = s.id AND i.order_index = wanted.item`,
+     JOIN runs run ON run.id = $1 JOIN version_sections s ON ${ofRun('run')} AND s.order_index = wanted.section
+     JOIN items i ON ${isItemAt('wanted.item')}`,
   '"itemHash"',
 );
 
@@ -47,12 +48,12 @@ function toListedItem({ linkedFiles, ...item }: CandidateRow): ListedItem {
 export async function itemsOfResults<T extends StoredResult>(
   query: ReadQuery,
   { largePages, ...limits }: Pick<StoreContext, 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
-  datasetId: string,
+  runId: string,
   results: readonly T[],
   signal: AbortSignal | undefined,
 ): Promise<ResultsWithItems<T>> {
   const candidates = await query<CandidateRow>(`${ITEMS} ORDER BY "sectionOrderIndex", "orderIndex"`, [
-    datasetId,
+    runId,
     results.map(({ sectionOrderIndex }) => sectionOrderIndex),
     results.map(({ orderIndex }) => orderIndex),
   ]);

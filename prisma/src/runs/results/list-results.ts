@@ -65,7 +65,7 @@ export async function listResults(
     let isLarge = plan.unreadBytes > 0;
     if (includeItems) {
       const limits = { largePages, maxItemBytes, maxWholeBytes };
-      const found = await itemsOfResults(query, limits, run.datasetId, results, signal);
+      const found = await itemsOfResults(query, limits, run.id, results, signal);
       const releaseResults = release;
       release = () => {
         releaseResults();

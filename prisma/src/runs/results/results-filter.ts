@@ -1,5 +1,6 @@
 import type { RunResultStatus } from '@svc/evaluation';
 import { hasOtherCases, insideJsonString, searchableText } from '../../database/values.ts';
+import { ofRun } from '../../items/version-sql.ts';
 import type { ResultsFilter } from '../run-results.ts';
 
 /** Which results of a run to list; a result passes if it passes all of these. */
@@ -64,7 +65,7 @@ export function resultsFilter(
 
 /** The sections of this name are a range of the primary key, or a few. `$1` is the run. */
 const ofSection = (name: string): string => {
-  const named = `FROM sections s JOIN runs ON runs.dataset_id = s.dataset_id WHERE runs.id = $1 AND s.name = ${name}`;
+  const named = `FROM runs run JOIN version_sections s ON ${ofRun('run')} WHERE run.id = $1 AND s.name = ${name}`;
   return `result.section_order_index BETWEEN (SELECT min(s.order_index) ${named}) AND (SELECT max(s.order_index) ${named})
     AND result.section = ${name}`;
 };

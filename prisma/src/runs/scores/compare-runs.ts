@@ -116,7 +116,8 @@ async function stateOf(
 ): Promise<{ readonly comparisonOf: string; readonly haveEqualItems: boolean }> {
   const { rows } = await client.query<ComparedRun>(
     `SELECT runs.id, results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash"
-     FROM runs JOIN datasets ON datasets.id = dataset_id WHERE runs.id IN ($1, $2)`,
+     FROM runs JOIN versions v ON v.dataset_id = runs.dataset_id AND v.version = runs.dataset_version
+     WHERE runs.id IN ($1, $2)`,
     [id, otherId],
   );
   const [run, other] = [id, otherId].map((wanted) => {

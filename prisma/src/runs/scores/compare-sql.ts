@@ -1,4 +1,5 @@
 import { boundedName, boundedText } from '../../database/item-size.ts';
+import { isItemAt, ofRun } from '../../items/version-sql.ts';
 
 /** The scored items of run `${run}` with their mean score and whether more than half of their scored results passed. */
 const scoredItems = (run: string): string => `
@@ -10,9 +11,9 @@ const hashedItems = (run: string): string => `
   SELECT scored.*, i.item_hash,
     row_number() OVER (PARTITION BY i.item_hash ORDER BY scored.section_order_index, scored.order_index) AS occurrence
   FROM (${scoredItems(run)}) AS scored
-    JOIN sections s ON s.dataset_id = (SELECT dataset_id FROM runs WHERE id = ${run})
-      AND s.order_index = scored.section_order_index
-    JOIN items i ON i.section_id = s.id AND i.order_index = scored.order_index`;
+    JOIN runs run ON run.id = ${run}
+    JOIN version_sections s ON ${ofRun('run')} AND s.order_index = scored.section_order_index
+    JOIN items i ON ${isItemAt('scored.order_index')}`;
 
 const PAIR = `this.section_order_index, this.order_index, other.section_order_index AS other_section_order_index,
   other.order_index AS other_order_index, this.score, other.score AS other_score,
@@ -69,9 +70,9 @@ export const DIFFERENCES: string = `
       AND (section_order_index, order_index) > ($4::int, $5::int) ORDER BY section_order_index, order_index LIMIT $6
   ) AS d
     JOIN runs run ON run.id = $1 JOIN runs other ON other.id = $2
-    JOIN sections s ON s.dataset_id = run.dataset_id AND s.order_index = d.section_order_index
-    JOIN sections t ON t.dataset_id = other.dataset_id AND t.order_index = d.other_section_order_index
-    JOIN items i ON i.section_id = s.id AND i.order_index = d.order_index
+    JOIN version_sections s ON ${ofRun('run')} AND s.order_index = d.section_order_index
+    JOIN version_sections t ON ${ofRun('other', 't')} AND t.order_index = d.other_section_order_index
+    JOIN items i ON ${isItemAt('d.order_index')}
     LEFT JOIN LATERAL (
       SELECT item_id FROM run_results WHERE run_id = $1 AND section_order_index = d.section_order_index
         AND order_index = d.order_index ORDER BY repetition LIMIT 1

@@ -1,3 +1,5 @@
+import { ofRun } from '../../items/version-sql.ts';
+
 /** Sections, types and tags that a summary has: those with most results. */
 const MAX_GROUPS = 1_000;
 
@@ -45,7 +47,7 @@ export function groupSums(isRepeated: boolean): string {
   ), grouped AS (
     SELECT 'run' AS kind, '' AS key, parts.* FROM parts
     UNION ALL SELECT 'section', s.name, parts.* FROM parts
-      JOIN sections s ON s.dataset_id = (SELECT dataset_id FROM runs WHERE id = $1) AND s.order_index = section_order_index
+      JOIN runs run ON run.id = $1 JOIN version_sections s ON ${ofRun('run')} AND s.order_index = section_order_index
     UNION ALL SELECT 'type', item_type, parts.* FROM parts WHERE item_type IS NOT NULL
     UNION ALL SELECT 'tag', tag, parts.* FROM parts CROSS JOIN LATERAL unnest(tags) AS tag
   ), weighted AS (

@@ -32,7 +32,7 @@ export function assetRoute({ store: { reads } }: AssetDeps): Route {
       const [id, sha256] = [params['id'] ?? '', params['sha256'] ?? ''];
       const asset = await reads.assets.find(id, sha256, signal);
       if (asset === null) {
-        await reads.datasets.get(id, signal);
+        await reads.datasets.get(id, { signal });
         throw assetNotFound();
       }
       const { byteLength } = asset;

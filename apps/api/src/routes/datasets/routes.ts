@@ -31,7 +31,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
       summary: 'One dataset with its whole schema',
       responses: { 200: { description: 'the dataset', schema: DATASET } },
       handle: async ({ params, signal }) =>
-        json(serializeDataset(await deps.store.reads.datasets.get(params['id'] ?? '', signal))),
+        json(serializeDataset(await deps.store.reads.datasets.get(params['id'] ?? '', { signal }))),
     },
     {
       ...DATASET_READ,

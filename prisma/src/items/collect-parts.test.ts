@@ -19,18 +19,18 @@ afterAll(async () => {
 const query = (sql: string): Promise<unknown[]> => queryDatabase(database.url, sql);
 
 const leftovers = (): Promise<unknown> =>
-  query('SELECT (SELECT count(*)::int FROM items) AS items, count(*)::int AS noted FROM loose_sections');
+  query('SELECT (SELECT count(*)::int FROM items) AS items, count(*)::int AS noted FROM loose_parts');
 
-/** A deleted section, whose items have order indexes from 5 to 25,004. */
-let section: string;
+/** A deleted part, whose items have ordinals from 5 to 25,004. */
+let part: string;
 beforeEach(async () => {
-  section = randomUUID();
-  await query(`INSERT INTO loose_sections VALUES ('${section}');
-    INSERT INTO items (section_id, order_index, byte_length, item_hash, type, payload)
-    SELECT '${section}', number, 2, sha256(''), 'freeform', '{}' FROM generate_series(5, 25004) AS number`);
+  part = randomUUID();
+  await query(`INSERT INTO loose_parts VALUES ('${part}');
+    INSERT INTO items (part_id, ordinal, byte_length, item_hash, type, payload)
+    SELECT '${part}', number, 2, sha256(''), 'freeform', '{}' FROM generate_series(5, 25004) AS number`);
 });
 
-describe('items of deleted sections', () => {
+describe('items of deleted parts', () => {
   it('are each removed once by two processes', async () => {
     const removed = await Promise.all([store.datasets.collect(), store.datasets.collect()]);
     removed.push(await store.datasets.collect());
@@ -42,7 +42,7 @@ describe('items of deleted sections', () => {
     const holder = new pg.Client({ connectionString: database.url });
     await holder.connect();
     await holder.query('BEGIN');
-    await holder.query('SELECT FROM items WHERE section_id = $1 AND order_index = 5 FOR UPDATE', [section]);
+    await holder.query('SELECT FROM items WHERE part_id = $1 AND ordinal = 5 FOR UPDATE', [part]);
     const stopping = new AbortController();
     const collecting = store.datasets.collect(stopping.signal);
     await expect

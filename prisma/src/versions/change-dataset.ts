@@ -1,0 +1,226 @@
+import { randomUUID } from 'node:crypto';
+import { versionHash } from '@svc/jsonl-v23';
+import type pg from 'pg';
+import { StoreError } from '../database/errors.ts';
+import { storableText } from '../database/values.ts';
+import { countAssets, endAssets } from './asset-ranges.ts';
+import { countDifferences } from './count-differences.ts';
+import { type DiffCounts, NO_DIFFERENCE } from './diff-counts.ts';
+import {
+  insertVersion,
+  keepStaged,
+  type StoredSectionState,
+  saveHashState,
+  storeSection,
+} from './insert-version.ts';
+import { type Edit, placeEdits } from './place-edits.ts';
+import { placeUpsert } from './place-upsert.ts';
+import type { NewSection, PlannedSection, StagedItems } from './planned-section.ts';
+import { editRanges, type ItemRange, joinRanges, subtractRanges } from './ranges.ts';
+import { lockNewest, type SectionState, type VersionState } from './read-version.ts';
+import { reuseItems } from './reuse-items.ts';
+
+/** What is to become of a dataset. */
+export interface DatasetChange {
+  readonly datasetId: string;
+  readonly mode: 'append' | 'upsert' | 'replace' | 'edit';
+  readonly staged: readonly StagedItems[];
+  /** Of mode `edit`: the n-th edit that is no removal takes the n-th staged item. */
+  readonly edits?: readonly Edit[] | undefined;
+  /** Section of a body that names none; by default the only one, or `default`. */
+  readonly section?: string | undefined;
+  /** Hash of the version that the change is for, 64 hex digits. */
+  readonly ifMatch?: string | undefined;
+  /** What a version of mode `replace` says of itself; by default its mode. */
+  readonly source?: 'upload' | 'hub' | undefined;
+  readonly message?: string | null | undefined;
+  /** Name of the API key. */
+  readonly author?: string | null | undefined;
+}
+
+/** What a change made of a dataset. */
+export interface ChangedDataset {
+  readonly datasetId: string;
+  readonly version: number;
+  /** 64 hex digits. */
+  readonly versionHash: string;
+  /** False if the content is what it was: there is no new version. */
+  readonly isNew: boolean;
+  readonly change: DiffCounts;
+}
+
+/**
+ * Makes the next version of a dataset, in the transaction that has stored its items. Changes of one dataset are made one after
+ * the other, each on the newest version.
+ *
+ * @throws StoreError `dataset_not_found`; `version_changed` for another version than `ifMatch`; `ambiguous_id`,
+ * `item_not_found`; `invalid_request` for a text that PostgreSQL cannot hold
+ */
+export async function changeDataset(client: pg.ClientBase, change: DatasetChange): Promise<ChangedDataset> {
+  const { datasetId, mode, staged, source, message = null, author = null } = change;
+  if (message !== null) storableText('message', message);
+  const before = await lockNewest(client, datasetId);
+  if (change.ifMatch !== undefined && change.ifMatch !== before.versionHash) throw versionChanged(before);
+
+  const plan = await PLANS[mode](client, before, change);
+  const sections: StoredSectionState[] = [];
+  for (const section of plan.sections) sections.push(await storeSection(client, datasetId, section));
+  await keepStaged(client, datasetId, staged, rangesOf(sections));
+  for (const section of sections) await saveHashState(client, section);
+  const version = before.version + 1;
+  const hash = versionHash(sections.map(({ sectionHash }) => sectionHash));
+  const unchanged = { datasetId, version: before.version, versionHash: before.versionHash, isNew: false };
+  if (hash === before.versionHash) return { ...unchanged, change: NO_DIFFERENCE };
+
+  const after = { ...before, version, versionHash: hash, sections };
+  const removed = subtractRanges(rangesOf(before.sections), rangesOf(sections));
+  const added = subtractRanges(rangesOf(sections), rangesOf(before.sections));
+  const assetCount =
+    before.assetCount - (await countAssets(client, removed)) + (await countAssets(client, added));
+  await endAssets(client, { datasetId, version }, removed, rangesOf(sections));
+  const counts = plan.change ?? (await countDifferences(client, before, after));
+  await insertVersion(
+    client,
+    { ...after, assetCount },
+    { source: source ?? mode, message, author, change: counts },
+  );
+  return { datasetId, version, versionHash: hash, isNew: true, change: counts };
+}
+
+const rangesOf = (sections: readonly { readonly ranges: readonly ItemRange[] }[]): ItemRange[] =>
+  sections.flatMap(({ ranges }) => ranges);
+
+export function versionChanged({ version, versionHash }: VersionState): StoreError {
+  return new StoreError(
+    'version_changed',
+    `Cannot change the dataset: its newest version is ${version}, with the hash ${versionHash}.`,
+  );
+}
+
+interface Plan {
+  readonly sections: readonly PlannedSection[];
+  /** Undefined where both versions must be compared. */
+  readonly change?: DiffCounts;
+}
+
+const PLANS: Readonly<
+  Record<
+    DatasetChange['mode'],
+    (client: pg.ClientBase, before: VersionState, change: DatasetChange) => Promise<Plan>
+  >
+> = { append: planAppend, upsert: planUpsert, replace: planReplace, edit: planEdit };
+
+/** The staged items of each section of the version, and then of new ones. */
+function* stagedBySection(
+  { sections }: VersionState,
+  { staged, section }: DatasetChange,
+): Generator<readonly [SectionState | NewSection, readonly StagedItems[]]> {
+  const named = Map.groupBy(staged, (items) => items.section ?? section ?? nameOfOnly(sections));
+  for (const old of sections) {
+    yield [old, named.get(old.name) ?? []];
+    named.delete(old.name);
+  }
+  for (const [name, items] of named) yield [{ id: null, name, ranges: [], appendedTo: null }, items];
+}
+
+const nameOfOnly = (sections: readonly SectionState[]): string =>
+  sections.length === 1 ? (sections[0] as SectionState).name : 'default';
+
+const wholeOf = ({ partId, itemCount }: StagedItems): ItemRange => ({ partId, first: 0, count: itemCount });
+
+async function planAppend(client: pg.ClientBase, before: VersionState, change: DatasetChange): Promise<Plan> {
+  const sections: PlannedSection[] = [];
+  let added = 0;
+  for (const [old, staged] of stagedBySection(before, change)) {
+    const ranges: ItemRange[] = [...old.ranges];
+    for (const items of staged) {
+      added += items.itemCount;
+      ranges.push(await moveToEnd(client, ranges.at(-1), items));
+    }
+    sections.push(
+      staged.length === 0 ? old : { ...newSection(old, joinRanges(ranges)), appendedTo: appendable(old) },
+    );
+  }
+  return { sections, change: { ...NO_DIFFERENCE, added } };
+}
+
+const newSection = ({ name }: { readonly name: string }, ranges: readonly ItemRange[]): NewSection => ({
+  ...{ id: null, name, ranges },
+  appendedTo: null,
+});
+const appendable = (old: PlannedSection): SectionState | null => (old.id === null ? null : old);
+
+/** More items stay the part that they are. */
+const MAX_MOVED_ITEMS = 1_000;
+
+/** Moves a few items to the end of a part, so that many small changes do not make many parts. */
+async function moveToEnd(
+  client: pg.ClientBase,
+  last: ItemRange | undefined,
+  staged: StagedItems,
+): Promise<ItemRange> {
+  const { partId, itemCount } = staged;
+  if (last === undefined || itemCount > MAX_MOVED_ITEMS) return wholeOf(staged);
+  const end = last.first + last.count;
+  const { rowCount } = await client.query(
+    'UPDATE parts SET item_count = item_count + $3 WHERE id = $1 AND item_count = $2',
+    [last.partId, end, itemCount],
+  );
+  if (rowCount === 0) return wholeOf(staged);
+  await client.query('UPDATE items SET part_id = $2, ordinal = ordinal + $3 WHERE part_id = $1', [
+    partId,
+    last.partId,
+    end,
+  ]);
+  return { partId: last.partId, first: end, count: itemCount };
+}
+
+async function planUpsert(client: pg.ClientBase, before: VersionState, change: DatasetChange): Promise<Plan> {
+  const sections: PlannedSection[] = [];
+  let [added, changed] = [0, 0];
+  for (const [old, staged] of stagedBySection(before, change)) {
+    let section: PlannedSection = old;
+    for (const { partId } of staged) {
+      const { edits, appended } = await placeUpsert(client, section.ranges, partId);
+      added += appended.reduce((sum, { count }) => sum + count, 0);
+      changed += edits.length;
+      if (edits.length + appended.length === 0 && section.id !== null) continue;
+      const ranges = joinRanges([...editRanges(section.ranges, edits), ...appended]);
+      section = { ...newSection(old, ranges), appendedTo: edits.length === 0 ? appendable(old) : null };
+    }
+    sections.push(section);
+  }
+  return { sections, change: { ...NO_DIFFERENCE, added, changed } };
+}
+
+async function planReplace(
+  client: pg.ClientBase,
+  before: VersionState,
+  change: DatasetChange,
+): Promise<Plan> {
+  const { staged, section } = change;
+  const names = staged.map((items) => items.section ?? section ?? nameOfOnly(before.sections));
+  const reused = await reuseItems(client, before, staged);
+  return { sections: names.map((name, index) => newSection({ name }, reused[index] ?? [])) };
+}
+
+async function planEdit(client: pg.ClientBase, before: VersionState, change: DatasetChange): Promise<Plan> {
+  const { edits = [], staged } = change;
+  const partId = staged[0]?.partId ?? randomUUID();
+  const ordinals = new Map(
+    edits.filter(({ isRemoval }) => !isRemoval).map((edit, ordinal) => [edit, ordinal]),
+  );
+  const places = await placeEdits(client, before, edits);
+  const bySection = Map.groupBy(places, ({ section }) => section);
+  const sections = before.sections.map((old, index): PlannedSection => {
+    const placed = bySection.get(index);
+    if (placed === undefined) return old;
+    const sorted = placed.toSorted((a, b) => a.position - b.position);
+    const itemEdits = sorted.map(({ edit, position }) => {
+      const ordinal = ordinals.get(edit);
+      return { position, item: ordinal === undefined ? null : { partId, ordinal } };
+    });
+    return newSection(old, editRanges(old.ranges, itemEdits));
+  });
+  return { sections };
+}

@@ -1,0 +1,69 @@
+import type pg from 'pg';
+import { datasetNotFound } from '../database/dataset-row.ts';
+import { StoreError } from '../database/errors.ts';
+import { readVersion } from './read-version.ts';
+
+/**
+ * Deletes an old version with its runs, in a transaction. What only it had is removed by `collectParts` and the collector of
+ * assets.
+ *
+ * @param withRuns whether its runs are deleted; else it must have none
+ * @throws StoreError `dataset_not_found`, `version_not_found`, `newest_version`, `version_has_runs`
+ */
+export async function deleteVersion(
+  client: pg.ClientBase,
+  datasetId: string,
+  version: number,
+  { withRuns }: { readonly withRuns: boolean },
+): Promise<void> {
+  const { rows } = await client.query<{ version: number }>(
+    'SELECT version FROM datasets WHERE id = $1 FOR UPDATE',
+    [datasetId],
+  );
+  if (rows[0] === undefined) throw datasetNotFound(datasetId);
+  const { sections } = await readVersion(client, datasetId, version);
+  if (rows[0].version === version) {
+    throw new StoreError('newest_version', `Cannot delete version ${version}: it is the newest.`);
+  }
+  const runs = await client.query<{ id: string; isActive: boolean }>(
+    `SELECT id, finished_at IS NULL AS "isActive" FROM runs WHERE dataset_id = $1 AND dataset_version = $2`,
+    [datasetId, version],
+  );
+  if (runs.rows.length > 0 && !withRuns) {
+    throw new StoreError(
+      'version_has_runs',
+      `Cannot delete version ${version}: it has ${runs.rows.length} runs.`,
+    );
+  }
+  for (const { id, isActive } of runs.rows) {
+    if (isActive) await client.query(`SELECT pg_notify('svc_cancel', $1)`, [id]);
+  }
+  await client.query('DELETE FROM versions WHERE dataset_id = $1 AND version = $2', [datasetId, version]);
+  await client.query(
+    'UPDATE datasets SET version_count = version_count - 1, updated_at = clock_timestamp() WHERE id = $1',
+    [datasetId],
+  );
+  const gone = await client.query<{ id: string }>(
+    `DELETE FROM sections WHERE id = ANY ($2::uuid[])
+       AND id NOT IN (SELECT unnest(section_ids) FROM versions WHERE dataset_id = $1) RETURNING id`,
+    [datasetId, sections.map(({ id }) => id)],
+  );
+  const goneIds = new Set(gone.rows.map(({ id }) => id));
+  const partIds = sections
+    .filter(({ id }) => goneIds.has(id))
+    .flatMap(({ ranges }) => ranges.map(({ partId }) => partId));
+  await client.query(
+    'INSERT INTO loose_parts (part_id) SELECT DISTINCT unnest($1::uuid[]) ON CONFLICT DO NOTHING',
+    [partIds],
+  );
+  await client.query(
+    `DELETE FROM parts WHERE id = ANY ($2::uuid[])
+       AND id NOT IN (SELECT unnest(part_ids) FROM sections WHERE dataset_id = $1)`,
+    [datasetId, partIds],
+  );
+  await client.query(
+    `DELETE FROM dataset_assets d WHERE dataset_id = $1 AND NOT EXISTS (
+       SELECT FROM versions v WHERE v.dataset_id = $1 AND v.version >= d.since AND (d.until IS NULL OR v.version < d.until))`,
+    [datasetId],
+  );
+}

@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { itemsOf } from '../items/version-sql.ts';
+import type { DiffCounts } from './diff-counts.ts';
+import { hashItems, startSectionHash } from './hash-section.ts';
+import type { NewSection, PlannedSection, StagedItems } from './planned-section.ts';
+import { type ItemRange, itemCountOf, skipItems, toColumns } from './ranges.ts';
+import type { SectionState, VersionState } from './read-version.ts';
+import { Sha256State } from './sha256-state.ts';
+
+/** What a version says of itself. */
+export interface VersionMeta {
+  readonly source: string;
+  readonly message: string | null;
+  readonly author: string | null;
+  readonly change: DiffCounts;
+}
+
+/** Inserts a version, which becomes the newest of its dataset. */
+export async function insertVersion(
+  client: pg.ClientBase,
+  { datasetId, version, versionHash, assetCount, sections }: VersionState,
+  { source, message, author, change }: VersionMeta,
+): Promise<void> {
+  const itemCount = sections.reduce((sum, section) => sum + section.itemCount, 0);
+  await client.query(
+    `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, source, message, author,
+       added, changed, removed, moved, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp())`,
+    [
+      ...[
+        datasetId,
+        version,
+        versionHash,
+        sections.map(({ id }) => id),
+        itemCount,
+        assetCount,
+        source,
+        message,
+        author,
+      ],
+      ...[change.added, change.changed, change.removed, change.moved],
+    ],
+  );
+  await client.query(
+    `UPDATE datasets SET version = $2, version_count = version_count + 1, updated_at = clock_timestamp() WHERE id = $1`,
+    [datasetId, version],
+  );
+}
+
+/** More ranges than this, and than one for every 16 items, cost more than items that are stored once more. */
+const MAX_RANGES = 4_096;
+
+/** A section that is stored, and the state of its hash if it is new. */
+export interface StoredSectionState extends SectionState {
+  readonly hashState?: Uint8Array;
+}
+
+/** Stores a section as it is to be, unless it is there. */
+export async function storeSection(
+  client: pg.ClientBase,
+  datasetId: string,
+  section: PlannedSection,
+): Promise<StoredSectionState> {
+  if (section.id !== null) return section;
+  const { name, appendedTo } = section;
+  const itemCount = itemCountOf(section.ranges);
+  const isScattered = section.ranges.length > Math.max(MAX_RANGES, itemCount / 16);
+  const ranges = isScattered ? await copyItems(client, datasetId, section.ranges) : section.ranges;
+  const state = await hashOf(client, section, appendedTo);
+  const sectionHash = Buffer.from(state.digest());
+  const id = randomUUID();
+  const { partIds, starts, firsts } = toColumns(ranges);
+  await client.query(
+    `INSERT INTO sections (id, dataset_id, name, item_count, section_hash, part_ids, starts, firsts)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [id, datasetId, name, itemCount, sectionHash, partIds, starts, firsts],
+  );
+  return { id, name, itemCount, sectionHash, ranges, hashState: state.save() };
+}
+
+/** Saves where the hash of a section goes on when items are appended to it, with its last part. */
+export async function saveHashState(client: pg.ClientBase, section: StoredSectionState): Promise<void> {
+  const last = section.ranges.at(-1);
+  if (section.hashState === undefined || last === undefined) return;
+  await client.query('UPDATE parts SET hash_state = $2 WHERE id = $1', [
+    last.partId,
+    Buffer.concat([section.sectionHash, section.hashState]),
+  ]);
+}
+
+/** The hash of a section; it goes on from that of the section to which items were added. */
+async function hashOf(
+  client: pg.ClientBase,
+  { name, ranges }: NewSection,
+  appendedTo: SectionState | null,
+): Promise<Sha256State> {
+  const last = appendedTo?.ranges.at(-1);
+  const saved = last === undefined ? null : await readHashState(client, last.partId);
+  if (saved !== null && appendedTo?.sectionHash.equals(saved.subarray(0, 32)) === true) {
+    const state = Sha256State.resume(saved.subarray(32));
+    await hashItems(client, state, skipItems(ranges, appendedTo.itemCount));
+    return state;
+  }
+  const state = startSectionHash(name);
+  await hashItems(client, state, ranges);
+  return state;
+}
+
+async function readHashState(client: pg.ClientBase, partId: string): Promise<Buffer | null> {
+  const { rows } = await client.query<{ state: Buffer | null }>(
+    'SELECT hash_state AS state FROM parts WHERE id = $1',
+    [partId],
+  );
+  return rows[0]?.state ?? null;
+}
+
+/** Copies items to a part of their own. */
+async function copyItems(
+  client: pg.ClientBase,
+  datasetId: string,
+  ranges: readonly ItemRange[],
+): Promise<ItemRange[]> {
+  const partId = randomUUID();
+  const { partIds, starts, firsts } = toColumns(ranges);
+  const count = itemCountOf(ranges);
+  await client.query('INSERT INTO parts (id, dataset_id, item_count) VALUES ($1, $2, $3)', [
+    partId,
+    datasetId,
+    count,
+  ]);
+  await client.query(
+    `INSERT INTO items (part_id, ordinal, ${ITEM_COLUMNS})
+     SELECT $5, i.order_index, ${ITEM_COLUMNS.replaceAll(/\b(?=\w+\b)/g, 'i.')}
+     FROM (SELECT $1::uuid[] AS part_ids, $2::int[] AS starts, $3::int[] AS firsts, $4::int AS item_count) s
+       CROSS JOIN LATERAL ${itemsOf()} i`,
+    [partIds, starts, firsts, count, partId],
+  );
+  return [{ partId, first: 0, count }];
+}
+
+const ITEM_COLUMNS =
+  'byte_length, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes';
+
+/** Keeps the staged items to which sections refer, as parts of the dataset, and removes the others. */
+export async function keepStaged(
+  client: pg.ClientBase,
+  datasetId: string,
+  staged: readonly StagedItems[],
+  used: readonly ItemRange[],
+): Promise<void> {
+  for (const { partId, itemCount } of staged) {
+    const ofPart = used.filter((range) => range.partId === partId);
+    if (itemCountOf(ofPart) < itemCount) {
+      const kept = ofPart.map(({ first, count }) => `[${first},${first + count})`).join(',');
+      await client.query('DELETE FROM items WHERE part_id = $1 AND NOT ordinal <@ $2::int4multirange', [
+        partId,
+        `{${kept}}`,
+      ]);
+    }
+    if (ofPart.length === 0) continue;
+    await client.query('INSERT INTO parts (id, dataset_id, item_count) VALUES ($1, $2, $3)', [
+      partId,
+      datasetId,
+      itemCount,
+    ]);
+  }
+}

@@ -1,0 +1,75 @@
+import { createReadQuery, type Pool, type ReadQuery } from '@svc/postgres';
+import {
+  datasetNotFound,
+  type SectionSummary,
+  type StoredSection,
+  type StoredSectionRow,
+  SUMMARY_SECTIONS,
+  toStoredSection,
+} from '../database/dataset-row.ts';
+import { boundedName } from '../database/item-size.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  type Page,
+  type PageRequest,
+  versionOfCursor,
+} from '../database/page.ts';
+import { isUuid } from '../database/values.ts';
+import { ofVersion, versionNumber } from '../items/version-sql.ts';
+
+/** See `DatasetStore.listSections`. */
+export async function listSections(
+  pool: Pool,
+  id: string,
+  { limit, cursor, version: wanted, signal }: PageRequest & { readonly version?: number | null | undefined },
+): Promise<Page<StoredSection>> {
+  const [ofCursor, after] =
+    cursor === undefined ? [null, -1] : decodeCursor('sections', ['index', 'index'], cursor);
+  const version = versionOfCursor(cursor, ofCursor, wanted);
+  const query = createReadQuery(pool, signal);
+  const [dataset] = isUuid(id)
+    ? await query<{ count: number; version: number }>(
+        `SELECT cardinality(section_ids) AS count, version FROM versions WHERE dataset_id = $1 AND version = ${versionNumber('$1', '$2')}`,
+        [id, version],
+      )
+    : [];
+  if (dataset === undefined) throw datasetNotFound(id);
+  const rows = await query<Omit<StoredSectionRow, 'fileBytes'> & { readonly fileBytes: string | null }>(
+    `SELECT id, ${boundedName('name')} AS name, order_index AS "orderIndex", item_count AS "itemCount",
+           section_hash AS "sectionHash", file_bytes AS "fileBytes", file_sha256 AS "fileSha256"
+         FROM version_sections s WHERE ${ofVersion('$1', '$2')} AND order_index > $3 ORDER BY order_index LIMIT $4`,
+    [id, dataset.version, after, limit + 1],
+  );
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    data: shown.map((row) =>
+      toStoredSection({ ...row, fileBytes: row.fileBytes === null ? null : BigInt(row.fileBytes) }),
+    ),
+    nextCursor:
+      rows.length > limit && last !== undefined
+        ? encodeCursor('sections', [dataset.version, last.orderIndex])
+        : null,
+    totalItems: dataset.count,
+  };
+}
+
+type SectionOfDataset = SectionSummary & { readonly datasetId: string };
+
+/** The sections that summaries of versions list. */
+export async function firstSections(
+  query: ReadQuery,
+  versions: readonly { readonly id: string; readonly version: number }[],
+): Promise<SectionOfDataset[]> {
+  return await query<SectionOfDataset>(
+    `SELECT s.id, v.dataset_id AS "datasetId", ${boundedName('s.name')} AS name, place.n::int - 1 AS "orderIndex",
+       s.item_count AS "itemCount"
+     FROM unnest($1::uuid[], $2::int[]) AS wanted (dataset_id, version)
+       JOIN versions v ON v.dataset_id = wanted.dataset_id AND v.version = wanted.version
+       CROSS JOIN LATERAL unnest(v.section_ids[:${SUMMARY_SECTIONS}]) WITH ORDINALITY AS place (id, n)
+       JOIN sections s ON s.id = place.id
+     ORDER BY v.dataset_id, place.n`,
+    [versions.map(({ id }) => id), versions.map(({ version }) => version)],
+  );
+}

@@ -1,0 +1,56 @@
+import type { ReadQuery } from '@svc/postgres';
+import { datasetNotFound } from '../database/dataset-row.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
+import { isUuid } from '../database/values.ts';
+import type { DiffCounts } from './diff-counts.ts';
+
+export type VersionSource = 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
+
+/** A version in the history of a dataset. */
+export interface ListedVersion {
+  readonly version: number;
+  /** 64 hex digits. */
+  readonly versionHash: string;
+  readonly itemCount: number;
+  readonly createdAt: Date;
+  readonly message: string | null;
+  /** Name of the API key; null without one. */
+  readonly author: string | null;
+  readonly change: DiffCounts;
+  /** What was done. */
+  readonly source: VersionSource;
+  readonly runCount: number;
+}
+
+type VersionRow = Omit<ListedVersion, 'change' | 'runCount'> & DiffCounts & { readonly runCount: string };
+
+/** See `DatasetStore.listVersions`. */
+export async function listVersions(
+  query: ReadQuery,
+  id: string,
+  { limit, cursor }: PageRequest,
+): Promise<Page<ListedVersion>> {
+  const before = cursor === undefined ? null : decodeCursor('versions', ['index'], cursor)[0];
+  const [dataset] = isUuid(id)
+    ? await query<{ count: number }>('SELECT version_count AS count FROM datasets WHERE id = $1', [id])
+    : [];
+  if (dataset === undefined) throw datasetNotFound(id);
+  const rows = await query<VersionRow>(
+    `SELECT version, version_hash AS "versionHash", item_count AS "itemCount", created_at AS "createdAt", message, author,
+       added, changed, removed, moved, source,
+       (SELECT count(*) FROM runs r WHERE r.dataset_id = v.dataset_id AND r.dataset_version = v.version) AS "runCount"
+     FROM versions v WHERE dataset_id = $1 AND ($2::int IS NULL OR version < $2) ORDER BY version DESC LIMIT $3`,
+    [id, before, limit + 1],
+  );
+  const shown = rows.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    data: shown.map(({ added, changed, removed, moved, runCount, ...version }) => ({
+      ...version,
+      change: { added, changed, removed, moved },
+      runCount: Number(runCount),
+    })),
+    nextCursor: rows.length > limit && last !== undefined ? encodeCursor('versions', [last.version]) : null,
+    totalItems: dataset.count,
+  };
+}

@@ -1,0 +1,87 @@
+import type pg from 'pg';
+import { StoreError } from '../database/errors.ts';
+import { memberText, readableJson } from '../database/values.ts';
+import { itemsOf } from '../items/version-sql.ts';
+import { type ItemEdit, type ItemRange, itemCountOf, toColumns } from './ranges.ts';
+
+/** SQL for the id of a row of `items` as canonical JSON text; null without one. */
+export const itemIdOf = (item: string): string => memberText(`${readableJson(`${item}.payload`)} -> 'id'`);
+
+/** Where the items of a body go in a section. */
+export interface PlacedItems {
+  /** Items that take the place of others, in the order of those. */
+  readonly edits: ItemEdit[];
+  /** Items of new ids. */
+  readonly appended: ItemRange[];
+}
+
+/** Ids that an error lists. */
+const MAX_LISTED_IDS = 20;
+
+/**
+ * Pairs staged items with the items of a section by their ids. Items that are what is stored already are in neither list.
+ *
+ * @param ranges of the section
+ * @throws StoreError `ambiguous_id` for an item without an id, and for an id that is there twice on either side
+ */
+export async function placeUpsert(
+  client: pg.ClientBase,
+  ranges: readonly ItemRange[],
+  partId: string,
+): Promise<PlacedItems> {
+  const { partIds, starts, firsts } = toColumns(ranges);
+  await client.query('DROP TABLE IF EXISTS pg_temp.placed_items');
+  await client.query(
+    `CREATE TEMPORARY TABLE placed_items (ordinal int, id text, position int, is_same boolean) ON COMMIT DROP`,
+  );
+  await client.query(
+    `INSERT INTO pg_temp.placed_items
+     WITH staged AS (SELECT ordinal, item_hash, ${itemIdOf('items')} AS id FROM items WHERE part_id = $1),
+       old AS (SELECT i.order_index AS position, i.item_hash, ${itemIdOf('i')} AS id
+         FROM (SELECT $2::uuid[] AS part_ids, $3::int[] AS starts, $4::int[] AS firsts, $5::int AS item_count) s
+           CROSS JOIN LATERAL ${itemsOf()} i)
+     SELECT staged.ordinal, staged.id, old.position, coalesce(old.item_hash = staged.item_hash, false)
+     FROM staged LEFT JOIN old USING (id)`,
+    [partId, partIds, starts, firsts, itemCountOf(ranges)],
+  );
+  await refuseAmbiguous(client);
+  const edits = await client.query<{ positions: number[] | null; ordinals: number[] | null }>(
+    `SELECT array_agg(position ORDER BY position) AS positions, array_agg(ordinal ORDER BY position) AS ordinals
+     FROM pg_temp.placed_items WHERE position IS NOT NULL AND NOT is_same`,
+  );
+  const appended = await client.query<{ first: number; count: number }>(
+    `SELECT min(ordinal) AS first, count(*)::int AS count FROM (
+       SELECT ordinal, ordinal - row_number() OVER (ORDER BY ordinal) AS island FROM pg_temp.placed_items WHERE position IS NULL
+     ) AS added GROUP BY island ORDER BY 1`,
+  );
+  const { positions, ordinals } = edits.rows[0] as { positions: number[] | null; ordinals: number[] | null };
+  return {
+    edits: (positions ?? []).map((position, index) => ({
+      position,
+      item: { partId, ordinal: ordinals?.[index] as number },
+    })),
+    appended: appended.rows.map(({ first, count }) => ({ partId, first, count })),
+  };
+}
+
+async function refuseAmbiguous(client: pg.ClientBase): Promise<void> {
+  const missing = await client.query<{ ordinal: number }>(
+    'SELECT ordinal FROM pg_temp.placed_items WHERE id IS NULL ORDER BY ordinal LIMIT 1',
+  );
+  if (missing.rows[0] !== undefined) {
+    throw new StoreError(
+      'ambiguous_id',
+      `Cannot upsert items: item ${missing.rows[0].ordinal} of the body has no id.`,
+    );
+  }
+  const repeated = await client.query<{ id: string }>(
+    `SELECT left(id, 100) AS id FROM pg_temp.placed_items GROUP BY placed_items.id HAVING count(*) > 1
+     ORDER BY min(ordinal) LIMIT ${MAX_LISTED_IDS}`,
+  );
+  if (repeated.rows.length === 0) return;
+  const ids = repeated.rows.map(({ id }) => id).join(', ');
+  throw new StoreError(
+    'ambiguous_id',
+    `Cannot upsert items: several items of the section or the body have the id ${ids}.`,
+  );
+}

@@ -1,0 +1,21 @@
+import type { ItemRange } from './ranges.ts';
+import type { SectionState } from './read-version.ts';
+
+/** Items that the transaction has stored, as a part to which no section refers yet. */
+export interface StagedItems {
+  readonly partId: string;
+  /** Name of the section for which they are; null if the body does not name one. */
+  readonly section: string | null;
+  readonly itemCount: number;
+}
+
+/** A section as it is to be: one that is there, or ranges to store. */
+export type PlannedSection = SectionState | NewSection;
+
+export interface NewSection {
+  readonly id: null;
+  readonly name: string;
+  readonly ranges: readonly ItemRange[];
+  /** The section to whose end items were added; null if its other items changed. */
+  readonly appendedTo: SectionState | null;
+}

@@ -1,0 +1,27 @@
+import type { ReadQuery } from '@svc/postgres';
+import {
+  type DatasetRow,
+  type DatasetSummary,
+  datasetNotFound,
+  datasetsWith,
+  shownDataset,
+  toSummary,
+} from '../database/dataset-row.ts';
+import { isUuid } from '../database/values.ts';
+import { firstSections } from './list-sections.ts';
+
+/** A dataset as one of its versions. @param version null for the newest @throws StoreError `dataset_not_found` */
+export async function readSummary(
+  query: ReadQuery,
+  id: string,
+  version: number | null,
+): Promise<DatasetSummary> {
+  const [found] = isUuid(id)
+    ? await query<DatasetRow>(
+        `SELECT ${shownDataset()} FROM ${datasetsWith('coalesce($2, d.version)')} WHERE id = $1`,
+        [id, version],
+      )
+    : [];
+  if (found === undefined) throw datasetNotFound(id);
+  return toSummary({ ...found, sections: await firstSections(query, [found]) });
+}

@@ -1,0 +1,81 @@
+import type pg from 'pg';
+import { datasetNotFound } from '../database/dataset-row.ts';
+import { StoreError } from '../database/errors.ts';
+import { fromColumns, type ItemRange } from './ranges.ts';
+
+/** A version as it is stored. */
+export interface VersionState {
+  readonly datasetId: string;
+  readonly version: number;
+  /** 64 hex digits. */
+  readonly versionHash: string;
+  readonly itemCount: number;
+  readonly assetCount: number;
+  readonly sections: readonly SectionState[];
+}
+
+/** A section of a version. */
+export interface SectionState {
+  readonly id: string;
+  readonly name: string;
+  readonly itemCount: number;
+  /** 32 bytes */
+  readonly sectionHash: Buffer;
+  readonly ranges: readonly ItemRange[];
+}
+
+/**
+ * Reads the newest version of a dataset, which stays the newest until the transaction ends: other changes of the dataset wait.
+ *
+ * @throws StoreError `dataset_not_found`
+ */
+export async function lockNewest(client: pg.ClientBase, datasetId: string): Promise<VersionState> {
+  const { rows } = await client.query<{ version: number }>(
+    'SELECT version FROM datasets WHERE id = $1 FOR NO KEY UPDATE',
+    [datasetId],
+  );
+  if (rows[0] === undefined) throw datasetNotFound(datasetId);
+  return await readVersion(client, datasetId, rows[0].version);
+}
+
+/** @throws StoreError `version_not_found` */
+export async function readVersion(
+  client: pg.ClientBase,
+  datasetId: string,
+  version: number,
+): Promise<VersionState> {
+  const versions = await client.query<VersionRow>(
+    `SELECT version_hash AS "versionHash", item_count AS "itemCount", asset_count AS "assetCount"
+     FROM versions WHERE dataset_id = $1 AND version = $2`,
+    [datasetId, version],
+  );
+  const [row] = versions.rows;
+  if (row === undefined) throw versionNotFound(String(version));
+  const sections = await client.query<SectionRow>(
+    `SELECT id, name, item_count AS "itemCount", section_hash AS "sectionHash", part_ids AS "partIds", starts, firsts
+     FROM version_sections WHERE dataset_id = $1 AND version = $2 ORDER BY order_index`,
+    [datasetId, version],
+  );
+  return { datasetId, version, ...row, sections: sections.rows.map(toSection) };
+}
+
+export function versionNotFound(version: string): StoreError {
+  const shown = version.length > 100 ? `${version.slice(0, 100)}…` : version;
+  return new StoreError('version_not_found', `The dataset has no version "${shown}".`);
+}
+
+type VersionRow = Pick<VersionState, 'versionHash' | 'itemCount' | 'assetCount'>;
+
+interface SectionRow {
+  readonly id: string;
+  readonly name: string;
+  readonly itemCount: number;
+  readonly sectionHash: Buffer;
+  readonly partIds: readonly string[];
+  readonly starts: readonly number[];
+  readonly firsts: readonly number[];
+}
+
+function toSection({ partIds, starts, firsts, ...section }: SectionRow): SectionState {
+  return { ...section, ranges: fromColumns({ partIds, starts, firsts }, section.itemCount) };
+}

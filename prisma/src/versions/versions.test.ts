@@ -1,0 +1,198 @@
+import { createSectionHasher, itemHash, parseItem, versionHash } from '@svc/jsonl-v23';
+import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { createPool, inTransaction } from '@svc/postgres';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { importItems, type Sections, writeSections } from '../../test/import-items.ts';
+import { createTestDatabase } from '../../test/template-db.ts';
+import { createStore, type Store } from '../create-store.ts';
+import type { ChangedDataset, DatasetChange } from './change-dataset.ts';
+import { deleteVersion } from './delete-version.ts';
+import type { Edit } from './place-edits.ts';
+import { restoreVersion } from './restore-version.ts';
+
+let cleanUp: AsyncDisposableStack;
+let store: Store;
+let pool: ReturnType<typeof createPool>;
+beforeAll(async () => {
+  cleanUp = new AsyncDisposableStack();
+  const database = await createTestDatabase();
+  cleanUp.defer(() => database.drop());
+  store = createStore({ url: database.url });
+  cleanUp.defer(() => store.close());
+  pool = createPool({ url: database.url, size: 2 });
+  cleanUp.defer(() => pool.end());
+});
+afterAll(() => cleanUp.disposeAsync());
+
+type Content = Record<string, readonly string[]>;
+
+async function change(
+  sections: Sections,
+  request: Omit<DatasetChange, 'staged'>,
+  options?: { readonly dryRun?: boolean },
+): Promise<ChangedDataset> {
+  await using draft = await store.datasets.begin();
+  await writeSections(draft, sections);
+  return (await draft.change({ change: request, ...options })).changed;
+}
+
+const textOf = (id: number | null, prompt: string): string =>
+  canonicalJson({ ...(id === null ? {} : { id }), inputs: { prompt } });
+
+function hashOf(content: Content): string {
+  const sections = Object.entries(content).map(([name, texts]) => {
+    const hasher = createSectionHasher(name);
+    for (const text of texts) hasher.add(itemHash(parseItem(parseJson(text))));
+    return hasher.digest();
+  });
+  return versionHash(sections);
+}
+
+/** The items of a version as pages show them. */
+async function read(id: string, version?: number): Promise<Content> {
+  const dataset = await store.datasets.get(id, { version: version ?? null });
+  const content: Record<string, string[]> = Object.fromEntries(
+    dataset.sections.map(({ name }) => [name, []]),
+  );
+  let positions: number[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await store.datasets.listItems(id, { limit: 7, cursor, version });
+    page.release();
+    for (const item of page.data) {
+      positions.push(item.orderIndex);
+      content[item.section]?.push(item.payload ?? '');
+    }
+    expect(page.totalItems).toBe(dataset.itemCount);
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
+  }
+  expect(positions).toEqual(Object.values(content).flatMap((texts) => texts.map((_, index) => index)));
+  positions = [];
+  const exported: Record<string, string[]> = Object.fromEntries(
+    dataset.sections.map(({ name }) => [name, []]),
+  );
+  await using open = await store.datasets.open(id, version === undefined ? {} : { version });
+  for await (const batch of open.items())
+    for (const item of batch) exported[item.section]?.push(item.payload);
+  expect(exported).toEqual(content);
+  return content;
+}
+
+/** A generator of equally distributed numbers (Mulberry32). */
+function random(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+describe('versions', () => {
+  it('a random sequence of changes is what a list in memory becomes', { timeout: 600_000 }, async () => {
+    const steps = Number(process.env['STEPS'] ?? 120);
+    const pick = random(7);
+    let nextId = 100;
+    const fresh = (): string => textOf(nextId++, `p${pick(1_000_000)}`);
+    let current: Content = { a: Array.from({ length: 20 }, fresh), b: [fresh()] };
+    const dataset = await importItems(store.datasets, current);
+    const { id } = dataset;
+    const kept = new Map<number, Content>([[1, current]]);
+    let newest = 1;
+    for (let step = 0; step < steps; step++) {
+      const names = Object.keys(current);
+      const name = pick(12) === 0 ? `s${pick(4)}` : (names[pick(names.length)] as string);
+      const old = current[name] ?? [];
+      const next: Record<string, readonly string[]> = { ...current };
+      let changed: ChangedDataset | undefined;
+      const kind = pick(12);
+      if (kind < 4) {
+        const added = Array.from({ length: 1 + pick(3) }, fresh);
+        next[name] = [...old, ...added];
+        changed = await change({ [name]: added }, { datasetId: id, mode: 'append' });
+        expect(changed.change, 'append').toEqual({ added: added.length, changed: 0, removed: 0, moved: 0 });
+      } else if (kind < 7) {
+        const positions = old.length === 0 ? [] : [...new Set([pick(old.length), pick(old.length)])];
+        const idOf = (text: string): unknown => (JSON.parse(text) as JsonObject)['id'];
+        const replaced = positions.map(
+          (at) => [at, textOf(idOf(old[at] as string) as number, `u${pick(3)}`)] as const,
+        );
+        const added = Array.from({ length: pick(2) }, fresh);
+        next[name] = [...old.map((text, at) => replaced.find(([one]) => one === at)?.[1] ?? text), ...added];
+        const body = [...added, ...replaced.map(([, text]) => text)];
+        if (body.length === 0) continue;
+        changed = await change({ [name]: body }, { datasetId: id, mode: 'upsert' });
+      } else if (kind < 10) {
+        if (old.length === 0) continue;
+        const at = [...new Set([pick(old.length), pick(old.length)])];
+        const edits = at.map((position): [number, Edit, string | null] => {
+          const isRemoval = pick(2) === 0;
+          const text = old[position] as string;
+          const item =
+            pick(2) === 0
+              ? { id: canonicalJson((JSON.parse(text) as JsonObject)['id'] as number) }
+              : { hash: Buffer.from(itemHash(parseItem(parseJson(text)))).toString('hex') };
+          return [position, { section: name, item, isRemoval }, isRemoval ? null : fresh()];
+        });
+        next[name] = old.flatMap((text, position) => {
+          const edit = edits.find(([one]) => one === position);
+          return edit === undefined ? [text] : edit[2] === null ? [] : [edit[2]];
+        });
+        const body = edits.flatMap(([, , text]) => (text === null ? [] : [text]));
+        changed = await change(body.length === 0 ? {} : { x: body }, {
+          datasetId: id,
+          mode: 'edit',
+          edits: edits.map(([, edit]) => edit),
+        });
+      } else if (kind === 10) {
+        const versions = [...kept.keys()];
+        const wanted = versions[pick(versions.length)] as number;
+        const before = kept.get(wanted) as Content;
+        changed = await inTransaction(pool, (client) =>
+          restoreVersion(client, { datasetId: id, version: wanted }),
+        );
+        for (const key of Object.keys(next)) delete next[key];
+        Object.assign(next, before);
+      } else {
+        const items = Object.values(current).flat();
+        for (const key of Object.keys(next)) delete next[key];
+        const shuffled = items.filter(() => pick(3) > 0);
+        if (pick(2) === 0) shuffled.push(fresh());
+        next['a'] = shuffled.slice(0, 12);
+        next['z'] = shuffled.slice(12, 40);
+        changed = await change(next, { datasetId: id, mode: 'replace' });
+      }
+      const hash = hashOf(next);
+      const isNew = hash !== hashOf(current);
+      expect(changed, `step ${step}`).toMatchObject({
+        versionHash: hash,
+        isNew,
+        version: newest + Number(isNew),
+      });
+      newest = changed.version;
+      current = next;
+      kept.set(newest, current);
+      if (kept.size > 6) {
+        const gone = [...kept.keys()].filter((version) => version !== newest)[pick(kept.size - 1)] as number;
+        kept.delete(gone);
+        await inTransaction(pool, (client) => deleteVersion(client, id, gone, { withRuns: false }));
+        await store.datasets.collect();
+      }
+      expect(await read(id), `step ${step}`).toEqual(current);
+      const [older] = kept.keys();
+      expect(await read(id, older), `step ${step}, version ${older}`).toEqual(kept.get(older as number));
+    }
+    const { rows } = await pool.query<{ items: string; used: string }>(
+      `SELECT (SELECT count(*) FROM items) AS items, (SELECT count(DISTINCT (i.part_id, i.ordinal)) FROM version_sections s
+         CROSS JOIN LATERAL unnest(s.part_ids, s.starts, s.firsts, s.starts[2:] || s.item_count) AS r (part_id, start, first, stop)
+         JOIN items i ON i.part_id = r.part_id AND i.ordinal >= r.first AND i.ordinal < r.first + r.stop - r.start) AS used`,
+    );
+    expect(rows[0]?.items).toBe(rows[0]?.used);
+    await store.datasets.delete(id);
+    await store.datasets.collect();
+    for (const table of ['items', 'parts', 'sections', 'versions', 'loose_parts']) {
+      expect((await pool.query(`SELECT FROM ${table}`)).rowCount, table).toBe(0);
+    }
+  });
+});
