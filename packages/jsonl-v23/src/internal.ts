@@ -10,7 +10,7 @@ export { checkOptions } from './arguments/check-options.ts';
 export type { OwnBytes } from './arguments/own-bytes.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
 export { compareUtf8 } from './compare-utf8.ts';
-export type { EncodedLine } from './fast/reusable-line.ts';
+export type { EncodedLine } from './fast/encoded-line.ts';
 export { type Field, type FieldKind, isJsonField, wireValue } from './fields/field.ts';
 export {
   PUBLIC_RESULT_FIELDS,

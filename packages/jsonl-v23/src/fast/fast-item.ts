@@ -1,11 +1,10 @@
-import { ReusableItemRanges } from '../item/item-ranges.ts';
+import { ItemRanges } from '../item/item-ranges.ts';
 import type { KeyOrder } from './key-order.ts';
 import type { MemberRanges } from './member-ranges.ts';
 
 /** The result of the fast path, reused for each item: ranges, or `fallback` if the reference path must encode the item. */
-export class FastItem extends ReusableItemRanges {
+export class FastItem extends ItemRanges {
   fallback = false;
-  assetCount = 0;
   /** Position of the line feed that ends the item's line. */
   lineEnd = 0;
 

@@ -26,10 +26,9 @@ export interface EncodedItem {
 }
 
 /** An encoded item as UTF-8. */
-export interface EncodedItemBytes extends ItemRanges {
+export interface EncodedItemBytes extends Readonly<Omit<ItemRanges, 'setRanges'>> {
   /** 32 bytes in a separate buffer, which the encoder reuses for the next item. */
   readonly itemHash: Uint8Array;
-  readonly assetCount: number;
 }
 
 /** Encodes items one after another. */

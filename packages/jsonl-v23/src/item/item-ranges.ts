@@ -2,32 +2,15 @@
  * An item in canonical form, part by part, as ranges of one buffer (see `EncodedItem`). A part that is absent starts at
  * -1. All of it is valid until the next item is encoded.
  */
-export interface ItemRanges {
-  readonly bytes: Uint8Array;
-  /** The whole item. */
-  readonly itemStart: number;
-  readonly itemEnd: number;
-  /** The type, without its quotes. */
-  readonly typeStart: number;
-  readonly typeEnd: number;
-  /** All keys but the following. */
-  readonly payloadStart: number;
-  readonly payloadEnd: number;
-  readonly answerStart: number;
-  readonly answerEnd: number;
-  readonly checkerStart: number;
-  readonly checkerEnd: number;
-  readonly assetsStart: number;
-  readonly assetsEnd: number;
-}
-
-/** The ranges of one item after another. */
-export class ReusableItemRanges implements ItemRanges {
+export class ItemRanges {
   bytes: Uint8Array = new Uint8Array();
+  /** The whole item. */
   itemStart = 0;
   itemEnd = 0;
+  /** The type, without its quotes. */
   typeStart = -1;
   typeEnd = -1;
+  /** All keys but the following. */
   payloadStart = 0;
   payloadEnd = 0;
   answerStart = -1;
@@ -36,9 +19,11 @@ export class ReusableItemRanges implements ItemRanges {
   checkerEnd = -1;
   assetsStart = -1;
   assetsEnd = -1;
+  /** Entries in `assets`. */
+  assetCount = 0;
 
   /** Takes over other ranges. */
-  setRanges(from: ItemRanges): void {
+  setRanges(from: Readonly<Omit<ItemRanges, 'setRanges'>>): void {
     this.bytes = from.bytes;
     this.itemStart = from.itemStart;
     this.itemEnd = from.itemEnd;
@@ -52,5 +37,6 @@ export class ReusableItemRanges implements ItemRanges {
     this.checkerEnd = from.checkerEnd;
     this.assetsStart = from.assetsStart;
     this.assetsEnd = from.assetsEnd;
+    this.assetCount = from.assetCount;
   }
 }

@@ -1,5 +1,5 @@
+import { EncodedLine, type EncoderOptions } from '../fast/encoded-line.ts';
 import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
-import { type EncodedLine, type EncoderOptions, ReusableLine } from '../fast/reusable-line.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
@@ -38,7 +38,7 @@ export interface LineEncoder {
 export function createLineEncoder(encoderOptions: EncoderOptions = {}): LineEncoder {
   const fastEncoder = new FastItemEncoder();
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  const line = new ReusableLine(encoderOptions);
+  const line = new EncodedLine(encoderOptions);
 
   /** The item of a line; null if the line is blank. */
   function readLine(

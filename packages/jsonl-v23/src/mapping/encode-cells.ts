@@ -1,6 +1,6 @@
 import { JsonlError } from '../errors.ts';
+import { EncodedLine, type EncoderOptions } from '../fast/encoded-line.ts';
 import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
-import { type EncodedLine, type EncoderOptions, ReusableLine } from '../fast/reusable-line.ts';
 import { checkItemSize } from '../item/embedded-size.ts';
 import { canonicalByteLength } from '../item/encode-item.ts';
 import { type JsonObject, setMember } from '../json/json-value.ts';
@@ -48,7 +48,7 @@ export function createCellEncoder(
   const lines = new RowLines(mapping, maxItemBytes);
   const fastEncoder = new FastItemEncoder();
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  const line = new ReusableLine(options);
+  const line = new EncodedLine(options);
 
   /** Encodes the line of a row. Returns false to leave the row to the reference path. */
   function encodeLine(row: number): boolean {

@@ -1,28 +1,11 @@
 import { sha256Into } from '#sha256';
 import { assetEntries, type FileReference, fileReferences, isEmbeddedChecker } from '../item/asset.ts';
 import { checkItemSize } from '../item/embedded-size.ts';
-import { createItemEncoder, type EncodedItemBytes, type ItemEncoder } from '../item/encode-item.ts';
-import { ReusableItemRanges } from '../item/item-ranges.ts';
+import { createItemEncoder, type ItemEncoder } from '../item/encode-item.ts';
+import { ItemRanges } from '../item/item-ranges.ts';
 import { getMember, type JsonObject } from '../json/json-value.ts';
 import type { SourceLocation } from '../source-location.ts';
 import type { FastItem } from './fast-item.ts';
-
-/** The encoded item of a line or a row, and whether it has files. */
-export interface EncodedLine extends EncodedItemBytes {
-  /** 1-based line of the file; 0 for a row. */
-  readonly line: number;
-  /** Start and end of the line in the batch, without its line feed; 0 for a row. */
-  readonly lineStart: number;
-  readonly lineEnd: number;
-  /** Whether the item refers to files of its archive, which must be embedded before it is encoded. */
-  readonly needsFiles: boolean;
-  /** Those files. */
-  readonly references: readonly FileReference[];
-  /** Whether the item has embedded files, as content of assets or of its checker. */
-  readonly embedsFiles: boolean;
-  /** The item itself, not encoded: one with files, by an encoder that keeps such items. Null for any other. */
-  readonly item: JsonObject | null;
-}
 
 /** Options of encoders. */
 export interface EncoderOptions {
@@ -35,16 +18,21 @@ export interface EncoderOptions {
 const HASH_BYTES = 32;
 const NO_REFERENCES: readonly FileReference[] = [];
 
-/** The one object that an encoder yields for all its items. */
-export class ReusableLine extends ReusableItemRanges implements EncodedLine {
+/** The encoded item of a line or a row: the one object that an encoder yields for all its items. */
+export class EncodedLine extends ItemRanges {
+  /** 1-based line of the file; 0 for a row. */
   line = 0;
+  /** Start and end of the line in the batch, without its line feed; 0 for a row. */
   lineStart = 0;
   lineEnd = 0;
-  assetCount = 0;
   readonly itemHash: Uint8Array = new Uint8Array(HASH_BYTES);
+  /** Whether the item refers to files of its archive, which must be embedded before it is encoded. */
   needsFiles = false;
+  /** Those files. */
   references: readonly FileReference[] = NO_REFERENCES;
+  /** Whether the item has embedded files, as content of assets or of its checker. */
   embedsFiles = false;
+  /** The item itself, not encoded: one with files, by an encoder that keeps such items. Null for any other. */
   item: JsonObject | null = null;
   readonly #valueEncoder: ItemEncoder;
   readonly #keepsItems: boolean;
@@ -59,7 +47,6 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
   setEncoded(item: FastItem): void {
     this.setRanges(item);
     sha256Into(this.bytes.subarray(this.itemStart, this.itemEnd), this.itemHash);
-    this.assetCount = item.assetCount;
     this.needsFiles = false;
     this.references = NO_REFERENCES;
     this.embedsFiles = false;
@@ -84,7 +71,6 @@ export class ReusableLine extends ReusableItemRanges implements EncodedLine {
     const encoded = this.#valueEncoder.encode(item, expectedBytes);
     this.setRanges(encoded);
     this.itemHash.set(encoded.itemHash);
-    this.assetCount = encoded.assetCount;
   }
 
   /** Frees the buffers that a large item made grow. */
