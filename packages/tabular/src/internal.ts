@@ -2,6 +2,7 @@
 
 export { type Compression, decompress, yieldToEventLoop } from '#runtime';
 export { shorten, TableError, type TableErrorCode } from './errors.ts';
+export { readTextFile } from './files/read-text-file.ts';
 export { datasetNameOf, sectionNames } from './files/section-names.ts';
 export { tableSource } from './files/table-source.ts';
 export { compressionOf, type DataFormat, type FileCompression, suffixes } from './format.ts';

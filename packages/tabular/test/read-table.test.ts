@@ -5,7 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { type ByteInput, compressionOf, type ReadTableOptions, readTable } from '../src/index.ts';
+import { compressionOf } from '../src/format.ts';
+import { type ByteInput, type ReadTableOptions, readTable } from '../src/index.ts';
 import { writeParquet } from './write-parquet.ts';
 
 async function rows(input: ByteInput, options: ReadTableOptions = {}): Promise<unknown[]> {

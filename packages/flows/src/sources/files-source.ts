@@ -3,8 +3,16 @@ import { type CellBatch, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { DatasetDraft, ImportReport, MappingPlan, ReadSource } from '@svc/store';
-import { mergeFeatures, readTextFile, type Table, TableError } from '@svc/tabular';
-import { datasetNameOf, fileSchema, openSection, sourceOf, toMappable } from '@svc/tabular/internal';
+import { type Table, TableError } from '@svc/tabular';
+import {
+  datasetNameOf,
+  fileSchema,
+  mergeFeatures,
+  openSection,
+  readTextFile,
+  sourceOf,
+  toMappable,
+} from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
 import type { TableFile, UploadedTables } from './recognise.ts';

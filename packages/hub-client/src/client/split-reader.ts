@@ -17,7 +17,7 @@ import {
   type SplitRange,
 } from '../splits/split-slice.ts';
 import type { Subset } from '../splits/subset.ts';
-import { specifiedMapping, suggestMapping } from '../splits/suggest-mapping.ts';
+import { specifiedMapping, suggestDatasetMapping } from '../splits/suggest-dataset-mapping.ts';
 import type { SplitTable } from '../splits/table-errors.ts';
 
 /** A split, and the number of its rows if that is known. */
@@ -165,7 +165,7 @@ export function createSplitReader(
     get info() {
       return { ...known.info, ...classLabels(features), ...warningsOf(tables) };
     },
-    suggestedMapping: suggestMapping(mappable, known.evalYaml, task),
+    suggestedMapping: suggestDatasetMapping(mappable, known.evalYaml, task),
     specifiedMapping: specifiedMapping(mappable, known.evalYaml, task),
     unreadRow: [...tables.values()].find((table) => table.unreadRow !== undefined)?.unreadRow,
     rowBatches,

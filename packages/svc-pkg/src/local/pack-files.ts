@@ -3,8 +3,16 @@ import { checkItems, type Item } from '@svc/jsonl-v23';
 import { type ImportLimits, ImportMeter, NO_REASON } from '@svc/jsonl-v23/internal';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
-import { type Features, mergeFeatures, readTextFile } from '@svc/tabular';
-import { fileSchema, openSection, sourceOf, type TableFile, toMappable } from '@svc/tabular/internal';
+import type { Features } from '@svc/tabular';
+import {
+  fileSchema,
+  mergeFeatures,
+  openSection,
+  readTextFile,
+  sourceOf,
+  type TableFile,
+  toMappable,
+} from '@svc/tabular/internal';
 import { ErrorCollector } from '../errors/error-collector.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import { type LocatedRow, mapRows, meterItem, SkippedCounter } from './map-rows.ts';

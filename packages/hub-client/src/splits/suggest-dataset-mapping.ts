@@ -1,4 +1,4 @@
-import { type MappableFeature, type Mapping, suggestMapping as suggestByNames } from '@svc/jsonl-v23/mapping';
+import { type MappableFeature, type Mapping, suggestMapping } from '@svc/jsonl-v23/mapping';
 import { asMap, type YamlMap, type YamlValue } from '../repository/yaml-value.ts';
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
@@ -11,15 +11,15 @@ type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
  * @param options.subset, options.split of several tasks in `eval.yaml` the one for these is taken
  * @returns null where no column looks like a prompt
  *
- * @example suggestMapping([{ name: 'question', dtype: 'string' }, { name: 'answer', dtype: 'string' }])
+ * @example suggestDatasetMapping([{ name: 'question', dtype: 'string' }, { name: 'answer', dtype: 'string' }])
  * // { promptColumn: 'question', answerColumn: 'answer' }
  */
-export function suggestMapping(
+export function suggestDatasetMapping(
   features: readonly MappableFeature[],
   evalYaml: YamlValue = null,
   options: { subset?: string; split?: string } = {},
 ): Mapping | null {
-  return specifiedMapping(features, evalYaml, options) ?? suggestByNames(features)?.mapping ?? null;
+  return specifiedMapping(features, evalYaml, options) ?? suggestMapping(features)?.mapping ?? null;
 }
 
 /** The mapping that the dataset itself specifies in its `eval.yaml`; null if it has none that fits the columns. */

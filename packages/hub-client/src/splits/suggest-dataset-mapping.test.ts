@@ -2,7 +2,7 @@ import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../repository/parse-yaml.ts';
 import type { YamlValue } from '../repository/yaml-value.ts';
-import { suggestMapping } from './suggest-mapping.ts';
+import { suggestDatasetMapping } from './suggest-dataset-mapping.ts';
 
 const columns = (text: string): MappableFeature[] =>
   text.split('; ').map((column) => {
@@ -18,7 +18,7 @@ function parsed(yaml: string): YamlValue {
   }
 }
 
-describe('suggestMapping by names', () => {
+describe('suggestDatasetMapping by names', () => {
   it.each<[string, Mapping | null]>([
     ['question: string; answer: string', { promptColumn: 'question', answerColumn: 'answer' }],
     [
@@ -72,16 +72,16 @@ describe('suggestMapping by names', () => {
     ['image: image', null],
   ])('%s', (text, mapping) => {
     const features = columns(text);
-    expect(suggestMapping(features)).toEqual(mapping);
+    expect(suggestDatasetMapping(features)).toEqual(mapping);
     if (mapping !== null) expect(() => compileMapping(mapping, features)).not.toThrow();
   });
 
   it('suggests nothing for no columns', () => {
-    expect(suggestMapping([])).toBeNull();
+    expect(suggestDatasetMapping([])).toBeNull();
   });
 });
 
-describe('suggestMapping by eval.yaml', () => {
+describe('suggestDatasetMapping by eval.yaml', () => {
   const features = columns(
     'q: string; a: string; opts: list<string>; uid: string; topic: string; wrong: string; question: string',
   );
@@ -106,17 +106,19 @@ describe('suggestMapping by eval.yaml', () => {
       { promptColumn: 'q', defaultType: 'multiple_choice', metaColumns: { a: 'a', wrong: 'wrong' } },
     ],
   ])('%s', (yaml, mapping) => {
-    expect(suggestMapping(features, parsed(yaml))).toEqual(mapping);
+    expect(suggestDatasetMapping(features, parsed(yaml))).toEqual(mapping);
   });
 
   it('takes the task of the subset and the split', () => {
     const yaml =
       'tasks:\n- {config: one, split: test, field_spec: {input: q}}\n- {config: two, split: test, field_spec: {input: a}}\n- {config: two, split: dev, field_spec: {input: wrong}}';
-    expect(suggestMapping(features, parsed(yaml), { subset: 'two', split: 'dev' })?.promptColumn).toBe(
+    expect(suggestDatasetMapping(features, parsed(yaml), { subset: 'two', split: 'dev' })?.promptColumn).toBe(
       'wrong',
     );
-    expect(suggestMapping(features, parsed(yaml), { subset: 'two', split: 'test' })?.promptColumn).toBe('a');
-    expect(suggestMapping(features, parsed(yaml), { subset: 'none' })?.promptColumn).toBe('q');
+    expect(
+      suggestDatasetMapping(features, parsed(yaml), { subset: 'two', split: 'test' })?.promptColumn,
+    ).toBe('a');
+    expect(suggestDatasetMapping(features, parsed(yaml), { subset: 'none' })?.promptColumn).toBe('q');
   });
 
   it.each([
@@ -127,6 +129,6 @@ describe('suggestMapping by eval.yaml', () => {
     task('{input: nothing}'),
     'tasks:\n- {id: hle, config: default, split: test}',
   ])('falls back to names for %j', (yaml) => {
-    expect(suggestMapping(features, parsed(yaml))?.promptColumn).toBe('question');
+    expect(suggestDatasetMapping(features, parsed(yaml))?.promptColumn).toBe('question');
   });
 });
