@@ -1,11 +1,9 @@
 /**
- * Cells of Parquet files, from what the reader (hyparquet) hands out to JSON values.
- *
- * The reader must be given `rawMetadata(metadata)` in place of the file's own metadata, `parsers: RAW_PARSERS` and
- * `utf8: false`. Cells then come in these forms, and `compileCell` takes them:
+ * Cells of Parquet files, from what `assembleColumn` returns to JSON values. `compileConverter` makes them from stored values,
+ * once for each value of a dictionary:
  *
  * - booleans, numbers (up to 32 bits, floats), bigints (64 bits), strings (text, ENUM, UUID and JSON columns);
- * - timestamps and dates: ISO texts in UTC without a zone, of any unit (`RAW_PARSERS` makes them, exactly);
+ * - timestamps and dates: ISO texts in UTC without a zone, of any unit;
  * - times and durations: the whole number that the file holds; decimals: the unscaled whole number, or its bytes;
  * - binary, and text that only the `huggingface` entry calls text: Uint8Array;
  * - VARIANTs: an object of their columns (`metadata`, `value`, `typed_value`);
@@ -18,9 +16,9 @@ import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, parseNumber, setMember } from '@svc/jsonl-v23/json';
 import { TableError } from '../../errors.ts';
 import { decimalText, signedInteger, wholeNumber } from '../../scalars/decimal.ts';
-import { compileZone, isoTimestamp } from '../../scalars/iso-time.ts';
+import { compileZone } from '../../scalars/iso-time.ts';
 import { durationSeconds, type TimeUnit, timeOfDay } from '../../scalars/time-units.ts';
-import { type Feature, type Features, valueFeature } from '../../schema/features.ts';
+import { type Feature, valueFeature } from '../../schema/features.ts';
 import { compileVariant } from './variant-cell.ts';
 import { VariantLimit } from './variant-value.ts';
 
@@ -28,30 +26,6 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Turns one decoded cell into JSON. */
 export type CellConverter = (cell: unknown) => JsonValue;
-
-/**
- * Compiles the conversion of a whole row of one file.
- *
- * @param features the file's own columns
- * @param columns the columns that the result shall have, null where the file lacks one; default the file's own
- */
-export function compileRow(
-  features: Features,
-  columns: Features = features,
-): (row: Readonly<Record<string, unknown>>) => JsonObject {
-  const own = new Map(features.map(({ name, feature }) => [name, feature]));
-  const converters = columns.map(({ name, feature }) => ({
-    name,
-    convert: compileCell(own.get(name) ?? feature),
-  }));
-  return (row) => {
-    const object: JsonObject = {};
-    for (const { name, convert } of converters) {
-      setMember(object, name, Object.hasOwn(row, name) ? convert(row[name]) : null);
-    }
-    return object;
-  };
-}
 
 /**
  * Compiles the conversion of one column's cells: class labels to their names (-1 to null), whole numbers and decimals
@@ -158,8 +132,6 @@ function toJson(cell: unknown): JsonValue {
     case 'object': {
       if (cell === null) return null;
       if (cell instanceof Uint8Array) return encodeBase64(cell);
-      if (cell instanceof Date)
-        return Number.isNaN(cell.getTime()) ? null : isoTimestamp(BigInt(cell.getTime()) * 1_000_000n);
       if (isList(cell)) return Array.from(cell, toJson);
       const object: JsonObject = {};
       for (const [key, value] of Object.entries(cell)) setMember(object, key, toJson(value));
@@ -244,11 +216,5 @@ function isList(cell: unknown): cell is ArrayLike<unknown> {
 }
 
 function isObject(cell: unknown): cell is Record<string, unknown> {
-  return (
-    typeof cell === 'object' &&
-    cell !== null &&
-    !isList(cell) &&
-    !(cell instanceof Uint8Array) &&
-    !(cell instanceof Date)
-  );
+  return typeof cell === 'object' && cell !== null && !isList(cell) && !(cell instanceof Uint8Array);
 }
