@@ -1,7 +1,8 @@
 import { CellWriter } from '@svc/jsonl-v23/internal';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CsvScanner, STRICT_RULES } from './csv-scanner.ts';
+import { STRICT_RULES } from './csv-dialect.ts';
+import { CsvScanner } from './csv-scanner.ts';
 
 const piece = fc.constantFrom(
   'a',

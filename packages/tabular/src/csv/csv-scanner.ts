@@ -1,5 +1,6 @@
 import { transferBuffer, wordsOf } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
+import { BEGINS_FIELD, type CsvDialect, ENDS_TEXT, effectsOf } from './csv-dialect.ts';
 
 const LF = 10;
 const CR = 13;
@@ -11,58 +12,12 @@ const COMMENT = 4;
 const SPACE = 32;
 const TAB = 9;
 
-/** How the fields and records of a CSV file are set apart. A character is one ASCII byte, and -1 if there is none. */
-export interface CsvDialect {
-  readonly delimiter: number;
-  readonly quote: number;
-  /** Before a character that then has no meaning. */
-  readonly escape: number;
-  /** Starts a comment that ends with the line. */
-  readonly comment: number;
-  /** Whether a doubled quote inside quotes is one quote. */
-  readonly doublesQuotes: boolean;
-  readonly skipsInitialSpace: boolean;
-  readonly skipsBlankLines: boolean;
-  /** Whether text after a closing quote continues the field, and a line of blanks is a blank line, as in pandas' C parser. */
-  readonly isLenient: boolean;
-}
-
-/** The rules of RFC 4180. */
-export const STRICT_RULES: Omit<CsvDialect, 'delimiter' | 'quote'> = {
-  escape: -1,
-  comment: -1,
-  doublesQuotes: true,
-  skipsInitialSpace: false,
-  skipsBlankLines: true,
-  isLenient: false,
-};
-
 /** The range of a field is its content. */
 export const VERBATIM = 0;
 /** The range has doubled quotes. */
 export const DOUBLED = 1;
 /** The range has the quotes around the field, escapes, and text after quotes. */
 export const RAW = 2;
-
-/** A byte that may end text without quotes. */
-const ENDS_TEXT = 1;
-/** A byte that is no text at the start of a field. */
-const BEGINS_FIELD = 2;
-
-function effectsOf({
-  delimiter,
-  quote,
-  escape: escapeByte,
-  comment,
-  skipsInitialSpace,
-}: CsvDialect): Uint8Array {
-  const effects = new Uint8Array(256);
-  // A table has no byte -1.
-  for (const byte of [delimiter, LF, CR, escapeByte, comment]) effects[byte] = ENDS_TEXT | BEGINS_FIELD;
-  for (const byte of [quote, skipsInitialSpace ? SPACE : -1])
-    effects[byte] = (effects[byte] ?? 0) | BEGINS_FIELD;
-  return effects;
-}
 
 const MIN_BUFFER_BYTES = 64 * 1024;
 /** Ranges that are kept: more than a table may have columns. Further fields of a record are only counted. */
@@ -364,48 +319,6 @@ export class CsvScanner {
   #textAfterQuote(at: number): TableError {
     return this.error('A quoted field must end with its closing quote.', at);
   }
-}
-
-/**
- * Copies the content of a field whose range is not {@link VERBATIM}: without quotes around it, doubled quotes and escapes.
- *
- * @param target as long as the range
- * @returns the length of the content
- */
-export function unescapeField(
-  { bytes, starts, ends, escaped, dialect }: CsvScanner,
-  index: number,
-  target: Uint8Array,
-): number {
-  const { quote, escape: escapeByte, doublesQuotes } = dialect;
-  const end = ends[index] as number;
-  let at = starts[index] as number;
-  let length = 0;
-  if (escaped[index] === DOUBLED) {
-    for (; at < end; at += 1) {
-      const byte = bytes[at] as number;
-      target[length] = byte;
-      length += 1;
-      if (byte === quote) at += 1;
-    }
-    return length;
-  }
-  let isQuoted = bytes[at] === quote && quote !== escapeByte;
-  if (isQuoted) at += 1;
-  for (; at < end; at += 1) {
-    if (bytes[at] === escapeByte) {
-      at += 1;
-      if (at === end) break;
-    } else if (isQuoted && bytes[at] === quote) {
-      // A quote that is not the first of two ends the quotes, and text follows.
-      isQuoted = doublesQuotes && bytes[at + 1] === quote && at + 1 < end;
-      if (!isQuoted) continue;
-      at += 1;
-    }
-    target[length] = bytes[at] as number;
-    length += 1;
-  }
-  return length;
 }
 
 /** A byte, in each byte of a word. */

@@ -1,6 +1,6 @@
 import { type CellWriter, wordsOf } from '@svc/jsonl-v23/internal';
 import type { TableError } from '../errors.ts';
-import { type CsvScanner, unescapeField, VERBATIM } from './csv-scanner.ts';
+import { type CsvScanner, DOUBLED, VERBATIM } from './csv-scanner.ts';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
@@ -58,4 +58,46 @@ export class FieldReader {
     }
     return unescapeField(this.#scanner, index, this.#content);
   }
+}
+
+/**
+ * Copies the content of a field whose range is not {@link VERBATIM}: without quotes around it, doubled quotes and escapes.
+ *
+ * @param target as long as the range
+ * @returns the length of the content
+ */
+function unescapeField(
+  { bytes, starts, ends, escaped, dialect }: CsvScanner,
+  index: number,
+  target: Uint8Array,
+): number {
+  const { quote, escape: escapeByte, doublesQuotes } = dialect;
+  const end = ends[index] as number;
+  let at = starts[index] as number;
+  let length = 0;
+  if (escaped[index] === DOUBLED) {
+    for (; at < end; at += 1) {
+      const byte = bytes[at] as number;
+      target[length] = byte;
+      length += 1;
+      if (byte === quote) at += 1;
+    }
+    return length;
+  }
+  let isQuoted = bytes[at] === quote && quote !== escapeByte;
+  if (isQuoted) at += 1;
+  for (; at < end; at += 1) {
+    if (bytes[at] === escapeByte) {
+      at += 1;
+      if (at === end) break;
+    } else if (isQuoted && bytes[at] === quote) {
+      // A quote that is not the first of two ends the quotes, and text follows.
+      isQuoted = doublesQuotes && bytes[at + 1] === quote && at + 1 < end;
+      if (!isQuoted) continue;
+      at += 1;
+    }
+    target[length] = bytes[at] as number;
+    length += 1;
+  }
+  return length;
 }

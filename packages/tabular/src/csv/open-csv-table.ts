@@ -9,7 +9,8 @@ import { CachedFile } from '../text/cached-file.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextColumns } from '../text/raw-row.ts';
 import type { ArrivedRows } from '../text/text-reader.ts';
 import { endCells, isFullBatch } from './cell-batches.ts';
-import { CsvScanner, STRICT_RULES } from './csv-scanner.ts';
+import { STRICT_RULES } from './csv-dialect.ts';
+import { CsvScanner } from './csv-scanner.ts';
 import { FieldReader } from './field-reader.ts';
 import {
   type CsvColumnShape,

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { memoryFile } from '../../test/memory-file.ts';
 import { CachedFile } from '../text/cached-file.ts';
@@ -211,6 +212,50 @@ describe('PandasRows', () => {
     [{ na_values: [{ a: 'x' }] }],
   ])('does not read a file wrongly for %j', async (params) => {
     await expect(read('a\n1\n', params)).rejects.toMatchObject({ code: 'unsupported_file' });
+  });
+
+  it('reads the same rows however the bytes are cut', async () => {
+    const piece = fc.constantFrom(
+      'a',
+      ' ',
+      'é',
+      '"',
+      "'",
+      ',',
+      ';',
+      '\n',
+      '\r\n',
+      '\r',
+      '\\',
+      '#',
+      '""',
+      'NA',
+      '1.5',
+    );
+    const params = fc.record(
+      {
+        sep: fc.constantFrom(';', ' ', 'é'),
+        quotechar: fc.constant("'"),
+        escapechar: fc.constant('\\'),
+        comment: fc.constant('#'),
+        doublequote: fc.boolean(),
+        skipinitialspace: fc.boolean(),
+        skip_blank_lines: fc.boolean(),
+        header: fc.constant(null),
+        on_bad_lines: fc.constant('skip'),
+      },
+      { requiredKeys: [] },
+    );
+    const outcome = (reading: Promise<unknown[]>): Promise<unknown> =>
+      reading.catch(({ code, message, location }) => ({ code, message, location }));
+    const pieces = fc.array(piece, { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(pieces, params, fc.integer({ min: 1, max: 5 }), async (content, given, size) => {
+        const text = content.join('');
+        expect(await outcome(read(text, given, 'a.csv', size))).toEqual(await outcome(read(text, given)));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it('closes its source when reading stops', async () => {

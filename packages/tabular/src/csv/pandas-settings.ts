@@ -2,7 +2,7 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
 import { shorten, TableError } from '../errors.ts';
 import { isTabSeparated } from '../format.ts';
 import type { LoaderParams } from '../text/raw-row.ts';
-import type { CsvDialect } from './csv-scanner.ts';
+import type { CsvDialect } from './csv-dialect.ts';
 
 // Missing values of pandas, quoted or not.
 const NULL_WORDS =
