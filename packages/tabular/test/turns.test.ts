@@ -62,13 +62,13 @@ it.each<[what: string, name: string, column: string, make: () => Promise<string 
     () => `{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":[]`).join()},"rows":[{"a":1}]}`,
   ],
   [
-    'lines with 40,000 names',
+    'lines with 15,000 names',
     't.jsonl',
     'a',
-    () => Array.from({ length: 400 }, (_, line) => `${names(line)}\n`).join(''),
+    () => Array.from({ length: 150 }, (_, line) => `${names(line)}\n`).join(''),
   ],
   ['an array of 200,000 rows in one line', 't.json', 'a', () => `[${'{"a":1},'.repeat(199_999)}{"a":1}]`],
-  ['Parquet of 20,000 columns', 't.parquet', 'c1', () => parquetOf(20_000)],
+  ['Parquet of 16,000 columns', 't.parquet', 'c1', () => parquetOf(16_000)],
 ])('%s are read in many turns of the event loop', async (_, name, column, make) => {
   const path = join(folder, name);
   await writeFile(path, await make());
@@ -80,7 +80,7 @@ it.each<[what: string, name: string, column: string, make: () => Promise<string 
   expect(await longestTurnMs(read)).toBeLessThan(MAX_TURN_MS);
 });
 
-it('a table of more than 50,000 columns is refused as soon as it has them', async () => {
+it('a table of more than 16,384 columns is refused as soon as it has them', async () => {
   const path = join(folder, 'many.jsonl');
   await writeFile(path, Array.from({ length: 3000 }, (_, line) => `${names(line)}\n`).join(''));
   const reading = (async () => {
@@ -88,6 +88,6 @@ it('a table of more than 50,000 columns is refused as soon as it has them', asyn
   })();
   await expect(reading).rejects.toMatchObject({
     code: 'unsupported_file',
-    message: 'Cannot read the files: they have more than 50000 columns.',
+    message: 'Cannot read the files: they have more than 16384 columns.',
   });
 });

@@ -50,7 +50,9 @@ export async function uploadAttacks(): Promise<TableAttack[]> {
   const lists = Array.from({ length: 100_000 }, (_, i) => `"k${i}":[]`).join();
   const members = JSON.stringify(Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`m${i}`, i])));
   const hex = Array.from({ length: 6 }, (_, i) => `${String(i).repeat(62_000)}\n`).join('');
-  const wide = await parquetOf(50_000, 1, '1');
+  // As many columns as are read, and more.
+  const wide = await parquetOf(16_384, 1, '1');
+  const wider = await parquetOf(50_000, 1, '1');
   return [
     ...[
       { checker: { type: 'regex', pattern: long } },
@@ -78,7 +80,8 @@ export async function uploadAttacks(): Promise<TableAttack[]> {
       path: UPLOAD,
       body: form('t.csv', `a,b\n${rows(1_000_000, '1\n')}`, { prompt_column: 'a', invalid_rows: 'skip' }),
     },
-    { name: 'Parquet of 50,000 columns', path: PREVIEW, body: form('t.parquet', wide) },
+    { name: 'Parquet of 16,384 columns', path: PREVIEW, body: form('t.parquet', wide) },
+    { name: 'Parquet of 50,000 columns', path: PREVIEW, body: form('t.parquet', wider) },
     {
       name: 'Parquet of objects with 20,000 members',
       path: UPLOAD,
@@ -96,11 +99,11 @@ export async function uploadAttacks(): Promise<TableAttack[]> {
       body: form('t.csv', `a\n"${'y'.repeat(100_000_000)}"\n`),
     },
     {
-      name: 'CSV of 50,000 columns',
+      name: 'CSV of 16,384 columns',
       path: PREVIEW,
       body: form(
         't.csv',
-        `${Array.from({ length: 50_000 }, (_, i) => `c${i}`).join()}\n${rows(20, `${'1,'.repeat(49_999)}1\n`)}`,
+        `${Array.from({ length: 16_384 }, (_, i) => `c${i}`).join()}\n${rows(20, `${'1,'.repeat(16_383)}1\n`)}`,
       ),
     },
   ];

@@ -1,7 +1,10 @@
 import { TableError } from '../errors.ts';
 
-/** Columns that a table may have. Every row has all of them, so a short row may become a long one. */
-const MAX_COLUMNS = 50_000;
+/**
+ * Columns that a table may have: as many as a sheet of a spreadsheet. Every row has all of them, so a short row may become a
+ * long one, and what is known of each column takes memory.
+ */
+const MAX_COLUMNS = 16_384;
 
 /** @throws TableError `unsupported_file` for more columns than a table may have */
 export function checkColumnCount(count: number): void {
