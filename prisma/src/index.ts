@@ -26,6 +26,7 @@ export type {
 } from './idempotency/idempotency-store.ts';
 export { DiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
 export type {
+  ChangedDraft,
   DatasetDraft,
   DraftCommit,
   DraftContent,
@@ -71,3 +72,8 @@ export type { RunStore, TakenRun } from './runs/run-store.ts';
 export type { CompareRequest, RunComparison, RunDifference } from './runs/scores/compare-runs.ts';
 export type { RunScores, RunSummary } from './runs/scores/summarize-run.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
+export type { ChangedDataset, DatasetChange } from './versions/change-dataset.ts';
+export type { DiffCounts } from './versions/diff-counts.ts';
+export { checkHandle } from './versions/handle.ts';
+export type { ListedVersion } from './versions/list-versions.ts';
+export type { Edit } from './versions/place-edits.ts';

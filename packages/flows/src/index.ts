@@ -9,6 +9,7 @@ export {
   type ImportSource,
   importDataset,
 } from './import-dataset.ts';
+export { type ObservedChange, observeChange } from './observe-change.ts';
 export { type ImportFailure, observeImport, requestFailure } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
 export { type PlanRunDeps, type PlanRunRequest, planRun } from './plan-run.ts';

@@ -15,6 +15,8 @@ import { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 
 export interface PlanRunRequest {
   readonly datasetId: string;
+  /** Number of the version. */
+  readonly version: number;
   readonly config: RunConfig;
   /** JSON Pointer of the checker in the request, for errors. */
   readonly checkerPath: string;
@@ -37,12 +39,15 @@ export interface PlanRunDeps {
  */
 export async function planRun(
   { store, checks }: PlanRunDeps,
-  { datasetId, config, checkerPath, isRescore = false, signal }: PlanRunRequest,
+  { datasetId, version, config, checkerPath, isRescore = false, signal }: PlanRunRequest,
 ): Promise<{ readonly plan: RunPlan; readonly warnings: readonly RunWarning[] }> {
   await checkRunPattern(checkerOf(config), checkerPath, checks, signal);
-  const { schema } = await store.datasets.get(datasetId);
+  const { schema } = await store.datasets.get(datasetId, { version });
   const scoring = scoringFacts(config, config.judge === undefined ? null : defaultJudgePrompts(schema));
-  const found = await store.runs.plan({ datasetId, selection: config.select ?? null, scoring, signal });
+  const found = await store.runs.plan({
+    ...{ datasetId, version, scoring, signal },
+    selection: config.select ?? null,
+  });
   const usable = await withoutUnusableAnswers(found.counts, found.answers, checks, signal);
   const counts = await withoutInvalidPatterns(usable, found.patterns, checks, signal);
   const { type } = config.provider;

@@ -30,6 +30,7 @@ describe('createMetrics', () => {
       runs_cancel_poll_count: 'counter',
       runs_cancel_poll_db_queries_total: 'counter',
       runs_cancel_poll_latency_seconds: 'histogram',
+      svc_dataset_changes_total: 'counter',
       svc_dataset_imports_total: 'counter',
       svc_dataset_import_items_total: 'counter',
       svc_dataset_import_bytes_total: 'counter',

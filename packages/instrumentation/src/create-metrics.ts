@@ -5,6 +5,7 @@ import {
 } from '@svc/observability';
 import {
   cancelPollMetrics,
+  changeMetrics,
   hubMetrics,
   importMetrics,
   providerMetrics,
@@ -30,6 +31,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const { registry } = requests;
   const registers = [registry];
   const cancelPolls = cancelPollMetrics(registers);
+  const changes = changeMetrics(registers);
   const imports = importMetrics(registers);
   const hub = hubMetrics(registers);
   const state = stateMetrics(registers);
@@ -40,13 +42,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   // rate() misses the first event of a series that appears with it, so every known series starts at 0.
   const zero = (): void => {
-    for (const area of [cancelPolls, imports, hub, state, runs, provider, reads]) area.zero();
+    for (const area of [cancelPolls, changes, imports, hub, state, runs, provider, reads]) area.zero();
   };
   zero();
 
   return {
     ...requests,
     recordCancelPoll: cancelPolls.recordCancelPoll,
+    recordChange: changes.recordChange,
     recordImport: imports.recordImport,
     recordHubRequest: hub.recordHubRequest,
     setQueueJobs: state.setQueueJobs,

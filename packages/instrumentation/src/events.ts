@@ -1,5 +1,12 @@
 // Longer than 350 lines: one table of every event, so that its types and its documentation cannot differ.
-import type { HubOutcome, ImportOutcomeLabel, ImportSource, RunEndStatus } from './metric-labels.ts';
+import type {
+  ChangeMode,
+  ChangeOutcome,
+  HubOutcome,
+  ImportOutcomeLabel,
+  ImportSource,
+  RunEndStatus,
+} from './metric-labels.ts';
 
 /** Work that the queue runs. */
 export type JobKind = 'run' | 'import' | 'upload' | (string & {});
@@ -18,6 +25,7 @@ type StatusCode = Field<number | null>;
 /** Takes the caught value itself. The log has its name, code, message and causes, and its stack at level `error`. */
 type Thrown = Field<unknown>;
 type Source = Field<ImportSource>;
+type Mode = Field<ChangeMode>;
 type Kind = Field<JobKind>;
 
 /**
@@ -189,6 +197,46 @@ export const EVENTS = {
       rows_done: 'rows that had been read' as OptionalCount,
       duration_ms: 'duration in milliseconds' as Count,
     },
+  },
+  'dataset.change.start': {
+    level: 'info',
+    when: 'a change of a dataset started',
+    fields: {
+      dataset_id: 'id of the dataset' as Text,
+      mode: '`append`, `upsert`, `replace`, `edit` or `restore`' as Mode,
+    },
+  },
+  'dataset.change.finish': {
+    level: 'info',
+    when: 'a change of a dataset was stored, or its content is what it was',
+    fields: {
+      dataset_id: 'id of the dataset' as Text,
+      mode: '`append`, `upsert`, `replace`, `edit` or `restore`' as Mode,
+      outcome: '`succeeded` or `unchanged`' as Field<Extract<ChangeOutcome, 'succeeded' | 'unchanged'>>,
+      version: 'number of its newest version' as Count,
+      version_hash: 'its version hash' as Text,
+      added: 'items that were added' as Count,
+      changed: 'items that were changed' as Count,
+      removed: 'items that were removed' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
+    },
+  },
+  'dataset.change.fail': {
+    level: 'warn',
+    when: 'a change of a dataset ended, and nothing of it was stored',
+    fields: {
+      dataset_id: 'id of the dataset' as Text,
+      mode: '`append`, `upsert`, `replace`, `edit` or `restore`' as Mode,
+      outcome: '`failed` or `cancelled`' as Field<Extract<ChangeOutcome, 'failed' | 'cancelled'>>,
+      code: 'the stable error code' as Text,
+      place: 'file, line and column of the error' as OptionalText,
+      duration_ms: 'duration in milliseconds' as Count,
+    },
+  },
+  'dataset.version.delete': {
+    level: 'info',
+    when: 'an old version of a dataset was deleted',
+    fields: { dataset_id: 'id of the dataset' as Text, version: 'number of the version' as Count },
   },
   'dataset.export.finish': {
     level: 'info',

@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import {
+  CHANGE_MODES,
+  CHANGE_OUTCOMES,
   HUB_OUTCOMES,
   IMPORT_OUTCOMES,
   IMPORT_SOURCES,
@@ -46,6 +48,23 @@ export function cancelPollMetrics(registers: Registry[]): MetricArea<'recordCanc
       queryCount.inc(queries);
       seconds.observe(durationMs / 1000);
     },
+  };
+}
+
+export function changeMetrics(registers: Registry[]): MetricArea<'recordChange'> {
+  const labelNames = ['mode', 'outcome'] as const;
+  const changes = new Counter({
+    name: 'svc_dataset_changes_total',
+    help: 'Changes of datasets that ended, by mode and outcome.',
+    labelNames,
+    registers,
+  });
+  return {
+    zero() {
+      for (const mode of CHANGE_MODES)
+        for (const outcome of CHANGE_OUTCOMES) changes.inc({ mode, outcome }, 0);
+    },
+    recordChange: ({ mode, outcome }) => changes.inc({ mode, outcome }),
   };
 }
 

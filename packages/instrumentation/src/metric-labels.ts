@@ -8,6 +8,14 @@ export const IMPORT_OUTCOMES = ['succeeded', 'failed', 'cancelled'] as const;
 /** How an import ended. */
 export type ImportOutcomeLabel = (typeof IMPORT_OUTCOMES)[number];
 
+export const CHANGE_MODES = ['append', 'upsert', 'replace', 'edit', 'restore'] as const;
+/** How a dataset is changed. */
+export type ChangeMode = (typeof CHANGE_MODES)[number];
+
+export const CHANGE_OUTCOMES = ['succeeded', 'unchanged', 'failed', 'cancelled'] as const;
+/** How a change of a dataset ended; `unchanged` if its content is what it was. */
+export type ChangeOutcome = (typeof CHANGE_OUTCOMES)[number];
+
 export const HUB_OUTCOMES = [
   'ok',
   'redirect',

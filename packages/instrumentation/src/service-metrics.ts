@@ -1,4 +1,6 @@
 import type {
+  ChangeMode,
+  ChangeOutcome,
   HubOutcome,
   ImportOutcomeLabel,
   ImportSource,
@@ -22,6 +24,8 @@ export interface ServiceMetrics {
     bytes: number;
     durationMs: number;
   }): void;
+  /** A change of a dataset that ended. */
+  recordChange(done: { mode: ChangeMode; outcome: ChangeOutcome }): void;
   /** One request to the hub; each retry is a separate request. */
   recordHubRequest(done: { outcome: HubOutcome; durationMs: number }): void;
   /** One request to a model provider, the judge's too; each retry is a separate request. */

@@ -19,8 +19,17 @@ export interface DatasetAsset {
 
 /** The files that items embed, each once. Every method throws StoreError `unavailable`. */
 export interface Assets {
-  /** The asset of a dataset; null when no item of the dataset embeds such a file. @param sha256 64 lower-case hex digits */
-  find(datasetId: string, sha256: string, signal?: AbortSignal): Promise<DatasetAsset | null>;
+  /**
+   * The asset of a dataset; null when none of its items embeds such a file.
+   *
+   * @param sha256 64 lower-case hex digits
+   * @param options `version`: the one whose items count; by default all
+   */
+  find(
+    datasetId: string,
+    sha256: string,
+    options?: { readonly version?: number | undefined; readonly signal?: AbortSignal },
+  ): Promise<DatasetAsset | null>;
   /** Reads an asset, or a range of it, in small pieces. @throws StoreError `asset_missing` if its content is gone */
   read(
     sha256: string,
@@ -48,10 +57,12 @@ const SHA256 = /^[0-9a-f]{64}$/;
 
 export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'assets'>): Assets {
   return {
-    async find(datasetId, sha256, signal) {
+    async find(datasetId, sha256, { version, signal } = {}) {
       if (!isUuid(datasetId) || !SHA256.test(sha256)) return null;
       try {
-        const [row] = await createReadQuery(pool, signal)<AssetRow>(FIND_ASSET, [datasetId, sha256]);
+        const [row] = await createReadQuery(pool, signal)<AssetRow>(FIND_ASSET, [
+          ...[datasetId, sha256, version ?? null],
+        ]);
         if (row === undefined) return null;
         return { sha256, byteLength: Number(row.byteLength), mimeType: row.mimeType };
       } catch (error) {
@@ -104,6 +115,7 @@ interface AssetRow {
 const FIND_ASSET = `SELECT a.byte_length AS "byteLength", d.mime_type AS "mimeType"
   FROM dataset_assets d JOIN assets a ON a.sha256 = d.sha256
   WHERE d.dataset_id = $1 AND d.sha256 = decode($2, 'hex')
+    AND ($3::int IS NULL OR d.since <= $3 AND (d.until IS NULL OR d.until > $3))
   ORDER BY d.since DESC LIMIT 1`;
 
 /** The error for an asset to which no item of a dataset refers. */

@@ -17,7 +17,7 @@ import { type Restoration, restoreVersion } from '../versions/restore-version.ts
 import { deleteDataset } from './delete-dataset.ts';
 import { type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
 import { type DatasetsRequest, listDatasets } from './list-datasets.ts';
-import { type OpenDataset, openDataset } from './open-dataset.ts';
+import { type OpenDataset, type OpenDatasetOptions, openDataset } from './open-dataset.ts';
 import { streamItems } from './stream-items.ts';
 import { type DatasetChanges, updateDataset } from './update-dataset.ts';
 
@@ -42,7 +42,7 @@ export interface DatasetStore {
   /** One dataset with its schema, unless that has more than 16 MiB. */
   get(
     id: string,
-    options?: { readonly version?: number | null; readonly signal?: AbortSignal | undefined },
+    options?: { readonly version?: number | null | undefined; readonly signal?: AbortSignal | undefined },
   ): Promise<DatasetSummary>;
   /** @throws StoreError `invalid_request` for a text that PostgreSQL cannot hold */
   update(id: string, changes: DatasetChanges): Promise<DatasetSummary>;
@@ -104,10 +104,7 @@ export interface DatasetStore {
     options?: { readonly section?: string; readonly version?: number; readonly signal?: AbortSignal },
   ): Promise<AsyncIterable<StoredItem[]>>;
   /** Opens a dataset for an export: everything read through it is of one moment. */
-  open(
-    id: string,
-    options?: { readonly version?: number; readonly signal?: AbortSignal },
-  ): Promise<OpenDataset>;
+  open(id: string, options?: OpenDatasetOptions): Promise<OpenDataset>;
   /**
    * What distinguishes a second dataset from a first, by item hash: items only in the second (`added`), only in
    * the first (`removed`), and in both at different places (`moved`).

@@ -46,7 +46,7 @@ export interface OpenDataset extends AsyncDisposable {
    * @param following files that are read next: small ones are read together
    */
   readonly content: AssetReader;
-  /** @throws StoreError `run_not_found` when there is none, or it is of another dataset */
+  /** @throws StoreError `run_not_found` when there is none, or it is of another dataset, or of other items of this one */
   run(runId: string): Promise<ExportedRun>;
   /** The results of a run in item order, in batches. */
   results(runId: string): AsyncGenerator<readonly StoredResult[], void, undefined>;
@@ -61,11 +61,18 @@ export type ExportedRun = Omit<Run, 'config' | 'error'> & {
 /** What reading whole datasets needs. */
 export type ReadContext = Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'maxItemBytes'>;
 
+export interface OpenDatasetOptions {
+  /** Number of the version; by default that of the run, else the newest. */
+  readonly version?: number | null | undefined;
+  readonly runId?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** See `DatasetStore.open`. */
 export async function openDataset(
   context: ReadContext,
   id: string,
-  { version = null, signal }: { readonly version?: number | null; readonly signal?: AbortSignal } = {},
+  { version = null, runId, signal }: OpenDatasetOptions = {},
 ): Promise<OpenDataset> {
   const { maxItemBytes } = context;
   if (!isUuid(id)) throw datasetNotFound(id);
@@ -75,7 +82,12 @@ export async function openDataset(
     await query(
       'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
     );
-    const dataset = await readWhole(query, id, version, maxItemBytes);
+    const dataset = await readWhole(
+      query,
+      id,
+      version ?? (await versionOfRun(query, id, runId)),
+      maxItemBytes,
+    );
     const rows = await query<SectionColumns>(
       `SELECT id, ${boundedName('name')} AS name, order_index AS "orderIndex", item_count AS "itemCount", section_hash AS "sectionHash",
          file_bytes AS "fileBytes", file_sha256 AS "fileSha256"
@@ -111,10 +123,10 @@ export async function openDataset(
       }),
       async run(runId) {
         const [run] = isUuid(runId)
-          ? await query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND dataset_id = $2`, [
-              runId,
-              id,
-            ])
+          ? await query<RunRow>(
+              `SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 AND dataset_id = $2 AND dataset_version_hash = $3`,
+              [runId, id, dataset.versionHash],
+            )
           : [];
         if (run === undefined) throw runNotFound(runId);
         // Results are added up as they arrive, and rounding depends on the order; an export adds them up in item order.
@@ -145,6 +157,19 @@ interface SectionColumns {
   readonly sectionHash: Uint8Array;
   readonly fileBytes: string | null;
   readonly fileSha256: Uint8Array | null;
+}
+
+/** @throws StoreError `run_not_found` */
+async function versionOfRun(query: ReadQuery, id: string, runId: string | undefined): Promise<number | null> {
+  if (runId === undefined) return null;
+  const [run] = isUuid(runId)
+    ? await query<{ version: number }>(
+        'SELECT dataset_version AS version FROM runs WHERE id = $1 AND dataset_id = $2',
+        [runId, id],
+      )
+    : [];
+  if (run === undefined) throw runNotFound(runId);
+  return run.version;
 }
 
 /** `manifest.json` and `meta.json` of an archive have the limit of a line each, and a dataset's texts contain both. */

@@ -2,7 +2,7 @@ import { type Pool, prepared } from '@svc/postgres';
 import type pg from 'pg';
 import { type DatasetSource, type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
 import { storableText } from '../database/values.ts';
-import { checkHandle } from '../versions/handle.ts';
+import { checkHandle, toHandleTaken } from '../versions/handle.ts';
 import type { SectionRecord } from './section-totals.ts';
 
 /** What a caller says of a dataset; the items say the rest. */
@@ -90,7 +90,11 @@ export async function insertDataset(
   const send = (name: string, sql: string, values: readonly unknown[]): Promise<pg.QueryResult> =>
     client.query(prepared(pool, name, sql, values));
   const [{ rows }] = await Promise.all([
-    send('insert_dataset', INSERT_DATASET, [id, name, handle, description, notes, source, schema]),
+    send('insert_dataset', INSERT_DATASET, [id, name, handle, description, notes, source, schema]).catch(
+      (error: unknown) => {
+        throw toHandleTaken(error, handle);
+      },
+    ),
     send('insert_version', INSERT_VERSION, [id, versionHash, ids, ...counts]),
     send('insert_parts', INSERT_PARTS, [id, ids, itemCounts, states]),
     send('insert_sections', INSERT_SECTIONS, [id, ids, ...columns]),

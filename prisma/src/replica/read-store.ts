@@ -7,7 +7,10 @@ import type { ReplicaWatch } from './replica-watch.ts';
 
 /** Reads of what is stored, which show everything that was committed before they began. */
 export interface ReadStore {
-  readonly datasets: Pick<DatasetStore, 'list' | 'get' | 'listSections' | 'listItems' | 'open' | 'diff'>;
+  readonly datasets: Pick<
+    DatasetStore,
+    'resolve' | 'listVersions' | 'list' | 'get' | 'listSections' | 'listItems' | 'open' | 'diff'
+  >;
   readonly assets: Pick<Assets, 'find' | 'read' | 'itemText' | 'findMissing'>;
   readonly runs: Pick<RunStore, 'list' | 'listResults' | 'open'>;
 }
@@ -80,21 +83,24 @@ export function createReadStore(options: ReadStoreOptions): ReadStore {
 
   return {
     datasets: {
+      resolve: read(replica.datasets.resolve, primary.datasets.resolve),
+      listVersions: read(replica.datasets.listVersions, primary.datasets.listVersions),
       list: read(replica.datasets.list, primary.datasets.list),
       get: read(replica.datasets.get, primary.datasets.get),
       listSections: read(replica.datasets.listSections, primary.datasets.listSections),
       listItems: read(replica.datasets.listItems, primary.datasets.listItems),
       diff: read(replica.datasets.diff, primary.datasets.diff),
       async open(id, openOptions) {
-        const openOnPrimary = () => primary.datasets.open(id, openOptions);
-        if (!(await admits())) return await openOnPrimary();
+        if (!(await admits())) return await primary.datasets.open(id, openOptions);
         try {
           const open = await replica.datasets.open(id, openOptions);
+          const { version } = open.dataset;
+          const openOnPrimary = () => primary.datasets.open(id, { ...openOptions, version });
           return openDatasetOnReplica(open, { openOnPrimary, mayGoOn, onRead });
         } catch (error) {
           if (!mayGoOn(error)) throw error;
           onRead('repeated');
-          return await openOnPrimary();
+          return await primary.datasets.open(id, openOptions);
         }
       },
     },

@@ -4,8 +4,10 @@ import { consoleRoutes } from './console/console-routes.ts';
 import { type AssetDeps, assetRoute } from './datasets/asset.ts';
 import { type ExportDeps, exportRoute } from './datasets/export.ts';
 import { itemRoutes } from './datasets/items.ts';
-import { type DatasetDeps, datasetRoutes } from './datasets/routes.ts';
+import { resolvingDatasets } from './datasets/resolve-datasets.ts';
+import { datasetRoutes } from './datasets/routes.ts';
 import { itemTableRoutes } from './datasets/tables.ts';
+import { type VersionDeps, versionRoutes } from './datasets/versions.ts';
 import { documentationRoutes } from './docs/documentation.ts';
 import { dryRunRoutes, withoutDryRuns } from './dry-runs.ts';
 import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
@@ -20,7 +22,7 @@ import { uploadPreviewRoute } from './uploads/preview.ts';
 import { type UploadDeps, uploadRoute } from './uploads/upload.ts';
 
 export type RouteDeps = AssetDeps &
-  DatasetDeps &
+  VersionDeps &
   ExportDeps &
   HubImportDeps &
   JobDeps &
@@ -41,6 +43,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     hubPreviewRoute(deps),
     hubImportRoute(deps),
     ...datasetRoutes(deps),
+    ...versionRoutes(deps),
     ...itemRoutes(deps),
     ...itemTableRoutes(deps),
     assetRoute(deps),
@@ -52,7 +55,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     telemetryRoute(deps),
     ...sessionRoutes(deps),
     ...healthRoutes(deps),
-  ];
+  ].map((route) => resolvingDatasets(route, deps.store.reads.datasets));
   const others = [...dryRunRoutes(routes), ...consoleRoutes(deps.console)];
   const documented = [...withoutDryRuns(routes), ...others];
   return [...routes, ...others, ...documentationRoutes(documented, deps.version, deps.console)];

@@ -2,6 +2,7 @@ import { empty, isUnchanged, type Route, stream } from '@svc/runtime';
 import { assetNotFound, type Store } from '@svc/store';
 import { requestedRange } from '../../http/byte-range.ts';
 import { mediaHeaders, SAFE } from '../../http/media-headers.ts';
+import { VERSION } from './resolve-datasets.ts';
 import { DATASET_READ } from './routes.ts';
 
 export interface AssetDeps {
@@ -19,6 +20,7 @@ export function assetRoute({ store: { reads } }: AssetDeps): Route {
     path: '/datasets/{id}/assets/{sha256}',
     operationId: 'getAsset',
     summary: 'The bytes of an asset; those of the media types that a browser shows safely are not a download',
+    query: VERSION,
     headers: { Range: text, 'If-None-Match': text, 'If-Range': text },
     produces: '*/*',
     streams: 'assets',
@@ -28,9 +30,10 @@ export function assetRoute({ store: { reads } }: AssetDeps): Route {
       304: { description: 'the bytes are those of `If-None-Match`' },
     },
     errors: ['dataset_not_found', 'not_found', 'range_not_satisfiable', 'asset_missing', 'unavailable'],
-    handle: async ({ params, header, raw, signal }) => {
+    handle: async ({ params, query, header, raw, signal }) => {
+      const version = query['version'] as number | undefined;
       const [id, sha256] = [params['id'] ?? '', params['sha256'] ?? ''];
-      const asset = await reads.assets.find(id, sha256, signal);
+      const asset = await reads.assets.find(id, sha256, { version, signal });
       if (asset === null) {
         await reads.datasets.get(id, { signal });
         throw assetNotFound();

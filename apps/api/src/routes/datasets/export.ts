@@ -3,6 +3,7 @@ import type { Logger } from '@svc/instrumentation';
 import { type Route, stream } from '@svc/runtime';
 import { type Store, toCorrupt } from '@svc/store';
 import { contentDisposition } from '../../http/content-disposition.ts';
+import { VERSION } from './resolve-datasets.ts';
 
 export interface ExportDeps {
   readonly logger: Logger;
@@ -17,10 +18,16 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
     method: 'get',
     path: '/datasets/{id}/export',
     operationId: 'exportDataset',
-    summary: 'A dataset as a package archive; the same dataset gives the same bytes',
+    summary: 'A dataset as a package archive; the same version gives the same bytes',
     tag: 'datasets',
     access: 'viewer',
-    query: { run_id: { type: 'string', description: 'the run to take along, with its results' } },
+    query: {
+      run_id: {
+        type: 'string',
+        description: 'the run to take along, with its results; without `version`, its version is exported',
+      },
+      ...VERSION,
+    },
     produces: 'application/zip',
     streams: 'data',
     responses: {
@@ -31,9 +38,10 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
     handle: async ({ params, query, signal }) => {
       const id = params['id'] ?? '';
       const runId = query['run_id'] as string | undefined;
+      const version = query['version'] as number | undefined;
       const startedAt = performance.now();
       await using opening = new AsyncDisposableStack();
-      const open = opening.use(await store.reads.datasets.open(id, { signal }));
+      const open = opening.use(await store.reads.datasets.open(id, { version, runId, signal }));
       const found = await exportPackage(open, { runId, secrets, signal });
       const reading = opening.move();
       async function* body(): AsyncGenerator<Uint8Array> {

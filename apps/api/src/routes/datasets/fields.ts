@@ -9,6 +9,14 @@ export const NAME: Schema = {
   format: 'storable-text',
 };
 
+/** A handle; null for none. The store checks the rest of its rules. */
+export const HANDLE: Schema = {
+  type: ['string', 'null'],
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$',
+  'x-rule': 'must have 1 to 96 letters, digits, ".", "_" or "-", and begin with a letter or digit',
+  description: 'short name that is unique without regard to case, and may stand wherever an id does',
+};
+
 /** A description or notes; null for none. */
 export const OPTIONAL_TEXT: Schema = {
   type: ['string', 'null'],

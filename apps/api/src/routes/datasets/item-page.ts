@@ -15,6 +15,8 @@ const ASSET_MISSING = {
 
 export interface ItemPageOptions {
   readonly datasetId: string;
+  /** That links name; undefined for none. */
+  readonly version: number | undefined;
   readonly form: 'embed' | 'link';
   readonly query: Query;
   readonly signal: AbortSignal;
@@ -29,11 +31,15 @@ export interface ItemPageOptions {
 export async function itemPage(
   assets: Store['reads']['assets'],
   found: ItemsPage,
-  { datasetId, form, query, signal }: ItemPageOptions,
+  { datasetId, version, form, query, signal }: ItemPageOptions,
 ): Promise<RouteResponse> {
   const isEmbedded = (item: ListedItem): boolean =>
     form === 'embed' && !item.isTruncated && item.linkedFiles.length > 0;
-  const linked = (item: ListedItem): JsonBody => serializeItem(item, datasetId);
+  const textOf = (item: StoredItem): JsonText =>
+    new JsonText(
+      item.linkedFiles.length === 0 ? joinStoredItem(item) : linkedItemText(item, datasetId, version),
+    );
+  const linked = (item: ListedItem): JsonBody => serializeItem(item, textOf);
   if (!found.data.some(isEmbedded)) return pageResponse(found, query, linked);
 
   const hashes = found.data
@@ -49,7 +55,7 @@ export async function itemPage(
     else if (item.linkedFiles.some(({ sha256 }) => missing.has(sha256))) {
       yield toJsonText({
         ...locationOf(item),
-        item: linkedText({ ...item, payload }, datasetId),
+        item: textOf({ ...item, payload }),
         error: ASSET_MISSING,
       });
     } else {
@@ -71,15 +77,15 @@ export async function itemPage(
 }
 
 /** An item without its files. One that is too large is listed with its hash and an error. */
-function serializeItem(item: ListedItem, datasetId: string): Readonly<Record<string, JsonBody>> {
+function serializeItem(
+  item: ListedItem,
+  textOf: (item: StoredItem) => JsonText,
+): Readonly<Record<string, JsonBody>> {
   const { payload } = item;
   if (payload === null) return { ...locationOf(item), item: null, error: ITEM_TOO_LARGE };
-  const text = linkedText({ ...item, payload }, datasetId);
+  const text = textOf({ ...item, payload });
   return { ...locationOf(item), item: text, ...(item.isTruncated ? { truncated: true } : {}) };
 }
-
-const linkedText = (item: StoredItem, datasetId: string): JsonText =>
-  new JsonText(item.linkedFiles.length === 0 ? joinStoredItem(item) : linkedItemText(item, datasetId));
 
 function locationOf(item: ListedItem): Readonly<Record<string, JsonBody>> {
   return {

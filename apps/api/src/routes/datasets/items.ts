@@ -5,6 +5,7 @@ import { DIFF, ITEM, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { definedOf, pageOf, toPage } from '../page.ts';
 import { itemPage } from './item-page.ts';
 import { linkedItemText } from './linked-item.ts';
+import { VERSION } from './resolve-datasets.ts';
 import { DATASET_READ, type DatasetDeps } from './routes.ts';
 
 type AssetForm = 'embed' | 'link';
@@ -32,6 +33,7 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
       'Items in section and item order, whole and with every digit as stored; a page has at most 8 MiB or one item',
     query: {
       ...PAGE_QUERY,
+      ...VERSION,
       section: { type: 'string', description: 'the section of this name' },
       type: { type: 'string', description: 'items of this type' },
       tag: { type: 'string', description: 'items with this label' },
@@ -54,11 +56,13 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
     responses: { 200: { description: 'a page', schema: page(ITEM) } },
     handle: async ({ params, query, signal }) => {
       const datasetId = params['id'] ?? '';
+      const version = query['version'] as number | undefined;
       const form = query['assets'] as AssetForm;
       const found = await datasets.listItems(datasetId, {
         ...pageOf(query),
         signal,
         form,
+        version,
         ...definedOf({
           section: query['section'] as string | undefined,
           type: query['type'] as string | undefined,
@@ -69,7 +73,7 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
           q: query['q'] as string | undefined,
         }),
       });
-      return await itemPage(assets, found, { datasetId, form, query, signal });
+      return await itemPage(assets, found, { datasetId, version, form, query, signal });
     },
   };
 }
@@ -87,14 +91,19 @@ function linesRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
     path: '/datasets/{id}/items.jsonl',
     operationId: 'streamItems',
     summary: 'Every item, one canonical line each',
-    query: { section: { type: 'string', description: 'only the section of this name' }, assets: ASSETS },
+    query: {
+      ...VERSION,
+      section: { type: 'string', description: 'only the section of this name' },
+      assets: ASSETS,
+    },
     produces: 'application/jsonl',
     streams: 'data',
     responses: { 200: { description: 'JSON Lines', schema: { type: 'string' } } },
     handle: async ({ params, query, signal }) => {
       const datasetId = params['id'] ?? '';
       const section = query['section'] as string | undefined;
-      const open = await datasets.open(datasetId, { signal });
+      const version = query['version'] as number | undefined;
+      const open = await datasets.open(datasetId, { version, signal });
       const sections = open.sections.filter(({ name }) => section === undefined || name === section);
       if (section !== undefined && sections.length === 0) {
         await open[Symbol.asyncDispose]();
@@ -102,7 +111,9 @@ function linesRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
       }
       const lineOf = (item: StoredItem): string | AsyncIterable<string> => {
         if (item.linkedFiles.length === 0) return joinStoredItem(item);
-        return query['assets'] === 'link' ? linkedItemText(item, datasetId) : assets.itemText(item, signal);
+        return query['assets'] === 'link'
+          ? linkedItemText(item, datasetId, version)
+          : assets.itemText(item, signal);
       };
       async function* lines(): AsyncGenerator<(string | AsyncIterable<string>)[]> {
         for await (const batch of open.items(sections)) yield batch.map(lineOf);

@@ -5,14 +5,14 @@ import { joinStoredItem, type StoredItem } from '@svc/store';
 /** Entries of this length are parsed to get a link; a longer one, which holds a text, gets it at its end. */
 const MAX_PARSED_LENGTH = 64 * 1024;
 
-/** The text of an item with a link in place of each file: `{mime_type, sha256, byte_length, url}` and its other keys. */
-export function linkedItemText(item: StoredItem, datasetId: string): string {
+/** The text of an item with a link in place of each file: `{mime_type, sha256, byte_length, url}` and its other keys. @param version that links name */
+export function linkedItemText(item: StoredItem, datasetId: string, version?: number): string {
+  const urlOf = ({ sha256 }: LinkedFile): string =>
+    `/datasets/${datasetId}/assets/${sha256}${version === undefined ? '' : `?version=${version}`}`;
   const link = (text: string | null, part: 'assets' | 'checker'): string | null => {
     const files = filesOfPart(item.linkedFiles, part);
     if (text === null || files.length === 0) return text;
-    return replaceLinked(text, files, (file) =>
-      linkedEntry(text.slice(file.start, file.end), file, datasetId),
-    );
+    return replaceLinked(text, files, (file) => linkedEntry(text.slice(file.start, file.end), urlOf(file)));
   };
   return joinStoredItem({
     ...item,
@@ -22,8 +22,7 @@ export function linkedItemText(item: StoredItem, datasetId: string): string {
 }
 
 /** The entry of a file with its link, which replaces a `url` that the entry has. */
-function linkedEntry(entry: string, { sha256 }: LinkedFile, datasetId: string): string {
-  const url = `/datasets/${datasetId}/assets/${sha256}`;
+function linkedEntry(entry: string, url: string): string {
   if (entry.length > MAX_PARSED_LENGTH) return `${entry.slice(0, -1)},"url":${JSON.stringify(url)}}`;
   const members = parseJson(entry, { maxDepth: Number.POSITIVE_INFINITY });
   return isJsonObject(members) ? canonicalJson({ ...members, url }) : entry;

@@ -1,9 +1,10 @@
 import type { Logger } from '@svc/instrumentation';
 import { empty, json, type Route } from '@svc/runtime';
-import { DATASET_ORDERS, type DatasetOrder, type Store } from '@svc/store';
+import { DATASET_ORDERS, type DatasetChanges, type DatasetOrder, type Store } from '@svc/store';
 import { DATASET, DATASET_SUMMARY, PAGE_QUERY, page, SECTION } from '../docs/schemas.ts';
 import { definedOf, pageOf, toPage } from '../page.ts';
-import { NAME, OPTIONAL_TEXT } from './fields.ts';
+import { HANDLE, NAME, OPTIONAL_TEXT } from './fields.ts';
+import { VERSION } from './resolve-datasets.ts';
 import { serializeDataset, serializeSection, serializeSummary } from './serialize.ts';
 
 export interface DatasetDeps {
@@ -28,21 +29,30 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
       ...DATASET_READ,
       path: '/datasets/{id}',
       operationId: 'getDataset',
-      summary: 'One dataset with its whole schema',
+      summary: 'One dataset, or one of its versions, with its whole schema',
+      query: VERSION,
       responses: { 200: { description: 'the dataset', schema: DATASET } },
-      handle: async ({ params, signal }) =>
-        json(serializeDataset(await deps.store.reads.datasets.get(params['id'] ?? '', { signal }))),
+      handle: async ({ params, query, signal }) => {
+        const version = query['version'] as number | undefined;
+        return json(
+          serializeDataset(await deps.store.reads.datasets.get(params['id'] ?? '', { version, signal })),
+        );
+      },
     },
     {
       ...DATASET_READ,
       path: '/datasets/{id}/sections',
       operationId: 'listSections',
       summary: 'The sections of a dataset, in order',
-      query: PAGE_QUERY,
+      query: { ...PAGE_QUERY, ...VERSION },
       responses: { 200: { description: 'a page', schema: page(SECTION) } },
       handle: async ({ params, query, signal }) => {
         const id = params['id'] ?? '';
-        const sections = await deps.store.reads.datasets.listSections(id, { ...pageOf(query), signal });
+        const sections = await deps.store.reads.datasets.listSections(id, {
+          ...pageOf(query),
+          version: query['version'] as number | undefined,
+          signal,
+        });
         return json(toPage(sections, query, serializeSection));
       },
     },
@@ -88,23 +98,30 @@ function updateRoute({ logger, store: { datasets } }: DatasetDeps): Route {
     method: 'patch',
     path: '/datasets/{id}',
     operationId: 'updateDataset',
-    summary: 'Change name, description or notes',
+    summary: 'Change name, handle, description or notes',
     tag: 'datasets',
     access: 'editor',
     body: {
       contentType: 'application/json',
       schema: {
         type: 'object',
-        properties: { name: NAME, description: OPTIONAL_TEXT, notes: OPTIONAL_TEXT },
+        properties: { name: NAME, handle: HANDLE, description: OPTIONAL_TEXT, notes: OPTIONAL_TEXT },
         additionalProperties: false,
         minProperties: 1,
       },
     },
     produces: 'application/json',
     responses: { 200: { description: 'the updated dataset', schema: DATASET } },
-    errors: ['dataset_not_found', 'invalid_json', 'body_too_large', 'unsupported_media_type', 'unavailable'],
+    errors: [
+      'dataset_not_found',
+      'handle_taken',
+      'invalid_json',
+      'body_too_large',
+      'unsupported_media_type',
+      'unavailable',
+    ],
     handle: async ({ params, body }) => {
-      const changes = body as { name?: string; description?: string | null; notes?: string | null };
+      const changes = body as DatasetChanges;
       const dataset = await datasets.update(params['id'] ?? '', changes);
       logger.log('dataset.update', { dataset_id: dataset.id, changed: Object.keys(changes) });
       return json(serializeDataset(dataset));

@@ -20,7 +20,7 @@ export function serializeSection(section: SectionSummary): JsonBody {
 }
 
 /** A dataset in a list. */
-export function serializeSummary(dataset: DatasetSummary): JsonBody {
+export function serializeSummary(dataset: DatasetSummary): Record<string, JsonBody> {
   const isLarge = Buffer.byteLength(dataset.schema) > MAX_SUMMARY_SCHEMA_BYTES;
   const { source } = dataset;
   const schema = isLarge && source !== 'hub' ? TRUNCATED_SCHEMAS[source] : new JsonText(dataset.schema);
@@ -41,7 +41,7 @@ export function datasetCreated(dataset: DatasetSummary): StoredResponse {
   };
 }
 
-function serialize(dataset: DatasetSummary, schema: JsonText): JsonBody {
+function serialize(dataset: DatasetSummary, schema: JsonText): Record<string, JsonBody> {
   return {
     id: dataset.id,
     name: dataset.name,

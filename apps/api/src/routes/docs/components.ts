@@ -11,6 +11,8 @@ import {
   SELECT_SCHEMA,
 } from '@svc/evaluation';
 import type { Schema } from '@svc/runtime';
+import { CHANGED_DATASET } from '../datasets/change.ts';
+import { DATASET_VERSION } from '../datasets/versions.ts';
 import { DRY_RUN, MAPPING, PREVIEW } from '../hub/schema.ts';
 import { JOB } from '../jobs/serialize.ts';
 import { COMPARISON } from '../runs/score-schemas.ts';
@@ -30,6 +32,8 @@ interface Named {
 const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
   [DATASET, { name: 'Dataset', description: 'a dataset with its whole `schema`' }],
   [DATASET_SUMMARY, { name: 'DatasetSummary', description: 'a dataset as lists have it' }],
+  [CHANGED_DATASET, { name: 'ChangedDataset', description: 'a dataset after a change, and what changed' }],
+  [DATASET_VERSION, { name: 'DatasetVersion', description: 'a version in the history of a dataset' }],
   [DIFF, { name: 'DatasetDiff', description: 'how the items of two datasets differ, a page at a time' }],
   [DRY_RUN, { name: 'DryRun', description: 'what an import or upload would store, and its errors' }],
   [ITEM, { name: 'ListedItem', description: 'an item with its place in the dataset' }],

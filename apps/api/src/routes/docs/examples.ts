@@ -11,7 +11,8 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, unknown>> = {
     name: 'trial',
     config: { provider: { type: 'echo' }, checker: { type: 'exact_match' } },
   },
-  updateDataset: { description: 'Grade school math, test split' },
+  restoreVersion: { version: 3, message: 'the corrections were wrong' },
+  updateDataset: { handle: 'gsm8k-test', description: 'Grade school math, test split' },
   updateSettings: { cancellation_check_interval_ms: 1000 },
 };
 

@@ -54,6 +54,8 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       'unsupported_media_type',
       'nothing_to_score',
       'dataset_not_found',
+      'version_not_found',
+      'ambiguous_version',
       'idempotency_key_reused',
       'unavailable',
     ],
@@ -61,11 +63,19 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       const body = request.body ?? {};
       const config = parseRunConfig(getMember(body, 'config') ?? null);
       const configJson = checkSecrets(config, secrets, '/config');
-      const datasetId = String(getMember(body, 'dataset_id'));
+      const named = getMember(body, 'version') as string | number | null | undefined;
+      const found = await store.datasets.resolve(
+        String(getMember(body, 'dataset_id')),
+        named == null ? undefined : String(named),
+        request.signal,
+      );
+      const datasetId = found.id;
+      // The plan is of the items that the run will have, whatever changes meanwhile.
+      const { version } = await store.datasets.get(datasetId, found);
       const plan = (): Promise<Planned> =>
         planRun(
           { store, checks },
-          { datasetId, config, checkerPath: '/config/checker', signal: request.signal },
+          { datasetId, version, config, checkerPath: '/config/checker', signal: request.signal },
         );
       if (request.query['dry_run'] === true) return json((await plan()) as unknown as JsonBody);
       const digest = (): Uint8Array => requestDigest('POST /runs', canonicalJson(body));
@@ -74,6 +84,7 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
           {
             ...newRun(config, configJson, await plan()),
             datasetId,
+            version,
             name: (getMember(body, 'name') as string | null | undefined) ?? null,
             selection: config.select,
           },
@@ -115,7 +126,11 @@ function bodySchema(config: Schema): Schema {
   return {
     type: 'object',
     properties: {
-      dataset_id: { type: 'string', format: 'uuid' },
+      dataset_id: { type: 'string', minLength: 1, maxLength: 96, description: 'id or handle of the dataset' },
+      version: {
+        type: ['string', 'integer', 'null'],
+        description: 'its number, or at least 8 digits of its hash; by default the newest',
+      },
       name: { ...NAME, type: ['string', 'null'] },
       config,
     },

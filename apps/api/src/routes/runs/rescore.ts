@@ -36,18 +36,19 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
       const digest = (): Uint8Array => requestDigest(`POST /runs/${id}/rescore`, canonicalJson(body));
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
         const source = await store.runs.get(id);
-        const { datasetId, repetitions } = source;
+        const { datasetId, datasetVersion: version, repetitions } = source;
         const stored = parseStoredRunConfig(readStoredJson(source.config));
         const config = parseRescore(body, { ...stored, repetitions });
         const configJson = checkSecrets(config, secrets, '');
         const planned = await planRun(
           { store, checks },
-          { datasetId, config, checkerPath: '/checker', isRescore: true, signal: request.signal },
+          { datasetId, version, config, checkerPath: '/checker', isRescore: true, signal: request.signal },
         );
         const run = await store.runs.create(
           {
             ...newRun(config, configJson, planned),
             datasetId,
+            version,
             name: (body['name'] as string | null | undefined) ?? source.name,
             sourceRunId: source.id,
           },

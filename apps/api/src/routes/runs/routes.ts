@@ -42,16 +42,17 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       access: 'viewer',
       query: {
         ...PAGE_QUERY,
-        dataset_id: { type: 'string', format: 'uuid', description: 'runs of this dataset' },
+        dataset_id: { type: 'string', description: 'runs of the dataset with this id or handle' },
         status: { type: 'string', enum: RUN_FIELDS.status.values },
       },
       responses: { 200: { description: 'a page', schema: page(RUN) } },
-      errors: ['invalid_cursor', 'unavailable'],
+      errors: ['dataset_not_found', 'invalid_cursor', 'unavailable'],
       handle: async ({ query, signal }) => {
+        const dataset = query['dataset_id'] as string | undefined;
         const found = await reads.runs.list({
           ...pageOf(query),
           signal,
-          datasetId: query['dataset_id'] as string | undefined,
+          datasetId: dataset && (await reads.datasets.resolve(dataset, undefined, signal)).id,
           status: query['status'] as RunStatus | undefined,
         });
         return json(toPage(found, query, (run) => serializeRun(run)));

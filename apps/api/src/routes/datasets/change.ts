@@ -1,0 +1,101 @@
+import { RequestError, type RouteRequest, type Schema, shape, toJsonText } from '@svc/runtime';
+import type { ChangedDraft, StoredResponse } from '@svc/store';
+import { DATASET_SUMMARY } from '../docs/schemas.ts';
+import { serializeSummary } from './serialize.ts';
+
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+
+/** How a version differs from the one before. */
+export const CHANGE: Schema = shape({ added: COUNT, changed: COUNT, removed: COUNT, moved: COUNT });
+
+/** A dataset after a change. */
+export const CHANGED_DATASET: Schema = shape({
+  ...(DATASET_SUMMARY['properties'] as Record<string, Schema>),
+  change: CHANGE,
+});
+
+/** What the history says of a change. */
+export const MESSAGE: Schema = {
+  type: 'string',
+  maxLength: 1000,
+  format: 'storable-text',
+  description: 'what the history says of the change',
+};
+
+/** The headers of requests that change a dataset. */
+export const CHANGE_HEADERS: Readonly<Record<string, Schema>> = {
+  'If-Match': {
+    type: 'string',
+    description: '`version_hash` of the newest version, in quotes: the change fails if there is a newer one',
+  },
+  'X-Version-Message': {
+    type: 'string',
+    description: 'what the history says of the change, as percent-encoded UTF-8, in place of `message`',
+  },
+};
+
+/** What the headers and the query of a request say of a change. */
+export interface ChangeFacts {
+  readonly message: string | null;
+  readonly author: string | null;
+  readonly ifMatch: string | undefined;
+}
+
+/**
+ * Reads what a request says of a change.
+ *
+ * @param message of its body, which comes before those of the query and of the header
+ * @throws RequestError `invalid_request`
+ */
+export function changeFacts(
+  { header, query, caller }: Pick<RouteRequest, 'header' | 'query' | 'caller'>,
+  message: string | null | undefined,
+): ChangeFacts {
+  return {
+    message: checkMessage(message ?? (query['message'] as string | undefined) ?? readMessage(header) ?? null),
+    // Keys have no names but their places in SVC_API_KEYS.
+    author: caller.key === undefined ? null : `key ${Number(caller.key) + 1}`,
+    ifMatch: readIfMatch(header('if-match')),
+  };
+}
+
+function readMessage(header: RouteRequest['header']): string | undefined {
+  const encoded = header('x-version-message');
+  try {
+    return encoded === undefined ? undefined : decodeURIComponent(encoded);
+  } catch (error) {
+    throw refused('X-Version-Message', 'X-Version-Message must be percent-encoded UTF-8.', error);
+  }
+}
+
+/** The schemas of bodies and queries check the same; fields of forms and headers have none. */
+function checkMessage(message: string | null): string | null {
+  if (message === null || message === '') return null;
+  if (!message.isWellFormed() || message.includes('\0')) {
+    throw refused('message', 'message must hold neither NUL nor half of a surrogate pair.');
+  }
+  const { length } = [...message];
+  if (length <= 1000) return message;
+  throw refused('message', `message must have at most 1,000 characters, got ${length}.`);
+}
+
+function readIfMatch(value: string | undefined): string | undefined {
+  if (value === undefined || value.trim() === '*') return undefined;
+  const hash = /^\s*"([0-9a-f]{64})"\s*$/.exec(value)?.[1];
+  if (hash !== undefined) return hash;
+  throw refused('If-Match', 'If-Match must be the version_hash of a version, in quotes.');
+}
+
+function refused(path: string, message: string, cause?: unknown): RequestError {
+  return new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
+}
+
+/** The response to a change: the summary of the newest version, new or not. */
+export function datasetChanged({ changed, dataset }: ChangedDraft): StoredResponse {
+  const { isNew, change, version } = changed;
+  return {
+    status: isNew ? 201 : 200,
+    headers: { Location: `/datasets/${dataset.id}?version=${version}` },
+    body: toJsonText({ ...serializeSummary(dataset), change: { ...change } }),
+  };
+}

@@ -1,0 +1,145 @@
+import { observeChange, requestFailure } from '@svc/flows';
+import type { Metrics } from '@svc/instrumentation';
+import { getMember } from '@svc/jsonl-v23/json';
+import { empty, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/runtime';
+import type { ListedVersion } from '@svc/store';
+import { PAGE_QUERY, page } from '../docs/schemas.ts';
+import { pageOf, toPage } from '../page.ts';
+import { CHANGE, CHANGE_HEADERS, CHANGED_DATASET, changeFacts, datasetChanged, MESSAGE } from './change.ts';
+import { DATASET_READ, type DatasetDeps } from './routes.ts';
+
+export interface VersionDeps extends DatasetDeps {
+  readonly metrics: Metrics;
+}
+
+/** A version in the history of a dataset. */
+export const DATASET_VERSION: Schema = shape({
+  version: { type: 'integer', minimum: 1 },
+  version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  item_count: { type: 'integer', minimum: 0 },
+  created_at: { type: 'string', format: 'date-time' },
+  message: { type: ['string', 'null'] },
+  author: { type: ['string', 'null'], description: 'the API key, by its place in SVC_API_KEYS: `key 1`' },
+  change: CHANGE,
+  source: {
+    type: 'string',
+    enum: ['upload', 'hub', 'append', 'upsert', 'edit', 'restore', 'replace'],
+    description: 'what was done',
+  },
+  run_count: { type: 'integer', minimum: 0 },
+});
+
+/** The endpoints that list, restore and delete versions of datasets. */
+export function versionRoutes(deps: VersionDeps): readonly Route[] {
+  return [listRoute(deps), restoreRoute(deps), deleteRoute(deps)];
+}
+
+function listRoute({ store }: VersionDeps): Route {
+  return {
+    ...DATASET_READ,
+    path: '/datasets/{id}/versions',
+    operationId: 'listVersions',
+    summary: 'The history of a dataset, newest first',
+    query: PAGE_QUERY,
+    responses: { 200: { description: 'a page', schema: page(DATASET_VERSION) } },
+    handle: async ({ params, query, signal }) => {
+      const id = params['id'] ?? '';
+      const found = await store.reads.datasets.listVersions(id, { ...pageOf(query), signal });
+      return json(toPage(found, query, serializeVersion));
+    },
+  };
+}
+
+function restoreRoute({ logger, metrics, store: { datasets } }: VersionDeps): Route {
+  return {
+    method: 'post',
+    path: '/datasets/{id}/restore',
+    operationId: 'restoreVersion',
+    summary: 'Make the content of an old version the newest one',
+    tag: 'datasets',
+    access: 'editor',
+    query: { message: MESSAGE },
+    headers: CHANGE_HEADERS,
+    body: {
+      contentType: 'application/json',
+      schema: {
+        type: 'object',
+        properties: {
+          version: {
+            type: ['integer', 'string'],
+            description: 'its number, or at least 8 digits of its hash',
+          },
+          message: { ...MESSAGE, type: ['string', 'null'] },
+        },
+        required: ['version'],
+        additionalProperties: false,
+      },
+    },
+    produces: 'application/json',
+    responses: {
+      200: { description: 'the newest version, which has this content already', schema: CHANGED_DATASET },
+      201: { description: 'the new version', schema: CHANGED_DATASET },
+    },
+    errors: [
+      ...['dataset_not_found', 'version_not_found', 'ambiguous_version', 'version_changed'],
+      ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'unavailable'],
+    ],
+    handle: async (request) => {
+      const { body, params, signal } = request;
+      const datasetId = params['id'] ?? '';
+      const facts = changeFacts(request, getMember(body ?? {}, 'message') as string | null | undefined);
+      const named = String(getMember(body ?? {}, 'version'));
+      const version = (await datasets.resolve(datasetId, named, signal)).version as number;
+      const observed = observeChange({ logger, metrics }, { datasetId, mode: 'restore' });
+      try {
+        const changed = await datasets.restore({ ...facts, datasetId, version });
+        observed.finished(changed);
+        const dataset = await datasets.get(datasetId, { version: changed.version, signal });
+        const response = datasetChanged({ changed, dataset });
+        return json(new JsonText(response.body), response.status, response.headers);
+      } catch (error) {
+        observed.failed(error, requestFailure(error, signal));
+        throw error;
+      }
+    },
+  };
+}
+
+function deleteRoute({ logger, store: { datasets } }: VersionDeps): Route {
+  return {
+    method: 'delete',
+    path: '/datasets/{id}/versions/{version}',
+    operationId: 'deleteVersion',
+    summary: 'Delete an old version; what only it held is removed for good',
+    tag: 'datasets',
+    access: 'admin',
+    query: { runs: { type: 'string', enum: ['delete'], description: 'deletes its runs too' } },
+    produces: 'application/json',
+    responses: { 204: { description: 'the version is deleted' } },
+    errors: [
+      ...['dataset_not_found', 'version_not_found', 'ambiguous_version'],
+      ...['newest_version', 'version_has_runs', 'unavailable'],
+    ],
+    handle: async ({ params, query, signal }) => {
+      const id = params['id'] ?? '';
+      const version = (await datasets.resolve(id, params['version'], signal)).version as number;
+      await datasets.deleteVersion(id, version, { withRuns: query['runs'] === 'delete' });
+      logger.log('dataset.version.delete', { dataset_id: id, version });
+      return empty(204);
+    },
+  };
+}
+
+function serializeVersion(listed: ListedVersion): JsonBody {
+  return {
+    version: listed.version,
+    version_hash: listed.versionHash,
+    item_count: listed.itemCount,
+    created_at: listed.createdAt.toISOString(),
+    message: listed.message,
+    author: listed.author,
+    change: { ...listed.change },
+    source: listed.source,
+    run_count: listed.runCount,
+  };
+}
