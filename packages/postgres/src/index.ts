@@ -14,4 +14,5 @@ export {
   type Reads,
   readFrom,
 } from './read-query.ts';
+export { sendTogether } from './send-together.ts';
 export { inTransaction, Transaction } from './transaction.ts';

@@ -1,4 +1,4 @@
-import { hasCommitted, type Pool, Transaction } from '@svc/postgres';
+import { hasCommitted, type Pool, sendTogether, Transaction } from '@svc/postgres';
 import type pg from 'pg';
 import { CopyIn } from '../database/copy-in.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
@@ -62,7 +62,12 @@ export class PartRows implements AsyncDisposable {
     const inserted =
       this.#transaction === undefined
         ? await this.#insertHeld(dataset, sections)
-        : await this.run((client) => insertDataset(client, this.#pool, dataset, sections));
+        : await this.run(async (client) => {
+            const [stored] = await sendTogether(client, () => [
+              insertDataset(client, this.#pool, dataset, sections),
+            ]);
+            return stored;
+          });
     if (this.#stored !== dataset.itemCount) {
       throw new Error(`${this.#stored} items were stored, and ${dataset.itemCount} were counted.`);
     }
