@@ -75,6 +75,7 @@ CREATE TABLE "items" (
     "assets" JSON,
     "linked_files" JSON,
     "linked_bytes" BIGINT,
+    "item_id" TEXT,
 
     CONSTRAINT "items_pkey" PRIMARY KEY ("part_id","ordinal")
 );

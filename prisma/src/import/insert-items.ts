@@ -19,6 +19,7 @@ const COLUMNS: readonly (readonly [
   ['assets', 'json', (row, column) => row.text(column)],
   ['linked_files', 'json', (row, column) => row.text(column)],
   ['linked_bytes', 'int8', (row, column) => (row.isNull(column) ? null : row.int64(column))],
+  ['item_id', 'text', (row, column) => row.text(column)],
 ];
 
 const NAMES = COLUMNS.map(([name]) => name).join(', ');

@@ -116,8 +116,7 @@ export function itemFilter(
   if (itemHash !== undefined) filters.push(`AND i.item_hash = decode(${parameter(itemHash)}, 'hex')`);
   if (itemId !== undefined) {
     const ids = [`"${insideJsonString(itemId)}"`, ...(INTEGER.test(itemId) ? [itemId] : [])];
-    const isOne = `${memberText(`${readableJson('i.payload')} -> 'id'`)} = ANY(${parameter(ids)}::text[])`;
-    filters.push(`AND CASE WHEN i.byte_length <= ${maxItemBytes} THEN ${isOne} ELSE false END`);
+    filters.push(`AND i.item_id = ANY(${parameter(ids)}::text[])`);
   }
   if (tag !== undefined) {
     const stated = `${readableJson('i.payload')} -> 'tags'`;

@@ -140,7 +140,7 @@ async function copyItems(
 }
 
 const ITEM_COLUMNS =
-  'byte_length, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes';
+  'byte_length, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes, item_id';
 
 /** Keeps the staged items to which sections refer, as parts of the dataset, and removes the others. */
 export async function keepStaged(

@@ -2,7 +2,6 @@ import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { searchableText } from '../database/values.ts';
 import { itemsOf } from '../items/version-sql.ts';
-import { itemIdOf } from './place-upsert.ts';
 
 /** One edit of an item. */
 export interface Edit {
@@ -36,9 +35,9 @@ export async function placeEdits(
   const ids = edits.flatMap(({ item }) => ('id' in item ? [searchableText(item.id)] : []));
   const { rows } = await client.query<FoundItem>(
     `SELECT s.name, s.order_index AS section, i.order_index AS position, encode(i.item_hash, 'hex') AS hash,
-       CASE WHEN cardinality($4::text[]) > 0 THEN ${itemIdOf('i')} END AS id
-     FROM version_sections s CROSS JOIN LATERAL ${itemsOf(`AND (i.item_hash = ANY ($3::bytea[])
-       OR CASE WHEN cardinality($4::text[]) > 0 THEN ${itemIdOf('i')} = ANY ($4::text[]) ELSE false END)`)} i
+       i.item_id AS id
+     FROM version_sections s
+       CROSS JOIN LATERAL ${itemsOf('AND (i.item_hash = ANY ($3::bytea[]) OR i.item_id = ANY ($4::text[]))')} i
      WHERE s.dataset_id = $1 AND s.version = $2 LIMIT ${MAX_FOUND}`,
     [datasetId, version, hashes, ids],
   );

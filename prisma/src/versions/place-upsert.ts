@@ -1,11 +1,7 @@
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
-import { memberText, readableJson } from '../database/values.ts';
 import { itemsOf } from '../items/version-sql.ts';
 import { type ItemEdit, type ItemRange, itemCountOf, toColumns } from './ranges.ts';
-
-/** SQL for the id of a row of `items` as canonical JSON text; null without one. */
-export const itemIdOf = (item: string): string => memberText(`${readableJson(`${item}.payload`)} -> 'id'`);
 
 /** Where the items of a body go in a section. */
 export interface PlacedItems {
@@ -36,8 +32,8 @@ export async function placeUpsert(
   );
   await client.query(
     `INSERT INTO pg_temp.placed_items
-     WITH staged AS (SELECT ordinal, item_hash, ${itemIdOf('items')} AS id FROM items WHERE part_id = $1),
-       old AS (SELECT i.order_index AS position, i.item_hash, ${itemIdOf('i')} AS id
+     WITH staged AS (SELECT ordinal, item_hash, item_id AS id FROM items WHERE part_id = $1),
+       old AS (SELECT i.order_index AS position, i.item_hash, i.item_id AS id
          FROM (SELECT $2::uuid[] AS part_ids, $3::int[] AS starts, $4::int[] AS firsts, $5::int AS item_count) s
            CROSS JOIN LATERAL ${itemsOf()} i)
      SELECT staged.ordinal, staged.id, old.position, coalesce(old.item_hash = staged.item_hash, false)

@@ -60,7 +60,7 @@ describe('RowWriter', () => {
   it('writes a row as PostgreSQL documents it', () => {
     const { rows } = write([item({ payload: '{"a":"é"}', answer: '1' })], 258);
     const expected = [
-      '000b', // fields
+      '000c', // fields
       '00000010 00112233445566778899aabbccddeeff',
       '00000004 00000102',
       '00000004 0000000b', // bytes of the texts
@@ -71,6 +71,7 @@ describe('RowWriter', () => {
       'ffffffff',
       'ffffffff',
       'ffffffff ffffffff', // linked files, and their bytes
+      'ffffffff', // id
     ];
     expect(Buffer.from(rows).toString('hex')).toBe(expected.join('').replaceAll(' ', ''));
   });
@@ -79,7 +80,7 @@ describe('RowWriter', () => {
     const { rows, assetCount } = write([item({ type: 'code', checker: '"c"', assets: '[]' })]);
     const fields = Buffer.from(rows).subarray(2 + 20 + 8 + 8 + 36);
     expect(fields.toString('latin1')).toBe(
-      '\0\0\0\x04code\0\0\0\x02{}\xff\xff\xff\xff\0\0\0\x03"c"\0\0\0\x02[]\xff\xff\xff\xff\xff\xff\xff\xff',
+      '\0\0\0\x04code\0\0\0\x02{}\xff\xff\xff\xff\0\0\0\x03"c"\0\0\0\x02[]\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff',
     );
     expect(assetCount).toBe(2);
   });
@@ -122,7 +123,7 @@ describe('RowWriter', () => {
           at += 2 + 20 + 8 + 8 + 36 + 4 + 8;
           const length = bytes.readInt32BE(at);
           expect(bytes.subarray(at + 4, at + 4 + length).toString('utf8')).toBe(expected);
-          at += 4 + length + 20;
+          at += 4 + length + 24;
         }
         expect(at).toBe(bytes.length);
       }),

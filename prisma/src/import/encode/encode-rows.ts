@@ -4,20 +4,21 @@ import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
 import { putField, putInt32, putNull, uuidBytes } from '../../database/copy-format.ts';
 import { BufferPool } from './buffer-pool.ts';
 import type { EncodedRows } from './encoded-rows.ts';
+import { findItemId } from './find-item-id.ts';
 import type { RowFailures } from './row-failures.ts';
 
 /** The statement for the rows of {@link RowWriter}. */
 export const COPY_ITEMS: string =
-  'COPY items (part_id, ordinal, byte_length, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes) FROM STDIN (FORMAT binary)';
+  'COPY items (part_id, ordinal, byte_length, item_hash, type, payload, answer, checker, assets, linked_files, linked_bytes, item_id) FROM STDIN (FORMAT binary)';
 
-const FIELDS = 11;
+const FIELDS = 12;
 const UUID_BYTES = 16;
 const HASH_BYTES = 32;
 /** Field count and part_id with its length, and the length of ordinal: the same in all rows. */
 const HEAD_BYTES = 2 + (4 + UUID_BYTES) + 4;
 /** The same, and ordinal, byte_length and item_hash with their lengths. */
 const FIXED_BYTES = HEAD_BYTES + 4 + (4 + 4) + (4 + HASH_BYTES);
-const TEXT_FIELDS = 6;
+const TEXT_FIELDS = 7;
 const INT64_BYTES = 8;
 /** Bytes of a row without the texts of its item. */
 const ROW_BYTES = FIXED_BYTES + TEXT_FIELDS * 4 + 4 + INT64_BYTES;
@@ -87,6 +88,7 @@ export class RowWriter {
     this.#assetCount += item.assetCount;
     if (this.#lines !== null) this.#addLine(bytes, item.itemStart, item.itemEnd);
 
+    const id = findItemId(bytes, item.payloadStart);
     const type = item.typeStart === -1 ? DEFAULT_TYPE.length : item.typeEnd - item.typeStart;
     const byteLength =
       item.payloadEnd -
@@ -94,7 +96,8 @@ export class RowWriter {
       (item.answerEnd - item.answerStart) +
       (item.checkerEnd - item.checkerStart) +
       (item.assetsEnd - item.assetsStart);
-    const needed = ROW_BYTES + type + byteLength;
+    const idBytes = id === null ? 0 : id.end - id.start;
+    const needed = ROW_BYTES + idBytes + type + byteLength;
     if (this.#rowsEnd + needed > this.#rows.length) {
       this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, needed);
     }
@@ -109,7 +112,8 @@ export class RowWriter {
     at = putField(rows, at, bytes, item.checkerStart, item.checkerEnd);
     at = putField(rows, at, bytes, item.assetsStart, item.assetsEnd);
     at = putNull(rows, at);
-    this.#rowsEnd = putNull(rows, at);
+    at = putNull(rows, at);
+    this.#rowsEnd = id === null ? putNull(rows, at) : putField(rows, at, bytes, id.start, id.end);
   }
 
   /** Appends an item whose files, if it has some, are linked. */
@@ -127,7 +131,10 @@ export class RowWriter {
     const toBytes = (text: string | null): Buffer | null => (text === null ? null : Buffer.from(text));
     const parts = [payload, answer, checker, assets].map(toBytes);
     const texts = [toBytes(type), ...parts, toBytes(writeLinkedFiles(linkedFiles))];
-    const length = ROW_BYTES + lengthOf(texts);
+    const [payloadBytes = null] = parts;
+    const id = payloadBytes === null ? null : findItemId(payloadBytes, 0);
+    const idBytes = id === null ? 0 : id.end - id.start;
+    const length = ROW_BYTES + idBytes + lengthOf(texts);
     if (this.#rowsEnd + length > this.#rows.length) {
       this.#rows = this.#enlarge(this.#rows, this.#rowsEnd, length);
     }
@@ -142,7 +149,10 @@ export class RowWriter {
       at = putInt32(rows, at, Math.floor(linkedBytes / 2 ** 32));
       at = putInt32(rows, at, linkedBytes);
     }
-    this.#rowsEnd = at;
+    this.#rowsEnd =
+      id === null || payloadBytes === null
+        ? putNull(rows, at)
+        : putField(rows, at, payloadBytes, id.start, id.end);
   }
 
   /** The whole batch, each of its parts in its own buffer. @param failures of rows that were left out */

@@ -27,9 +27,7 @@ export function selectItems(
       WHERE ${memberText('tag')} = ANY (${add(tags.map((tag) => canonicalJson(tag)))}::text[]))`);
   }
   if (itemIds !== undefined) {
-    conditions.push(
-      `${memberText(`${readableJson('i.payload')} -> 'id'`)} = ANY (${add(itemIds.map((id) => canonicalJson(id)))}::text[])`,
-    );
+    conditions.push(`i.item_id = ANY (${add(itemIds.map((id) => canonicalJson(id)))}::text[])`);
   }
   const chosen = `SELECT s.order_index AS section, i.order_index AS item
     FROM (

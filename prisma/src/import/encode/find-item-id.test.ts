@@ -1,0 +1,31 @@
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { findItemId } from './find-item-id.ts';
+
+const idOf = (text: string): string | null => {
+  const bytes = Buffer.from(`before${text}`);
+  const found = findItemId(bytes, 6);
+  return found === null ? null : bytes.toString('utf8', found.start, found.end);
+};
+
+it('finds the id of an item whatever members come before it', () => {
+  const key = fc.oneof(fc.constantFrom('a', 'i', 'ic', 'ida', 'id"', 'i\\', 'é', 'b"},"id":1'), fc.string());
+  const members = fc.dictionary(key, fc.jsonValue({ noUnicodeString: false }), { maxKeys: 6 });
+  const id = fc.option(fc.oneof(fc.integer(), fc.string({ unit: 'grapheme' })), { nil: undefined });
+  fc.assert(
+    fc.property(members, id, ({ id: _, ...others }, value) => {
+      const item = { ...others, ...(value === undefined ? {} : { id: value }) } as JsonObject;
+      expect(idOf(canonicalJson(item))).toBe(value === undefined ? null : canonicalJson(value));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it.each([
+  ['{}', null],
+  ['null', null],
+  ['{"context":"\\\\\\"}{[\\\\","id":"a\\"b","z":1}', '"a\\"b"'],
+  ['{"a":{"id":1},"b":[{"id":2}],"id":3}', '3'],
+  ['{"a":"\\\\","ie":1}', null],
+])('reads %s', (text, expected) => expect(idOf(text)).toBe(expected));
