@@ -71,6 +71,7 @@ const STORE_LAYERS: readonly (readonly string[])[] = [
   ['database'],
   ['assets', 'idempotency', 'migrate', 'queue', 'settings'],
   ['items', 'jobs'],
+  ['diff'],
   ['versions'],
   ['runs'],
   ['import'],

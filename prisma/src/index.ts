@@ -7,16 +7,14 @@ export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
 export type { DatasetStore } from './datasets/dataset-store.ts';
-export type {
-  DatasetDiff,
-  DiffEntry,
-  DiffRequest,
-  ItemChange,
-  ItemPosition,
-} from './datasets/diff-datasets.ts';
+export type { ComparedDataset, DatasetDiff, DiffRequest } from './datasets/diff-datasets.ts';
 export { DATASET_ORDERS, type DatasetOrder, type DatasetsRequest } from './datasets/list-datasets.ts';
 export type { ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
 export type { DatasetChanges } from './datasets/update-dataset.ts';
+export type { ChangedField } from './diff/changed-fields.ts';
+export type { ItemChange } from './diff/compare-sections.ts';
+export type { DiffCounts } from './diff/diff-counts.ts';
+export type { DiffEntry, ItemPosition } from './diff/read-differences.ts';
 export type {
   IdempotencyClaim,
   IdempotencyOutcome,
@@ -73,7 +71,6 @@ export type { CompareRequest, RunComparison, RunDifference } from './runs/scores
 export type { RunScores, RunSummary } from './runs/scores/summarize-run.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
 export type { ChangedDataset, DatasetChange } from './versions/change-dataset.ts';
-export type { DiffCounts } from './versions/diff-counts.ts';
 export { checkHandle } from './versions/handle.ts';
 export type { ListedVersion } from './versions/list-versions.ts';
 export type { Edit } from './versions/place-edits.ts';

@@ -135,8 +135,32 @@ it('compares two datasets by their items', async () => {
     counts: object;
     data: { change: string }[];
   };
-  expect(diff.counts).toEqual({ added: 1, removed: 1, moved: 2, unchanged: 0 });
-  expect(diff.data.map(({ change }) => change).sort()).toEqual(['added', 'moved', 'moved', 'removed']);
+  expect(diff.counts).toEqual({ added: 1, removed: 1, changed: 0, moved: 0, unchanged: 2 });
+  expect(diff.data.map(({ change }) => change).sort()).toEqual(['added', 'removed']);
+});
+
+it('tells which members of an item have changed, with every digit', async () => {
+  const before = '{"id":"q","inputs":{"prompt":"2+2?"},"meta":{"a/b":1,"n":12345678901234567890}}';
+  const after = '{"answer":"4","id":"q","inputs":{"prompt":"2+2?"},"meta":{"n":12345678901234567891}}';
+  const one = await upload(await makePackage({ 'sections/s.jsonl': before }));
+  const two = await upload(await makePackage({ 'sections/s.jsonl': `{"id":"z"}\n${after}` }));
+  const url = `${api.url}/datasets/${one.id}/diff/${two.id}?version=1&other_version=${two.version_hash.slice(0, 8)}`;
+  const text = await (await fetch(`${url}&only=changed`)).text();
+  expect(text).toContain(
+    '{"change":"changed","section":"s","order_index":0,"other_order_index":1,"item_id":"q","fields":[' +
+      '{"pointer":"/meta/a~1b","from":1},{"pointer":"/meta/n","from":12345678901234567890,"to":12345678901234567891},' +
+      '{"pointer":"/answer","to":"4"}]}',
+  );
+  expect(JSON.parse(text).counts).toEqual({ added: 1, removed: 0, changed: 1, moved: 0, unchanged: 0 });
+  const codes = ['version=2', 'other_version=deadbeef', 'only=other'].map(
+    async (query) =>
+      (
+        (await (await fetch(`${api.url}/datasets/${one.id}/diff/${two.id}?${query}`)).json()) as {
+          code: string;
+        }
+      ).code,
+  );
+  expect(await Promise.all(codes)).toEqual(['version_not_found', 'version_not_found', 'invalid_request']);
 });
 
 it('says so when the run or dataset is not there', async () => {

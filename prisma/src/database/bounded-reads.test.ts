@@ -112,7 +112,7 @@ describe('an item that is larger than an item may be', () => {
     expect(found.totalItems).toBe(4);
     found.release();
     const other = await importItems(store.datasets, { s: ['{"id":9}'] });
-    expect((await store.datasets.diff(id, other.id, { limit: 10 })).counts.removed).toBe(5);
+    expect((await store.datasets.diff({ id }, other, { limit: 10 })).counts.removed).toBe(5);
     await store.datasets.delete(id);
     await expect(store.datasets.get(id)).rejects.toMatchObject({ code: 'dataset_not_found' });
   });
@@ -264,7 +264,7 @@ describe('a forged cursor', () => {
           () => store.datasets.list({ limit: 1, cursor }),
           () => store.datasets.listItems(id, { limit: 1, cursor }),
           () => store.datasets.listSections(id, { limit: 1, cursor }),
-          () => store.datasets.diff(id, id, { limit: 1, cursor }),
+          () => store.datasets.diff({ id }, { id }, { limit: 1, cursor }),
           () => store.runs.list({ limit: 1, cursor }),
           () => store.runs.listResults(run.id, { limit: 1, cursor }),
         ]) {

@@ -676,7 +676,9 @@ describe('diff', () => {
     ['equal datasets', { s: ['a', 'b'] }, { s: ['a', 'b'] }, [], 2],
     ['an item more', { s: ['a'] }, { s: ['a', 'b'] }, ['added b s1'], 1],
     ['an item less', { s: ['a', 'b'] }, { s: ['a'] }, ['removed b s1'], 1],
-    ['a swap', { s: ['a', 'b'] }, { s: ['b', 'a'] }, ['moved b s1 s0', 'moved a s0 s1'], 0],
+    ['a swap', { s: ['a', 'b'] }, { s: ['b', 'a'] }, ['moved b s1 s0'], 1],
+    ['an item before others', { s: ['a', 'b', 'c'] }, { s: ['c', 'a', 'b'] }, ['moved c s2 s0'], 2],
+    ['an item less before others', { s: ['a', 'b', 'c'] }, { s: ['b', 'c'] }, ['removed a s0'], 2],
     ['another section', { s: ['a'] }, { t: ['a'] }, ['moved a s0 t0'], 0],
     ['duplicates', { s: ['a', 'a', 'b'] }, { s: ['b', 'a'] }, ['removed a s0', 'moved b s2 s0'], 1],
     ['nothing in common', { s: ['a'] }, { s: ['b'] }, ['added b s0', 'removed a s0'], 0],
@@ -698,15 +700,15 @@ describe('diff', () => {
       const found: string[] = [];
       let cursor: string | undefined;
       do {
-        const page = await store.datasets.diff(a.id, b.id, {
+        const page = await store.datasets.diff(a, b, {
           limit,
           ...(cursor === undefined ? {} : { cursor }),
         });
         found.push(
-          ...page.data.map(
-            (entry) =>
-              `${entry.change} ${named.get(hex(entry.itemHash))}${location(entry.from)}${location(entry.to)}`,
-          ),
+          ...page.data.map((entry) => {
+            if (entry.change === 'changed') throw new Error('an item is changed');
+            return `${entry.change} ${named.get(hex(entry.itemHash))}${location(entry.from)}${location(entry.to)}`;
+          }),
         );
         cursor = page.nextCursor ?? undefined;
         const { counts } = page;
@@ -720,19 +722,19 @@ describe('diff', () => {
 
   it('shows one kind of change', async () => {
     const a = await importItems(store.datasets, { s: ['x', 'y'].map(prompt) });
-    const b = await importItems(store.datasets, { s: ['y', 'z'].map(prompt) });
-    const { data, counts, totalItems } = await store.datasets.diff(a.id, b.id, {
+    const b = await importItems(store.datasets, { s: ['y', 'z'].map(prompt), t: ['x'].map(prompt) });
+    const { data, counts, totalItems } = await store.datasets.diff(a, b, {
       limit: 10,
-      change: 'moved',
+      only: 'moved',
     });
     expect(data.map(({ change }) => change)).toEqual(['moved']);
-    expect([counts.added, counts.removed, counts.moved, totalItems]).toEqual([1, 1, 1, 1]);
+    expect([counts, totalItems]).toEqual([{ added: 1, removed: 0, changed: 0, moved: 1, unchanged: 1 }, 1]);
   });
 
   it('names the dataset that is not there', async () => {
     const a = await importItems(store.datasets, {});
     const missing = randomUUID();
-    await expect(store.datasets.diff(a.id, missing, { limit: 1 })).rejects.toMatchObject({
+    await expect(store.datasets.diff(a, { id: missing }, { limit: 1 })).rejects.toMatchObject({
       code: 'dataset_not_found',
       message: expect.stringContaining(missing),
     });
@@ -751,7 +753,7 @@ describe('an unavailable database', () => {
       () => away.datasets.listSections(id, { limit: 1 }),
       () => away.datasets.listItems(id, { limit: 1 }),
       () => away.datasets.streamItems(id),
-      () => away.datasets.diff(id, id, { limit: 1 }),
+      () => away.datasets.diff({ id }, { id }, { limit: 1 }),
       () => importItems(away.datasets, { s: items(1) }),
       () => away.runs.get(id),
       () => away.runs.list({ limit: 1 }),

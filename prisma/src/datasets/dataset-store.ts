@@ -15,7 +15,7 @@ import { readSummary } from '../versions/read-summary.ts';
 import { type DatasetVersion, resolveVersion } from '../versions/resolve-version.ts';
 import { type Restoration, restoreVersion } from '../versions/restore-version.ts';
 import { deleteDataset } from './delete-dataset.ts';
-import { type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
+import { type ComparedDataset, type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
 import { type DatasetsRequest, listDatasets } from './list-datasets.ts';
 import { type OpenDataset, type OpenDatasetOptions, openDataset } from './open-dataset.ts';
 import { streamItems } from './stream-items.ts';
@@ -106,12 +106,12 @@ export interface DatasetStore {
   /** Opens a dataset for an export: everything read through it is of one moment. */
   open(id: string, options?: OpenDatasetOptions): Promise<OpenDataset>;
   /**
-   * What distinguishes a second dataset from a first, by item hash: items only in the second (`added`), only in
-   * the first (`removed`), and in both at different places (`moved`).
+   * What distinguishes a second dataset from a first: items only in the second (`added`), only in the first (`removed`), in
+   * both with other content (`changed`), and equal ones in another order or section (`moved`). See docs/versions.md.
    *
-   * @throws StoreError `invalid_cursor`
+   * @throws StoreError `version_not_found`, `invalid_cursor`
    */
-  diff(id: string, otherId: string, request: DiffRequest): Promise<DatasetDiff>;
+  diff(from: ComparedDataset, to: ComparedDataset, request: DiffRequest): Promise<DatasetDiff>;
 }
 
 export function createDatasetStore(context: StoreContext & ImportContext): DatasetStore {
@@ -149,6 +149,6 @@ export function createDatasetStore(context: StoreContext & ImportContext): Datas
     listItems: (id, request) => listItems(context, id, request),
     streamItems: (id, options) => streamItems(context, id, options),
     open: (id, options) => openDataset(context, id, options),
-    diff: (id, otherId, request) => diffDatasets(context, id, otherId, request),
+    diff: (from, to, request) => diffDatasets(context, from, to, request),
   } satisfies DatasetStore);
 }

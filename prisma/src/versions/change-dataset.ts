@@ -3,9 +3,9 @@ import { versionHash } from '@svc/jsonl-v23';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { storableText } from '../database/values.ts';
+import { type DiffCounts, NO_DIFFERENCE } from '../diff/diff-counts.ts';
 import { countAssets, endAssets } from './asset-ranges.ts';
 import { countDifferences } from './count-differences.ts';
-import { type DiffCounts, NO_DIFFERENCE } from './diff-counts.ts';
 import {
   insertVersion,
   keepStaged,

@@ -1,12 +1,18 @@
 import type pg from 'pg';
-import { type DiffCounts, NO_DIFFERENCE } from './diff-counts.ts';
+import { compareSections } from '../diff/compare-sections.ts';
+import type { DiffCounts } from '../diff/diff-counts.ts';
 import type { VersionState } from './read-version.ts';
 
-/** The counts of the diff of two versions. */
+/** The counts of the diff of two versions, in a transaction. Sections that both have are not read. */
 export async function countDifferences(
-  _client: pg.ClientBase,
-  _before: Pick<VersionState, 'sections'>,
-  _after: Pick<VersionState, 'sections'>,
+  client: pg.ClientBase,
+  before: Pick<VersionState, 'sections'>,
+  after: Pick<VersionState, 'sections'>,
 ): Promise<DiffCounts> {
-  return NO_DIFFERENCE;
+  const { counts } = await compareSections(
+    async (sql, values) => (await client.query(sql, [...values])).rows,
+    before.sections.map(({ id }) => id),
+    after.sections.map(({ id }) => id),
+  );
+  return counts;
 }

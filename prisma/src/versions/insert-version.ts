@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import type { DiffCounts } from '../diff/diff-counts.ts';
 import { itemsOf } from '../items/version-sql.ts';
-import type { DiffCounts } from './diff-counts.ts';
 import { hashItems, startSectionHash } from './hash-section.ts';
 import type { NewSection, PlannedSection, StagedItems } from './planned-section.ts';
 import { type ItemRange, itemCountOf, skipItems, toColumns } from './ranges.ts';

@@ -2,7 +2,7 @@ import type { ReadQuery } from '@svc/postgres';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
-import type { DiffCounts } from './diff-counts.ts';
+import type { DiffCounts } from '../diff/diff-counts.ts';
 
 export type VersionSource = 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
 

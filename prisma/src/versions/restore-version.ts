@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import { storableText } from '../database/values.ts';
+import { NO_DIFFERENCE } from '../diff/diff-counts.ts';
 import { restoreAssets } from './asset-ranges.ts';
 import { type ChangedDataset, versionChanged } from './change-dataset.ts';
 import { countDifferences } from './count-differences.ts';
-import { NO_DIFFERENCE } from './diff-counts.ts';
 import { insertVersion } from './insert-version.ts';
 import { lockNewest, readVersion } from './read-version.ts';
 

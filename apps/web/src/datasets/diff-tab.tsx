@@ -16,7 +16,7 @@ type Change = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>['data'][number
 
 const route = getRouteApi('/datasets/$id');
 
-/** What another dataset adds, removes and moves, by item hash. */
+/** What another dataset adds, removes, changes and moves. */
 export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
   const { other } = route.useSearch();
   const navigate = route.useNavigate();
@@ -57,24 +57,25 @@ function Diff({ id, other }: { readonly id: string; readonly other: string }) {
   const changes = found.data.pages.flatMap(({ data }) => data);
   const columns: readonly Column<Change>[] = [
     { header: 'Change', cell: ({ change }) => change },
-    { header: 'From', wraps: true, cell: ({ from }) => locationOf(from) },
+    { header: 'From', wraps: true, cell: (change) => locationOf(placesOf(change).from) },
     {
       header: 'To',
       wraps: true,
-      cell: ({ to }) =>
-        to === null ? (
+      cell: (change) =>
+        placesOf(change).to === null ? (
           '–'
         ) : (
           <LinkAnchor to="/datasets/$id" params={{ id: other }} size="sm">
-            {locationOf(to)}
+            {locationOf(placesOf(change).to)}
           </LinkAnchor>
         ),
     },
     {
       header: 'Item',
-      cell: ({ item_hash }) => (
+      wraps: true,
+      cell: (change) => (
         <Text span size="sm" ff="monospace">
-          {item_hash.slice(0, 12)}
+          {change.change === 'changed' ? pointersOf(change) : change.item_hash.slice(0, 12)}
         </Text>
       ),
     },
@@ -93,8 +94,8 @@ function Diff({ id, other }: { readonly id: string; readonly other: string }) {
           label="Changes"
           columns={columns}
           rows={changes}
-          keyOf={({ change, item_hash, from, to }) =>
-            `${change} ${item_hash} ${from?.order_index} ${to?.order_index}`
+          keyOf={(change) =>
+            `${change.change} ${locationOf(placesOf(change).from)} ${locationOf(placesOf(change).to)}`
           }
         />
       )}
@@ -110,6 +111,16 @@ function Diff({ id, other }: { readonly id: string; readonly other: string }) {
     </>
   );
 }
+
+function placesOf(change: Change) {
+  if (change.change !== 'changed') return { from: change.from, to: change.to };
+  const { section, order_index, other_order_index } = change;
+  return { from: { section, order_index }, to: { section, order_index: other_order_index } };
+}
+
+/** The members that differ. */
+const pointersOf = ({ fields }: Extract<Change, { change: 'changed' }>): string =>
+  fields.map(({ pointer }) => pointer || 'the whole item').join(' ');
 
 const locationOf = (at: { readonly section?: string; readonly order_index?: number } | null): string =>
   at === null ? '–' : `${at.section} ${at.order_index}`;

@@ -27,6 +27,21 @@ export async function findDataset(service: ServiceClient, idOrName: string): Pro
   return onlyOne(idOrName, ids);
 }
 
+/** A version of a dataset. */
+export interface NamedVersion {
+  readonly id: string;
+  /** Its number, or the beginning of its hash; undefined for the newest. */
+  readonly version: string | undefined;
+}
+
+const VERSION = /^(.+)@([1-9]\d{0,8}|[0-9a-f]{8,64})$/s;
+
+/** The version of a dataset that `<id or name>` or `<id or name>@<version>` names. @throws as {@link findDataset} */
+export async function findVersion(service: ServiceClient, text: string): Promise<NamedVersion> {
+  const [, name = text, version] = VERSION.exec(text) ?? [];
+  return { id: await findDataset(service, name), version };
+}
+
 /** The only dataset with a name. */
 export function onlyOne(name: string, ids: readonly string[]): string {
   const [id] = ids;

@@ -1,6 +1,13 @@
 import { linesToBytes } from '@svc/pkg-format/internal';
-import { type JsonBody, json, type Route, type Schema, stream } from '@svc/runtime';
-import { type ItemPosition, joinStoredItem, type StoredItem, sectionNotFound } from '@svc/store';
+import { type JsonBody, JsonText, json, type Route, type Schema, stream } from '@svc/runtime';
+import {
+  type DiffEntry,
+  type ItemChange,
+  type ItemPosition,
+  joinStoredItem,
+  type StoredItem,
+  sectionNotFound,
+} from '@svc/store';
 import { DIFF, ITEM, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { definedOf, pageOf, toPage } from '../page.ts';
 import { itemPage } from './item-page.ts';
@@ -131,26 +138,51 @@ function diffRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
     ...DATASET_READ,
     path: '/datasets/{id}/diff/{other_id}',
     operationId: 'diffDatasets',
-    summary: 'What the other dataset adds, removes and moves, by item hash',
-    query: { ...PAGE_QUERY, change: { enum: ['added', 'removed', 'moved'], type: 'string' } },
-    responses: { 200: { description: 'a page of changes, and their counts', schema: DIFF } },
+    summary: 'What the other dataset or version adds, removes, changes and moves',
+    query: {
+      ...PAGE_QUERY,
+      ...VERSION,
+      other_version: { ...VERSION.version, description: 'the same of the other dataset' },
+      only: {
+        enum: ['added', 'removed', 'changed', 'moved'],
+        type: 'string',
+        description: 'lists differences of this kind; `counts` are of all',
+      },
+    },
+    responses: { 200: { description: 'a page of differences, and their counts', schema: DIFF } },
     handle: async ({ params, query, signal }) => {
-      const change = query['change'] as 'added' | 'removed' | 'moved' | undefined;
-      const found = await datasets.diff(params['id'] ?? '', params['other_id'] ?? '', {
-        ...pageOf(query),
-        signal,
-        ...definedOf({ change }),
-      });
-      const changes = toPage(found, query, (entry) => ({
-        change: entry.change,
-        item_hash: Buffer.from(entry.itemHash).toString('hex'),
-        from: serializePosition(entry.from),
-        to: serializePosition(entry.to),
-      }));
-      return json({ ...changes, counts: { ...found.counts } });
+      const from = { id: params['id'] ?? '', version: query['version'] as number | undefined };
+      const to = { id: params['other_id'] ?? '', version: query['other_version'] as number | undefined };
+      const only = query['only'] as ItemChange | undefined;
+      const found = await datasets.diff(from, to, { ...pageOf(query), signal, only });
+      return json({ ...toPage(found, query, serializeDifference), counts: { ...found.counts } });
     },
   };
 }
+
+function serializeDifference(entry: DiffEntry): JsonBody {
+  if (entry.change !== 'changed') {
+    const { change, itemHash, from, to } = entry;
+    const hash = Buffer.from(itemHash).toString('hex');
+    return { change, item_hash: hash, from: serializePosition(from), to: serializePosition(to) };
+  }
+  return {
+    change: entry.change,
+    section: entry.section,
+    order_index: entry.orderIndex,
+    other_order_index: entry.otherOrderIndex,
+    item_id: entry.itemId === null ? null : new JsonText(entry.itemId),
+    fields: entry.fields.map(({ pointer, from, to, isTruncated }) => ({
+      pointer,
+      from: serializeValue(from),
+      to: serializeValue(to),
+      ...(isTruncated ? { truncated: true } : {}),
+    })),
+  };
+}
+
+const serializeValue = (text: string | null): JsonText | undefined =>
+  text === null ? undefined : new JsonText(text);
 
 function serializePosition(position: ItemPosition | null): JsonBody {
   return position === null ? null : { section: position.section, order_index: position.orderIndex };

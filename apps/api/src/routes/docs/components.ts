@@ -21,7 +21,16 @@ import { SESSION } from '../session.ts';
 import { SETTINGS } from '../settings.ts';
 import { UPLOAD_PREVIEW } from '../uploads/preview.ts';
 import { UPLOAD_FORM } from '../uploads/upload-form.ts';
-import { DATASET, DATASET_SUMMARY, DIFF, ITEM, PROBLEM, SECTION } from './schemas.ts';
+import {
+  CHANGED_ITEM,
+  DATASET,
+  DATASET_SUMMARY,
+  DIFF,
+  ITEM,
+  PLACED_DIFFERENCE,
+  PROBLEM,
+  SECTION,
+} from './schemas.ts';
 
 interface Named {
   readonly name: string;
@@ -30,6 +39,11 @@ interface Named {
 }
 
 const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
+  [
+    CHANGED_ITEM,
+    { name: 'ChangedItem', description: 'an item with other content, and its members that differ' },
+  ],
+  [PLACED_DIFFERENCE, { name: 'PlacedDifference', description: 'an item that is added, removed or moved' }],
   [DATASET, { name: 'Dataset', description: 'a dataset with its whole `schema`' }],
   [DATASET_SUMMARY, { name: 'DatasetSummary', description: 'a dataset as lists have it' }],
   [CHANGED_DATASET, { name: 'ChangedDataset', description: 'a dataset after a change, and what changed' }],

@@ -78,16 +78,44 @@ const POSITION: Schema = {
   properties: { section: { type: 'string' }, order_index: count },
 };
 
+/** An item that is added, removed or moved. */
+export const PLACED_DIFFERENCE: Schema = shape({
+  change: { type: 'string', enum: ['added', 'removed', 'moved'] },
+  item_hash: sha256,
+  from: POSITION,
+  to: POSITION,
+});
+
+const changedValue: Schema = {
+  description:
+    'the value, with every digit as stored; absent where the item has no such member. Of one over 2 KiB a string with its beginning',
+};
+
+/** An item with other content. */
+export const CHANGED_ITEM: Schema = shape({
+  change: { type: 'string', enum: ['changed'] },
+  section: { type: 'string' },
+  order_index: { ...count, description: 'in the first dataset' },
+  other_order_index: { ...count, description: 'in the other dataset' },
+  item_id: { type: ['string', 'integer', 'null'], description: 'its `id` in the first dataset' },
+  fields: {
+    type: 'array',
+    items: shape(
+      {
+        pointer: { type: 'string', description: 'JSON Pointer of the member; empty for the whole item' },
+        from: changedValue,
+        to: changedValue,
+        truncated: { type: 'boolean', description: 'true where a value is shortened' },
+      },
+      ['from', 'to', 'truncated'],
+    ),
+    description: 'the members that differ, at most 50 of each array or object',
+  },
+});
+
 export const DIFF: Schema = shape({
-  ...(page(
-    shape({
-      change: { type: 'string', enum: ['added', 'removed', 'moved'] },
-      item_hash: sha256,
-      from: POSITION,
-      to: POSITION,
-    }),
-  )['properties'] as Record<string, Schema>),
-  counts: shape({ added: count, removed: count, moved: count, unchanged: count }),
+  ...(page({ oneOf: [PLACED_DIFFERENCE, CHANGED_ITEM] })['properties'] as Record<string, Schema>),
+  counts: shape({ added: count, removed: count, changed: count, moved: count, unchanged: count }),
 });
 
 export const PROBLEM: Schema = shape(

@@ -1,62 +1,87 @@
 import { iteratePages, type PageQuery, type ResponseOf } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/internal';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { printResult } from '../../output/print-result.ts';
-import { findDataset } from '../../service/find-dataset.ts';
+import { findVersion } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { formatTable } from '../../text/format-table.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
 
+const KINDS = ['added', 'removed', 'changed', 'moved'] as const;
+
 interface Options extends ServiceOptions {
   readonly limit: number;
+  readonly only?: (typeof KINDS)[number];
 }
 
-type Difference = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>;
-type Change = Difference['data'][number];
-type Counts = Difference['counts'];
+type Differences = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>;
+type Difference = Differences['data'][number];
+type Counts = Differences['counts'];
 
-/** `diff`: what another dataset adds, removes and moves. */
+/** `diff`: what another dataset or version adds, removes, changes and moves. */
 export function addDiffCommand(program: Command, cli: Cli): void {
   const command = program
     .command('diff')
-    .summary('compare two datasets of a service')
-    .description('Shows which items the other dataset adds, removes and moves, by their hashes.')
-    .argument('<dataset>', 'id of a dataset, or its name if it is unique')
-    .argument('<other>', 'id or name of the other dataset')
+    .summary('compare two datasets of a service, or two versions of one')
+    .description(
+      'Shows which items the other dataset adds, removes, changes and moves. A version is its number or the beginning of its hash.',
+    )
+    .argument('<dataset>', 'id of a dataset, or its name if it is unique; with `@version` not the newest')
+    .argument('<other>', 'the other dataset or version')
+    .addOption(new Option('--only <kind>', 'list differences of this kind').choices(KINDS))
     .addOption(countOption('--limit <count>', 'how many changes to list', 1, 100_000, 100))
     .action(async (dataset: string, other: string, options: Options) => {
       const service = openService(cli, options);
-      const [id, otherId] = [await findDataset(service, dataset), await findDataset(service, other)];
-      const path = { id, other_id: otherId };
-      const read = (query: PageQuery) =>
-        service.api.GET('/datasets/{id}/diff/{other_id}', { params: { path, query } });
-      const data: Change[] = [];
+      const from = await findVersion(service, dataset);
+      const to = await findVersion(service, other);
+      const path = { id: from.id, other_id: to.id };
+      const wanted = {
+        ...(from.version === undefined ? {} : { version: from.version }),
+        ...(to.version === undefined ? {} : { other_version: to.version }),
+        ...(options.only === undefined ? {} : { only: options.only }),
+      };
+      const read = (page: PageQuery) =>
+        service.api.GET('/datasets/{id}/diff/{other_id}', {
+          params: { path, query: { ...wanted, ...page } },
+        });
+      const data: Difference[] = [];
       let counts: Counts | undefined;
       for await (const page of iteratePages(read, options.limit)) {
         data.push(...page.data);
         counts = page.counts;
       }
       await printResult(cli, {
-        text: () => diffText(counts as Counts, data),
+        text: () => diffText(counts as Counts, data, options.only),
         json: () => jsonText({ counts, data }),
       });
     });
   withServiceOptions(command);
-  withExamples(command, ['svc-pkg diff "GSM8K 1" "GSM8K 2"']);
+  withExamples(command, ['svc-pkg diff "GSM8K 1" "GSM8K 2"', 'svc-pkg diff GSM8K@1 GSM8K --only changed']);
 }
 
-function diffText({ added, removed, moved }: Counts, changes: readonly Change[]): string {
-  const position = (at: Change['from']): string => (at === null ? '' : `${at.section}:${at.order_index}`);
-  const counts = `${added} added, ${removed} removed, ${moved} moved\n`;
-  if (changes.length === 0) return counts;
-  const rows = changes.map((change) => [
-    change.change,
-    position(change.from),
-    position(change.to),
-    change.item_hash.slice(0, 12),
-  ]);
-  const table = formatTable(['change', 'from', 'to', 'item hash'], rows);
-  const more = added + removed + moved - changes.length;
-  return `${counts}${table}${more > 0 ? `... and ${more} more\n` : ''}`;
+function diffText(counts: Counts, differences: readonly Difference[], only: Options['only']): string {
+  const summary = `${KINDS.map((kind) => `${counts[kind]} ${kind}`).join(', ')}\n`;
+  if (differences.length === 0) return summary;
+  const table = formatTable(['change', 'from', 'to', 'item'], differences.map(rowOf));
+  const all =
+    only === undefined ? counts.added + counts.removed + counts.changed + counts.moved : counts[only];
+  const more = all - differences.length;
+  return `${summary}${table}${more > 0 ? `... and ${more} more\n` : ''}`;
 }
+
+function rowOf(difference: Difference): string[] {
+  const { change } = difference;
+  if (change !== 'changed') {
+    const position = (at: typeof difference.from): string =>
+      at === null ? '' : `${at.section}:${at.order_index}`;
+    return [change, position(difference.from), position(difference.to), difference.item_hash.slice(0, 12)];
+  }
+  const { section, order_index: from, other_order_index: to, fields } = difference;
+  const pointers = fields.slice(0, SHOWN_FIELDS).map(({ pointer }) => pointer || 'the whole item');
+  const more = fields.length > SHOWN_FIELDS ? [`and ${fields.length - SHOWN_FIELDS} more`] : [];
+  return [change, `${section}:${from}`, `${section}:${to}`, [...pointers, ...more].join(', ')];
+}
+
+/** Changed members that the table names. */
+const SHOWN_FIELDS = 5;

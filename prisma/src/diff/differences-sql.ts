@@ -1,0 +1,176 @@
+import { readableJson } from '../database/values.ts';
+
+/** Items with more are not paired by their prompts. */
+const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
+/** Longer ids are compared by their hashes. */
+const MAX_ID_BYTES = 64;
+/** Blocks of one row of the answer, which has 20 bytes of each. */
+const BLOCKS_PER_ROW = 16_384;
+
+/** The condition for spans whose other items may have an id of an item that both sides have placed: those are the same on both sides. */
+const PARTLY_PLACED = `pair IN (
+  SELECT pair FROM pairs JOIN placed USING (pair) GROUP BY pair, a_count
+  HAVING count(a_id) > 0 AND count(b_id) > 0 AND count(a_hash) < a_count)`;
+
+const member = (name: string): string => `(${readableJson('i.payload')} #> '{inputs,${name}}')::text`;
+
+/** The hash of the prompt, or else of the messages, of an item; null without either. */
+const PROMPT = `CASE WHEN i.byte_length <= ${MAX_PROMPT_BYTES} THEN (
+  SELECT sha256(convert_to(CASE WHEN left(prompt, 1) = '"' THEN prompt
+    ELSE (SELECT CASE WHEN left(messages, 1) = '[' THEN messages END FROM (SELECT ${member('messages')} AS messages OFFSET 0) item)
+    END, 'UTF8')) FROM (SELECT ${member('prompt')} AS prompt OFFSET 0) item) END`;
+
+/**
+ * Compares two lists of sections, $1 and $2. Rows of
+ *
+ * - `counts`: what is added, removed, changed, and moved to another section;
+ * - `differing` and `blocks` of each pair of sections in which an item has another position, from which follows what is moved inside
+ *   it (see `findMoved`);
+ * - `entry`: after $4 to $6 (kind, and order indexes), at most $7, of kind $3 (-1 for all); without those that are moved inside
+ *   their section.
+ *
+ * Items of stored ranges that both sections have at one position are not read. Of the others, those of one position and one
+ * hash are the same, and the rest is paired by id, hash and prompt: docs/versions.md. Each join is a FULL JOIN where both sides
+ * can be large, so that none is a nested loop.
+ */
+export const DIFFERENCES: string = `
+WITH named AS (
+  SELECT side, s.id, s.item_count, place.n::int - 1 AS section, sha256(convert_to(s.name, 'UTF8')) AS name,
+    row_number() OVER (PARTITION BY side, s.name ORDER BY place.n) AS occurrence
+  FROM (SELECT 'a' AS side, $1::uuid[] AS ids UNION ALL SELECT 'b', $2::uuid[]) sides
+    CROSS JOIN LATERAL unnest(ids) WITH ORDINALITY AS place (id, n) JOIN sections s ON s.id = place.id
+), pairs AS MATERIALIZED (
+  SELECT row_number() OVER ()::int AS pair, a.id AS a_section_id, b.id AS b_section_id, a.item_count AS a_count, a.section AS a_section, b.section AS b_section
+  FROM (SELECT * FROM named WHERE side = 'a') a FULL JOIN (SELECT * FROM named WHERE side = 'b') b USING (name, occurrence)
+  WHERE a.id IS DISTINCT FROM b.id
+), a_ranges AS MATERIALIZED (${rangesOfSide('a')}), b_ranges AS MATERIALIZED (${rangesOfSide('b')}),
+spans AS MATERIALIZED (
+  SELECT row_number() OVER ()::int AS span, spans.pair, start, stop, a.part_id AS a_part, a.shift AS a_shift, b.part_id AS b_part,
+    b.shift AS b_shift, (a.part_id, a.shift) IS DISTINCT FROM (b.part_id, b.shift) AS differs
+  FROM (
+    SELECT pair, start, lead(start) OVER w AS stop, max(max(a_n)) OVER w AS a_n, max(max(b_n)) OVER w AS b_n
+    FROM (SELECT pair, start, n AS a_n, NULL::bigint AS b_n FROM a_ranges UNION ALL SELECT pair, start, NULL, n FROM b_ranges) point
+    GROUP BY pair, start WINDOW w AS (PARTITION BY pair ORDER BY start)
+  ) spans LEFT JOIN (SELECT pair, n AS a_n, part_id, shift FROM a_ranges) a USING (pair, a_n)
+    LEFT JOIN (SELECT pair, n AS b_n, part_id, shift FROM b_ranges) b USING (pair, b_n)
+  WHERE stop > start
+), placed AS MATERIALIZED (
+  SELECT pair, item, a.hash AS a_hash, a.id AS a_id, a.span AS a_span, b.hash AS b_hash, b.id AS b_id, b.span AS b_span
+  FROM ${itemsOfSide('a', 'differs')} a FULL JOIN ${itemsOfSide('b', 'differs')} b USING (pair, item)
+  WHERE a.hash IS DISTINCT FROM b.hash
+), a_ids AS MATERIALIZED (
+  SELECT pair, a_id AS id, min(item) AS item, count(*) AS times FROM placed WHERE a_id IS NOT NULL GROUP BY pair, a_id
+), stored AS MATERIALIZED (
+  SELECT pair, item, id FROM ${itemsOfSide('a', PARTLY_PLACED)} stored WHERE id IS NOT NULL
+), taken AS MATERIALIZED (
+  SELECT pair, id FROM a_ids WHERE times > 1
+  UNION SELECT pair, b_id FROM placed WHERE b_id IS NOT NULL GROUP BY pair, b_id HAVING count(*) > 1
+  UNION SELECT pair, id FROM a_ids JOIN stored USING (pair, id) WHERE stored.item <> a_ids.item
+), by_id AS MATERIALIZED (
+  SELECT pair, a.item AS a_item, a.hash AS a_hash, a.span AS a_span, b.item AS b_item, b.hash AS b_hash, b.span AS b_span
+  FROM ${withUniqueId('a')} a FULL JOIN ${withUniqueId('b')} b USING (pair, id)
+), by_hash AS MATERIALIZED (
+  SELECT pair, hash, a.item AS a_item, a.span AS a_span, b.item AS b_item, b.span AS b_span
+  FROM ${numbered('a', 'by_id', 'pair, a_hash AS hash', 'pair, a_hash', 'a_item')} a
+    FULL JOIN ${numbered('b', 'by_id', 'pair, b_hash AS hash', 'pair, b_hash', 'b_item')} b USING (pair, hash, n)
+), across AS MATERIALIZED (
+  SELECT a.pair AS a_pair, a.item AS a_item, a.span AS a_span, b.pair AS b_pair, b.item AS b_item, b.span AS b_span
+  FROM ${numbered('a', 'by_hash JOIN pairs USING (pair)', 'pair, hash', 'hash', 'a_section, a_item')} a
+    FULL JOIN ${numbered('b', 'by_hash JOIN pairs USING (pair)', 'pair, hash', 'hash', 'b_section, b_item')} b USING (hash, n)
+), unpaired AS MATERIALIZED (
+  SELECT a_pair AS pair FROM across WHERE b_item IS NULL INTERSECT SELECT b_pair FROM across WHERE a_item IS NULL
+), by_prompt AS MATERIALIZED (
+  SELECT pair, a.item AS a_item, b.item AS b_item
+  FROM ${withPrompt('a')} a FULL JOIN ${withPrompt('b')} b USING (pair, prompt, n)
+), matched AS MATERIALIZED (
+  SELECT pair, a_item, b_item, a_hash = b_hash AS same FROM by_id WHERE a_item IS NOT NULL AND b_item IS NOT NULL
+  UNION ALL SELECT pair, a_item, b_item, true FROM by_hash WHERE a_item IS NOT NULL AND b_item IS NOT NULL
+  UNION ALL SELECT pair, a_item, b_item, false FROM by_prompt WHERE a_item IS NOT NULL AND b_item IS NOT NULL
+), changes AS MATERIALIZED (
+  SELECT CASE WHEN a_item IS NULL THEN 0 ELSE 1 END AS kind, a_section, a_item, b_section, b_item
+  FROM by_prompt JOIN pairs USING (pair) WHERE a_item IS NULL OR b_item IS NULL
+  UNION ALL SELECT 2, a_section, a_item, b_section, b_item FROM matched JOIN pairs USING (pair) WHERE NOT same
+  UNION ALL SELECT 3, a.a_section, a_item, b.b_section, b_item
+  FROM across JOIN pairs a ON a.pair = a_pair JOIN pairs b ON b.pair = b_pair
+), shifted AS MATERIALIZED (
+  SELECT DISTINCT pair FROM matched WHERE a_item <> b_item
+), differing AS (
+  SELECT pair, min(item) AS start, count(*)::int AS length
+  FROM (SELECT pair, item, item - row_number() OVER (PARTITION BY pair ORDER BY item) AS island
+    FROM placed JOIN shifted USING (pair)) placed
+  GROUP BY pair, island
+), blocks AS (
+  SELECT *, row_number() OVER (PARTITION BY pair ORDER BY b) AS place FROM (
+    SELECT pair, min(a_item) AS a, min(b_item) AS b, count(*)::int AS length, same
+    FROM (SELECT *, a_item - row_number() OVER (PARTITION BY pair, same, b_item - a_item ORDER BY a_item) AS island
+      FROM matched JOIN shifted USING (pair)) matched
+    GROUP BY pair, same, b_item - a_item, island
+  ) block
+)
+SELECT 'counts' AS what, count(*) FILTER (WHERE kind = 0) AS added, count(*) FILTER (WHERE kind = 1) AS removed,
+  count(*) FILTER (WHERE kind = 2) AS changed, count(*) FILTER (WHERE kind = 3) AS moved, NULL::int AS kind,
+  NULL::int AS a_section, NULL::int AS a_item, NULL::int AS b_section, NULL::int AS b_item, NULL::bytea AS bytes
+FROM changes
+UNION ALL SELECT 'differing', NULL, NULL, NULL, NULL, chunk, a_section, NULL, b_section, NULL,
+  string_agg(int4send(start) || int4send(length), '' ORDER BY start)
+FROM (SELECT *, (row_number() OVER (PARTITION BY pair ORDER BY start) / ${BLOCKS_PER_ROW})::int AS chunk FROM differing) differing
+  JOIN pairs USING (pair) GROUP BY b_section, a_section, chunk
+UNION ALL SELECT 'blocks', NULL, NULL, NULL, NULL, chunk, a_section, NULL, b_section, NULL,
+  string_agg(int4send(a) || int4send(b) || int4send(length) || int4send(place::int - 1) || int4send(same::int), '' ORDER BY a)
+FROM (SELECT *, (row_number() OVER (PARTITION BY pair ORDER BY a) / ${BLOCKS_PER_ROW})::int AS chunk FROM blocks) blocks
+  JOIN pairs USING (pair) GROUP BY b_section, a_section, chunk
+UNION ALL (SELECT 'entry', NULL, NULL, NULL, NULL, kind, a_section, a_item, b_section, b_item, NULL FROM changes
+  WHERE ($3::int = -1 OR kind = $3)
+    AND (kind, CASE WHEN kind = 1 THEN a_section ELSE b_section END, coalesce(b_item, a_item)) > ($4::int, $5::int, $6::int)
+  ORDER BY kind, CASE WHEN kind = 1 THEN a_section ELSE b_section END, coalesce(b_item, a_item) LIMIT $7)`;
+
+type Side = 'a' | 'b';
+
+/** The ranges of the sections of a side, and one without a part behind the last of each. */
+function rangesOfSide(side: Side): string {
+  return `
+  SELECT pair, range.n, range.part_id, range.start, range.first - range.start AS shift
+  FROM pairs JOIN sections s ON s.id = pairs.${side}_section_id
+    CROSS JOIN LATERAL unnest(s.part_ids, s.starts, s.firsts) WITH ORDINALITY AS range (part_id, start, first, n)
+  UNION ALL SELECT pair, cardinality(s.part_ids) + 1, NULL, s.item_count, NULL FROM pairs JOIN sections s ON s.id = pairs.${side}_section_id
+`;
+}
+
+/** A subquery for the items in spans of a side. @param condition on `spans` */
+function itemsOfSide(side: Side, condition: string): string {
+  const hashed = `'sha256 ' || encode(sha256(convert_to(item_id, 'UTF8')), 'hex')`;
+  return `(SELECT pair, ordinal - ${side}_shift AS item, hash, id, span
+    FROM (SELECT * FROM spans WHERE ${side}_part IS NOT NULL AND ${condition} OFFSET 0) span CROSS JOIN LATERAL (
+      SELECT ordinal, item_hash AS hash,
+        CASE WHEN octet_length(item_id) > ${MAX_ID_BYTES} THEN ${hashed} ELSE item_id END COLLATE "C" AS id
+      FROM items i WHERE i.part_id = ${side}_part AND i.ordinal >= start + ${side}_shift AND i.ordinal < stop + ${side}_shift OFFSET 0
+    ) i)`;
+}
+
+/**
+ * The placed items of a side, with their ids where those are unique. The others get a key that the other side lacks: a FULL JOIN
+ * would compare all rows whose keys are null with one another.
+ */
+function withUniqueId(side: Side): string {
+  return `(SELECT placed.pair, item, ${side}_span AS span, ${side}_hash AS hash,
+      CASE WHEN taken.id IS NULL AND ${side}_id IS NOT NULL THEN ${side}_id ELSE '${side}' || item END AS id
+    FROM placed LEFT JOIN taken ON taken.pair = placed.pair AND taken.id = ${side}_id WHERE ${side}_hash IS NOT NULL)`;
+}
+
+/** The items of a side that an earlier step has left, equal ones numbered. */
+function numbered(side: Side, step: string, columns: string, equal: string, order: string): string {
+  return `(SELECT ${columns}, ${side}_item AS item, ${side}_span AS span, row_number() OVER (PARTITION BY ${equal} ORDER BY ${order}) AS n
+    FROM ${step} WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL)`;
+}
+
+/** What is left of a side, with the hash of its prompt where the other side has something left as well. */
+function withPrompt(side: Side): string {
+  return `(SELECT pair, item, prompt, row_number() OVER (PARTITION BY pair, prompt ORDER BY item) AS n FROM (
+    SELECT ${side}_pair AS pair, ${side}_item AS item, coalesce(prompt, convert_to('${side}' || ${side}_item, 'UTF8')) AS prompt
+    FROM (SELECT ${side}_pair, ${side}_item, ${side}_part, ${side}_item + ${side}_shift AS ${side}_ordinal, unpaired.pair IS NOT NULL AS is_read
+        FROM across JOIN spans ON span = ${side}_span LEFT JOIN unpaired ON unpaired.pair = ${side}_pair
+        WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL ORDER BY ${side}_pair, ${side}_item OFFSET 0) remaining
+      LEFT JOIN LATERAL (SELECT ${PROMPT} AS prompt FROM items i
+        WHERE is_read AND i.part_id = ${side}_part AND i.ordinal = ${side}_ordinal OFFSET 0) stored ON true
+  ) remaining)`;
+}
