@@ -65,7 +65,7 @@ it.skipIf(process.platform !== 'linux')(
     const id = await upload(5);
     const other = await upload(2);
     // less is no less too large, and sooner written
-    await plant(id, 'assets', times(560_000_000, 100_000_000), 'items.order_index = 2');
+    await plant(id, 'assets', times(560_000_000, 100_000_000), 'items.ordinal = 2');
     const outcomes: string[] = [];
     const ended: unknown[] = [];
     const peak = await peakRssDuring(async () => {
