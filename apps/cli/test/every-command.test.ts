@@ -206,6 +206,22 @@ const LINES_OF_COMMANDS: readonly Line[] = [
     error: 'dataset_not_found',
   },
   {
+    command: 'versions',
+    done: () => ['first'],
+    prints: /"source":"upload".*"total":1/,
+    failed: () => ['first@1'],
+    exitCode: 2,
+    error: 'usage',
+  },
+  {
+    command: 'restore',
+    done: () => ['first', '1'],
+    prints: /"version":1,.*"change":\{"added":0/,
+    failed: () => ['first', '2'],
+    exitCode: 1,
+    error: 'version_not_found',
+  },
+  {
     command: 'export',
     done: () => ['first', '--output', at('exported.pkg.zip')],
     prints: /"bytes":\d+/,

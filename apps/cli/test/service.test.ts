@@ -55,7 +55,9 @@ describe('datasets', () => {
     expect((await done<{ data: { id: string }[] }>('list', '--limit', '1')).data).toMatchObject([
       { id: other },
     ]);
-    expect((await text(['list'])).stdout).toMatch(/^id +name +items +created\n[-0-9a-f]{36} +second +3 /);
+    expect((await text(['list'])).stdout).toMatch(
+      /^id +name +handle +items +created\n[-0-9a-f]{36} +second +3 /,
+    );
     expect(await done('show', 'first')).toMatchObject({ id, name: 'first', item_count: 2 });
     expect((await text(['items', 'first'])).stdout).toBe(LINES);
 

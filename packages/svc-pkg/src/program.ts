@@ -9,7 +9,9 @@ import { addDiffCommand } from './commands/datasets/diff.ts';
 import { addItemsCommand } from './commands/datasets/items.ts';
 import { addListCommand } from './commands/datasets/list.ts';
 import { addRenameCommand } from './commands/datasets/rename.ts';
+import { addRestoreCommand } from './commands/datasets/restore.ts';
 import { addShowCommand } from './commands/datasets/show.ts';
+import { addVersionsCommand } from './commands/datasets/versions.ts';
 import { withExamples } from './commands/define-command.ts';
 import { addExportCommand } from './commands/export.ts';
 import { addHashCommand } from './commands/hash.ts';
@@ -85,6 +87,8 @@ export function createProgram(
   addShowCommand(program, cli);
   addItemsCommand(program, cli);
   addDiffCommand(program, cli);
+  addVersionsCommand(program, cli);
+  addRestoreCommand(program, cli);
   addRenameCommand(program, cli);
   addDeleteCommand(program, cli);
   program.commandsGroup('Runs:');
@@ -247,6 +251,7 @@ const NEXT_COMMANDS: Readonly<Record<string, (file: string) => string>> = {
   service_unreachable: () => 'Another service: --api-url <url>, or svc-pkg login --api-url <url>',
   unauthenticated: () => 'Store a key: svc-pkg login',
   dataset_not_found: () => 'The datasets that there are: svc-pkg list',
+  version_not_found: () => 'The versions that there are: svc-pkg versions <dataset>',
   run_not_found: () => 'The runs that there are: svc-pkg runs',
   job_not_found: () => 'The jobs and runs that there are: svc-pkg jobs, svc-pkg runs',
   mapping_required: (file) => `Its columns: svc-pkg preview ${printableValue(file)}`,

@@ -97,6 +97,9 @@ export const problem = (
 export const DATASET = {
   id: '7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d',
   name: 'sample',
+  handle: null,
+  version: 1,
+  version_count: 1,
   description: null,
   notes: null,
   version_hash: 'ab'.repeat(32),

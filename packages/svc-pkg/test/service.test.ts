@@ -34,7 +34,7 @@ describe('upload', () => {
     ]);
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
     expect(outcome.stdout).toBe(
-      `dataset       ${DATASET.id}\nname          sample\nversion hash  ${DATASET.version_hash}\nitems         2 in 1 section\nassets        0\n`,
+      `dataset       ${DATASET.id}\nname          sample\nversion       1\nversion hash  ${DATASET.version_hash}\nitems         2 in 1 section\nassets        0\n`,
     );
     const [request] = service.requests;
     expect(Number(request!.headers['content-length'])).toBe(request!.body.byteLength);

@@ -4,7 +4,8 @@ import { svcPkg } from './run-svc-pkg.ts';
 
 const COMMANDS = [
   ...['convert', 'pack', 'check', 'inspect', 'hash', 'seal'],
-  ...['export', 'upload', 'import-hub', 'preview', 'list', 'show', 'items', 'diff', 'rename', 'delete'],
+  ...['export', 'upload', 'import-hub', 'preview', 'list', 'show', 'items', 'diff', 'versions', 'restore'],
+  ...['rename', 'delete'],
   ...[
     'run',
     'runs',

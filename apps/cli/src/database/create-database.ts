@@ -19,7 +19,7 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
       });
     },
 
-    async openExport(url, { dataset, runId, signal }) {
+    async openExport(url, { dataset, version: named, runId, signal }) {
       const [{ createStore }, { exportPackage }] = await Promise.all([
         import('@svc/store'),
         import('@svc/flows'),
@@ -27,15 +27,16 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
       const assetStore = await assetStoreOf(env);
       const store = createStore({ url, assetStore, poolSize: 2, maxItemBytes: MAX_ITEM_BYTES });
       try {
-        const datasetId = await findStored(store, dataset);
-        const open = await store.datasets.open(datasetId, { signal });
+        const found = await findStored(store, dataset);
+        const { id: datasetId, version } = await store.datasets.resolve(found, named, signal);
+        const open = await store.datasets.open(datasetId, { version, runId, signal });
         try {
-          const found = await exportPackage(open, { runId, signal, secrets: secretsOf(url, env) });
+          const exported = await exportPackage(open, { runId, signal, secrets: secretsOf(url, env) });
           return {
             datasetId,
-            fileName: found.fileName,
+            fileName: exported.fileName,
             byteLength: null,
-            body: found.bytes(),
+            body: exported.bytes(),
             async [Symbol.asyncDispose]() {
               await open[Symbol.asyncDispose]();
               await store.close();
@@ -67,11 +68,17 @@ async function assetStoreOf(
   }
 }
 
-async function findStored(store: Store, idOrName: string): Promise<string> {
-  if (isDatasetId(idOrName)) return idOrName;
-  const { data } = await store.datasets.list({ name: idOrName, limit: 100 });
+/** The id of the dataset with this id, handle or unique name, in this order. */
+async function findStored(store: Store, named: string): Promise<string> {
+  if (isDatasetId(named)) return named;
+  try {
+    return (await store.datasets.resolve(named)).id;
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== 'dataset_not_found') throw error;
+  }
+  const { data } = await store.datasets.list({ name: named, limit: 100 });
   return onlyOne(
-    idOrName,
+    named,
     data.map(({ id }) => id),
   );
 }

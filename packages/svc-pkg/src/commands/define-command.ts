@@ -31,6 +31,16 @@ export function withServiceOptions(command: Command): Command {
     );
 }
 
+/** Adds the options of commands that make a version. */
+export function withChangeOptions(command: Command): Command {
+  return command
+    .option('-m, --message <text>', 'what the history says of the change')
+    .option(
+      '--if-match <hash>',
+      'change nothing unless this is the version hash of the newest version (default: change the newest, whichever it is)',
+    );
+}
+
 /** Adds the options of commands that make the service read the hub. */
 export function withHubOptions(command: Command): Command {
   return command

@@ -9,6 +9,7 @@ import { showProgress } from '../output/progress.ts';
 import { refuseTerminal } from '../output/write-data.ts';
 import { writeText } from '../output/write-text.ts';
 import type { Download } from '../package/download.ts';
+import { parseDatasetReference, VERSION_ARGUMENT } from '../service/dataset-reference.ts';
 import { downloadExport } from '../service/download-export.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';
 import { formatBytes } from '../text/format-bytes.ts';
@@ -31,7 +32,7 @@ export function addExportCommand(program: Command, cli: Cli): void {
     .description(
       'Writes a dataset as a package. The file appears under its name only when it is ' + 'complete.',
     )
-    .argument('<dataset>', 'id of the dataset, or its name if it is unique')
+    .argument('<dataset>', VERSION_ARGUMENT)
     .option(
       '--run <id>',
       'include this run of the dataset: its configuration without secrets, and its results',
@@ -51,6 +52,7 @@ export function addExportCommand(program: Command, cli: Cli): void {
   withServiceOptions(command);
   withExamples(command, [
     'svc-pkg export GSM8K',
+    'svc-pkg export GSM8K@3 --output before-the-corrections.pkg.zip',
     'svc-pkg export 7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --run 0b9f... --output with-run.pkg.zip',
     'svc-pkg export GSM8K --output - | ssh backup "cat > gsm8k.pkg.zip"',
     ...(cli.database === null
@@ -82,7 +84,11 @@ function openDownload(cli: Cli, dataset: string, options: Options): Promise<Down
     return downloadExport(openService(cli, options), dataset, options.run);
   }
   const url = databaseUrl(cli, options.databaseUrl);
-  return database.openExport(url, { dataset, runId: options.run, signal: cli.signal });
+  return database.openExport(url, {
+    ...parseDatasetReference(dataset),
+    runId: options.run,
+    signal: cli.signal,
+  });
 }
 
 async function writeToFile(cli: Cli, download: Download, options: Options): Promise<void> {

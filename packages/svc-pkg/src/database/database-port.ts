@@ -1,16 +1,18 @@
 import type { Download } from '../package/download.ts';
+import type { DatasetReference } from '../service/dataset-reference.ts';
 
 /** What commands need of a database. */
 export interface DatabasePort {
   /** Migrates the database to this version; returns the names of the applied migrations. */
   migrate(url: string): Promise<{ readonly applied: readonly string[] }>;
   /**
-   * Opens the export of a dataset and one of its runs. `dataset` is an id or a unique name.
+   * Opens the export of a dataset and one of its runs. `dataset` is an id, a handle or a unique name, `version` a
+   * number or digits of a version hash.
    *
-   * @throws StoreError `dataset_not_found`, `run_not_found`, `unavailable`; CliError `dataset_ambiguous`
+   * @throws StoreError `dataset_not_found`, `version_not_found`, `ambiguous_version`, `run_not_found`, `unavailable`; CliError `dataset_ambiguous`
    */
   openExport(
     url: string,
-    request: { readonly dataset: string; readonly runId: string | undefined; readonly signal: AbortSignal },
+    request: DatasetReference & { readonly runId: string | undefined; readonly signal: AbortSignal },
   ): Promise<Download>;
 }

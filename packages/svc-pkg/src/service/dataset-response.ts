@@ -14,6 +14,8 @@ function datasetText(dataset: DatasetSummary): string {
   return formatFacts([
     ['dataset', dataset.id],
     ['name', printableValue(dataset.name)],
+    ['handle', dataset.handle],
+    ['version', dataset.version],
     ['version hash', dataset.version_hash],
     ['items', `${dataset.item_count} in ${countOf(dataset.section_count, 'section')}`],
     ['assets', dataset.asset_count],

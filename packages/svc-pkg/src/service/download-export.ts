@@ -1,24 +1,24 @@
 import type { Download } from '../package/download.ts';
 import { attachmentName } from './attachment-name.ts';
 import type { ServiceClient } from './client/service-client.ts';
-import { findDataset } from './find-dataset.ts';
+import { findVersion } from './find-dataset.ts';
 
 /**
- * Opens the export of a dataset of a service and of one of its runs.
+ * Opens the export of a version of a dataset of a service and of one of its runs.
  *
- * @param idOrName the id of the dataset, or a unique name
- * @throws as `findDataset`
+ * @param dataset id, handle or unique name of the dataset, perhaps with `@version`
+ * @throws as `findVersion`
  */
 export async function downloadExport(
   service: ServiceClient,
-  idOrName: string,
+  dataset: string,
   runId: string | undefined,
 ): Promise<Download> {
-  const datasetId = await findDataset(service, idOrName);
+  const { id: datasetId, version } = await findVersion(service, dataset);
   const { headers, body } = await service.send({
     method: 'GET',
     path: `/datasets/${encodeURIComponent(datasetId)}/export`,
-    query: { run_id: runId },
+    query: { run_id: runId, version },
     headers: { accept: 'application/zip, application/json;q=0.5' },
   });
   const byteLength = Number(headers['content-length'] ?? Number.NaN);

@@ -1,8 +1,11 @@
 import { CliError } from '../errors/cli-error.ts';
 import { listPages } from './client/list-pages.ts';
 import type { ServiceClient } from './client/service-client.ts';
+import { ServiceError } from './client/service-error.ts';
+import { parseDatasetReference } from './dataset-reference.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const HANDLE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$/;
 
 /** Whether a text is the id of a dataset. */
 export const isDatasetId = (text: string): boolean => UUID.test(text);
@@ -10,36 +13,63 @@ export const isDatasetId = (text: string): boolean => UUID.test(text);
 /** An error for an ambiguous name lists this many ids. */
 const MAX_LISTED = 5;
 
-/**
- * The id of the dataset with this id or this unique name.
- *
- * @throws CliError `dataset_not_found`, `dataset_ambiguous`, `bad_response`; as `ServiceClient.send`
- */
-export async function findDataset(service: ServiceClient, idOrName: string): Promise<string> {
-  if (isDatasetId(idOrName)) return idOrName;
-  const { data } = await listPages(100, (page) =>
-    service.api.GET('/datasets', { params: { query: { name: idOrName, ...page } } }),
-  );
-  const ids = data.map((dataset: { readonly id?: unknown } | null) => String(dataset?.id));
-  // Ids become part of file names.
-  if (!ids.every(isDatasetId))
-    throw new CliError('bad_response', `${service.url}/datasets returned an id that is not a UUID`);
-  return onlyOne(idOrName, ids);
-}
-
-/** A version of a dataset. */
-export interface NamedVersion {
+/** A dataset of a service, and perhaps one of its versions. */
+export interface FoundVersion {
   readonly id: string;
-  /** Its number, or the beginning of its hash; undefined for the newest. */
+  /** Number, or digits of a version hash; undefined for the newest. */
   readonly version: string | undefined;
 }
 
-const VERSION = /^(.+)@([1-9]\d{0,8}|[0-9a-f]{8,64})$/s;
+/**
+ * Finds the dataset of `dataset@version` by its id, its handle or its unique name, in this order.
+ *
+ * @throws CliError `dataset_not_found`, `dataset_ambiguous`, `bad_response`; as `ServiceClient.send`
+ */
+export async function findVersion(service: ServiceClient, reference: string): Promise<FoundVersion> {
+  const { dataset, version } = parseDatasetReference(reference);
+  if (isDatasetId(dataset)) return { id: dataset, version };
+  const id = (await findHandle(service, dataset)) ?? (await findName(service, dataset));
+  return { id, version };
+}
 
-/** The version of a dataset that `<id or name>` or `<id or name>@<version>` names. @throws as {@link findDataset} */
-export async function findVersion(service: ServiceClient, text: string): Promise<NamedVersion> {
-  const [, name = text, version] = VERSION.exec(text) ?? [];
-  return { id: await findDataset(service, name), version };
+/**
+ * The id of a dataset, for what concerns all of its versions.
+ *
+ * @throws CliError `usage` for a reference with a version; as `findVersion`
+ */
+export async function findDataset(service: ServiceClient, reference: string): Promise<string> {
+  const { version } = parseDatasetReference(reference);
+  if (version === undefined) return (await findVersion(service, reference)).id;
+  throw new CliError(
+    'usage',
+    `This concerns a dataset with all of its versions: leave @${version} out, or use the id of the dataset`,
+  );
+}
+
+async function findHandle(service: ServiceClient, handle: string): Promise<string | undefined> {
+  if (!HANDLE.test(handle)) return undefined;
+  const params = { path: { id: handle } };
+  try {
+    const { value } = await service.read(service.api.GET('/datasets/{id}', { params }));
+    return checkId(service, value?.id);
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+async function findName(service: ServiceClient, name: string): Promise<string> {
+  const { data } = await listPages(100, (page) =>
+    service.api.GET('/datasets', { params: { query: { name, ...page } } }),
+  );
+  const ids = data.map((dataset: { readonly id?: unknown } | null) => checkId(service, dataset?.id));
+  return onlyOne(name, ids);
+}
+
+/** Ids become part of file names. */
+function checkId({ url }: ServiceClient, id: unknown): string {
+  if (typeof id === 'string' && isDatasetId(id)) return id;
+  throw new CliError('bad_response', `${url}/datasets returned an id that is not a UUID`);
 }
 
 /** The only dataset with a name. */

@@ -3,6 +3,7 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { printResult } from '../../output/print-result.ts';
+import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { findVersion } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { formatTable } from '../../text/format-table.ts';
@@ -27,7 +28,7 @@ export function addDiffCommand(program: Command, cli: Cli): void {
     .description(
       'Shows which items the other dataset adds, removes, changes and moves. A version is its number or the beginning of its hash.',
     )
-    .argument('<dataset>', 'id of a dataset, or its name if it is unique; with `@version` not the newest')
+    .argument('<dataset>', VERSION_ARGUMENT)
     .argument('<other>', 'the other dataset or version')
     .addOption(new Option('--only <kind>', 'list differences of this kind').choices(KINDS))
     .addOption(countOption('--limit <count>', 'how many changes to list', 1, 100_000, 100))

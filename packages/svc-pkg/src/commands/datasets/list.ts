@@ -32,6 +32,7 @@ export function addListCommand(program: Command, cli: Cli): void {
       await printListing(cli, listing, {
         id: ({ id }) => id,
         name: ({ name }) => name,
+        handle: ({ handle }) => handle,
         items: (dataset) => dataset.item_count,
         created: (dataset) => dataset.created_at,
       });

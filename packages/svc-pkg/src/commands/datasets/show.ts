@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
+import { given } from '../../given.ts';
 import { printResult } from '../../output/print-result.ts';
+import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { datasetResult } from '../../service/dataset-response.ts';
-import { findDataset } from '../../service/find-dataset.ts';
+import { findVersion } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
@@ -14,13 +16,14 @@ export function addShowCommand(program: Command, cli: Cli): void {
     .description(
       'Shows the name, hash and counts of a dataset; with --json, all that the service knows of it.',
     )
-    .argument('<dataset>', 'id of the dataset, or its name if it is unique')
+    .argument('<dataset>', VERSION_ARGUMENT)
     .action(async (dataset: string, options: ServiceOptions) => {
       const service = openService(cli, options);
-      const id = await findDataset(service, dataset);
-      const reply = service.api.GET('/datasets/{id}', { params: { path: { id } } });
+      const { id, version } = await findVersion(service, dataset);
+      const params = { path: { id }, query: given({ version }) };
+      const reply = service.api.GET('/datasets/{id}', { params });
       await printResult(cli, datasetResult(await service.read(reply)));
     });
   withServiceOptions(command);
-  withExamples(command, ['svc-pkg show GSM8K']);
+  withExamples(command, ['svc-pkg show GSM8K', 'svc-pkg show GSM8K@3']);
 }

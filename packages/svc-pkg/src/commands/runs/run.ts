@@ -6,7 +6,8 @@ import { given } from '../../given.ts';
 import { printHint } from '../../output/print-hint.ts';
 import { printResult } from '../../output/print-result.ts';
 import { repeatLost } from '../../service/client/repeat-lost.ts';
-import { findDataset } from '../../service/find-dataset.ts';
+import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
+import { findVersion } from '../../service/find-dataset.ts';
 import { withConfigOptions } from '../../service/runs/config-options.ts';
 import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
 import { type RunConfigOptions, readRunConfig } from '../../service/runs/run-config.ts';
@@ -28,7 +29,7 @@ export function addRunCommand(program: Command, cli: Cli): void {
     .description(
       'Starts a run of a dataset and follows it to its end. The run goes on in the service if you interrupt this command.',
     )
-    .argument('<dataset>', 'id of the dataset, or its name if it is unique')
+    .argument('<dataset>', VERSION_ARGUMENT)
     .option('--config <file>', 'JSON file with the configuration, - for standard input')
     .option('--model <model>', 'model of a chat-completions API')
     .option('--base-url <url>', 'URL of that API')
@@ -42,10 +43,11 @@ export function addRunCommand(program: Command, cli: Cli): void {
     .action(async (dataset: string, options: Options) => {
       const config = await readRunConfig(cli, options);
       const service = openService(cli, options);
+      const { id, version } = await findVersion(service, dataset);
       const body: RunRequest = {
-        dataset_id: await findDataset(service, dataset),
+        dataset_id: id,
         config: config as RunRequest['config'],
-        ...given({ name: options.name }),
+        ...given({ name: options.name, version }),
       };
       const request = { body, bodySerializer: canonicalJson };
       if (options.dryRun) {
@@ -67,7 +69,7 @@ export function addRunCommand(program: Command, cli: Cli): void {
     'svc-pkg run GSM8K --set provider.type=echo',
     'svc-pkg run GSM8K --model gpt-5 --base-url https://api.openai.com/v1 \\\n' +
       '      --set provider.api_key_env=SVC_PROVIDER_OPENAI',
-    'svc-pkg run GSM8K --config run.json --no-wait',
+    'svc-pkg run GSM8K@3 --config run.json --no-wait',
     'svc-pkg run GSM8K --config run.json --max-failed 5 --min-score 0.8',
   ]);
 }

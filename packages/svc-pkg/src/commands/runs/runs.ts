@@ -30,7 +30,7 @@ export function addRunsCommand(program: Command, cli: Cli): void {
     .command('runs')
     .summary('list the runs of a service')
     .description('Lists the runs of a service, newest first.')
-    .option('--dataset <dataset>', 'only runs of this dataset: its id, or its name if it is unique')
+    .option('--dataset <dataset>', 'only runs of this dataset: its id or handle, or its name if it is unique')
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
     .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
     .action(async ({ dataset, status, limit, ...options }: Options) => {
@@ -43,6 +43,7 @@ export function addRunsCommand(program: Command, cli: Cli): void {
       await printListing(cli, listing, {
         id: ({ id }) => id,
         name: ({ name }) => name,
+        version: (run) => run.dataset_version,
         status: ({ status }) => status,
         done: ({ counts }) => `${counts.done}/${counts.total}`,
         mean: ({ scores }) => rounded(scores.mean),

@@ -3,7 +3,8 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { printResult } from '../../output/print-result.ts';
-import { findDataset, isDatasetId } from '../../service/find-dataset.ts';
+import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
+import { type FoundVersion, findVersion } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
@@ -20,12 +21,12 @@ export function addOpenCommand(program: Command, cli: Cli): void {
     .description(
       'Opens the console at its list of datasets, at a dataset or at a run, and prints its address.',
     )
-    .argument('[dataset]', 'id of the dataset, or its name if it is unique')
+    .argument('[dataset]', VERSION_ARGUMENT)
     .option('--run <id>', 'open this run')
     .option('--print', 'only print the address')
     .action(async (dataset: string | undefined, { run, print, ...options }: Options) => {
       const service = openService(cli, options);
-      const address = `${service.url}/console${await pathOf(dataset, run, (name) => findDataset(service, name))}`;
+      const address = `${service.url}/console${await pathOf(dataset, run, (named) => findVersion(service, named))}`;
       await printResult(cli, { text: () => `${address}\n`, json: () => jsonText({ url: address }) });
       if (!print && !cli.json) openBrowser(cli, address);
     });
@@ -36,11 +37,12 @@ export function addOpenCommand(program: Command, cli: Cli): void {
 async function pathOf(
   dataset: string | undefined,
   run: string | undefined,
-  find: (name: string) => Promise<string>,
+  find: (reference: string) => Promise<FoundVersion>,
 ): Promise<string> {
   if (run !== undefined) return `/runs/${encodeURIComponent(run)}`;
   if (dataset === undefined) return '/datasets';
-  return `/datasets/${isDatasetId(dataset) ? dataset : await find(dataset)}`;
+  const { id, version } = await find(dataset);
+  return `/datasets/${id}${version === undefined ? '' : `?version=${version}`}`;
 }
 
 /** The program of each platform that opens an address in the user's browser. */

@@ -48,6 +48,7 @@ function runText(run: Run): string {
     ['run', run.id],
     ['name', run.name && printableValue(run.name)],
     ['dataset', run.dataset_id],
+    ['version', run.dataset_version],
     ['status', run.status],
     ['done', `${counts.done} of ${counts.total}`],
     ['failed', counts.failed],
