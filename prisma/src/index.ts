@@ -26,6 +26,7 @@ export { DiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
 export type {
   ChangedDraft,
   DatasetDraft,
+  DraftChange,
   DraftCommit,
   DraftContent,
   DraftOptions,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importItems, writeSections } from '../../../prisma/test/import-items.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { makePackage, uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 let api: TestApi;
@@ -236,5 +237,372 @@ describe('the history', () => {
     expect((await restore({}, { 'If-Match': 'abc' })).status).toBe(400);
     expect((await call(`/datasets/${id}`)).body.version).toBe(2);
     expect((await restore({ message: '🙂'.repeat(1000) })).status).toBe(201);
+  });
+});
+
+const post = (
+  id: string,
+  query: string,
+  body: string | FormData,
+  headers: Record<string, string> = {},
+): Promise<Answer> =>
+  call(`/datasets/${id}/items?${query}`, {
+    method: 'POST',
+    headers: typeof body === 'string' ? { 'content-type': 'application/jsonl', ...headers } : headers,
+    body,
+  });
+
+const formOf = (files: Record<string, string>, fields: Record<string, string> = {}): FormData => {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.set(name, value);
+  for (const [name, content] of Object.entries(files)) form.append('file', new Blob([content]), name);
+  return form;
+};
+
+const textOf = async (id: string, query = ''): Promise<string> =>
+  (await call(`/datasets/${id}/items.jsonl${query}`)).body;
+
+/** What must hold after a request that was refused. */
+async function expectUnchanged(id: string, work: () => Promise<unknown>): Promise<void> {
+  const before = await call(`/datasets/${id}`);
+  const items = await textOf(id);
+  await work();
+  expect((await call(`/datasets/${id}`)).body).toEqual(before.body);
+  expect(await textOf(id)).toBe(items);
+}
+
+describe('POST /datasets/{id}/items', () => {
+  it('appends, upserts and replaces lines of items', async () => {
+    const id = await dataset([item(1), item(2)]);
+    const appended = await post(id, 'mode=append&message=more', lines(item(3)));
+    expect(appended).toMatchObject({
+      status: 201,
+      body: { id, version: 2, item_count: 3, change: { added: 1, changed: 0, removed: 0, moved: 0 } },
+    });
+    expect(appended.headers.get('location')).toBe(`/datasets/${id}?version=2`);
+    const upserted = await post(id, 'mode=upsert', lines(item(2, 'new'), item(4)), {
+      'X-Version-Message': 'caf%C3%A9',
+    });
+    expect(upserted).toMatchObject({ status: 201, body: { version: 3, change: { added: 1, changed: 1 } } });
+    expect(await textOf(id)).toBe(lines(item(1), item(2, 'new'), item(3), item(4)));
+    const again = await post(id, 'mode=upsert', lines(item(4)));
+    expect(again).toMatchObject({ status: 200, body: { version: 3, change: { added: 0, changed: 0 } } });
+    const replaced = await post(id, 'mode=replace', lines(item(9)));
+    expect(replaced).toMatchObject({ status: 201, body: { version: 4, item_count: 1 } });
+    expect(await textOf(id)).toBe(lines(item(9)));
+    expect(await textOf(id, '?version=1')).toBe(lines(item(1), item(2)));
+    const { data } = (await call(`/datasets/${id}/versions`)).body;
+    expect(data.map(({ source, message }: Body) => [source, message])).toEqual([
+      ['replace', null],
+      ['upsert', 'café'],
+      ['append', 'more'],
+      ['upload', null],
+    ]);
+    const fresh = await call('/datasets/upload', {
+      method: 'POST',
+      body: formOf({ 'a.jsonl': lines(item(9)) }),
+    });
+    expect(fresh.body.version_hash).toBe(replaced.body.version_hash);
+  });
+
+  it('takes tables, several files and packages as uploads do', async () => {
+    const id = await dataset([item(1)]);
+    const mapping = JSON.stringify({ prompt_column: 'q' });
+    const table = formOf({ 'a.csv': 'q\none\ntwo\n' }, { mapping, message: 'rows', name: 'other' });
+    expect(await post(id, 'mode=append', table)).toMatchObject({
+      status: 201,
+      body: { name: 'a dataset', sections: [{ name: 'default', item_count: 3 }] },
+    });
+    const files = formOf({ 'x.jsonl': lines(item(5)), 'default.jsonl': lines(item(6)) });
+    expect((await post(id, 'mode=append', files)).body.sections).toMatchObject([
+      { name: 'default', item_count: 4 },
+      { name: 'x', item_count: 1 },
+    ]);
+    const pkg = await makePackage({ 'sections/x.jsonl': lines(item(7)) });
+    expect((await post(id, 'mode=append', uploadForm(pkg))).body.sections).toMatchObject([
+      { name: 'default', item_count: 4 },
+      { name: 'x', item_count: 2 },
+    ]);
+    // Of several sections, a body without one goes to that which is named, else to `default`.
+    expect((await post(id, 'mode=append&section=y', lines(item(8)))).body.sections).toMatchObject([
+      { name: 'default', item_count: 4 },
+      { name: 'x', item_count: 2 },
+      { name: 'y', item_count: 1 },
+    ]);
+    expect((await post(id, 'mode=append&section=y', uploadForm(pkg))).body.detail).toContain('section');
+    expect((await call(`/datasets/${id}/versions?limit=100`)).body.data[3].message).toBe('rows');
+  });
+
+  it('says what a change would do, and stores nothing', async () => {
+    const id = await dataset([item(1)]);
+    await expectUnchanged(id, async () => {
+      const dry = await post(id, 'mode=append&dry_run=true', lines(item(2)));
+      expect(dry).toMatchObject({ status: 200, body: { change: { added: 1 }, errors: [], item_count: 1 } });
+      const checked = await call(`/datasets/${id}/items/check?mode=append`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/jsonl' },
+        body: lines(item(2)),
+      });
+      expect(checked.body).toEqual(dry.body);
+      expect((await post(id, 'mode=append&dry_run=true', '[]\n{}\n')).body).toMatchObject({
+        version_hash: null,
+        errors: [{ line: 1 }],
+        errors_total: 1,
+      });
+      expect(dry.body.version_hash).not.toBe((await call(`/datasets/${id}`)).body.version_hash);
+    });
+  });
+
+  it('refuses what is wrong, and stores nothing', async () => {
+    const id = await dataset([item(1), item(1, 'again')]);
+    const { version_hash: hash } = (await call(`/datasets/${id}`)).body;
+    await expectUnchanged(id, async () => {
+      const codeOf = async (query: string, body: string | FormData, headers = {}): Promise<unknown[]> => {
+        const { status, body: problem } = await post(id, query, body, headers);
+        return [status, problem.code];
+      };
+      expect(await codeOf('', lines(item(1)))).toEqual([400, 'invalid_request']);
+      expect(await codeOf('mode=merge', lines(item(1)))).toEqual([400, 'invalid_request']);
+      expect(await codeOf('mode=upsert', lines(item(1)))).toEqual([400, 'ambiguous_id']);
+      expect(await codeOf('mode=upsert', lines(item(2), item(2)))).toEqual([400, 'ambiguous_id']);
+      expect(await codeOf('mode=upsert', '{}\n')).toEqual([400, 'ambiguous_id']);
+      expect(await codeOf('mode=append', '{"id":\n')).toEqual([400, 'invalid_json']);
+      expect(await codeOf('mode=append', '')).toEqual([400, 'unsupported_file']);
+      const stale = hash.replaceAll(/./g, 'a');
+      expect(await codeOf('mode=append', lines(item(3)), { 'If-Match': `"${stale}"` })).toEqual([
+        412,
+        'version_changed',
+      ]);
+      expect(
+        await codeOf('mode=append', formOf({ 'a.jsonl': lines(item(3)) }, { message: 'x'.repeat(1001) })),
+      ).toEqual([400, 'invalid_request']);
+      expect(await codeOf('mode=append', '{}', { 'content-type': 'text/plain' })).toEqual([
+        415,
+        'unsupported_media_type',
+      ]);
+      expect(await codeOf('mode=append', formOf({ 'a.csv': 'a,b\n1,2\n' }))).toEqual([
+        400,
+        'mapping_required',
+      ]);
+    });
+    const missing = await post('00000000-0000-4000-8000-000000000000', 'mode=append', lines(item(1)));
+    expect(missing).toMatchObject({ status: 404, body: { code: 'dataset_not_found' } });
+    expect((await post(id, 'mode=append', lines(item(3)), { 'If-Match': `"${hash}"` })).status).toBe(201);
+    expect(await api.stagedFiles()).toEqual([]);
+  });
+
+  it('answers a repeat with the same key as before, and changes once', async () => {
+    const id = await dataset([item(1)]);
+    const key = { 'Idempotency-Key': `k-${id}` };
+    const first = await post(id, 'mode=append', lines(item(2)), key);
+    expect(await post(id, 'mode=append', lines(item(2)), key)).toMatchObject({
+      status: 201,
+      body: first.body,
+    });
+    expect((await post(id, 'mode=append', lines(item(3)), key)).body.code).toBe('idempotency_key_reused');
+    expect((await post(id, 'mode=upsert', lines(item(2)), key)).body.code).toBe('idempotency_key_reused');
+    expect((await call(`/datasets/${id}`)).body.version).toBe(2);
+  });
+
+  it('keeps every append of two writers once', async () => {
+    const id = await dataset([item('a')]);
+    const write = async (writer: string): Promise<void> => {
+      for (let round = 0; round < 100; round++) {
+        const { status, body } = await post(id, 'mode=append', lines(item(`${writer}-${round}`)));
+        expect(status, JSON.stringify(body)).toBe(201);
+      }
+    };
+    await Promise.all([write('x'), write('y')]);
+    const ids = (await textOf(id))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id);
+    expect(ids).toHaveLength(201);
+    expect(new Set(ids).size).toBe(201);
+    expect((await call(`/datasets/${id}`)).body).toMatchObject({ version: 201, version_count: 201 });
+  }, 120_000);
+
+  it('counts and logs changes', async () => {
+    const id = await dataset([item(1)]);
+    const countOf = async (labels: string): Promise<number> => {
+      const text = await api.metrics.render();
+      return Number(
+        text
+          .split('\n')
+          .find((line) => line.includes(`changes_total{${labels}}`))
+          ?.split(' ')[1],
+      );
+    };
+    const before = await countOf('mode="upsert",outcome="succeeded"');
+    await post(id, 'mode=upsert', lines(item(2)));
+    await post(id, 'mode=upsert', lines(item(2)));
+    await post(id, 'mode=upsert', '{}\n');
+    expect(await countOf('mode="upsert",outcome="succeeded"')).toBe(before + 1);
+    const events = api.log().filter((line) => line['dataset_id'] === id);
+    expect(events.map(({ event, outcome }) => [event, outcome])).toEqual([
+      ['dataset.change.start', undefined],
+      ['dataset.change.finish', 'succeeded'],
+      ['dataset.change.start', undefined],
+      ['dataset.change.finish', 'unchanged'],
+      ['dataset.change.start', undefined],
+      ['dataset.change.fail', 'failed'],
+    ]);
+    expect(events[1]).toMatchObject({ mode: 'upsert', version: 2, added: 1, changed: 0 });
+    expect(events[5]).toMatchObject({ code: 'ambiguous_id' });
+  });
+
+  it('leaves runs and pages that began on their version', async () => {
+    const id = await dataset([item(1), item(2), item(3)]);
+    const { next_cursor: cursor } = (await call(`/datasets/${id}/items?limit=1`)).body.meta;
+    const run = (await send('POST', '/runs', { dataset_id: id, config: ECHO })).body;
+    const first = await call(`/datasets/${id}/export`);
+    await post(id, 'mode=replace', lines(item(7)));
+    expect(idsOf(await call(`/datasets/${id}/items?cursor=${cursor}`))).toEqual([2, 3]);
+    expect((await call(`/runs/${run.id}`)).body).toMatchObject({ dataset_version: 1, counts: { total: 3 } });
+    const etagOf = (answer: Answer): string | null => answer.headers.get('etag');
+    expect(etagOf(await call(`/datasets/${id}/export?version=1`))).toBe(etagOf(first));
+    expect(etagOf(await call(`/datasets/${id}/export`))).not.toBe(etagOf(first));
+  });
+});
+
+describe('PATCH /datasets/{id}/items', () => {
+  const edit = (id: string, body: object, headers = {}, query = ''): Promise<Answer> =>
+    send('PATCH', `/datasets/${id}/items${query}`, body, headers);
+
+  it('replaces and removes items by hash and id', async () => {
+    const id = await dataset([item(1), item(2), item('2'), item(3)]);
+    const { item_hash: hash } = (await call(`/datasets/${id}/items`)).body.data[0];
+    const edits = [
+      { item_hash: hash, item: { id: 1, inputs: { prompt: 'fixed' } } },
+      { item_id: '2', remove: true },
+      { item_id: 3, section: 'default', item: { id: 33, inputs: { prompt: 'p' } } },
+    ];
+    const dry = await edit(id, { edits }, {}, '?dry_run=true');
+    const done = await edit(id, { edits, message: 'typing errors' });
+    expect(done).toMatchObject({ status: 201, body: { version: 2, item_count: 3 } });
+    expect(dry.body.version_hash).toBe(done.body.version_hash);
+    expect(await textOf(id)).toBe(lines(item(1, 'fixed'), item(2), item(33, 'p')));
+    expect((await call(`/datasets/${id}/versions`)).body.data[0]).toMatchObject({
+      source: 'edit',
+      message: 'typing errors',
+    });
+    const all = [1, 2, 33].map((one) => ({ item_id: one, remove: true }));
+    expect((await edit(id, { edits: all })).body).toMatchObject({
+      item_count: 0,
+      sections: [{ name: 'default', item_count: 0 }],
+    });
+  });
+
+  it('refuses what is wrong, and stores nothing', async () => {
+    const id = await dataset([item(1), item(2), item(2)]);
+    const { item_hash: hash } = (await call(`/datasets/${id}/items`)).body.data[0];
+    const remove = (one: unknown): object => ({ item_id: one, remove: true });
+    await expectUnchanged(id, async () => {
+      const codeOf = async (edits: unknown, headers = {}): Promise<unknown[]> => {
+        const { status, body } = await edit(id, { edits }, headers);
+        return [status, body.code];
+      };
+      expect(await codeOf([remove(1), remove(9)])).toEqual([404, 'item_not_found']);
+      expect(await codeOf([remove('1')])).toEqual([404, 'item_not_found']);
+      expect(await codeOf([{ ...remove(1), section: 'none' }])).toEqual([404, 'item_not_found']);
+      expect(await codeOf([remove(2)])).toEqual([400, 'ambiguous_id']);
+      expect(await codeOf([remove(1), { item_hash: hash, remove: true }])).toEqual([400, 'ambiguous_id']);
+      expect(await codeOf([remove(1)], { 'If-Match': `"${'a'.repeat(64)}"` })).toEqual([
+        412,
+        'version_changed',
+      ]);
+      for (const wrong of [
+        [],
+        Array.from({ length: 1001 }, (_, index) => remove(index)),
+        [{ remove: true }],
+        [{ item_id: 1 }],
+        [{ item_id: 1, item_hash: hash, remove: true }],
+        [{ item_id: 1, item: {}, remove: true }],
+        [{ item_id: 1, item: [] }],
+      ])
+        expect(await codeOf(wrong)).toEqual([400, 'invalid_request']);
+      const faulty = await edit(id, { edits: [remove(1), { item_id: 1, item: { assets: 7 } }] });
+      expect(faulty).toMatchObject({ status: 400, body: { errors: [{ path: '/edits/1/item/assets' }] } });
+      const tooLarge = { item_id: 1, item: { inputs: { prompt: 'x'.repeat(64 * 1024 * 1024) } } };
+      expect(await codeOf([tooLarge])).toEqual([413, 'body_too_large']);
+    });
+  });
+});
+
+it('refuses an item that is longer than an item may be, and stores nothing', async () => {
+  await using small = await startTestApi({ SVC_MAX_LINE_BYTES: '100000' });
+  const { id } = await importItems(small.store.datasets, { default: [item(1)] });
+  const edits = [{ item_id: 1, item: { inputs: { prompt: 'x'.repeat(100_000) } } }];
+  const response = await fetch(`${small.url}/datasets/${id}/items`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ edits }),
+  });
+  const problem = (await response.json()) as Body;
+  expect([response.status, problem.code]).toEqual([400, 'invalid_row']);
+  expect(problem.errors).toMatchObject([{ code: 'line_too_long', path: '/edits/0/item' }]);
+  expect((await small.store.datasets.get(id)).version).toBe(1);
+});
+
+describe('if_exists', () => {
+  const upload = (query: string, fields: Record<string, string>, ...items: string[]): Promise<Answer> =>
+    call(`/datasets/upload${query}`, {
+      method: 'POST',
+      body: formOf({ 'a.jsonl': lines(...items) }, fields),
+    });
+
+  it('reuses, versions or refuses the dataset of a handle', async () => {
+    const first = await upload('', { handle: 'nightly', message: 'first' }, item(1));
+    expect(first).toMatchObject({ status: 201, body: { handle: 'nightly' } });
+    const { id } = first.body;
+    expect((await call(`/datasets/${id}/versions`)).body.data[0].message).toBe('first');
+    const codeOf = async (answer: Promise<Answer>): Promise<unknown[]> => {
+      const { status, body } = await answer;
+      return [status, body.code];
+    };
+    expect(await codeOf(upload('', { handle: 'Nightly' }, item(1)))).toEqual([409, 'handle_taken']);
+    expect(await codeOf(upload('?if_exists=error', { handle: 'nightly' }, item(2)))).toEqual([
+      409,
+      'dataset_exists',
+    ]);
+    expect(await upload('?if_exists=reuse', { handle: 'NIGHTLY' }, item(1))).toMatchObject({
+      status: 200,
+      body: { id },
+    });
+    expect(await codeOf(upload('?if_exists=reuse', { handle: 'nightly' }, item(2)))).toEqual([
+      409,
+      'handle_taken',
+    ]);
+    expect(await codeOf(upload('?if_exists=version', {}, item(2)))).toEqual([400, 'invalid_request']);
+    const next = await upload('?if_exists=version', { handle: 'nightly', name: 'x' }, item(2));
+    expect(next).toMatchObject({ status: 201, body: { id, version: 2, name: 'a' } });
+    expect(await upload('?if_exists=version', { handle: 'nightly' }, item(2))).toMatchObject({ status: 200 });
+    expect((await call(`/datasets/${id}/versions`)).body.data[0].source).toBe('upload');
+    const made = await upload('?if_exists=version', { handle: 'weekly' }, item(2));
+    expect(made).toMatchObject({ status: 201, body: { handle: 'weekly', version: 1 } });
+    expect(await codeOf(upload('', { handle: 'a--b' }, item(1)))).toEqual([400, 'invalid_request']);
+  });
+
+  it('reuses or refuses a dataset of the same name and hash, also of concurrent requests', async () => {
+    const key = { 'Idempotency-Key': 'reuse-1' };
+    const both = await Promise.all(
+      [1, 2, 3].map(() => upload('?if_exists=reuse', { name: 'twins' }, item(1))),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 200, 201]);
+    expect(new Set(both.map(({ body }) => body.id)).size).toBe(1);
+    expect((await call('/datasets?name=twins')).body.meta.total_items).toBe(1);
+    expect(await upload('?if_exists=error', { name: 'twins' }, item(1))).toMatchObject({
+      status: 409,
+      body: { code: 'dataset_exists' },
+    });
+    expect((await upload('?if_exists=error', { name: 'twins' }, item(2))).status).toBe(201);
+    const keyed = (): Promise<Answer> =>
+      call('/datasets/upload?if_exists=reuse', {
+        method: 'POST',
+        headers: key,
+        body: formOf({ 'a.jsonl': lines(item(1)) }, { name: 'twins' }),
+      });
+    expect((await keyed()).body).toEqual((await keyed()).body);
+    expect((await upload('', { name: 'twins' }, item(1))).status).toBe(201);
   });
 });

@@ -68,6 +68,42 @@ function createBarrier(fromRow: number) {
   };
 }
 
+describe('an asynchronous change', () => {
+  it('makes the next version of the dataset, or fails as a job', async () => {
+    const service = await serve({ hub: createFakeHub({ rows: 25 }) });
+    const hub = await service.post('/datasets/hub/import', { ...request(), handle: 'mine' }, ASYNC);
+    const imported = await jobEnded(service, hub.body.id);
+    const change = async (query: string, body: string): Promise<Body> => {
+      const response = await fetch(`${service.url}/datasets/mine/items?${query}`, {
+        method: 'POST',
+        headers: { ...ASYNC, 'content-type': 'application/jsonl' },
+        body,
+      });
+      expect(response.status).toBe(202);
+      return await jobEnded(service, ((await response.json()) as Body).id);
+    };
+    const appended = await change('mode=append&message=m&section=extra', '{"id":"new"}\n');
+    expect(appended).toMatchObject({ status: 'succeeded', dataset_id: imported.dataset_id });
+    const { body } = await service.get('/datasets/mine');
+    expect(body).toMatchObject({ handle: 'mine', version: 2, item_count: 26 });
+    expect(body.sections).toMatchObject([{ name: 'default' }, { name: 'extra', item_count: 1 }]);
+    expect((await service.get('/datasets/mine/versions')).body.data[0]).toMatchObject({
+      ...{ source: 'append', message: 'm' },
+    });
+    const failed = await change('mode=upsert', '{}\n');
+    expect(failed).toMatchObject({ status: 'failed', error: { code: 'ambiguous_id' } });
+    const again = await service.post(
+      '/datasets/hub/import?if_exists=version',
+      { ...request(), handle: 'mine' },
+      ASYNC,
+    );
+    expect(await jobEnded(service, again.body.id)).toMatchObject({ dataset_id: imported.dataset_id });
+    const { data } = (await service.get('/datasets/mine/versions')).body;
+    expect(data.map(({ source }: Body) => source)).toEqual(['hub', 'append', 'hub']);
+    expect(data[0].version_hash).toBe(data[2].version_hash);
+  });
+});
+
 describe('an asynchronous import', () => {
   it('is accepted as a job that ends with its dataset', async () => {
     const service = await serve({ hub: createFakeHub({ rows: 2500 }) });

@@ -1,16 +1,16 @@
 export { ImportErrors } from '@svc/jsonl-v23/internal';
 export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
 export type { TableColumn } from '@svc/tabular/write';
+export { type DryRun, dryRun } from './dry-run.ts';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
 export {
-  type DryRun,
-  dryRun,
   type ImportError,
   type ImportSource,
   importDataset,
 } from './import-dataset.ts';
+export { type ImportFailure, requestFailure } from './import-failure.ts';
 export { type ObservedChange, observeChange } from './observe-change.ts';
-export { type ImportFailure, observeImport, requestFailure } from './observe-import.ts';
+export { observeImport } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
 export { type PlanRunDeps, type PlanRunRequest, planRun } from './plan-run.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
@@ -22,6 +22,7 @@ export {
   encodeUploadRequest,
   type FileRequest,
   type HubSource,
+  type ImportJobRequest,
   type ImportRequest,
   toHubSource,
   toImportRequest,
@@ -32,6 +33,7 @@ export { createResultReader, type ResultReader } from './results/result-reader.t
 export { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 export { createTurns, type Turns } from './run/turns.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
+export { type EditedItem, editsSource } from './sources/edits-source.ts';
 export { filesSource } from './sources/files-source.ts';
 export { hubSource } from './sources/hub-source.ts';
 export {
@@ -45,6 +47,13 @@ export { partOf } from './sources/part-of.ts';
 export type { TableFile, UploadedFile } from './sources/recognise.ts';
 export { type StagedFile, type Staging, type StagingFile, UploadStage } from './sources/stage-content.ts';
 export { UploadError } from './sources/upload-error.ts';
+export {
+  datasetExists,
+  type ImportTarget,
+  type StoredImport,
+  storeImport,
+  type VersionTarget,
+} from './store-import.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
 export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';
 export { RESULT_COLUMNS } from './tables/result-columns.ts';

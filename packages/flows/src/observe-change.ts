@@ -1,7 +1,7 @@
 import type { ChangeMode, Logger, Metrics } from '@svc/instrumentation';
 import { formatLocation, type SourceLocation } from '@svc/jsonl-v23';
 import type { ChangedDataset } from '@svc/store';
-import type { ImportFailure } from './observe-import.ts';
+import type { ImportFailure } from './import-failure.ts';
 
 /** A change of a dataset whose end is to be reported. */
 export interface ObservedChange {

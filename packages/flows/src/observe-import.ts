@@ -1,37 +1,42 @@
 import type { EventFields, Logger, Metrics } from '@svc/instrumentation';
 import { formatLocation, type SourceLocation } from '@svc/jsonl-v23';
-import type { DatasetDraft, DatasetSummary } from '@svc/store';
-
-/** How an import ended that has no dataset. */
-export interface ImportFailure {
-  readonly outcome: 'failed' | 'cancelled';
-  /** The stable error code. */
-  readonly code: string;
-}
+import type { DatasetDraft } from '@svc/store';
+import type { ImportFailure } from './import-failure.ts';
+import { observeChange } from './observe-change.ts';
+import type { ImportTarget, StoredImport } from './store-import.ts';
 
 /** An import whose end is to be reported. */
 export interface ObservedImport {
-  finished(dataset: DatasetSummary): void;
+  finished(stored: StoredImport): void;
   /** @param error logged with its place */
   failed(error: unknown, failure: ImportFailure): void;
 }
 
 /**
- * Logs the start of an import, and later its end, with outcome, items, bytes and time in the metrics.
+ * Logs the start of an import, and later its end, with outcome, items, bytes and time in the metrics. That of a change is
+ * logged as a change.
  *
  * @param draft that the import writes; counted when it ends
  */
 export function observeImport(
   { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics },
   start: EventFields['dataset.import.start'],
+  target: ImportTarget,
   draft: Pick<DatasetDraft, 'progress'>,
 ): ObservedImport {
+  if (target.kind === 'version') {
+    const observed = observeChange({ logger, metrics }, target.change);
+    return {
+      finished: ({ changed }) => changed && observed.finished(changed),
+      failed: observed.failed,
+    };
+  }
   const { source } = start;
   const startedAt = performance.now();
   const elapsedMs = (): number => Math.round(performance.now() - startedAt);
   logger.log('dataset.import.start', start);
   return {
-    finished(dataset) {
+    finished({ dataset }) {
       const { items, bytes } = draft.progress;
       metrics.recordImport({ source, outcome: 'succeeded', items, bytes, durationMs: elapsedMs() });
       logger.log('dataset.import.finish', {
@@ -58,14 +63,5 @@ export function observeImport(
         duration_ms: elapsedMs(),
       });
     },
-  };
-}
-
-/** How to report an error of an import within a request; one whose request has ended is cancelled. */
-export function requestFailure(error: unknown, signal: AbortSignal): ImportFailure {
-  const { code } = error as { code?: unknown };
-  return {
-    outcome: signal.aborted ? 'cancelled' : 'failed',
-    code: typeof code === 'string' ? code : signal.aborted ? 'aborted' : 'internal',
   };
 }

@@ -7,6 +7,19 @@ import {
   toImportRequest,
   type UploadJobRequest,
 } from './requests.ts';
+import type { ImportTarget } from './store-import.ts';
+
+const target: ImportTarget = {
+  ...{ kind: 'dataset', handle: 'h', ifExists: 'reuse', message: 'm', author: null },
+};
+
+const change: ImportTarget = {
+  kind: 'version',
+  change: {
+    ...{ datasetId: 'd', mode: 'append', section: 's', ifMatch: 'ab' },
+    ...{ source: undefined, message: null, author: 'key 1' },
+  },
+};
 
 const body = {
   name: 'n',
@@ -36,7 +49,7 @@ it('reads meta columns under other keys', () => {
 });
 
 it('writes a request so that it can be read again, without its token', () => {
-  const request = toImportRequest(body);
+  const request = { ...toImportRequest(body), target };
   const kept = encodeImportRequest(request);
   expect(kept).not.toContain('planted');
   expect(decodeImportRequest(kept)).toEqual({ ...request, token: undefined });
@@ -45,11 +58,13 @@ it('writes a request so that it can be read again, without its token', () => {
 it.each<UploadJobRequest>([
   {
     ...{ name: 'n', description: 'd', mapping: null, mappingAsSent: null, archiveBytes: 7, chunkBytes: 3 },
+    target,
     content: { kind: 'package', fileName: 'a.pkg.zip' },
   },
   {
     ...{ name: undefined, description: undefined, archiveBytes: 2 ** 40, chunkBytes: 1 },
     ...{ mapping: { promptColumn: 'q' }, mappingAsSent: { prompt_column: 'q' } },
+    target: change,
     content: {
       kind: 'files',
       sentBytes: 4,

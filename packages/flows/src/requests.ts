@@ -3,6 +3,7 @@ import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
 import { readStoredJson, StoreError } from '@svc/store';
 import type { DetectedFile } from '@svc/tabular';
 import type { TableFile } from './sources/recognise.ts';
+import { decodeTarget, encodeTarget, type ImportTarget } from './store-import.ts';
 
 /** An import from the hub, as it was requested. */
 export interface ImportRequest {
@@ -55,6 +56,12 @@ export interface UploadJobRequest extends FileRequest {
   readonly archiveBytes: number;
   /** Of every chunk but the last. */
   readonly chunkBytes: number;
+  readonly target: ImportTarget;
+}
+
+/** An import from the hub as a job keeps it. */
+export interface ImportJobRequest extends ImportRequest {
+  readonly target: ImportTarget;
 }
 
 /**
@@ -76,19 +83,22 @@ export function toImportRequest(body: JsonObject): ImportRequest {
 }
 
 /** Writes a request for a job to keep, without the token. */
-export function encodeImportRequest({ name, description, config, mappingAsSent }: ImportRequest): string {
+export function encodeImportRequest(request: ImportJobRequest): string {
+  const { name, description, config, mappingAsSent, target } = request;
   const { path, split, subset, revision } = config;
   return canonicalJson({
     name,
     description,
     config: { path, split: split ?? null, subset: subset ?? null, revision: revision ?? null },
     mapping: mappingAsSent,
+    target: encodeTarget(target),
   });
 }
 
 /** Reads what {@link encodeImportRequest} wrote. @throws StoreError `corrupt` */
-export function decodeImportRequest(text: string): ImportRequest {
-  return toImportRequest(readObject(text));
+export function decodeImportRequest(text: string): ImportJobRequest {
+  const request = readObject(text);
+  return { ...toImportRequest(request), target: decodeTarget(getMember(request, 'target')) };
 }
 
 /** Rows of the hub, and the token to read them with. */
@@ -107,11 +117,12 @@ export function toHubSource(object: JsonObject): HubSource {
 
 /** Writes an upload for a job to keep. */
 export function encodeUploadRequest(request: UploadJobRequest): string {
-  const { name, description, mappingAsSent, archiveBytes, chunkBytes, content } = request;
+  const { name, description, mappingAsSent, archiveBytes, chunkBytes, content, target } = request;
   return canonicalJson({
     name: name ?? null,
     description: description ?? null,
     mapping: mappingAsSent,
+    target: encodeTarget(target),
     archive_bytes: archiveBytes,
     chunk_bytes: chunkBytes,
     ...(content.kind === 'package'
@@ -147,6 +158,7 @@ export function decodeUploadRequest(text: string): UploadJobRequest {
     mappingAsSent: isJsonObject(mapping) ? mapping : null,
     archiveBytes,
     chunkBytes: Number(getMember(request, 'chunk_bytes')),
+    target: decodeTarget(getMember(request, 'target')),
     content: Array.isArray(files)
       ? {
           kind: 'files',

@@ -25,6 +25,7 @@ import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-sec
 import type { ReadFile } from './encode/encode-with-files.ts';
 import type { EncodedRows, LineOptions, MappingPlan } from './encode/encoded-rows.ts';
 import type { RowEncoder } from './encode/row-encoder.ts';
+import { findRepeated, type RepeatedDataset } from './find-repeated.ts';
 import { type FaultList, ImportReport } from './import-report.ts';
 import { ImportRoom } from './import-room.ts';
 import { checkTexts, type DatasetMeta, type NewDataset, summaryOf } from './insert-dataset.ts';
@@ -106,6 +107,8 @@ export interface ChangedDraft {
 
 export interface DraftChange {
   readonly change: Omit<DatasetChange, 'staged'>;
+  /** Whether the source names its sections; else their names are only defaults. Default true. */
+  readonly namesSections?: boolean | undefined;
   readonly job?: TaskClaim | undefined;
   readonly response?:
     | { readonly claim: IdempotencyClaim; readonly of: (changed: ChangedDraft) => StoredResponse }
@@ -231,11 +234,17 @@ export class DatasetDraft implements AsyncDisposable {
    * @returns the dataset as it is then, and whether it has a new version
    * @throws as {@link changeDataset} and {@link commit}
    */
-  async change({ change, job, response, dryRun = false }: DraftChange): Promise<ChangedDraft> {
+  async change({
+    change,
+    namesSections = true,
+    job,
+    response,
+    dryRun = false,
+  }: DraftChange): Promise<ChangedDraft> {
     if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');
     const staged = this.hashes.sections.map(({ id, name, itemCount }) => ({
       partId: id,
-      section: name,
+      section: namesSections ? name : null,
       itemCount,
     }));
     const { changed, dataset } = await this.#rows.run(async (client) => {
@@ -253,12 +262,32 @@ export class DatasetDraft implements AsyncDisposable {
     if (!this.#assets.isEmpty) {
       await rows.run((client) => this.#assets.store(client, dataset.id, changed.version));
     }
-    const transactionId = await rows.run(async (client) => {
-      const { rows: ids } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
-      return (ids[0] as { id: string }).id;
-    });
-    await rows.commit(transactionId);
+    await this.#commitRows();
     return { changed, dataset };
+  }
+
+  /**
+   * Finds the dataset that this one would repeat: that of the same handle, or without one the last of the same name and hash.
+   * Other drafts of this name wait with their search until this one ends.
+   */
+  async findRepeated({
+    name,
+    handle,
+  }: Pick<DatasetMeta, 'name' | 'handle'>): Promise<RepeatedDataset | null> {
+    const { versionHash } = this.hashes;
+    return await this.#rows.run((client) => findRepeated(client, { name, handle, versionHash }));
+  }
+
+  /** Ends the job and answers the request with a dataset that is there, and stores nothing else. */
+  async reuse(
+    dataset: DatasetSummary,
+    { job, response }: Pick<DraftCommit, 'job' | 'response'>,
+  ): Promise<void> {
+    await this.#discard();
+    const rows = this.#rows;
+    if (job) await rows.run((client) => completeJob(client, job, dataset.id));
+    if (response) await rows.run((client) => completeClaim(client, response.claim, response.of(dataset)));
+    if (job || response) await this.#commitRows();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -268,6 +297,15 @@ export class DatasetDraft implements AsyncDisposable {
       this.#room[Symbol.dispose]();
       this.#permit[Symbol.dispose]();
     }
+  }
+
+  async #commitRows(): Promise<void> {
+    const rows = this.#rows;
+    const transactionId = await rows.run(async (client) => {
+      const { rows: ids } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
+      return (ids[0] as { id: string }).id;
+    });
+    await rows.commit(transactionId);
   }
 
   get #isRefused(): boolean {

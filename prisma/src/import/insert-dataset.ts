@@ -10,6 +10,10 @@ export interface DatasetMeta {
   readonly name: string;
   /** Short name that no other dataset has. */
   readonly handle?: string | null | undefined;
+  /** What the history says of the first version. */
+  readonly message?: string | null | undefined;
+  /** Name of the API key. */
+  readonly author?: string | null | undefined;
   readonly description: string | null;
   readonly notes: string | null;
   readonly source: DatasetSource;
@@ -40,9 +44,9 @@ const INSERT_SECTIONS = `INSERT INTO sections (id, dataset_id, name, item_count,
     AS section (id, name, item_count, section_hash, file_bytes, file_sha256)`;
 
 /** The first version of a dataset. */
-const INSERT_VERSION = `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, source,
-    created_at)
-  SELECT id, version, $2, $3::uuid[], $4, $5, CASE source WHEN 'hub' THEN 'hub' ELSE 'upload' END, created_at
+const INSERT_VERSION = `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, message, author,
+    source, created_at)
+  SELECT id, version, $2, $3::uuid[], $4, $5, $6, $7, CASE source WHEN 'hub' THEN 'hub' ELSE 'upload' END, created_at
   FROM datasets WHERE id = $1`;
 
 /** The time is that of the commit, not of the transaction's start: lists show the newest first. */
@@ -52,11 +56,12 @@ const INSERT_DATASET = `INSERT INTO datasets (id, name, handle, description, not
 
 /** Checks that the texts of a dataset can be stored. @throws StoreError `invalid_request` that names the field */
 export function checkTexts(
-  { name, handle, description, notes }: NewDataset,
+  { name, handle, message, description, notes }: NewDataset,
   sections: readonly SectionRecord[],
 ): void {
   storableText('name', name);
   if (handle != null) checkHandle(handle);
+  if (message != null) storableText('message', message);
   if (description !== null) storableText('description', description);
   if (notes !== null) storableText('notes', notes);
   for (const section of sections) storableText('name of a section', section.name);
@@ -75,7 +80,18 @@ export async function insertDataset(
   dataset: NewDataset,
   sections: readonly SectionRecord[],
 ): Promise<InsertedDataset> {
-  const { id, name, handle = null, description, notes, source, versionHash, schema } = dataset;
+  const {
+    id,
+    name,
+    handle = null,
+    message = null,
+    author = null,
+    description,
+    notes,
+    source,
+    versionHash,
+    schema,
+  } = dataset;
   const ids = sections.map(({ id }) => id);
   const itemCounts = sections.map(({ itemCount }) => itemCount);
   const columns = [
@@ -95,7 +111,7 @@ export async function insertDataset(
         throw toHandleTaken(error, handle);
       },
     ),
-    send('insert_version', INSERT_VERSION, [id, versionHash, ids, ...counts]),
+    send('insert_version', INSERT_VERSION, [id, versionHash, ids, ...counts, message, author]),
     send('insert_parts', INSERT_PARTS, [id, ids, itemCounts, states]),
     send('insert_sections', INSERT_SECTIONS, [id, ids, ...columns]),
   ]);

@@ -1,3 +1,4 @@
+import { on } from 'node:events';
 import { type StagedFile, type Staging, UploadStage } from '@svc/flows';
 import { RequestError } from '@svc/runtime';
 import type { Request } from 'express';
@@ -8,6 +9,8 @@ export interface Upload extends AsyncDisposable {
   /** At least one, in the order of the form. */
   readonly files: readonly StagedFile[];
   readonly fields: ReadonlyMap<string, string>;
+  /** Whether the lines of its file are items, whatever they look like. */
+  readonly areItems: boolean;
 }
 
 /**
@@ -54,7 +57,43 @@ export async function receiveUpload(
   }
   if (files.length === 0) throw invalid('file', 'The form must have a file.');
   const held = stack.move();
-  return { files, fields, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  return { files, fields, areItems: false, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+/** Media types of JSON Lines. */
+export const LINES_TYPES = ['application/jsonl', 'application/x-ndjson', 'application/x-jsonlines'] as const;
+
+/**
+ * Receives a body of JSON Lines like a form with one file, or else a form.
+ *
+ * @throws as {@link receiveUpload}
+ */
+export const receiveLinesOrUpload: typeof receiveUpload = async (request, staging, limits, names, signal) => {
+  if (!request.is([...LINES_TYPES])) return await receiveUpload(request, staging, limits, names, signal);
+  const declaredBytes = Number(request.get('content-length') ?? 0);
+  if (declaredBytes > limits.maxUploadBytes) throw tooLarge(limits);
+  await using stack = new AsyncDisposableStack();
+  const stage = stack.use(new UploadStage(staging));
+  let totalBytes = 0;
+  const content = counted(bodyOf(request, signal), (bytes) => {
+    totalBytes += bytes;
+    if (totalBytes > limits.maxUploadBytes) throw tooLarge(limits);
+  });
+  const file = await stage.add('items.jsonl', content, { declaredBytes });
+  const held = stack.move();
+  return {
+    files: [file],
+    fields: LINES_FIELDS,
+    areItems: true,
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+};
+
+/** What a form would say of such a body. */
+const LINES_FIELDS: Upload['fields'] = new Map([['format', 'jsonl']]);
+
+async function* bodyOf(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  for await (const [chunk] of on(request.resume(), 'data', { signal, close: ['end'] })) yield chunk;
 }
 
 async function* counted(

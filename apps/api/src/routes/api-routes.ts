@@ -2,6 +2,8 @@ import { type HealthDeps, healthRoutes, type Route } from '@svc/runtime';
 import type { ConsoleFiles } from './console/console-files.ts';
 import { consoleRoutes } from './console/console-routes.ts';
 import { type AssetDeps, assetRoute } from './datasets/asset.ts';
+import { changeItemsRoute } from './datasets/change-items.ts';
+import { type EditDeps, editItemsRoute } from './datasets/edit-items.ts';
 import { type ExportDeps, exportRoute } from './datasets/export.ts';
 import { itemRoutes } from './datasets/items.ts';
 import { resolvingDatasets } from './datasets/resolve-datasets.ts';
@@ -23,6 +25,7 @@ import { type UploadDeps, uploadRoute } from './uploads/upload.ts';
 
 export type RouteDeps = AssetDeps &
   VersionDeps &
+  EditDeps &
   ExportDeps &
   HubImportDeps &
   JobDeps &
@@ -43,6 +46,8 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     hubPreviewRoute(deps),
     hubImportRoute(deps),
     ...datasetRoutes(deps),
+    changeItemsRoute(deps),
+    editItemsRoute(deps),
     ...versionRoutes(deps),
     ...itemRoutes(deps),
     ...itemTableRoutes(deps),

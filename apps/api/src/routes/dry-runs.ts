@@ -1,7 +1,15 @@
 import type { Route } from '@svc/runtime';
+import { DRY_RUN } from './hub/schema.ts';
+
+const PLANNED = { description: 'the result of a dry run', schema: DRY_RUN } as const;
 
 /** Paths of the dry runs, by the `operationId` of what they try. */
-const DRY_RUNS: Readonly<Record<string, Pick<Route, 'path' | 'operationId' | 'summary'>>> = {
+const DRY_RUNS: Readonly<
+  Record<
+    string,
+    Pick<Route, 'path' | 'operationId' | 'summary'> & { readonly planned?: Route['responses'][number] }
+  >
+> = {
   createRun: {
     path: '/runs/plan',
     operationId: 'planRun',
@@ -12,12 +20,20 @@ const DRY_RUNS: Readonly<Record<string, Pick<Route, 'path' | 'operationId' | 'su
     operationId: 'checkUpload',
     summary:
       'Convert every row of an upload and store nothing. The same as `POST /datasets/upload?dry_run=true`',
+    planned: PLANNED,
+  },
+  changeItems: {
+    path: '/datasets/{id}/items/check',
+    operationId: 'checkChange',
+    summary: 'Compare a change and store nothing. The same as `POST /datasets/{id}/items?dry_run=true`',
+    planned: PLANNED,
   },
   importHubDataset: {
     path: '/datasets/hub/check',
     operationId: 'checkHubImport',
     summary:
       'Convert every row of an import and store nothing. The same as `POST /datasets/hub/import?dry_run=true`',
+    planned: PLANNED,
   },
 };
 
@@ -29,23 +45,27 @@ export function dryRunRoutes(routes: readonly Route[]): readonly Route[] {
   return routes.flatMap((route) => {
     const own = DRY_RUNS[route.operationId];
     if (own === undefined) return [];
+    const { planned: ofDryRun, ...operation } = own;
     const { query, headers: _headers, responses, ...rest } = route;
-    const planned = responses[200];
+    const planned = ofDryRun ?? responses[200];
     if (planned === undefined) throw new Error(`${route.operationId} has no dry run.`);
     const handle: Route['handle'] = (request) =>
       route.handle({ ...request, query: { ...request.query, dry_run: true } });
     const errors = route.errors.filter((code) => code !== 'idempotency_key_reused');
-    return [{ ...rest, ...own, query: omit(query, 'dry_run'), responses: { 200: planned }, errors, handle }];
+    return [
+      { ...rest, ...operation, query: omit(query, 'dry_run'), responses: { 200: planned }, errors, handle },
+    ];
   });
 }
 
 /** The routes for the document, where dry runs are the operations of {@link dryRunRoutes} only. */
 export function withoutDryRuns(routes: readonly Route[]): readonly Route[] {
-  return routes.map((route) =>
-    DRY_RUNS[route.operationId] === undefined
-      ? route
-      : { ...route, query: omit(route.query, 'dry_run'), responses: omit(route.responses, '200') },
-  );
+  return routes.map((route) => {
+    const own = DRY_RUNS[route.operationId];
+    if (own === undefined) return route;
+    const responses = own.planned === undefined ? omit(route.responses, '200') : route.responses;
+    return { ...route, query: omit(route.query, 'dry_run'), responses };
+  });
 }
 
 function omit<T>(members: Readonly<Record<string, T>> = {}, name: string): Readonly<Record<string, T>> {

@@ -17,6 +17,7 @@ export function createImportTask(deps: ImportTaskDeps): TaskHandler {
     const wanted = { ...decodeImportRequest(taken.request), token: decryptToken(taken, tokenCipher) };
     return {
       archive: null,
+      target: wanted.target,
       secrets: wanted.token === undefined ? [] : [wanted.token],
       source: hubSource(hub, wanted, { maxItemBytes: config.maxLineBytes }),
     };

@@ -1,5 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ImportFailure, type ImportSource, importDataset, observeImport } from '@svc/flows';
+import {
+  type ImportFailure,
+  type ImportSource,
+  type ImportTarget,
+  importDataset,
+  observeImport,
+  storeImport,
+} from '@svc/flows';
 import { HubError } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
@@ -36,6 +43,7 @@ export interface JobImport {
   /** Secrets that no log line of the import may show. */
   readonly secrets: readonly string[];
   readonly source: ImportSource;
+  readonly target: ImportTarget;
 }
 
 /**
@@ -132,7 +140,7 @@ async function endJob(
 
 /** Imports into a draft, reports its progress, and ends the job in the transaction that stores the dataset. */
 async function importIntoJob(
-  { archive, source }: JobImport,
+  { archive, source, target }: JobImport,
   { claim }: TakenJob,
   { task, cancelled }: { readonly task: Task; readonly cancelled: AbortSignal },
   deps: JobTaskDeps,
@@ -160,12 +168,12 @@ async function importIntoJob(
   try {
     const report = new ImportReport();
     await using draft = await store.datasets.begin({ signal, onProgress, report });
-    const observed = observeImport(deps, source.start, draft);
+    const observed = observeImport(deps, source.start, target, draft);
     try {
       const content = await importDataset(source, draft, report, signal);
       // The next statement locks the job's row.
       await progress.flush();
-      observed.finished(await draft.commit({ ...content, job: claim }));
+      observed.finished(await storeImport(source, draft, content, target, store.datasets, { job: claim }));
     } catch (error) {
       const failure = failureOf(error);
       if (failure !== null) observed.failed(error, failure);

@@ -26,7 +26,7 @@ export function createUploadTask(deps: UploadTaskDeps): TaskHandler {
   return createJobTask(deps, ({ job, request }): JobImport => {
     const wanted = decodeUploadRequest(request);
     const archive = archiveSource(store.jobs, { jobId: job.id, ...wanted });
-    return { archive, secrets: [], source: jobSource(wanted, archive, deps) };
+    return { archive, secrets: [], target: wanted.target, source: jobSource(wanted, archive, deps) };
   });
 }
 

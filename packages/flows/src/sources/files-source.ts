@@ -40,6 +40,7 @@ export function filesSource(
   const bytes = files.reduce((sum, { source }) => sum + source.byteLength, 0);
   return {
     start: { source: 'file', bytes },
+    namesSections: files.length > 1,
     toError: (fault) => fault,
     async write(draft, report, signal) {
       // Not of the unpacked files: the ratio of an archive and that of its tables would multiply.

@@ -28,6 +28,7 @@ export function hubSource(
   const { path, revision, subset, split } = config;
   return {
     start: { source: 'hub', path, split, subset, revision },
+    namesSections: false,
     toError: (fault) => fault,
     async write(draft, report, signal) {
       const dataset = await hub.openDataset({ path, revision, token, signal });

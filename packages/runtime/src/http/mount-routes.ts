@@ -125,17 +125,19 @@ async function respond(
   }
   using watch = watchIdleBody(parts.raw, config.idleBodyTimeoutMs, state.signal);
   const { signal } = watch;
-  const body = await bodyOf(route.body.contentType, parts.raw, validator, config, signal);
+  const body = await bodyOf(route.body, parts.raw, validator, config, signal);
   return await route.handle({ ...parts, header, body, signal });
 }
 
 async function bodyOf(
-  contentType: string,
+  { contentType, maxBytes }: NonNullable<Route['body']>,
   request: Request,
   validator: RouteValidator,
   config: Config,
   signal: AbortSignal,
 ): Promise<JsonObject | null> {
   if (contentType !== 'application/json') return null;
-  return validator.body(await readJsonBody(request, config, signal));
+  return validator.body(
+    await readJsonBody(request, { ...config, maxJsonBodyBytes: maxBytes ?? config.maxJsonBodyBytes }, signal),
+  );
 }

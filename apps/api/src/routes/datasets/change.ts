@@ -1,18 +1,6 @@
-import { RequestError, type RouteRequest, type Schema, shape, toJsonText } from '@svc/runtime';
+import { RequestError, type RouteRequest, type Schema, toJsonText } from '@svc/runtime';
 import type { ChangedDraft, StoredResponse } from '@svc/store';
-import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { serializeSummary } from './serialize.ts';
-
-const COUNT: Schema = { type: 'integer', minimum: 0 };
-
-/** How a version differs from the one before. */
-export const CHANGE: Schema = shape({ added: COUNT, changed: COUNT, removed: COUNT, moved: COUNT });
-
-/** A dataset after a change. */
-export const CHANGED_DATASET: Schema = shape({
-  ...(DATASET_SUMMARY['properties'] as Record<string, Schema>),
-  change: CHANGE,
-});
 
 /** What the history says of a change. */
 export const MESSAGE: Schema = {

@@ -3,9 +3,9 @@ import type { Metrics } from '@svc/instrumentation';
 import { getMember } from '@svc/jsonl-v23/json';
 import { empty, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/runtime';
 import type { ListedVersion } from '@svc/store';
-import { PAGE_QUERY, page } from '../docs/schemas.ts';
+import { CHANGE, CHANGED_DATASET, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
-import { CHANGE, CHANGE_HEADERS, CHANGED_DATASET, changeFacts, datasetChanged, MESSAGE } from './change.ts';
+import { CHANGE_HEADERS, changeFacts, datasetChanged, MESSAGE } from './change.ts';
 import { DATASET_READ, type DatasetDeps } from './routes.ts';
 
 export interface VersionDeps extends DatasetDeps {

@@ -11,7 +11,6 @@ import {
   SELECT_SCHEMA,
 } from '@svc/evaluation';
 import type { Schema } from '@svc/runtime';
-import { CHANGED_DATASET } from '../datasets/change.ts';
 import { DATASET_VERSION } from '../datasets/versions.ts';
 import { DRY_RUN, MAPPING, PREVIEW } from '../hub/schema.ts';
 import { JOB } from '../jobs/serialize.ts';
@@ -22,6 +21,8 @@ import { SETTINGS } from '../settings.ts';
 import { UPLOAD_PREVIEW } from '../uploads/preview.ts';
 import { UPLOAD_FORM } from '../uploads/upload-form.ts';
 import {
+  CHANGE,
+  CHANGED_DATASET,
   CHANGED_ITEM,
   DATASET,
   DATASET_SUMMARY,
@@ -46,6 +47,7 @@ const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
   [PLACED_DIFFERENCE, { name: 'PlacedDifference', description: 'an item that is added, removed or moved' }],
   [DATASET, { name: 'Dataset', description: 'a dataset with its whole `schema`' }],
   [DATASET_SUMMARY, { name: 'DatasetSummary', description: 'a dataset as lists have it' }],
+  [CHANGE, { name: 'DatasetChange', description: 'how a version differs from the one before' }],
   [CHANGED_DATASET, { name: 'ChangedDataset', description: 'a dataset after a change, and what changed' }],
   [DATASET_VERSION, { name: 'DatasetVersion', description: 'a version in the history of a dataset' }],
   [DIFF, { name: 'DatasetDiff', description: 'how the items of two datasets differ, a page at a time' }],

@@ -11,6 +11,13 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, unknown>> = {
     name: 'trial',
     config: { provider: { type: 'echo' }, checker: { type: 'exact_match' } },
   },
+  editItems: {
+    edits: [
+      { item_id: 'q-17', item: { id: 'q-17', inputs: { prompt: 'What is 6 × 7?' }, answer: '42' } },
+      { item_id: 'q-18', section: 'test', remove: true },
+    ],
+    message: 'a typing error, and an item that leaked',
+  },
   restoreVersion: { version: 3, message: 'the corrections were wrong' },
   updateDataset: { handle: 'gsm8k-test', description: 'Grade school math, test split' },
   updateSettings: { cancellation_check_interval_ms: 1000 },

@@ -51,6 +51,12 @@ export const DATASET: Schema = shape({
   schema: { type: 'object', description: 'the whole schema' },
 });
 
+/** How a version differs from the one before. */
+export const CHANGE: Schema = shape({ added: count, changed: count, removed: count, moved: count });
+
+/** A dataset after a change. */
+export const CHANGED_DATASET: Schema = shape({ ...summary, change: CHANGE });
+
 export const ITEM: Schema = shape(
   {
     section: { type: 'string' },

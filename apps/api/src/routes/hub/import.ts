@@ -1,18 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { encodeImportRequest, hubSource, type ImportRequest, toImportRequest } from '@svc/flows';
+import {
+  encodeImportRequest,
+  hubSource,
+  type ImportJobRequest,
+  type ImportTarget,
+  toImportRequest,
+} from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
-import { canonicalJson } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember } from '@svc/jsonl-v23/json';
 import { currentContext, runWithContext } from '@svc/observability';
 import { type Config, RequestError, type Route, type TokenCipher } from '@svc/runtime';
-import type { IdempotencyClaim, Store, StoredResponse } from '@svc/store';
+import { checkHandle, type IdempotencyClaim, type Store, type StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
-import { NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
+import { CHANGE_HEADERS, changeFacts, MESSAGE } from '../datasets/change.ts';
+import { HANDLE, NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
 import { dryRunNow, importNow } from '../datasets/import-now.ts';
+import { IF_EXISTS, type IfExists, importTarget, TARGET_ERRORS } from '../datasets/import-target.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
-import { DRY_RUN, HUB_ERRORS, MAPPING, SOURCE } from './schema.ts';
+import { HUB_ERRORS, MAPPING, SOURCE } from './schema.ts';
 import { withToken } from './with-token.ts';
 
 export interface HubImportDeps {
@@ -35,9 +43,11 @@ export function hubImportRoute(deps: HubImportDeps): Route {
     summary: 'Import a slice of a hub dataset under a column mapping',
     tag: 'hub',
     access: 'editor',
-    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER },
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER, ...CHANGE_HEADERS },
     query: {
       dry_run: { type: 'boolean', default: false, description: 'convert every row and store nothing' },
+      ...IF_EXISTS,
+      message: MESSAGE,
     },
     body: {
       contentType: 'application/json',
@@ -45,6 +55,8 @@ export function hubImportRoute(deps: HubImportDeps): Route {
         type: 'object',
         properties: {
           name: NAME,
+          handle: HANDLE,
+          message: { ...MESSAGE, type: ['string', 'null'] },
           description: OPTIONAL_TEXT,
           config: { type: 'object', properties: SOURCE, required: ['path'], additionalProperties: false },
           mapping: MAPPING,
@@ -55,12 +67,13 @@ export function hubImportRoute(deps: HubImportDeps): Route {
     },
     produces: 'application/json',
     responses: {
-      200: { description: 'the result of a dry run', schema: DRY_RUN },
+      200: { description: 'with `if_exists=reuse`: the dataset that is there', schema: DATASET_SUMMARY },
       201: { description: 'the stored dataset', schema: DATASET_SUMMARY },
       202: { description: 'with `respond-async`: the job that imports it', schema: JOB },
     },
     errors: [
       ...HUB_ERRORS,
+      ...TARGET_ERRORS,
       'column_not_found',
       'assets_not_object',
       'invalid_row',
@@ -71,15 +84,32 @@ export function hubImportRoute(deps: HubImportDeps): Route {
     handle: async (request) => {
       const { body, query, signal } = request;
       const importRequest = toImportRequest(body ?? {});
+      const ifExists = query['if_exists'] as IfExists | undefined;
+      const textOf = (name: string): string | null =>
+        (getMember(body ?? {}, name) as string | null | undefined) ?? null;
+      const handle = textOf('handle');
+      if (handle !== null) checkHandle(handle);
+      const facts = changeFacts(request, textOf('message'));
+      const targetOf = (): Promise<ImportTarget> =>
+        importTarget(store.datasets, { ...facts, handle, ifExists, source: 'hub', signal });
       return await withToken(importRequest.token, async () => {
         const source = hubSource(hub, importRequest, { maxItemBytes: config.maxLineBytes });
-        if (query['dry_run'] === true) return await dryRunNow(deps, source, signal);
+        if (query['dry_run'] === true) {
+          return await dryRunNow(deps, { source, target: await targetOf() }, signal);
+        }
         const isAsync = prefersAsync(request.header('prefer'));
         const digest = (): Uint8Array =>
-          requestDigest('POST /datasets/hub/import', isAsync, canonicalJson(body ?? {}));
-        return await withIdempotency(request, store.idempotency, digest, (claim) =>
-          isAsync ? enqueueImport(deps, importRequest, claim) : importNow(deps, source, signal, claim),
-        );
+          requestDigest(
+            `POST /datasets/hub/import${ifExists === undefined ? '' : `?if_exists=${ifExists}`}`,
+            isAsync,
+            canonicalJson(body ?? {}),
+          );
+        return await withIdempotency(request, store.idempotency, digest, async (claim) => {
+          const target = await targetOf();
+          return isAsync
+            ? await enqueueImport(deps, { ...importRequest, target }, claim)
+            : await importNow(deps, { source, target }, signal, claim);
+        });
       });
     },
   };
@@ -92,7 +122,7 @@ export function hubImportRoute(deps: HubImportDeps): Route {
  */
 async function enqueueImport(
   { store, tokenCipher, logger }: HubImportDeps,
-  importRequest: ImportRequest,
+  importRequest: ImportJobRequest,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
   const id = randomUUID();

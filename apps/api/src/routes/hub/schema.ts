@@ -1,5 +1,6 @@
 import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { type Schema, shape } from '@svc/runtime';
+import { CHANGE } from '../docs/schemas.ts';
 
 const OPTIONAL_STRING: Schema = { type: ['string', 'null'], minLength: 1, maxLength: 1024 };
 const PATH: Schema = {
@@ -71,6 +72,7 @@ export const DRY_RUN: Schema = shape(
   {
     item_count: { type: 'integer', minimum: 0 },
     version_hash: { type: ['string', 'null'], description: 'null where a row did not become an item' },
+    change: CHANGE,
     errors: {
       type: 'array',
       items: shape(
@@ -107,7 +109,7 @@ export const DRY_RUN: Schema = shape(
       description: 'of a mapping that skips invalid rows',
     },
   },
-  ['skipped'],
+  ['change', 'skipped'],
 );
 
 /** Error codes of every request to the hub. */

@@ -45,10 +45,11 @@ function serializeRowError({ message, code, location }: JsonlError): JsonBody {
 }
 
 /** The result of a dry run as JSON. */
-export function serializeDryRun({ itemCount, versionHash, faults, skipped }: DryRun): JsonBody {
+export function serializeDryRun({ itemCount, versionHash, change, faults, skipped }: DryRun): JsonBody {
   return {
     item_count: itemCount,
     version_hash: versionHash,
+    ...(change === null ? {} : { change: { ...change } }),
     errors: faults.first.map(serializeRowError),
     errors_total: faults.total,
     ...(skipped === null

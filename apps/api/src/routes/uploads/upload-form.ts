@@ -4,8 +4,10 @@ import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { readMapping } from '@svc/jsonl-v23/mapping';
 import { RequestError, type Schema } from '@svc/runtime';
+import { checkHandle } from '@svc/store';
 import { invalid } from '../../http/form-parts.ts';
 import type { Upload } from '../../http/receive-upload.ts';
+import { MESSAGE } from '../datasets/change.ts';
 import { parseName } from '../datasets/fields.ts';
 
 /** Names of the fields of an upload form, besides its files. */
@@ -55,12 +57,17 @@ export const UPLOAD_FORM: Schema = {
     format: { type: 'string', enum: FORMATS, description: 'only where detection is wrong' },
     options: OPTIONS,
     convert: { type: 'boolean', description: 'convert an older archive' },
+    handle: { type: 'string', description: 'short name that is unique without regard to case' },
+    message: MESSAGE,
   },
   required: ['file'],
 };
 
 /** The fields of an upload form. */
 export interface UploadForm extends FileRequest, OpenUploadRequest {
+  readonly handle: string | null;
+  /** What the history says of the version. */
+  readonly message: string | null;
   /** All fields in one text, for the digest of the request. */
   readonly digest: string;
 }
@@ -76,6 +83,8 @@ export function readUploadForm({ fields }: Pick<Upload, 'fields'>): UploadForm {
     mappingAsSent: mapping,
     hints: { ...readOptions(readObject(fields, 'options') ?? {}), ...readFormat(fields.get('format')) },
     convert: readFlag(fields.get('convert')),
+    handle: readHandle(fields.get('handle')),
+    message: fields.get('message') ?? null,
     digest,
   };
 }
@@ -83,6 +92,12 @@ export function readUploadForm({ fields }: Pick<Upload, 'fields'>): UploadForm {
 function readDescription(text: string | undefined): string | undefined {
   if (text === undefined || (text.isWellFormed() && !text.includes('\0'))) return text;
   throw invalid('description', 'description must hold neither NUL nor half of a surrogate pair.');
+}
+
+function readHandle(handle: string | undefined): string | null {
+  if (handle === undefined || handle === '') return null;
+  checkHandle(handle);
+  return handle;
 }
 
 function readObject(fields: ReadonlyMap<string, string>, name: string): JsonObject | null {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Semaphore } from '@svc/concurrency';
 import {
   encodeUploadRequest,
+  type ImportTarget,
   type OpenUpload,
   openUpload,
   type ResultReader,
@@ -11,16 +12,24 @@ import {
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { currentContext, runWithContext } from '@svc/observability';
 import type { ByteSource } from '@svc/pkg-format';
-import { type Config, packageLimits, type Route, watchUploadRate } from '@svc/runtime';
+import {
+  type Config,
+  packageLimits,
+  type Route,
+  type RouteRequest,
+  type RouteResponse,
+  watchUploadRate,
+} from '@svc/runtime';
 import type { IdempotencyClaim, Store, StoredResponse } from '@svc/store';
 import { fileChunks } from '../../http/file-chunks.ts';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import type { StagingFolder } from '../../http/staging-folder.ts';
+import { CHANGE_HEADERS, changeFacts, MESSAGE } from '../datasets/change.ts';
 import { dryRunNow, importNow } from '../datasets/import-now.ts';
+import { IF_EXISTS, type IfExists, importTarget, TARGET_ERRORS } from '../datasets/import-target.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
-import { DRY_RUN } from '../hub/schema.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
 
@@ -59,7 +68,6 @@ export const UPLOAD_ERRORS: readonly string[] = [
 
 /** `POST /datasets/upload`: form → staging files → checked package, items or tables → stored dataset. */
 export function uploadRoute(deps: UploadDeps): Route {
-  const { config, store, staging, uploads, results } = deps;
   return {
     method: 'post',
     path: '/datasets/upload',
@@ -67,41 +75,80 @@ export function uploadRoute(deps: UploadDeps): Route {
     summary: 'Import a package, items, or files with tables',
     tag: 'datasets',
     access: 'editor',
-    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER },
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER, ...CHANGE_HEADERS },
     query: {
       dry_run: { type: 'boolean', default: false, description: 'convert every row and store nothing' },
+      ...IF_EXISTS,
+      message: MESSAGE,
     },
     body: { contentType: 'multipart/form-data', schema: UPLOAD_FORM },
     produces: 'application/json',
     responses: {
-      200: { description: 'the result of a dry run', schema: DRY_RUN },
+      200: { description: 'with `if_exists=reuse`: the dataset that is there', schema: DATASET_SUMMARY },
       201: { description: 'the stored dataset', schema: DATASET_SUMMARY },
       202: { description: 'with `respond-async`: the job that imports it', schema: JOB },
     },
-    errors: [...UPLOAD_ERRORS, 'mapping_required', 'idempotency_key_reused'],
-    handle: async (request) => {
-      const { raw, signal } = request;
-      // Until a permit is free, the body is paused, and none of its files is on the disk.
-      raw.pause();
-      using _permit = await uploads.acquire(signal, { client: request.client });
-      using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
-      await using received = await receiveUpload(raw, staging, config, UPLOAD_FIELDS, arriving.signal);
-      const form = readUploadForm(received);
-      const limits = packageLimits(config);
-      await using upload = await openUpload(received.files, form, { staging, limits }, signal);
-      const { maxLineBytes, maxJsonDepth: maxDepth } = config;
-      const source = await uploadSource(upload, form, { maxLineBytes, maxDepth, results }, signal);
-      if (request.query['dry_run'] === true) return await dryRunNow(deps, source, signal);
-      const isAsync = prefersAsync(request.header('prefer'));
-      const digest = (): Uint8Array => {
-        const files = received.files.flatMap(({ fileName, sha256 }) => [fileName, sha256]);
-        return requestDigest('POST /datasets/upload', isAsync, form.digest, ...files);
-      };
-      return await withIdempotency(request, store.idempotency, digest, (claim) =>
-        isAsync ? enqueueUpload(deps, upload, form, signal, claim) : importNow(deps, source, signal, claim),
-      );
+    errors: [...UPLOAD_ERRORS, ...TARGET_ERRORS, 'mapping_required', 'idempotency_key_reused'],
+    handle: (request) => {
+      const ifExists = request.query['if_exists'] as IfExists | undefined;
+      return importUpload(deps, request, {
+        names: [...UPLOAD_FIELDS, 'handle', 'message'],
+        operation: `POST /datasets/upload${ifExists === undefined ? '' : `?if_exists=${ifExists}`}`,
+        receive: receiveUpload,
+        targetOf: ({ handle, message }) =>
+          importTarget(deps.store.datasets, {
+            ...{ handle, ifExists, source: 'upload', signal: request.signal },
+            ...changeFacts(request, message),
+          }),
+      });
     },
   };
+}
+
+/** How a route imports what is uploaded. */
+export interface UploadOperation {
+  /** Fields that its form may have. */
+  readonly names: readonly string[];
+  /** What the request is to do, besides its form and files, for its digest. */
+  readonly operation: string;
+  readonly receive: typeof receiveUpload;
+  targetOf(form: UploadForm): ImportTarget | Promise<ImportTarget>;
+}
+
+/** Imports an upload: body → staging files → checked package, items or tables → dataset, version or job. */
+export async function importUpload(
+  deps: UploadDeps,
+  request: RouteRequest,
+  { names, operation, receive, targetOf }: UploadOperation,
+): Promise<RouteResponse> {
+  const { config, store, staging, uploads, results } = deps;
+  const { raw, signal } = request;
+  // Until a permit is free, the body is paused, and none of its files is on the disk.
+  raw.pause();
+  using _permit = await uploads.acquire(signal, { client: request.client });
+  using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
+  await using received = await receive(raw, staging, config, names, arriving.signal);
+  const form = readUploadForm(received);
+  const limits = packageLimits(config);
+  await using upload = await openUpload(received.files, form, { staging, limits }, signal);
+  const { maxLineBytes, maxJsonDepth: maxDepth } = config;
+  const content =
+    received.areItems && upload.kind === 'table' ? { ...upload, kind: 'items' as const } : upload;
+  const source = await uploadSource(content, form, { maxLineBytes, maxDepth, results }, signal);
+  if (request.query['dry_run'] === true) {
+    return await dryRunNow(deps, { source, target: await targetOf(form) }, signal);
+  }
+  const isAsync = prefersAsync(request.header('prefer'));
+  const digest = (): Uint8Array => {
+    const files = received.files.flatMap(({ fileName, sha256 }) => [fileName, sha256]);
+    return requestDigest(operation, isAsync, form.digest, ...files);
+  };
+  return await withIdempotency(request, store.idempotency, digest, async (claim) => {
+    const target = await targetOf(form);
+    return isAsync
+      ? await enqueueUpload(deps, upload, { ...form, target }, signal, claim)
+      : await importNow(deps, { source, target }, signal, claim);
+  });
 }
 
 /** Size of the chunks in which the database stores an archive. */
@@ -111,7 +158,7 @@ const CHUNK_BYTES = 1024 * 1024;
 async function enqueueUpload(
   { store, logger }: UploadDeps,
   upload: OpenUpload,
-  { name, description, mapping, mappingAsSent }: UploadForm,
+  { name, description, mapping, mappingAsSent, target }: UploadForm & { readonly target: ImportTarget },
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
@@ -119,7 +166,7 @@ async function enqueueUpload(
   const { sources, content } = jobContent(upload);
   const archiveBytes = sources.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const request = encodeUploadRequest({
-    ...{ name, description, mapping, mappingAsSent, content },
+    ...{ name, description, mapping, mappingAsSent, content, target },
     ...{ archiveBytes, chunkBytes: CHUNK_BYTES },
   });
   const job = await store.jobs.create(

@@ -1,0 +1,80 @@
+import { RequestError, type Route, type RouteRequest, type RouteResponse, type Schema } from '@svc/runtime';
+import type { DatasetChange } from '@svc/store';
+import { IDEMPOTENCY_KEY } from '../../http/idempotency.ts';
+import { PREFER } from '../../http/prefer.ts';
+import { LINES_TYPES, receiveLinesOrUpload } from '../../http/receive-upload.ts';
+import { CHANGED_DATASET } from '../docs/schemas.ts';
+import { JOB } from '../jobs/serialize.ts';
+import { importUpload, UPLOAD_ERRORS, type UploadDeps } from '../uploads/upload.ts';
+import { UPLOAD_FIELDS, UPLOAD_FORM } from '../uploads/upload-form.ts';
+import { CHANGE_HEADERS, changeFacts, MESSAGE } from './change.ts';
+
+/** The query of a change. */
+const QUERY: Readonly<Record<string, Schema>> = {
+  mode: {
+    type: 'string',
+    enum: ['append', 'upsert', 'replace'],
+    description:
+      '`append`: to the end of the sections; `upsert`: in place of the items with the same `id`, others to the end; `replace`: in place of all items',
+  },
+  section: {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    format: 'storable-text',
+    description:
+      'the section of a body that names none; by default the only one of the dataset, or `default`',
+  },
+  message: MESSAGE,
+  dry_run: { type: 'boolean', default: false, description: 'compare, and store nothing' },
+};
+
+/** `POST /datasets/{id}/items`: the next version of a dataset, from all that an upload may be. */
+export function changeItemsRoute(deps: UploadDeps): Route {
+  return {
+    method: 'post',
+    path: '/datasets/{id}/items',
+    operationId: 'changeItems',
+    summary: 'Append, upsert or replace items: the next version of a dataset',
+    tag: 'datasets',
+    access: 'editor',
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER, ...CHANGE_HEADERS },
+    query: QUERY,
+    body: { contentType: 'multipart/form-data', others: LINES_TYPES.slice(0, 1), schema: UPLOAD_FORM },
+    produces: 'application/json',
+    responses: {
+      200: { description: 'the newest version, which has this content already', schema: CHANGED_DATASET },
+      201: { description: 'the new version', schema: CHANGED_DATASET },
+      202: { description: 'with `respond-async`: the job that makes it', schema: JOB },
+    },
+    errors: [
+      ...UPLOAD_ERRORS,
+      ...['mapping_required', 'idempotency_key_reused'],
+      ...['dataset_not_found', 'version_changed', 'ambiguous_id'],
+    ],
+    handle: (request) => change(deps, request),
+  };
+}
+
+async function change(deps: UploadDeps, request: RouteRequest): Promise<RouteResponse> {
+  const { params, query } = request;
+  const datasetId = params['id'] ?? '';
+  const mode = query['mode'] as Exclude<DatasetChange['mode'], 'edit'> | undefined;
+  if (mode === undefined) {
+    const message = 'mode must be append, upsert or replace.';
+    throw new RequestError('invalid_request', message, { errors: [{ message, path: 'mode' }] });
+  }
+  const section = query['section'] as string | undefined;
+  const { ifMatch, ...stated } = changeFacts(request, null);
+  // What is wrong with a request that has no dataset is said before its body is read.
+  await deps.store.datasets.get(datasetId, { signal: request.signal });
+  return await importUpload(deps, request, {
+    names: [...UPLOAD_FIELDS, 'message'],
+    operation: `POST /datasets/items ${JSON.stringify([datasetId, mode, section, ifMatch, stated.message])}`,
+    receive: receiveLinesOrUpload,
+    targetOf: ({ message }) => ({
+      kind: 'version',
+      change: { datasetId, mode, section, ...changeFacts(request, message) },
+    }),
+  });
+}

@@ -1,0 +1,118 @@
+import { type EditedItem, editsSource } from '@svc/flows';
+import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { type Config, RequestError, type Route, type Schema } from '@svc/runtime';
+import type { Edit, Store } from '@svc/store';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
+import { CHANGED_DATASET } from '../docs/schemas.ts';
+import { CHANGE_HEADERS, changeFacts, MESSAGE } from './change.ts';
+import { dryRunNow, type ImportNowDeps, importNow } from './import-now.ts';
+
+export interface EditDeps extends ImportNowDeps {
+  readonly config: Config;
+  readonly store: Pick<Store, 'datasets' | 'idempotency'>;
+}
+
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+
+const EDIT: Schema = {
+  type: 'object',
+  properties: {
+    item_hash: {
+      type: 'string',
+      pattern: '^[0-9a-f]{64}$',
+      'x-rule': 'must be 64 hexadecimal digits in lower case',
+      description: 'the item; or `item_id`',
+    },
+    item_id: { description: '`id` of the item, as JSON: `1` and `"1"` differ' },
+    section: { type: 'string', description: 'the section of the item, where others have one like it' },
+    item: { type: 'object', description: 'the new item; or `remove`' },
+    remove: { type: 'boolean', const: true },
+  },
+  additionalProperties: false,
+};
+
+/** `PATCH /datasets/{id}/items`: items of the newest version replaced and removed, all or none. */
+export function editItemsRoute(deps: EditDeps): Route {
+  const { config, store } = deps;
+  return {
+    method: 'patch',
+    path: '/datasets/{id}/items',
+    operationId: 'editItems',
+    summary: 'Replace and remove items, all or none: the next version of a dataset',
+    tag: 'datasets',
+    access: 'editor',
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, ...CHANGE_HEADERS },
+    query: {
+      message: MESSAGE,
+      dry_run: { type: 'boolean', default: false, description: 'compare, and store nothing' },
+    },
+    body: {
+      contentType: 'application/json',
+      maxBytes: MAX_BODY_BYTES,
+      schema: {
+        type: 'object',
+        properties: {
+          edits: { type: 'array', items: EDIT, minItems: 1, maxItems: 1000 },
+          message: { ...MESSAGE, type: ['string', 'null'] },
+        },
+        required: ['edits'],
+        additionalProperties: false,
+      },
+    },
+    produces: 'application/json',
+    responses: {
+      200: { description: 'the newest version, which has this content already', schema: CHANGED_DATASET },
+      201: { description: 'the new version', schema: CHANGED_DATASET },
+    },
+    errors: [
+      ...['dataset_not_found', 'item_not_found', 'ambiguous_id', 'version_changed', 'invalid_row'],
+      ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'package_limit'],
+      ...['idempotency_key_reused', 'unavailable'],
+    ],
+    handle: async (request) => {
+      const { params, query, signal } = request;
+      const body = request.body ?? {};
+      const datasetId = params['id'] ?? '';
+      const { edits, edited } = readEdits(getMember(body, 'edits') as readonly JsonObject[]);
+      const { maxLineBytes, maxJsonDepth: maxDepth } = config;
+      const source = editsSource(edited, { maxLineBytes, maxDepth });
+      const facts = changeFacts(request, getMember(body, 'message') as string | null | undefined);
+      const target = { kind: 'version', change: { datasetId, mode: 'edit', ...facts }, edits } as const;
+      if (query['dry_run'] === true) return await dryRunNow(deps, { source, target }, signal);
+      const { ifMatch = null, message } = facts;
+      const digest = (): Uint8Array =>
+        requestDigest(`PATCH /datasets/${datasetId}/items`, canonicalJson(body), ifMatch, message);
+      return await withIdempotency(request, store.idempotency, digest, (claim) =>
+        importNow(deps, { source, target }, signal, claim),
+      );
+    },
+  };
+}
+
+/** @throws RequestError `invalid_request` for an edit that does not name one item, or does not say what becomes of it */
+function readEdits(list: readonly JsonObject[]): {
+  readonly edits: readonly Edit[];
+  readonly edited: readonly EditedItem[];
+} {
+  const edited: EditedItem[] = [];
+  const edits = list.map((edit, index): Edit => {
+    const path = `/edits/${index}`;
+    const [hash, id] = [getMember(edit, 'item_hash') as string | undefined, getMember(edit, 'item_id')];
+    const item = getMember(edit, 'item') as JsonObject | undefined;
+    const isRemoval = getMember(edit, 'remove') !== undefined;
+    if ((hash === undefined) === (id === undefined)) throw wrong(path, 'either item_hash or item_id');
+    if ((item === undefined) !== isRemoval) throw wrong(path, 'either item or remove');
+    if (item !== undefined) edited.push({ item, path: `${path}/item` });
+    return {
+      section: getMember(edit, 'section') as string | undefined,
+      item: hash === undefined ? { id: canonicalJson(id ?? null) } : { hash },
+      isRemoval,
+    };
+  });
+  return { edits, edited };
+}
+
+function wrong(path: string, what: string): RequestError {
+  const message = `${path} must have ${what}.`;
+  return new RequestError('invalid_request', message, { errors: [{ message, path }] });
+}
