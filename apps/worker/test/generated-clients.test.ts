@@ -114,9 +114,9 @@ it('a client that orval makes uploads, runs and reads results', async () => {
     export async function flow(_url: string, key: string, line: string): Promise<unknown> {
       const headers = { Authorization: \`Bearer \${key}\` };
       const file = [new File([line], 'sums.jsonl')];
-      const stored = await uploadDataset({ file, name: 'Orval' }, { headers });
+      const stored = await uploadDataset({ file, name: 'Orval' }, {}, { headers });
       if (stored.status !== 201) throw new Error(\`The upload gave \${stored.status}.\`);
-      const queued = await uploadDataset({ file, name: 'Job' }, { headers: { ...headers, Prefer: 'respond-async' } });
+      const queued = await uploadDataset({ file, name: 'Job' }, {}, { headers: { ...headers, Prefer: 'respond-async' } });
       if (queued.status !== 202) throw new Error(\`The upload gave \${queued.status}.\`);
       for (let ended = false; !ended; ) {
         const job = await getJob(queued.data.id, { headers });
@@ -137,7 +137,7 @@ it('a client that orval makes uploads, runs and reads results', async () => {
       while (run.status === 200 && run.data.finished_at === null) run = await getRun(started.data.id, { headers });
       const results = await listRunResults(started.data.id, {}, { headers });
       const runs = await listRuns({ limit: 1 }, { headers });
-      const missing = await getDataset('0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d', { headers });
+      const missing = await getDataset('0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d', {}, { headers });
       if (run.status !== 200 || results.status !== 200 || runs.status !== 200) throw new Error('No results.');
       if (missing.status === 200) throw new Error('The dataset is not missing.');
       return {

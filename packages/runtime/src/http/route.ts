@@ -51,8 +51,6 @@ export interface Route {
   readonly body?: {
     readonly contentType: string;
     readonly schema: Schema;
-    /** Further media types, whose content has no schema. */
-    readonly others?: readonly string[];
     /** Longest JSON body, if not that of the configuration. */
     readonly maxBytes?: number;
     /** The schema for the document, where the handler validates a part itself. */

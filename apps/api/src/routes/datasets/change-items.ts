@@ -2,7 +2,7 @@ import { RequestError, type Route, type RouteRequest, type RouteResponse, type S
 import type { DatasetChange } from '@svc/store';
 import { IDEMPOTENCY_KEY } from '../../http/idempotency.ts';
 import { PREFER } from '../../http/prefer.ts';
-import { LINES_TYPES, receiveLinesOrUpload } from '../../http/receive-upload.ts';
+import { receiveLinesOrUpload } from '../../http/receive-upload.ts';
 import { CHANGED_DATASET } from '../docs/schemas.ts';
 import { JOB } from '../jobs/serialize.ts';
 import { importUpload, UPLOAD_ERRORS, type UploadDeps } from '../uploads/upload.ts';
@@ -35,12 +35,14 @@ export function changeItemsRoute(deps: UploadDeps): Route {
     method: 'post',
     path: '/datasets/{id}/items',
     operationId: 'changeItems',
-    summary: 'Append, upsert or replace items: the next version of a dataset',
+    summary:
+      'Append, upsert or replace items: the next version of a dataset. The body is the form of an upload, or `application/jsonl`: a line for each item',
     tag: 'datasets',
     access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER, ...CHANGE_HEADERS },
     query: QUERY,
-    body: { contentType: 'multipart/form-data', others: LINES_TYPES.slice(0, 1), schema: UPLOAD_FORM },
+    // Generators of clients read one media type of a body.
+    body: { contentType: 'multipart/form-data', schema: UPLOAD_FORM },
     produces: 'application/json',
     responses: {
       200: { description: 'the newest version, which has this content already', schema: CHANGED_DATASET },

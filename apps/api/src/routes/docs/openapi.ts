@@ -3,8 +3,6 @@ import { type Components, createComponents } from './components.ts';
 import { PROBLEM_EXAMPLE, REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from './examples.ts';
 import { PROBLEM } from './schemas.ts';
 
-const BINARY = { type: 'string', format: 'binary' } as const;
-
 /** Error codes of every route. */
 const COMMON_ERRORS = [
   'invalid_request',
@@ -119,7 +117,6 @@ function operation(route: Route, components: Components): Record<string, unknown
                 }),
                 ...exampleOf(REQUEST_EXAMPLES, route),
               },
-              ...Object.fromEntries((route.body.others ?? []).map((type) => [type, { schema: BINARY }])),
             },
           },
         }),
