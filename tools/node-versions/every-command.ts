@@ -66,6 +66,10 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['items', 'package', '--format', 'parquet', '--output', 'items.parquet'] },
   { argv: ['preview', 'items.parquet'], prints: /"num_rows":2/ },
   { argv: ['diff', 'package', 'hub'], prints: /"added":5/ },
+  { argv: ['upload', 'items.jsonl', '--name', 'mine', '--handle', 'my-set'], prints: /"handle":"my-set"/ },
+  { argv: ['append', 'my-set', '-'], stdin: '{"id":3,"inputs":{"prompt":"3+3?"}}\n', prints: /"version":2/ },
+  { argv: ['upsert', 'my-set', 'items.jsonl', '--dry-run'], prints: /"errors_total":0/ },
+  { argv: ['edit', 'my-set', '--id', '3', '--set', '/answer="6"'], prints: /"changed":1/ },
   { argv: ['versions', 'package'], prints: /"source":"upload"/ },
   { argv: ['restore', 'package', '1', '-m', 'again'], prints: /"version":1/ },
   { argv: ['rename', 'hub', 'renamed', '--handle', 'my-hub'], prints: /"name":"renamed"/ },
@@ -95,7 +99,7 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['check', 'items.jsonl', 'edited'], prints: /"ok":true/ },
   { argv: ['whoami'], prints: /"role":"admin"/ },
   { argv: ['open', 'package', '--print'], prints: /\/console\/datasets\// },
-  { argv: ['delete', 'package', 'table', 'now', 'renamed', '--yes'], prints: /"deleted":true/ },
+  { argv: ['delete', 'package', 'table', 'now', 'mine', 'renamed', '--yes'], prints: /"deleted":true/ },
   { argv: ['logout'], prints: /"deleted":true/ },
 ];
 

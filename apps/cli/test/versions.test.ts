@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -155,5 +156,91 @@ it('a handle comes before a name, and is removed by an empty one', async () => {
   expect(await run('rename', one.id, '--handle', other.handle)).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('(handle_taken)'),
+  });
+});
+
+describe('a change', () => {
+  /** A file of these lines. */
+  async function file(content: string, name = 'items.jsonl'): Promise<string> {
+    const path = join(await temporaryFolder(), name);
+    await writeFile(path, content);
+    return path;
+  }
+
+  it('is made to what was uploaded with a handle', async () => {
+    await done('upload', await file(lines(1, 2)), '--handle', 'mine');
+    expect((await run('append', 'mine', await file(lines(3)), '-m', 'one more')).stdout).toMatch(
+      /^version +2\n(?:.*\n)*change +1 added$/m,
+    );
+    expect((await run('items', 'mine')).stdout).toBe(lines(1, 2, 3));
+    const corrected = '{"id":2,"inputs":{"prompt":"two"}}\n';
+    const upserted = await done('upsert', 'mine', await file(corrected + lines(4)));
+    expect(upserted).toMatchObject({ version: 3, change: { added: 1, changed: 1, removed: 0, moved: 0 } });
+    expect((await run('items', 'mine')).stdout).toBe(lines(1) + corrected + lines(3, 4));
+    expect(await done('versions', 'mine')).toMatchObject({
+      data: [{ source: 'upsert' }, { source: 'append', message: 'one more' }, { source: 'upload' }],
+    });
+  });
+
+  it('compares and stores nothing with --dry-run, and nothing when the version is another', async () => {
+    const { id } = await dataset([1]);
+    const more = await file(lines(2));
+    expect(await done('append', id, more, '--dry-run')).toMatchObject({
+      change: { added: 1 },
+      errors_total: 0,
+    });
+    expect((await run('edit', id, '--id', '1', '--remove', '--dry-run')).stdout).toMatch(
+      /^change +1 removed$/m,
+    );
+    const stale = ['--if-match', '0'.repeat(64)];
+    for (const argv of [
+      ['append', id, more],
+      ['upsert', id, more],
+      ['edit', id, '--id', '1', '--remove'],
+    ])
+      expect(await run(...argv, ...stale), argv[0]).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('(version_changed)'),
+      });
+    expect(await done('show', id)).toMatchObject({ version: 1, item_count: 1 });
+  });
+
+  it('edits one item by its id, with every digit, or several by a file', async () => {
+    const { id } = await dataset([1, 2, 3]);
+    const set = ['--set', '/metadata={"n":12345678901234567890}', '/inputs/prompt=a/b=c'];
+    expect(await done('edit', id, '--id', '2', ...set, '-m', 'better')).toMatchObject({
+      change: { changed: 1 },
+    });
+    expect((await run('items', id)).stdout).toContain(
+      '{"id":2,"inputs":{"prompt":"a/b=c"},"metadata":{"n":12345678901234567890}}\n',
+    );
+    const edits = [
+      { item_id: 1, remove: true },
+      { item_id: 3, item: { id: 3, inputs: { prompt: 'three' } } },
+    ];
+    const path = await file(JSON.stringify(edits), 'edits.json');
+    expect(await done('edit', id, path)).toMatchObject({ item_count: 2, change: { removed: 1, changed: 1 } });
+    expect(await run('edit', id, '--id', '"2"', '--remove')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('(item_not_found)'),
+    });
+    for (const argv of [
+      [],
+      ['--id', '2'],
+      ['--id', '2', '--remove', '--set', '/a=1'],
+      [path, '--remove'],
+      [await file('x')],
+    ])
+      expect((await run('edit', id, ...argv)).exitCode, argv.join(' ')).toBe(2);
+    for (const entry of ['answer=1', '/nothing/there=1', '/id'])
+      expect((await run('edit', id, '--id', '2', '--set', entry)).exitCode, entry).toBe(2);
+  });
+
+  it('refuses an id that several items have', async () => {
+    const { id } = await dataset([1, 1]);
+    expect(await run('edit', id, '--id', '1', '--remove')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('(item_ambiguous)'),
+    });
   });
 });

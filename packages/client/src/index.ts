@@ -1,5 +1,13 @@
 /** `@svc/client`: a typed client of the API, and helpers for what takes longer than one request. */
 export { ApiError, unwrap } from './api-error.ts';
+export {
+  type ChangedDataset,
+  type ChangeOptions,
+  type CheckedChange,
+  changeItems,
+  checkChange,
+  type ItemsChange,
+} from './change-items.ts';
 export { type ApiClient, type ClientOptions, createApiClient } from './create-api-client.ts';
 export { type FollowOptions, followJob, followRun, type Job, type Run } from './follow.ts';
 export type { paths as Paths } from './generated/openapi.ts';

@@ -13,7 +13,7 @@ export type UploadSource = FormSource;
 export type UploadFile = Blob | UploadSource;
 
 export interface UploadOptions extends Pick<ClientOptions, 'baseUrl' | 'key' | 'fetch'> {
-  /** Form fields: `name`, `description`, `mapping`, `format`, `options`, `convert`. */
+  /** Form fields: `name`, `description`, `mapping`, `format`, `options`, `convert`, `handle`, `message`. */
   readonly fields?: Readonly<Record<string, string>>;
   /** A repeat with the same key stores the dataset once; default a random one. */
   readonly idempotencyKey?: string;
@@ -41,17 +41,44 @@ export async function uploadFile(
   source: UploadFile | readonly UploadFile[],
   options: UploadOptions = {},
 ): Promise<UploadOutcome> {
+  const preference: Record<string, string> =
+    (options.inBackground ?? true) ? { Prefer: 'respond-async' } : {};
+  const { status, body, text, end } = await sendFiles('/datasets/upload', source, preference, options);
+  const isJob = status === 202;
+  if (!hasTexts(body, 'id', isJob ? 'status' : 'version_hash')) throw new ApiError(status, body);
+  end();
+  return isJob ? { job: body as Job, text } : { dataset: body as DatasetSummary, text };
+}
+
+/**
+ * Sends a form with files.
+ *
+ * @param path with its query
+ * @throws as `uploadFile`
+ */
+export async function sendFiles(
+  path: string,
+  source: UploadFile | readonly UploadFile[],
+  headers: Readonly<Record<string, string>>,
+  options: Omit<UploadOptions, 'inBackground'>,
+): Promise<{
+  readonly status: number;
+  readonly body: unknown;
+  readonly text: string;
+  /** Counts what was not counted while it was sent. */
+  end(): void;
+}> {
   const { baseUrl = '', key, fetch: send = fetch, idempotencyKey = randomKey(), signal } = options;
   const sources = [source].flat();
   const form = sources.every((one) => one instanceof Blob)
     ? formDataOf(sources, options)
     : streamOf(sources.map(toFormSource), idempotencyKey, options);
-  const request = new Request(`${baseUrl}/datasets/upload`, {
+  const request = new Request(`${baseUrl}${path}`, {
     method: 'POST',
     headers: {
       ...form.headers,
       'Idempotency-Key': idempotencyKey,
-      ...((options.inBackground ?? true) && { Prefer: 'respond-async' }),
+      ...headers,
       ...(key && { Authorization: `Bearer ${key}` }),
     },
     body: form.body,
@@ -65,12 +92,8 @@ export async function uploadFile(
   });
   const text = await response.text();
   const body = readJson(text);
-  const isJob = response.status === 202;
-  if (!response.ok || !hasTexts(body, 'id', isJob ? 'status' : 'version_hash')) {
-    throw new ApiError(response.status, body);
-  }
-  form.end();
-  return isJob ? { job: body as Job, text } : { dataset: body as DatasetSummary, text };
+  if (!response.ok) throw new ApiError(response.status, body);
+  return { status: response.status, body, text, end: form.end };
 }
 
 /** A new `Idempotency-Key`. Pages over plain HTTP have no `crypto.randomUUID`. */

@@ -5,7 +5,7 @@ import { svcPkg } from './run-svc-pkg.ts';
 const COMMANDS = [
   ...['convert', 'pack', 'check', 'inspect', 'hash', 'seal'],
   ...['export', 'upload', 'import-hub', 'preview', 'list', 'show', 'items', 'diff', 'versions', 'restore'],
-  ...['rename', 'delete'],
+  ...['append', 'upsert', 'edit', 'rename', 'delete'],
   ...[
     'run',
     'runs',

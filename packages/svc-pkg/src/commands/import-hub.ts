@@ -1,10 +1,8 @@
-import type { HubImportRequest, ResponseOf } from '@svc/client';
+import type { HubImportRequest } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { EXIT } from '../errors/exit-codes.ts';
-import { errorLine } from '../errors/print-error.ts';
 import { importHubFile } from '../local/import-hub-file.ts';
 import { fileNameOf, writtenResult } from '../local/written-result.ts';
 import {
@@ -15,11 +13,11 @@ import {
 } from '../mapping/mapping-options.ts';
 import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
 import { printHint } from '../output/print-hint.ts';
-import { printReport, printResult } from '../output/print-result.ts';
+import { printReport } from '../output/print-result.ts';
 import { datasetResult } from '../service/dataset-response.ts';
+import { printDryRun } from '../service/dry-run-response.ts';
 import { type ImportHubOptions, importFromHub, importRequest } from '../service/import-request.ts';
 import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
-import { formatFacts } from '../text/format-facts.ts';
 import {
   backgroundOption,
   checkName,
@@ -51,9 +49,12 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     .argument('<path>', 'the dataset on the hub, as <owner>/<dataset>')
     .requiredOption('--name <name>', 'name of the dataset (required)')
     .option('--description <text>', 'description of the dataset')
+    .option('--handle <handle>', 'a short name that is unique, for commands and URLs')
     .option('--dry-run', 'convert every row and report errors, but store nothing')
     .addOption(backgroundOption())
-    .addOption(new Option('--local', 'write a package, without a service').conflicts(['dryRun', 'apiUrl']));
+    .addOption(
+      new Option('--local', 'write a package, without a service').conflicts(['dryRun', 'apiUrl', 'handle']),
+    );
   withOutputOptions(command, '<name>.pkg.zip in this folder').optionsGroup('Rows:');
   withMappingOptions(withHubOptions(command)).action(async (path: string, options: Options) => {
     const mapping = await mappingOf(options);
@@ -113,8 +114,6 @@ async function importNow(cli: Cli, options: Options, request: HubImportRequest):
   await printHint(cli, `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo`);
 }
 
-type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
-
 /** Makes a service read the hub and report errors. */
 async function dryRun(cli: Cli, options: Options, body: HubImportRequest): Promise<void> {
   const service = openService(cli, options);
@@ -125,20 +124,5 @@ async function dryRun(cli: Cli, options: Options, body: HubImportRequest): Promi
       fetch: service.slowFetch,
     }),
   );
-  await printResult(cli, { json: () => text, text: () => dryRunText(value) });
-  if (value.errors_total > 0) cli.endWith(EXIT.failed);
-}
-
-function dryRunText({ errors, errors_total: total, item_count, version_hash }: DryRun): string {
-  const lines = errors.map(({ message, code = 'invalid_row', ...location }) =>
-    errorLine({ location, message, code }),
-  );
-  if (total > errors.length) lines.push(`... and ${total - errors.length} more`);
-  const facts = formatFacts([
-    ['stored', 'nothing (dry run)'],
-    ['items', item_count],
-    ['errors', total],
-    ['version hash', version_hash],
-  ]);
-  return `${lines.map((line) => `${line}\n`).join('')}${facts}`;
+  await printDryRun(cli, value, text);
 }

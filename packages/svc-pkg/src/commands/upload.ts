@@ -5,13 +5,11 @@ import {
   type UploadSource,
   uploadFile,
 } from '@svc/client';
-import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { given } from '../given.ts';
-import { mappingOf } from '../mapping/mapping-options.ts';
-import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
+import { type TableOptions, tableFields, withTableOptions } from '../mapping/table-options.ts';
 import { printHint } from '../output/print-hint.ts';
 import { printReport } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
@@ -29,6 +27,7 @@ type UploadOptions = ServiceOptions &
   TableOptions & {
     readonly name?: string;
     readonly description?: string;
+    readonly handle?: string;
     readonly convert?: boolean;
     readonly background: boolean;
   };
@@ -48,6 +47,7 @@ export function addUploadCommand(program: Command, cli: Cli): void {
     )
     .option('--name <name>', 'name of the dataset (default: the name in the manifest, else the file name)')
     .option('--description <text>', 'description of the dataset (default: the description in meta.json)')
+    .option('--handle <handle>', 'a short name that is unique, for commands and URLs')
     .option('--convert', 'convert an older archive')
     .addOption(backgroundOption());
   withTableOptions(command).action(async (paths: readonly string[], options: UploadOptions) => {
@@ -62,6 +62,7 @@ export function addUploadCommand(program: Command, cli: Cli): void {
   withExamples(command, [
     'svc-pkg upload gsm8k.pkg.zip',
     'svc-pkg upload questions.csv --name "My set" --prompt-column question --answer-column answer',
+    'svc-pkg upload questions.csv --handle my-set --prompt-column question --answer-column answer',
     'svc-pkg upload train.csv test.csv --prompt-column question',
     'svc-pkg upload gsm8k.pkg.zip --name "GSM8K" --api-url https://datasets.example.org',
   ]);
@@ -105,15 +106,7 @@ async function sendFiles(
 }
 
 async function fieldsOf(options: UploadOptions): Promise<Record<string, string>> {
-  const { name, description, convert } = options;
-  const mapping = await mappingOf(options);
-  const { format, ...written } = hintsOf(options);
-  return given({
-    name,
-    description,
-    mapping: mapping === null ? undefined : canonicalJson(mapping.wire),
-    format,
-    options: Object.keys(written).length === 0 ? undefined : JSON.stringify(written),
-    convert: convert === true ? 'true' : undefined,
-  });
+  const { name, description, handle, convert } = options;
+  const tables = await tableFields(options);
+  return given({ name, description, handle, ...tables, convert: convert === true ? 'true' : undefined });
 }

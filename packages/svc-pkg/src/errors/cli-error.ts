@@ -11,6 +11,8 @@ export const CLI_ERROR_CODES = {
   bad_response: 'the response is not from this service; often it is from a proxy or another server',
   dataset_not_found: 'no dataset has this name',
   dataset_ambiguous: 'several datasets have this name; use an id',
+  item_not_found: 'no item of the newest version has this id',
+  item_ambiguous: 'several items have this id; name their section, or use their hashes in a file',
   job_ended: 'the job of an import was cancelled',
   run_failed: 'the run failed or was cancelled; its results so far are stored',
   items_failed: 'more items of the run failed than `--max-failed` allows, or all',

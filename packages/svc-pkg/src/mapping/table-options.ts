@@ -1,6 +1,8 @@
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { FILE_FORMATS, type FormatHints } from '@svc/tabular';
 import { type Command, Option } from 'commander';
-import { type MappingOptions, withMappingOptions } from './mapping-options.ts';
+import { given } from '../given.ts';
+import { type MappingOptions, mappingOf, withMappingOptions } from './mapping-options.ts';
 
 /** The options of commands that read files with tables. */
 export type TableOptions = MappingOptions & {
@@ -34,4 +36,19 @@ export function hintsOf({ format, delimiter, quote, encoding, header }: TableOpt
     ...(encoding === undefined ? {} : { encoding }),
     ...(header === false ? { header } : {}),
   };
+}
+
+/**
+ * The form fields of an upload that say how to read its tables.
+ *
+ * @throws CliError `usage`, `io_error`
+ */
+export async function tableFields(options: TableOptions): Promise<Record<string, string>> {
+  const mapping = await mappingOf(options);
+  const { format, ...written } = hintsOf(options);
+  return given({
+    mapping: mapping === null ? undefined : canonicalJson(mapping.wire),
+    format,
+    options: Object.keys(written).length === 0 ? undefined : JSON.stringify(written),
+  }) as Record<string, string>;
 }

@@ -11,6 +11,7 @@ import { storedDataset } from './store-dataset.ts';
 export interface ImportHubOptions {
   readonly name: string;
   readonly description?: string;
+  readonly handle?: string;
   readonly split?: string;
   readonly subset?: string;
   readonly revision?: string;
@@ -19,13 +20,13 @@ export interface ImportHubOptions {
 /** The body of `POST /datasets/hub/import`, with only the options that were given. */
 export function importRequest(
   path: string,
-  { name, description, split, subset, revision }: ImportHubOptions,
+  { name, description, handle, split, subset, revision }: ImportHubOptions,
   mapping: JsonObject,
   token: string | undefined,
 ): HubImportRequest {
   const config = { path, ...given({ split, subset, revision, token }) };
   // The service checks the mapping.
-  return { name, ...given({ description }), config, mapping: mapping as HubImportRequest['mapping'] };
+  return { name, ...given({ description, handle }), config, mapping: mapping as HubImportRequest['mapping'] };
 }
 
 /**

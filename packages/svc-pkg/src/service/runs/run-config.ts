@@ -42,7 +42,8 @@ export async function readRunConfig(cli: Cli, options: RunConfigOptions): Promis
   return config;
 }
 
-async function readText(cli: Cli, path: string): Promise<string> {
+/** Reads a short file. @param path `-` for standard input @throws CliError `io_error` */
+export async function readText(cli: Cli, path: string): Promise<string> {
   if (path === '-') return (await buffer(cli.stdin)).toString('utf8');
   try {
     return await readFile(path, 'utf8');
@@ -64,7 +65,8 @@ function parseConfig(text: string): JsonObject {
   throw new CliError('usage', '--config must be a JSON object');
 }
 
-function parseValue(text: string): JsonValue {
+/** A value of the command line: JSON, or else a text. */
+export function parseValue(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch {

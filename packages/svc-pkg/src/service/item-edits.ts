@@ -1,0 +1,106 @@
+import {
+  canonicalJson,
+  isJsonObject,
+  JsonlError,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  setMember,
+} from '@svc/jsonl-v23/json';
+import { CliError } from '../errors/cli-error.ts';
+import type { ServiceClient } from './client/service-client.ts';
+import { parseValue } from './runs/run-config.ts';
+
+/** Reads the body of an edit: `{edits}` with or without a message, or a list of edits. @throws CliError `usage` */
+export function parseEdits(text: string): JsonObject {
+  try {
+    const value = parseJson(text);
+    if (Array.isArray(value)) return { edits: value };
+    if (isJsonObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    throw new CliError('usage', `The edits must be JSON: ${error.message}`, { location: error.location });
+  }
+  throw new CliError('usage', 'The edits must be a JSON list, or an object with the member edits');
+}
+
+/** An item of the newest version of a dataset. */
+export interface FoundItem {
+  readonly item: JsonObject;
+  readonly itemHash: string;
+  readonly section: string;
+}
+
+/**
+ * Finds an item by its id.
+ *
+ * @param id as JSON, or else a text
+ * @throws CliError `item_not_found`, `item_ambiguous`; as `ServiceClient.send`
+ */
+export async function findItem(
+  service: ServiceClient,
+  datasetId: string,
+  id: string,
+  section: string | undefined,
+): Promise<FoundItem> {
+  const wanted = parseValue(id);
+  const query = {
+    item_id: typeof wanted === 'string' ? wanted : canonicalJson(wanted),
+    assets: 'embed',
+  } as const;
+  const params = {
+    path: { id: datasetId },
+    query: { ...query, limit: 100, ...(section !== undefined && { section }) },
+  };
+  const { text } = await service.read(service.api.GET('/datasets/{id}/items', { params }));
+  const page = parseJson(text) as unknown as { readonly data: readonly JsonObject[] };
+  const found = page.data.filter(({ item }) => isJsonObject(item) && idsMatch(item['id'], wanted));
+  const [only] = found;
+  if (only === undefined) throw new CliError('item_not_found', `No item has the id ${canonicalJson(wanted)}`);
+  if (found.length > 1)
+    throw new CliError(
+      'item_ambiguous',
+      `Several items have the id ${canonicalJson(wanted)}; name their section, or use their hashes in a file`,
+    );
+  return {
+    item: only['item'] as JsonObject,
+    itemHash: String(only['item_hash']),
+    section: String(only['section']),
+  };
+}
+
+const idsMatch = (id: JsonValue | undefined, wanted: JsonValue): boolean =>
+  id !== undefined && canonicalJson(id) === canonicalJson(wanted);
+
+/**
+ * Sets a value of an item in place.
+ *
+ * @param entry `/pointer=value` (RFC 6901); the value is JSON, or else a text
+ * @throws CliError `usage`
+ */
+export function setPointer(item: JsonObject, entry: string): void {
+  const at = entry.indexOf('=');
+  if (at < 2 || !entry.startsWith('/'))
+    throw new CliError('usage', `--set must be /<pointer>=<value>, got ${JSON.stringify(entry)}`);
+  const pointer = entry.slice(0, at);
+  const path = pointer
+    .slice(1)
+    .split('/')
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = path.pop() ?? '';
+  let target: JsonValue = item;
+  for (const key of path) {
+    const inner: JsonValue | undefined = memberOf(target, key);
+    if (inner === undefined) throw new CliError('usage', `The item has nothing at ${pointer}`);
+    target = inner;
+  }
+  const value = parseValue(entry.slice(at + 1));
+  if (isJsonObject(target)) setMember(target, last, value);
+  else if (Array.isArray(target) && memberOf(target, last) !== undefined) target[Number(last)] = value;
+  else throw new CliError('usage', `The item has nothing at ${pointer}`);
+}
+
+function memberOf(value: JsonValue, key: string): JsonValue | undefined {
+  if (Array.isArray(value)) return /^(?:0|[1-9]\d{0,8})$/.test(key) ? value[Number(key)] : undefined;
+  return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
