@@ -9,7 +9,7 @@ import type { ReplicaWatch } from './replica-watch.ts';
 export interface ReadStore {
   readonly datasets: Pick<
     DatasetStore,
-    'resolve' | 'listVersions' | 'list' | 'get' | 'listSections' | 'listItems' | 'open' | 'diff'
+    'listVersions' | 'list' | 'get' | 'listSections' | 'listItems' | 'open' | 'diff'
   >;
   readonly assets: Pick<Assets, 'find' | 'read' | 'itemText' | 'findMissing'>;
   readonly runs: Pick<RunStore, 'list' | 'listResults' | 'open'>;
@@ -83,7 +83,6 @@ export function createReadStore(options: ReadStoreOptions): ReadStore {
 
   return {
     datasets: {
-      resolve: read(replica.datasets.resolve, primary.datasets.resolve),
       listVersions: read(replica.datasets.listVersions, primary.datasets.listVersions),
       list: read(replica.datasets.list, primary.datasets.list),
       get: read(replica.datasets.get, primary.datasets.get),

@@ -60,7 +60,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     telemetryRoute(deps),
     ...sessionRoutes(deps),
     ...healthRoutes(deps),
-  ].map((route) => resolvingDatasets(route, deps.store.reads.datasets));
+  ].map((route) => resolvingDatasets(route, deps.store.datasets));
   const others = [...dryRunRoutes(routes), ...consoleRoutes(deps.console)];
   const documented = [...withoutDryRuns(routes), ...others];
   return [...routes, ...others, ...documentationRoutes(documented, deps.version, deps.console)];

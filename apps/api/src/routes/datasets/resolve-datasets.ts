@@ -22,7 +22,7 @@ const NAMES: readonly (readonly [dataset: string, version: string])[] = [
  * Lets callers name the datasets of a path by id or handle, and their versions by number or hash. Its handler gets ids, and
  * the numbers of versions.
  */
-export function resolvingDatasets(route: Route, datasets: Store['reads']['datasets']): Route {
+export function resolvingDatasets(route: Route, datasets: Pick<Store['datasets'], 'resolve'>): Route {
   if (!route.path.startsWith('/datasets/{id}')) return route;
   const names = NAMES.filter(([dataset]) => route.path.includes(`{${dataset}}`));
   const errors = route.query?.['version'] === undefined ? [] : ['version_not_found', 'ambiguous_version'];

@@ -52,7 +52,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
         const found = await reads.runs.list({
           ...pageOf(query),
           signal,
-          datasetId: dataset && (await reads.datasets.resolve(dataset, undefined, signal)).id,
+          datasetId: dataset && (await deps.store.datasets.resolve(dataset, undefined, signal)).id,
           status: query['status'] as RunStatus | undefined,
         });
         return json(toPage(found, query, (run) => serializeRun(run)));
