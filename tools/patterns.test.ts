@@ -24,8 +24,9 @@ const COMPUTED: Readonly<Record<string, string>> = {
     'constant words between constant separators, without repeats',
   'packages/jsonl-v23/src/item/dataset-name.ts':
     'the pattern of the schema in the same file, which is tried as such',
-  'packages/svc-pkg/src/output/print-result.ts':
+  'packages/jsonl-v23/src/json/json-text.ts':
     'a random mark before and after a run of characters that the mark does not begin with',
+  'packages/tabular/src/csv/pandas-settings.ts': 'one class of characters, without repeats',
   'packages/observability/src/redact.ts':
     'escaped secrets of the configuration, joined by alternation, without repeats',
 };

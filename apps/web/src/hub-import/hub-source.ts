@@ -1,10 +1,8 @@
 import type { ImportSearch } from './import-search.ts';
 
 /** Parts of an address after the name of a dataset. */
-const VIEWS = 'tree|viewer|blob|resolve';
-const PAGE = new RegExp(
-  `/datasets/([\\w.-]+(?:/(?!(?:${VIEWS})(?:/|$))[\\w.-]+)?)(?:/(${VIEWS})(?:/([^?#]*))?)?`,
-);
+const PAGE =
+  /\/datasets\/([\w.-]+(?:\/(?!(?:tree|viewer|blob|resolve)(?:\/|$))[\w.-]+)?)(?:\/(tree|viewer|blob|resolve)(?:\/([^?#]*))?)?/;
 
 /**
  * The dataset in what people paste: its name, or the address of its page. The address of a viewer also names the subset and

@@ -32,7 +32,7 @@ const MAX_RANGES = 64 * 1024;
  */
 export class CsvScanner {
   /** The current chunk, and the start of the record that it continues. */
-  bytes: Uint8Array<ArrayBuffer> = new Uint8Array(MIN_BUFFER_BYTES);
+  bytes: Uint8Array = new Uint8Array(MIN_BUFFER_BYTES);
   /** The same bytes. */
   words: DataView = wordsOf(this.bytes);
   /** Fields of the current record. */
@@ -101,7 +101,7 @@ export class CsvScanner {
     if (needed >= this.bytes.length) {
       // Moved: left to the garbage collector, what a long row has outgrown takes as much again as the row.
       const size = Math.max(needed + 1, 2 * this.bytes.length);
-      this.bytes = new Uint8Array(transferBuffer(this.bytes.buffer, size));
+      this.bytes = new Uint8Array(transferBuffer(this.bytes.buffer as ArrayBuffer, size));
       this.words = wordsOf(this.bytes);
     }
     this.bytes.set(chunk, this.#length);
