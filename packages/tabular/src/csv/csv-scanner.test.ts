@@ -71,7 +71,7 @@ it('frees what a long record has outgrown', () => {
   for (let count = 0; count < 50; count += 1) {
     scanner.add(Buffer.alloc(64 * 1024, 'x'));
     expect(scanner.next()).toBe(false);
-    buffers.add(scanner.bytes.buffer);
+    buffers.add(scanner.bytes.buffer as ArrayBuffer);
   }
   expect([...buffers].filter(({ detached }) => !detached)).toEqual([scanner.bytes.buffer]);
 });
