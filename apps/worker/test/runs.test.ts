@@ -354,7 +354,7 @@ describe('the endpoints of runs', () => {
       404,
       'dataset_not_found',
     ],
-    ['an id that is none', { dataset_id: 'x' }, 400, 'invalid_request'],
+    ['no dataset of that handle', { dataset_id: 'x' }, 404, 'dataset_not_found'],
     ['an unknown member', { more: 1 }, 400, 'invalid_request'],
     ['a blank name', { name: ' ' }, 400, 'invalid_request'],
     ['no provider', { config: {} }, 400, 'invalid_request'],
