@@ -47,8 +47,8 @@ COPY items TO STDOUT;
 \echo 'COPY hash_blocks FROM STDIN;'
 COPY hash_blocks TO STDOUT;
 \echo '\\.'
-\echo 'COPY loose_parts FROM STDIN;'
-COPY loose_parts TO STDOUT;
+\echo 'COPY loose_parts (part_id) FROM STDIN;'
+COPY loose_parts (part_id) TO STDOUT;
 \echo '\\.'
 \echo 'COPY assets FROM STDIN;'
 COPY assets TO STDOUT;

@@ -129,9 +129,10 @@ CREATE TABLE "loose_objects" (
 
 -- CreateTable
 CREATE TABLE "loose_parts" (
+    "id" BIGSERIAL NOT NULL,
     "part_id" UUID NOT NULL,
 
-    CONSTRAINT "loose_parts_pkey" PRIMARY KEY ("part_id")
+    CONSTRAINT "loose_parts_pkey" PRIMARY KEY ("id")
 );
 
 -- CreateTable

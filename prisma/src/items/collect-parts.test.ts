@@ -21,11 +21,16 @@ const query = (sql: string): Promise<unknown[]> => queryDatabase(database.url, s
 const leftovers = (): Promise<unknown> =>
   query('SELECT (SELECT count(*)::int FROM items) AS items, count(*)::int AS noted FROM loose_parts');
 
+/** Sessions that wait for a lock. */
+const waiting = (): Promise<unknown[]> =>
+  query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+    AND backend_type = 'client backend'`);
+
 /** A deleted part, whose items have ordinals from 5 to 25,004. */
 let part: string;
 beforeEach(async () => {
   part = randomUUID();
-  await query(`INSERT INTO loose_parts VALUES ('${part}');
+  await query(`INSERT INTO loose_parts (part_id) VALUES ('${part}');
     INSERT INTO items (part_id, ordinal, byte_length, item_hash, type, payload)
     SELECT '${part}', number, 2, sha256(''), 'freeform', '{}' FROM generate_series(5, 25004) AS number`);
 });
@@ -45,16 +50,33 @@ describe('items of deleted parts', () => {
     await holder.query('SELECT FROM items WHERE part_id = $1 AND ordinal = 5 FOR UPDATE', [part]);
     const stopping = new AbortController();
     const collecting = store.datasets.collect(stopping.signal);
-    await expect
-      .poll(() =>
-        query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-          AND backend_type = 'client backend'`),
-      )
-      .toHaveLength(1);
+    await expect.poll(waiting).toHaveLength(1);
     stopping.abort();
     await holder.end();
     expect(await collecting).toBe(9_995);
     expect(await store.datasets.collect()).toBe(15_005);
     expect(await leftovers()).toEqual([{ items: 0, noted: 0 }]);
+  });
+
+  it('are removed although a section lets go of some while others are being removed', async () => {
+    const [dataset, section] = [randomUUID(), randomUUID()];
+    await query(`INSERT INTO datasets (id, name, source, schema) VALUES ('${dataset}', 'shared', 'file', '{}');
+      INSERT INTO parts (id, dataset_id, item_count) VALUES ('${part}', '${dataset}', 25005);
+      INSERT INTO sections (id, dataset_id, name, item_count, section_hash, part_ids, starts, firsts)
+      VALUES ('${section}', '${dataset}', 's', 100, '', ARRAY['${part}'::uuid], '{0}', '{5}')`);
+    const holder = new pg.Client({ connectionString: database.url });
+    await holder.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM items WHERE part_id = $1 AND ordinal = 10005 FOR UPDATE', [part]);
+    const collecting = store.datasets.collect();
+    await expect.poll(waiting).toHaveLength(1);
+    await query(
+      `DELETE FROM sections WHERE id = '${section}'; INSERT INTO loose_parts (part_id) VALUES ('${part}')`,
+    );
+    await holder.end();
+    expect(await collecting).toBeGreaterThanOrEqual(24_900);
+    await store.datasets.collect();
+    expect(await leftovers()).toEqual([{ items: 0, noted: 0 }]);
+    await query(`DELETE FROM datasets WHERE id = '${dataset}'`);
   });
 });

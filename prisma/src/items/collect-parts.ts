@@ -1,12 +1,11 @@
 import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
-import { NIL_UUID } from '../database/values.ts';
 import { rangesOf } from './version-sql.ts';
 
 /** Items that one transaction removes. */
 const ITEMS_PER_TURN = 10_000;
-/** Parts that one query finds. */
-const PARTS_PER_PAGE = 1_000;
+/** Notes that one query reads. */
+const NOTES_PER_PAGE = 1_000;
 
 /**
  * Removes the items of noted parts to which no section refers. Any number of processes may do so concurrently.
@@ -16,24 +15,29 @@ const PARTS_PER_PAGE = 1_000;
  */
 export async function collectParts(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
   let removed = 0;
-  for (let after = NIL_UUID; ; ) {
-    const { rows } = await pool.query<{ readonly id: string }>(
-      `SELECT part_id AS id FROM loose_parts WHERE part_id > $1
-       ORDER BY part_id LIMIT ${PARTS_PER_PAGE}`,
+  for (let after = '0'; ; ) {
+    const { rows } = await pool.query<Note>(
+      `SELECT id, part_id AS "partId" FROM loose_parts WHERE id > $1 ORDER BY id LIMIT ${NOTES_PER_PAGE}`,
       [after],
     );
-    for (const { id } of rows) removed += await removeLoosePart(pool, id, signal);
+    for (const note of rows) removed += await removeLooseItems(pool, note, signal);
     const last = rows.at(-1);
     if (last === undefined || signal?.aborted === true) return removed;
     after = last.id;
   }
 }
 
+/** A row of `loose_parts`. A section that lets go of items meanwhile makes another note, which is read after this one. */
+interface Note {
+  readonly id: string;
+  readonly partId: string;
+}
+
 /** Removes the items of one part, in several transactions when they are many. @returns how many */
-async function removeLoosePart(pool: pg.Pool, partId: string, signal?: AbortSignal): Promise<number> {
+async function removeLooseItems(pool: pg.Pool, note: Note, signal?: AbortSignal): Promise<number> {
   let removed = 0;
   for (let first = 0; signal?.aborted !== true; first += ITEMS_PER_TURN) {
-    const turn = await inTransaction(pool, (client) => removeSome(client, partId, first));
+    const turn = await inTransaction(pool, (client) => removeSome(client, note, first));
     removed += turn.removed;
     if (turn.isLast) break;
   }
@@ -46,18 +50,17 @@ interface Turn {
 }
 
 /** Removes the items from an ordinal on. */
-async function removeSome(client: pg.ClientBase, partId: string, first: number): Promise<Turn> {
+async function removeSome(client: pg.ClientBase, { id, partId }: Note, first: number): Promise<Turn> {
   // Another process that removes them holds the row.
-  const { rowCount } = await client.query(
-    'SELECT FROM loose_parts WHERE part_id = $1 FOR UPDATE SKIP LOCKED',
-    [partId],
-  );
+  const { rowCount } = await client.query('SELECT FROM loose_parts WHERE id = $1 FOR UPDATE SKIP LOCKED', [
+    id,
+  ]);
   if (rowCount === 0) return { removed: 0, isLast: true };
   const last = await lastOrdinal(client, partId);
   const end = first + ITEMS_PER_TURN;
   const removed = await client.query(REMOVE_ITEMS, [partId, first, end]);
   const isLast = last === null || last < end;
-  if (isLast) await client.query('DELETE FROM loose_parts WHERE part_id = $1', [partId]);
+  if (isLast) await client.query('DELETE FROM loose_parts WHERE id = $1', [id]);
   return { removed: removed.rowCount ?? 0, isLast };
 }
 

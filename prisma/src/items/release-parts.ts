@@ -5,8 +5,7 @@ import type pg from 'pg';
  * read begins with a version; `collectParts` removes them when the transaction has committed.
  */
 export async function releaseParts(client: pg.ClientBase, datasetId: string): Promise<void> {
-  await client.query(
-    'INSERT INTO loose_parts (part_id) SELECT id FROM parts WHERE dataset_id = $1 ON CONFLICT DO NOTHING',
-    [datasetId],
-  );
+  await client.query('INSERT INTO loose_parts (part_id) SELECT id FROM parts WHERE dataset_id = $1', [
+    datasetId,
+  ]);
 }

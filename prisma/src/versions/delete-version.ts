@@ -52,10 +52,7 @@ export async function deleteVersion(
   const partIds = sections
     .filter(({ id }) => goneIds.has(id))
     .flatMap(({ ranges }) => ranges.map(({ partId }) => partId));
-  await client.query(
-    'INSERT INTO loose_parts (part_id) SELECT DISTINCT unnest($1::uuid[]) ON CONFLICT DO NOTHING',
-    [partIds],
-  );
+  await client.query('INSERT INTO loose_parts (part_id) SELECT DISTINCT unnest($1::uuid[])', [partIds]);
   await client.query(
     `DELETE FROM parts WHERE id = ANY ($2::uuid[])
        AND id NOT IN (SELECT unnest(part_ids) FROM sections WHERE dataset_id = $1)`,
