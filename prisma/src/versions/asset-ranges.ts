@@ -1,16 +1,9 @@
 import type pg from 'pg';
-import type { ItemRange } from './ranges.ts';
+import { itemsOf, rangesGiven } from '../items/version-sql.ts';
+import { type ItemRange, rangeValues } from './ranges.ts';
 
-/** Rows `i` of `items` in ranges: `$1` their parts, `$2` the first ordinals, `$3` the counts. */
-const ITEMS_IN_RANGES = `unnest($1::uuid[], $2::int[], $3::int[]) AS range (part_id, first, count) CROSS JOIN LATERAL (
-    SELECT * FROM items WHERE part_id = range.part_id AND ordinal >= range.first AND ordinal < range.first + range.count OFFSET 0
-  ) AS i`;
-
-const columnsOf = (ranges: readonly ItemRange[]): readonly unknown[] => [
-  ranges.map(({ partId }) => partId),
-  ranges.map(({ first }) => first),
-  ranges.map(({ count }) => count),
-];
+/** Rows `i` of `items` in ranges, whose values are the first four. */
+const ITEMS_IN_RANGES = `${rangesGiven(1)} CROSS JOIN LATERAL ${itemsOf()} i`;
 
 /** Assets that items list, linked ones too. */
 export async function countAssets(client: pg.ClientBase, ranges: readonly ItemRange[]): Promise<number> {
@@ -19,7 +12,7 @@ export async function countAssets(client: pg.ClientBase, ranges: readonly ItemRa
     `SELECT coalesce(sum(CASE json_typeof(i.assets) WHEN 'array' THEN json_array_length(i.assets)
        WHEN 'object' THEN (SELECT count(*) FROM json_object_keys(i.assets)) ELSE 0 END), 0) AS count
      FROM ${ITEMS_IN_RANGES} WHERE i.assets IS NOT NULL`,
-    [...columnsOf(ranges)],
+    [...rangeValues(ranges)],
   );
   return Number(rows[0]?.count ?? 0);
 }
@@ -41,12 +34,14 @@ export async function endAssets(
   kept: readonly ItemRange[],
 ): Promise<void> {
   if (removed.length === 0) return;
-  const { rows } = await client.query<{ sha256: Buffer }>(filesOf(ITEMS_IN_RANGES), [...columnsOf(removed)]);
+  const { rows } = await client.query<{ sha256: Buffer }>(filesOf(ITEMS_IN_RANGES), [
+    ...rangeValues(removed),
+  ]);
   if (rows.length === 0) return;
   await client.query(
-    `UPDATE dataset_assets SET until = $5 WHERE dataset_id = $4 AND until IS NULL AND sha256 = ANY ($6::bytea[])
+    `UPDATE dataset_assets SET until = $6 WHERE dataset_id = $5 AND until IS NULL AND sha256 = ANY ($7::bytea[])
        AND sha256 NOT IN (${filesOf(ITEMS_IN_RANGES)})`,
-    [...columnsOf(kept), datasetId, version, rows.map(({ sha256 }) => sha256)],
+    [...rangeValues(kept), datasetId, version, rows.map(({ sha256 }) => sha256)],
   );
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { versionHash } from '@svc/jsonl-v23';
 import type pg from 'pg';
-import { StoreError } from '../database/errors.ts';
 import { storableText } from '../database/values.ts';
 import { type DiffCounts, NO_DIFFERENCE } from '../diff/diff-counts.ts';
 import { countAssets, endAssets } from './asset-ranges.ts';
@@ -59,9 +58,7 @@ export interface ChangedDataset {
 export async function changeDataset(client: pg.ClientBase, change: DatasetChange): Promise<ChangedDataset> {
   const { datasetId, mode, staged, source, message = null, author = null } = change;
   if (message !== null) storableText('message', message);
-  const before = await lockNewest(client, datasetId);
-  if (change.ifMatch !== undefined && change.ifMatch !== before.versionHash) throw versionChanged(before);
-
+  const before = await lockNewest(client, datasetId, change.ifMatch);
   const plan = await PLANS[mode](client, before, change);
   const sections: StoredSectionState[] = [];
   for (const section of plan.sections) sections.push(await storeSection(client, datasetId, section));
@@ -89,13 +86,6 @@ export async function changeDataset(client: pg.ClientBase, change: DatasetChange
 
 const rangesOf = (sections: readonly { readonly ranges: readonly ItemRange[] }[]): ItemRange[] =>
   sections.flatMap(({ ranges }) => ranges);
-
-export function versionChanged({ version, versionHash }: VersionState): StoreError {
-  return new StoreError(
-    'version_changed',
-    `Cannot change the dataset: its newest version is ${version}, with the hash ${versionHash}.`,
-  );
-}
 
 interface Plan {
   readonly sections: readonly PlannedSection[];
@@ -138,7 +128,7 @@ async function planAppend(client: pg.ClientBase, before: VersionState, change: D
       ranges.push(await moveToEnd(client, ranges.at(-1), items));
     }
     sections.push(
-      staged.length === 0 ? old : { ...newSection(old, joinRanges(ranges)), appendedTo: appendable(old) },
+      staged.length === 0 ? old : { ...newSection(old, joinRanges(ranges)), appendedTo: baseOf(old) },
     );
   }
   return { sections, change: { ...NO_DIFFERENCE, added } };
@@ -148,7 +138,10 @@ const newSection = ({ name }: { readonly name: string }, ranges: readonly ItemRa
   ...{ id: null, name, ranges },
   appendedTo: null,
 });
-const appendable = (old: PlannedSection): SectionState | null => (old.id === null ? null : old);
+
+/** The section whose hash goes on when items are added to the end of this one. */
+const baseOf = (section: PlannedSection): SectionState | null =>
+  section.id === null ? section.appendedTo : section;
 
 /** More items stay the part that they are. */
 const MAX_MOVED_ITEMS = 1_000;
@@ -186,7 +179,7 @@ async function planUpsert(client: pg.ClientBase, before: VersionState, change: D
       changed += edits.length;
       if (edits.length + appended.length === 0 && section.id !== null) continue;
       const ranges = joinRanges([...editRanges(section.ranges, edits), ...appended]);
-      section = { ...newSection(old, ranges), appendedTo: edits.length === 0 ? appendable(old) : null };
+      section = { ...newSection(old, ranges), appendedTo: edits.length === 0 ? baseOf(section) : null };
     }
     sections.push(section);
   }

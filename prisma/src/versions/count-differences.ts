@@ -1,3 +1,4 @@
+import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { compareSections } from '../diff/compare-sections.ts';
 import type { DiffCounts } from '../diff/diff-counts.ts';
@@ -10,7 +11,7 @@ export async function countDifferences(
   after: Pick<VersionState, 'sections'>,
 ): Promise<DiffCounts> {
   const { counts } = await compareSections(
-    async (sql, values) => (await client.query(sql, [...values])).rows,
+    queryOf(client),
     before.sections.map(({ id }) => id),
     after.sections.map(({ id }) => id),
   );

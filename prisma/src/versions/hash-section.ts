@@ -1,7 +1,7 @@
 import { createYielder } from '@svc/concurrency';
 import type pg from 'pg';
-import { itemsBetween } from '../items/version-sql.ts';
-import { type ItemRange, itemCountOf, toColumns } from './ranges.ts';
+import { itemsBetween, rangesGiven } from '../items/version-sql.ts';
+import { type ItemRange, itemCountOf, rangeValues } from './ranges.ts';
 import { Sha256State } from './sha256-state.ts';
 
 /** Hashes that one query reads: 2 MB. */
@@ -20,19 +20,12 @@ export async function hashItems(
   state: Sha256State,
   ranges: readonly ItemRange[],
 ): Promise<void> {
-  const { partIds, starts, firsts } = toColumns(ranges);
   const count = itemCountOf(ranges);
+  const values = rangeValues(ranges);
   const yieldToEventLoop = createYielder();
   for (let from = 0; from < count; from += ITEMS_PER_QUERY) {
     const to = Math.min(from + ITEMS_PER_QUERY, count);
-    const { rows } = await client.query<{ hashes: Buffer | null }>(HASHES, [
-      partIds,
-      starts,
-      firsts,
-      count,
-      from,
-      to,
-    ]);
+    const { rows } = await client.query<{ hashes: Buffer | null }>(HASHES, [...values, from, to]);
     const hashes = rows[0]?.hashes ?? Buffer.alloc(0);
     if (hashes.byteLength !== (to - from) * 32) throw new Error('The ranges of a section lack items.');
     for (let at = 0; at < hashes.byteLength; at += HASHED_BYTES) {
@@ -46,5 +39,4 @@ export async function hashItems(
 const HASHED_BYTES = 128 * 1024;
 
 const HASHES = `SELECT string_agg(i.item_hash, ''::bytea ORDER BY i.order_index) AS hashes
-  FROM (SELECT $1::uuid[] AS part_ids, $2::int[] AS starts, $3::int[] AS firsts, $4::int AS item_count) s
-    CROSS JOIN LATERAL ${itemsBetween('$5::int', '$6::int')} i`;
+  FROM ${rangesGiven(1)} CROSS JOIN LATERAL ${itemsBetween('$5::int', '$6::int')} i`;

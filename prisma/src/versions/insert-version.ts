@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { DiffCounts } from '../diff/diff-counts.ts';
-import { itemsOf } from '../items/version-sql.ts';
+import { itemsOf, rangesGiven } from '../items/version-sql.ts';
 import { hashItems, startSectionHash } from './hash-section.ts';
 import type { NewSection, PlannedSection, StagedItems } from './planned-section.ts';
-import { type ItemRange, itemCountOf, skipItems, toColumns } from './ranges.ts';
+import { type ItemRange, itemCountOf, rangeValues, skipItems, toColumns } from './ranges.ts';
 import type { SectionState, VersionState } from './read-version.ts';
 import { Sha256State } from './sha256-state.ts';
 
@@ -122,7 +122,6 @@ async function copyItems(
   ranges: readonly ItemRange[],
 ): Promise<ItemRange[]> {
   const partId = randomUUID();
-  const { partIds, starts, firsts } = toColumns(ranges);
   const count = itemCountOf(ranges);
   await client.query('INSERT INTO parts (id, dataset_id, item_count) VALUES ($1, $2, $3)', [
     partId,
@@ -132,9 +131,8 @@ async function copyItems(
   await client.query(
     `INSERT INTO items (part_id, ordinal, ${ITEM_COLUMNS})
      SELECT $5, i.order_index, ${ITEM_COLUMNS.replaceAll(/\b(?=\w+\b)/g, 'i.')}
-     FROM (SELECT $1::uuid[] AS part_ids, $2::int[] AS starts, $3::int[] AS firsts, $4::int AS item_count) s
-       CROSS JOIN LATERAL ${itemsOf()} i`,
-    [partIds, starts, firsts, count, partId],
+     FROM ${rangesGiven(1)} CROSS JOIN LATERAL ${itemsOf()} i`,
+    [...rangeValues(ranges), partId],
   );
   return [{ partId, first: 0, count }];
 }

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
-import { itemsOf } from '../items/version-sql.ts';
-import { type ItemEdit, type ItemRange, itemCountOf, toColumns } from './ranges.ts';
+import { itemsOf, rangesGiven } from '../items/version-sql.ts';
+import { type ItemEdit, type ItemRange, rangeValues } from './ranges.ts';
 
 /** Where the items of a body go in a section. */
 export interface PlacedItems {
@@ -25,7 +25,9 @@ export async function placeUpsert(
   ranges: readonly ItemRange[],
   partId: string,
 ): Promise<PlacedItems> {
-  const { partIds, starts, firsts } = toColumns(ranges);
+  await refuseUnnamed(client, partId);
+  // Before the join, whose rows are as many as those of the section only when no id of the body repeats.
+  await refuseRepeated(client, 'SELECT ordinal, item_id AS id FROM items WHERE part_id = $1', [partId]);
   await client.query('DROP TABLE IF EXISTS pg_temp.placed_items');
   await client.query(
     `CREATE TEMPORARY TABLE placed_items (ordinal int, id text, position int, is_same boolean) ON COMMIT DROP`,
@@ -34,13 +36,12 @@ export async function placeUpsert(
     `INSERT INTO pg_temp.placed_items
      WITH staged AS (SELECT ordinal, item_hash, item_id AS id FROM items WHERE part_id = $1),
        old AS (SELECT i.order_index AS position, i.item_hash, i.item_id AS id
-         FROM (SELECT $2::uuid[] AS part_ids, $3::int[] AS starts, $4::int[] AS firsts, $5::int AS item_count) s
-           CROSS JOIN LATERAL ${itemsOf()} i)
+         FROM ${rangesGiven(2)} CROSS JOIN LATERAL ${itemsOf()} i)
      SELECT staged.ordinal, staged.id, old.position, coalesce(old.item_hash = staged.item_hash, false)
      FROM staged LEFT JOIN old USING (id)`,
-    [partId, partIds, starts, firsts, itemCountOf(ranges)],
+    [partId, ...rangeValues(ranges)],
   );
-  await refuseAmbiguous(client);
+  await refuseRepeated(client, 'SELECT ordinal, id FROM pg_temp.placed_items', []);
   const edits = await client.query<{ positions: number[] | null; ordinals: number[] | null }>(
     `SELECT array_agg(position ORDER BY position) AS positions, array_agg(ordinal ORDER BY position) AS ordinals
      FROM pg_temp.placed_items WHERE position IS NOT NULL AND NOT is_same`,
@@ -60,22 +61,28 @@ export async function placeUpsert(
   };
 }
 
-async function refuseAmbiguous(client: pg.ClientBase): Promise<void> {
-  const missing = await client.query<{ ordinal: number }>(
-    'SELECT ordinal FROM pg_temp.placed_items WHERE id IS NULL ORDER BY ordinal LIMIT 1',
+async function refuseUnnamed(client: pg.ClientBase, partId: string): Promise<void> {
+  const { rows } = await client.query<{ ordinal: number }>(
+    'SELECT ordinal FROM items WHERE part_id = $1 AND item_id IS NULL ORDER BY ordinal LIMIT 1',
+    [partId],
   );
-  if (missing.rows[0] !== undefined) {
-    throw new StoreError(
-      'ambiguous_id',
-      `Cannot upsert items: item ${missing.rows[0].ordinal} of the body has no id.`,
-    );
-  }
-  const repeated = await client.query<{ id: string }>(
-    `SELECT left(id, 100) AS id FROM pg_temp.placed_items GROUP BY placed_items.id HAVING count(*) > 1
+  if (rows[0] === undefined) return;
+  throw new StoreError('ambiguous_id', `Cannot upsert items: item ${rows[0].ordinal} of the body has no id.`);
+}
+
+/** @param items a query for rows `(ordinal, id)` */
+async function refuseRepeated(
+  client: pg.ClientBase,
+  items: string,
+  values: readonly unknown[],
+): Promise<void> {
+  const { rows } = await client.query<{ id: string }>(
+    `SELECT left(item.id, 100) AS id FROM (${items}) AS item GROUP BY item.id HAVING count(*) > 1
      ORDER BY min(ordinal) LIMIT ${MAX_LISTED_IDS}`,
+    [...values],
   );
-  if (repeated.rows.length === 0) return;
-  const ids = repeated.rows.map(({ id }) => id).join(', ');
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id).join(', ');
   throw new StoreError(
     'ambiguous_id',
     `Cannot upsert items: several items of the section or the body have the id ${ids}.`,

@@ -80,6 +80,12 @@ export function toColumns(ranges: readonly ItemRange[]): RangeColumns {
   return { partIds: ranges.map(({ partId }) => partId), starts, firsts: ranges.map(({ first }) => first) };
 }
 
+/** Ranges as the four parameters of `rangesGiven`. */
+export function rangeValues(ranges: readonly ItemRange[]): readonly unknown[] {
+  const { partIds, starts, firsts } = toColumns(ranges);
+  return [partIds, starts, firsts, itemCountOf(ranges)];
+}
+
 export function fromColumns({ partIds, starts, firsts }: RangeColumns, itemCount: number): ItemRange[] {
   return partIds.map((partId, index) => {
     const start = starts[index] as number;

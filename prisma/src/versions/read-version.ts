@@ -27,15 +27,26 @@ export interface SectionState {
 /**
  * Reads the newest version of a dataset, which stays the newest until the transaction ends: other changes of the dataset wait.
  *
- * @throws StoreError `dataset_not_found`
+ * @param ifMatch hash that it must have, 64 hex digits
+ * @throws StoreError `dataset_not_found`, `version_changed`
  */
-export async function lockNewest(client: pg.ClientBase, datasetId: string): Promise<VersionState> {
+export async function lockNewest(
+  client: pg.ClientBase,
+  datasetId: string,
+  ifMatch: string | undefined,
+): Promise<VersionState> {
   const { rows } = await client.query<{ version: number }>(
     'SELECT version FROM datasets WHERE id = $1 FOR NO KEY UPDATE',
     [datasetId],
   );
   if (rows[0] === undefined) throw datasetNotFound(datasetId);
-  return await readVersion(client, datasetId, rows[0].version);
+  const newest = await readVersion(client, datasetId, rows[0].version);
+  const { version, versionHash } = newest;
+  if (ifMatch === undefined || ifMatch === versionHash) return newest;
+  throw new StoreError(
+    'version_changed',
+    `Cannot change the dataset: its newest version is ${version}, with the hash ${versionHash}.`,
+  );
 }
 
 /** @throws StoreError `version_not_found` */

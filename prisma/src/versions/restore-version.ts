@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { storableText } from '../database/values.ts';
 import { NO_DIFFERENCE } from '../diff/diff-counts.ts';
 import { restoreAssets } from './asset-ranges.ts';
-import { type ChangedDataset, versionChanged } from './change-dataset.ts';
+import type { ChangedDataset } from './change-dataset.ts';
 import { countDifferences } from './count-differences.ts';
 import { insertVersion } from './insert-version.ts';
 import { lockNewest, readVersion } from './read-version.ts';
@@ -27,8 +27,7 @@ export async function restoreVersion(
   { datasetId, version, ifMatch, message = null, author = null }: Restoration,
 ): Promise<ChangedDataset> {
   if (message !== null) storableText('message', message);
-  const newest = await lockNewest(client, datasetId);
-  if (ifMatch !== undefined && ifMatch !== newest.versionHash) throw versionChanged(newest);
+  const newest = await lockNewest(client, datasetId, ifMatch);
   const older = await readVersion(client, datasetId, version);
   if (older.versionHash === newest.versionHash) {
     const { version: number, versionHash } = newest;

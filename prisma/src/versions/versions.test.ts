@@ -195,4 +195,54 @@ describe('versions', () => {
       expect((await pool.query(`SELECT FROM ${table}`)).rowCount, table).toBe(0);
     }
   });
+
+  it('a section of too many ranges is stored as one part', async () => {
+    const items = Array.from({ length: 9_000 }, (_, index) => textOf(index, `p${index}`));
+    const { id } = await importItems(store.datasets, { s: items });
+    const changes = items.map((text, index) => (index % 2 === 0 ? text : textOf(index, 'changed')));
+    const odd = changes.filter((_, index) => index % 2 === 1);
+    const changed = await change({ s: odd }, { datasetId: id, mode: 'upsert' });
+    expect(changed).toMatchObject({ versionHash: hashOf({ s: changes }), change: { changed: 4_500 } });
+    const more = [...changes, textOf(9_000, 'more')];
+    const appended = await change({ s: more.slice(-1) }, { datasetId: id, mode: 'append' });
+    expect(appended.versionHash).toBe(hashOf({ s: more }));
+    await using open = await store.datasets.open(id);
+    const stored = (await Array.fromAsync(open.items())).flat();
+    expect(stored.map(({ payload }) => payload)).toEqual(more);
+    await inTransaction(pool, (client) => deleteVersion(client, id, 1, { withRuns: false }));
+    await store.datasets.collect();
+    const { rows } = await pool.query(
+      'SELECT sum(item_count)::int AS items FROM parts WHERE dataset_id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ items: 9_001 }]);
+    await store.datasets.delete(id);
+    await store.datasets.collect();
+  });
+
+  it('an upsert of several parts into one section hashes what it replaced', async () => {
+    const content = { s: [textOf(1, 'a'), textOf(2, 'b')] };
+    const { id } = await importItems(store.datasets, content);
+    await using draft = await store.datasets.begin();
+    await writeSections(draft, { x: [textOf(1, 'new')] });
+    await writeSections(draft, { y: [textOf(3, 'c')] });
+    const request = { datasetId: id, mode: 'upsert' } as const;
+    const { changed } = await draft.change({ change: request, namesSections: false });
+    const expected = { s: [textOf(1, 'new'), textOf(2, 'b'), textOf(3, 'c')] };
+    expect(changed.versionHash).toBe(hashOf(expected));
+    expect(await read(id)).toEqual(expected);
+    await store.datasets.delete(id);
+    await store.datasets.collect();
+  });
+
+  it('an upsert of ids that repeat on both sides is refused before their pairs are formed', async () => {
+    const alike = (prompt: string): Content => ({
+      s: Array.from({ length: 20_000 }, (_, n) => textOf(1, `${prompt}${n}`)),
+    });
+    const { id } = await importItems(store.datasets, alike('old'));
+    const upsert = change(alike('new'), { datasetId: id, mode: 'upsert' });
+    await expect(upsert).rejects.toMatchObject({ code: 'ambiguous_id' });
+    await store.datasets.delete(id);
+    await store.datasets.collect();
+  });
 });
