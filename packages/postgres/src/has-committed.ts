@@ -1,6 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 
+/** The number of the transaction that a connection has begun, for {@link hasCommitted}. */
+export async function transactionIdOf(client: pg.ClientBase): Promise<string> {
+  const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
+  return (rows[0] as { id: string }).id;
+}
+
 /** How long to wait for the database to come back after a commit without a response, and how often to ask. */
 const COMMIT_WAIT_MS = 5_000;
 const COMMIT_POLL_MS = 100;

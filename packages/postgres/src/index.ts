@@ -1,7 +1,7 @@
 export { cancelQuery } from './cancel-query.ts';
 export { type ConnectionOptions, createClient } from './connection-config.ts';
 export { createPool, type Pool, prepared } from './create-pool.ts';
-export { hasCommitted } from './has-committed.ts';
+export { hasCommitted, transactionIdOf } from './has-committed.ts';
 export { HAS_ENDED } from './has-ended.ts';
 export { isUnavailable } from './is-unavailable.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
@@ -10,6 +10,7 @@ export {
   type CopyQuery,
   createReadQuery,
   createReads,
+  queryOf,
   type ReadQuery,
   type Reads,
   readFrom,

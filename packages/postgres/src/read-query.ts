@@ -11,6 +11,12 @@ export type ReadQuery = <Row extends pg.QueryResultRow>(
   values?: readonly unknown[],
 ) => Promise<Row[]>;
 
+/** Runs the statements of a read on one connection, as part of what else it does. */
+export function queryOf(client: pg.ClientBase): ReadQuery {
+  return async <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
+    (await client.query<Row>(sql, [...values])).rows;
+}
+
 /**
  * Runs one `COPY ... TO STDOUT (FORMAT binary)` and gives all that it sends: bytes come as they are, where rows have them as
  * hexadecimal text.
@@ -79,8 +85,8 @@ export async function readFrom<T>(
       throw error;
     }
   };
-  const run = <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<Row[]> =>
-    attempt(async () => (await client.query<Row>(sql, [...values])).rows);
+  const queryClient = queryOf(client);
+  const run: ReadQuery = (sql, values) => attempt(() => queryClient(sql, values));
   try {
     signal?.throwIfAborted();
     signal?.addEventListener('abort', onAbort, { once: true });

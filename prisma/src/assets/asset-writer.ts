@@ -1,4 +1,5 @@
 import { mapOrdered } from '@svc/concurrency';
+import { transactionIdOf } from '@svc/postgres';
 import type pg from 'pg';
 import { CopyIn } from '../database/copy-in.ts';
 import type { AssetStore } from './asset-store.ts';
@@ -119,11 +120,6 @@ export class AssetWriter {
     }
     return located;
   }
-}
-
-async function transactionIdOf(client: pg.ClientBase): Promise<string> {
-  const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
-  return rows[0]?.id ?? '';
 }
 
 const hashOf = ({ sha256 }: { readonly sha256: string }): Buffer => Buffer.from(sha256, 'hex');

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createYielder } from '@svc/concurrency';
 import type { SourceLocation } from '@svc/jsonl-v23';
 import type { CellBatch, ImportLimits, LineBatch } from '@svc/jsonl-v23/internal';
-import type { ReadQuery } from '@svc/postgres';
-import type pg from 'pg';
+import { queryOf, transactionIdOf } from '@svc/postgres';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import type { DatasetSummary } from '../database/dataset-row.ts';
@@ -301,11 +300,7 @@ export class DatasetDraft implements AsyncDisposable {
 
   async #commitRows(): Promise<void> {
     const rows = this.#rows;
-    const transactionId = await rows.run(async (client) => {
-      const { rows: ids } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id');
-      return (ids[0] as { id: string }).id;
-    });
-    await rows.commit(transactionId);
+    await rows.commit(await rows.run(transactionIdOf));
   }
 
   get #isRefused(): boolean {
@@ -359,8 +354,3 @@ interface WrittenRows {
   readonly file: string | undefined;
   locate(row: number): SourceLocation;
 }
-
-const queryOf =
-  (client: pg.ClientBase): ReadQuery =>
-  async <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
-    (await client.query<Row>(sql, [...values])).rows;

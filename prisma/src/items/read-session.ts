@@ -1,4 +1,4 @@
-import { cancelQuery, destroySocket, type ReadQuery } from '@svc/postgres';
+import { cancelQuery, destroySocket, queryOf, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
@@ -35,11 +35,7 @@ export async function openReadSession(
     await session.close();
     throw error;
   }
-  return {
-    session,
-    query: async <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
-      (await client.query<Row>(sql, [...values])).rows,
-  };
+  return { session, query: queryOf(client) };
 }
 
 /** One connection in one snapshot, returned to the pool when it is closed: clean, or not at all. */

@@ -1,5 +1,5 @@
 import { type GroupScores, groupScores, type ResultSums } from '@svc/evaluation';
-import { type Pool, type ReadQuery, readFrom } from '@svc/postgres';
+import { type Pool, queryOf, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
 import { SUMMARY_VERSION } from '../run-row.ts';
 import { groupSums, RUN_FACTS, type SumsRow } from './summary-sql.ts';
@@ -78,10 +78,7 @@ export async function summarizeRun(
 
 /** Stores the aggregates of a run in the transaction that stores its results. */
 export async function storeSummary(client: pg.ClientBase, id: string): Promise<void> {
-  const query: ReadQuery = async <Row extends pg.QueryResultRow>(
-    sql: string,
-    values: readonly unknown[] = [],
-  ) => (await client.query<Row>(sql, [...values])).rows;
+  const query = queryOf(client);
   const [found] = await query<SummaryState>(STATE, [id]);
   if (found === undefined) throw new Error('The run to summarize does not exist.');
   await client.query(STORE_SUMMARY, storedSummary(id, await summarize(query, id, found)));

@@ -3,11 +3,10 @@ import type { DatasetChange } from '@svc/store';
 import { IDEMPOTENCY_KEY } from '../../http/idempotency.ts';
 import { PREFER } from '../../http/prefer.ts';
 import { receiveLinesOrUpload } from '../../http/receive-upload.ts';
-import { CHANGED_DATASET } from '../docs/schemas.ts';
 import { JOB } from '../jobs/serialize.ts';
 import { importUpload, UPLOAD_ERRORS, type UploadDeps } from '../uploads/upload.ts';
 import { UPLOAD_FIELDS, UPLOAD_FORM } from '../uploads/upload-form.ts';
-import { CHANGE_HEADERS, changeFacts, MESSAGE } from './change.ts';
+import { CHANGE_HEADERS, CHANGE_RESPONSES, changeFacts, MESSAGE } from './change.ts';
 
 /** The query of a change. */
 const QUERY: Readonly<Record<string, Schema>> = {
@@ -45,8 +44,7 @@ export function changeItemsRoute(deps: UploadDeps): Route {
     body: { contentType: 'multipart/form-data', schema: UPLOAD_FORM },
     produces: 'application/json',
     responses: {
-      200: { description: 'the newest version, which has this content already', schema: CHANGED_DATASET },
-      201: { description: 'the new version', schema: CHANGED_DATASET },
+      ...CHANGE_RESPONSES,
       202: { description: 'with `respond-async`: the job that makes it', schema: JOB },
     },
     errors: [

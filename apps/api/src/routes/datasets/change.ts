@@ -1,5 +1,6 @@
-import { RequestError, type RouteRequest, type Schema, toJsonText } from '@svc/runtime';
+import { RequestError, type Route, type RouteRequest, type Schema, toJsonText } from '@svc/runtime';
 import type { ChangedDraft, StoredResponse } from '@svc/store';
+import { CHANGED_DATASET } from '../docs/schemas.ts';
 import { serializeSummary } from './serialize.ts';
 
 /** What the history says of a change. */
@@ -20,6 +21,12 @@ export const CHANGE_HEADERS: Readonly<Record<string, Schema>> = {
     type: 'string',
     description: 'what the history says of the change, as percent-encoded UTF-8, in place of `message`',
   },
+};
+
+/** The responses to requests that change a dataset. */
+export const CHANGE_RESPONSES: Route['responses'] = {
+  200: { description: 'the newest version, which has this content already', schema: CHANGED_DATASET },
+  201: { description: 'the new version', schema: CHANGED_DATASET },
 };
 
 /** What the headers and the query of a request say of a change. */

@@ -3,8 +3,7 @@ import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { type Config, RequestError, type Route, type Schema } from '@svc/runtime';
 import type { Edit, Store } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
-import { CHANGED_DATASET } from '../docs/schemas.ts';
-import { CHANGE_HEADERS, changeFacts, MESSAGE } from './change.ts';
+import { CHANGE_HEADERS, CHANGE_RESPONSES, changeFacts, MESSAGE } from './change.ts';
 import { dryRunNow, type ImportNowDeps, importNow } from './import-now.ts';
 
 export interface EditDeps extends ImportNowDeps {
@@ -60,10 +59,7 @@ export function editItemsRoute(deps: EditDeps): Route {
       },
     },
     produces: 'application/json',
-    responses: {
-      200: { description: 'the newest version, which has this content already', schema: CHANGED_DATASET },
-      201: { description: 'the new version', schema: CHANGED_DATASET },
-    },
+    responses: CHANGE_RESPONSES,
     errors: [
       ...['dataset_not_found', 'item_not_found', 'ambiguous_id', 'version_changed', 'invalid_row'],
       ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'package_limit'],

@@ -3,9 +3,9 @@ import type { Metrics } from '@svc/instrumentation';
 import { getMember } from '@svc/jsonl-v23/json';
 import { empty, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/runtime';
 import type { ListedVersion } from '@svc/store';
-import { CHANGE, CHANGED_DATASET, PAGE_QUERY, page } from '../docs/schemas.ts';
+import { CHANGE, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
-import { CHANGE_HEADERS, changeFacts, datasetChanged, MESSAGE } from './change.ts';
+import { CHANGE_HEADERS, CHANGE_RESPONSES, changeFacts, datasetChanged, MESSAGE } from './change.ts';
 import { DATASET_READ, type DatasetDeps } from './routes.ts';
 
 export interface VersionDeps extends DatasetDeps {
@@ -76,10 +76,7 @@ function restoreRoute({ logger, metrics, store: { datasets } }: VersionDeps): Ro
       },
     },
     produces: 'application/json',
-    responses: {
-      200: { description: 'the newest version, which has this content already', schema: CHANGED_DATASET },
-      201: { description: 'the new version', schema: CHANGED_DATASET },
-    },
+    responses: CHANGE_RESPONSES,
     errors: [
       ...['dataset_not_found', 'version_not_found', 'ambiguous_version', 'version_changed'],
       ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'unavailable'],
