@@ -1,4 +1,4 @@
-export { type MarkedFiles, splitAtMarks } from './assets/marked-files.ts';
+export type { MarkedFiles } from './assets/marked-files.ts';
 export type { CheckOutcome } from './checkers/checker.ts';
 export {
   CHECKER_NAME_SCHEMA,
@@ -28,7 +28,6 @@ export {
 } from './config/run-config-schema.ts';
 export { fieldMissing, lastMessageText } from './item/last-message.ts';
 export { isIndex, pointerSteps } from './item/text-at.ts';
-export { wireConversation } from './item/wire-conversation.ts';
 export { JsonText } from './json-text.ts';
 export { type PlannedAnswer, withoutUnusableAnswers } from './plan/check-answers.ts';
 export { checkRunPattern, type PlannedPattern, withoutInvalidPatterns } from './plan/check-patterns.ts';
@@ -36,6 +35,9 @@ export { describePlan, type PlanCounts, type RunPlan, type RunWarning } from './
 export { type ScoringFacts, scoringFacts } from './plan/scoring-facts.ts';
 export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
 export { readProviderResponse } from './read-provider-response.ts';
+export { type ModelRequest, modelRequest } from './request/model-request.ts';
+export { type RequestBody, requestBody } from './request/request-body.ts';
+export { hashRequest } from './request/request-hash.ts';
 export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run-error.ts';
 export { type RunClock, type RunItemOptions, runItem, toFailure } from './run-item.ts';
 export type {

@@ -57,6 +57,12 @@ export interface Provider {
   /** How a conversation is written for it. Default: `chat_completions`. */
   readonly wireFormat?: WireFormat | undefined;
   /**
+   * The SHA-256 of what a request asks, see `hashRequest`. Absent for a provider that sends no requests.
+   *
+   * @param repetition from 1
+   */
+  hashRequest?(request: ProviderRequest, repetition: number): Promise<Uint8Array>;
+  /**
    * @throws RunError, with `endsRun` if every other item would fail in the same way, such as for an invalid key; the
    * signal's reason when it is aborted
    */

@@ -2,10 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type CheckRunner,
   type Completion,
+  hashRequest,
   type ModelConfig,
+  modelRequest,
   type Provider,
+  type RequestBody,
   RunError,
   readProviderResponse,
+  requestBody,
   tokenCounts,
   type WireFormat,
 } from '@svc/evaluation';
@@ -15,8 +19,6 @@ import type { KnownSecrets } from '@svc/jsonl-v23/internal';
 import type { Dispatcher } from 'undici';
 import type { Attempt } from './attempt.ts';
 import { classifyResponse } from './classify-response.ts';
-import { modelRequest } from './model-request.ts';
-import { type RequestBody, requestBody } from './request-body.ts';
 import type { RequestPacer } from './request-pacer.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { sendRequest } from './send-request.ts';
@@ -85,6 +87,7 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
   return {
     usesMessages: true,
     wireFormat,
+    hashRequest: (request, repetition) => hashRequest(options, request, wireFormat, repetition),
     async complete(request, signal): Promise<Completion> {
       if (apiKey instanceof RunError) throw apiKey;
       const body = requestBody(options, request, wireFormat);

@@ -1,8 +1,7 @@
-import { RunError } from '@svc/evaluation';
+import { type RequestBody, RunError } from '@svc/evaluation';
 import type { Dispatcher } from 'undici';
 import type { FailedAttempt, ReceivedResponse } from './attempt.ts';
 import { connectionError, TIMED_OUT } from './connection-error.ts';
-import type { RequestBody } from './request-body.ts';
 
 /** Longer responses are not read to their end. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;

@@ -1,4 +1,5 @@
-import type { ModelConfig, WireFormat } from '@svc/evaluation';
+import type { ModelConfig } from '../config/run-config.ts';
+import type { WireFormat } from '../provider.ts';
 
 /** The part of a request that is the same for every item: where it goes, and its headers. */
 export interface ModelRequest {

@@ -1,14 +1,10 @@
 import { Readable } from 'node:stream';
-import {
-  type MarkedFiles,
-  type ModelConfig,
-  type ProviderRequest,
-  splitAtMarks,
-  type WireFormat,
-  wireConversation,
-} from '@svc/evaluation';
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { type MarkedFiles, splitAtMarks } from '../assets/marked-files.ts';
+import type { ModelConfig } from '../config/run-config.ts';
+import { wireConversation } from '../item/wire-conversation.ts';
+import type { ProviderRequest, WireFormat } from '../provider.ts';
 
 /** The Messages API wants a limit; without one in `params`, this is it. */
 const DEFAULT_ANTHROPIC_TOKENS = 4096;
@@ -81,12 +77,11 @@ async function* base64Of(
 
 /** The body with marks in place of files. It copies the conversation of a large item without parsing it. */
 function bodyText(
-  { model, params }: Pick<ModelConfig, 'model' | 'params'>,
+  model: Pick<ModelConfig, 'model' | 'params'>,
   { messages, conversationJson }: ProviderRequest,
   format: WireFormat,
 ): string | Buffer {
-  const limit = format === 'anthropic_messages' ? { max_tokens: DEFAULT_ANTHROPIC_TOKENS } : {};
-  const members: JsonObject = { ...limit, ...params, model };
+  const members = requestMembers(model, format);
   if (conversationJson === undefined) {
     return canonicalJson({ ...members, ...wireConversation(messages, format) });
   }
@@ -96,4 +91,13 @@ function bodyText(
     conversationJson.subarray(0, -1),
     Buffer.from(`,${canonicalJson(members).slice(1)}`),
   ]);
+}
+
+/** The members of a request body besides the conversation: the model and its parameters. */
+export function requestMembers(
+  { model, params }: Pick<ModelConfig, 'model' | 'params'>,
+  format: WireFormat,
+): JsonObject {
+  const limit = format === 'anthropic_messages' ? { max_tokens: DEFAULT_ANTHROPIC_TOKENS } : {};
+  return { ...limit, ...params, model };
 }
