@@ -26,9 +26,16 @@ export interface ThreadTasks<Task, Failure> {
   readonly transfer?: (task: Task) => readonly TransferListItem[];
 }
 
+export interface ThreadLimits {
+  /** Heap of a thread. Default: that of Node. */
+  readonly maxHeapMb?: number;
+  /** A thread ends when it has been idle for this long. Default: when the pool is disposed. */
+  readonly maxIdleMs?: number;
+}
+
 interface Job<Task, Outcome> {
   readonly task: Task;
-  readonly limitMs: number;
+  readonly limitMs: number | undefined;
   readonly result: PromiseWithResolvers<Outcome>;
 }
 
@@ -50,34 +57,45 @@ export function serveTasks<Task, Outcome, Failure>(
   port.postMessage({ kind: 'ready' } satisfies ThreadReply<Outcome, Failure>);
 }
 
-/** A thread that does one task at a time. A task that takes too long or is aborted ends the thread. */
+/** A thread that does one task after another. A task that takes too long or is aborted ends the thread. */
 export class TaskThread<Task, Outcome, Failure> {
   readonly #tasks: ThreadTasks<Task, Failure>;
+  readonly #maxIdleMs: number | undefined;
   readonly #worker: Worker;
   readonly #exited = Promise.withResolvers<void>();
+  /** In the order of their replies. */
+  readonly #jobs: Job<Task, Outcome>[] = [];
   #isReady = false;
   #isEnding = false;
-  #job: Job<Task, Outcome> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #cause: unknown;
 
-  constructor(tasks: ThreadTasks<Task, Failure>, maxHeapMb: number) {
+  constructor(tasks: ThreadTasks<Task, Failure>, { maxHeapMb, maxIdleMs }: ThreadLimits) {
     this.#tasks = tasks;
+    this.#maxIdleMs = maxIdleMs;
     this.#worker = new Worker(tasks.file, {
       // Untrusted content must not reach the secrets of the process.
       env: {},
       // The young generation is small because a thread that exceeds its heap by more than about 16 MiB in one step would
       // end the process.
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MB },
+      ...(maxHeapMb !== undefined && {
+        resourceLimits: { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: MAX_YOUNG_HEAP_MB },
+      }),
     });
     this.#worker.unref();
     this.#worker.on('message', (reply: ThreadReply<Outcome, Failure>) => this.#receive(reply));
+    this.#worker.on('messageerror', (error) => void this.end(died(error)));
     this.#worker.on('error', (error) => {
       this.#cause = error;
     });
     this.#worker.on('exit', () => {
       this.#isEnding = true;
-      this.#job?.result.reject(this.#exitError(this.#job.task));
+      clearTimeout(this.#timer);
+      const [current] = this.#jobs;
+      if (current !== undefined && isOutOfMemory(this.#cause)) {
+        current.result.reject(tasks.limitError(current.task, 'took too much memory'));
+      }
+      this.#rejectAll(died(this.#cause));
       this.#exited.resolve();
     });
   }
@@ -93,60 +111,75 @@ export class TaskThread<Task, Outcome, Failure> {
   }
 
   /**
-   * Does a task. The process stays alive until it is done.
+   * Does a task after those before it. The process stays alive until it is done.
    *
-   * @param limitMs how long it may take, from when the thread is ready
+   * @param limitMs how long it may take, from when the thread is ready for it
    */
-  async run(task: Task, limitMs: number, signal: AbortSignal): Promise<Outcome> {
+  async run(task: Task, limitMs?: number, signal?: AbortSignal): Promise<Outcome> {
     const job: Job<Task, Outcome> = { task, limitMs, result: Promise.withResolvers() };
-    this.#job = job;
-    const onAbort = (): void => void this.end(signal.reason);
-    signal.addEventListener('abort', onAbort);
-    this.#worker.ref();
-    this.#startTimer(job);
     this.#worker.postMessage(task, this.#tasks.transfer?.(task) ?? []);
+    this.#jobs.push(job);
+    if (this.#jobs.length === 1) this.#startTimer();
+    this.#worker.ref();
+    const onAbort = (): void => this.#endBy(job, signal?.reason);
+    signal?.addEventListener('abort', onAbort);
     try {
       return await job.result.promise;
     } finally {
-      signal.removeEventListener('abort', onAbort);
-      clearTimeout(this.#timer);
-      this.#job = undefined;
-      this.#worker.unref();
+      signal?.removeEventListener('abort', onAbort);
     }
   }
 
-  /** Ends the thread. Its task fails at once with `reason`. Resolves when the thread has ended. */
+  /** Ends the thread. Its tasks fail immediately with `reason`. Resolves when the thread has ended. */
   async end(reason: unknown): Promise<void> {
     this.#isEnding = true;
-    this.#job?.result.reject(reason);
+    clearTimeout(this.#timer);
+    this.#rejectAll(reason);
+    this.#worker.unref();
     await this.#worker.terminate();
   }
 
+  /** Ends the thread because of one task. */
+  #endBy(job: Job<Task, Outcome>, reason: unknown): void {
+    job.result.reject(reason);
+    void this.end(died(reason));
+  }
+
+  #rejectAll(reason: unknown): void {
+    for (const { result } of this.#jobs.splice(0)) result.reject(reason);
+  }
+
   #receive(reply: ThreadReply<Outcome, Failure>): void {
-    const job = this.#job;
-    if (reply.kind === 'ready') {
-      this.#isReady = true;
-      if (job !== undefined) this.#startTimer(job);
-    } else if (reply.kind === 'outcome') job?.result.resolve(reply.outcome);
-    else if (reply.kind === 'failed') job?.result.reject(this.#tasks.failedError(reply.failure));
-    else job?.result.reject(reply.error);
+    if (reply.kind === 'ready') this.#isReady = true;
+    else {
+      const result = this.#jobs.shift()?.result;
+      if (reply.kind === 'outcome') result?.resolve(reply.outcome);
+      else if (reply.kind === 'failed') result?.reject(this.#tasks.failedError(reply.failure));
+      else result?.reject(reply.error);
+      if (this.#jobs.length === 0) this.#worker.unref();
+    }
+    this.#startTimer();
   }
 
-  #startTimer({ task, limitMs }: Job<Task, Outcome>): void {
+  /** Bounds the current task, the start of the thread, or its idle time. */
+  #startTimer(): void {
     clearTimeout(this.#timer);
-    this.#timer = this.#isReady
-      ? setTimeout(() => {
-          void this.end(this.#tasks.limitError(task, `took longer than ${limitMs / 1000} seconds`));
-        }, limitMs)
-      : setTimeout(() => void this.end(new Error('A thread did not start in time.')), START_TIMEOUT_MS);
-  }
-
-  #exitError(task: Task): Error {
-    const cause = this.#cause;
-    const isOutOfMemory =
-      cause instanceof Error && (cause as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY';
-    return isOutOfMemory
-      ? this.#tasks.limitError(task, 'took too much memory')
-      : new Error('A thread has died.', { cause });
+    if (this.#isEnding) return;
+    const [job] = this.#jobs;
+    if (job === undefined) {
+      if (this.#maxIdleMs === undefined) return;
+      this.#timer = setTimeout(() => void this.end(undefined), this.#maxIdleMs).unref();
+    } else if (!this.#isReady) {
+      const late = new Error('A thread did not start in time.');
+      this.#timer = setTimeout(() => void this.end(late), START_TIMEOUT_MS);
+    } else if (job.limitMs !== undefined) {
+      const reason = `took longer than ${job.limitMs / 1000} seconds`;
+      this.#timer = setTimeout(() => this.#endBy(job, this.#tasks.limitError(job.task, reason)), job.limitMs);
+    }
   }
 }
+
+const died = (cause: unknown): Error => new Error('A thread has died.', { cause });
+
+const isOutOfMemory = (error: unknown): boolean =>
+  error instanceof Error && (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY';

@@ -1,81 +1,93 @@
-import { TaskThread, type ThreadTasks } from './task-thread.ts';
+import { TaskThread, type ThreadLimits, type ThreadTasks } from './task-thread.ts';
 
-/** Does tasks on threads, each with a deadline. */
+/** Does tasks on threads. */
 export interface ThreadPool<Task, Outcome> extends AsyncDisposable {
   /**
-   * @param limitMs how long the task may take, from its turn
-   * @throws the error of a task that was refused or exceeded a limit; the signal's reason, at once, when it is aborted;
+   * @param limitMs how long the task may take, from its turn; by default there is no limit
+   * @throws the error of a task that was refused or exceeded a limit; the signal's reason, immediately, when it is aborted;
    * Error if the thread dies for another reason or the pool is disposed
    */
-  run(task: Task, limitMs: number, signal: AbortSignal): Promise<Outcome>;
+  run(task: Task, limitMs?: number, signal?: AbortSignal): Promise<Outcome>;
+}
+
+export interface ThreadPoolOptions extends ThreadLimits {
+  /** At least 1. */
+  readonly maxThreads: number;
+  /** Tasks that are sent to a thread before the first is done, so that it is not idle in between. Default: 1. */
+  readonly tasksPerThread?: number;
 }
 
 /**
  * Makes a pool. Threads start when a task needs them, and do one task at a time. Other tasks wait in order; their deadline
- * begins with their turn. A thread whose task takes too long or is aborted is replaced.
- *
- * @param maxThreads at least 1
- * @param maxHeapMb heap of a thread
+ * begins with their turn. A thread whose task takes too long or is aborted is replaced, and fails the tasks that it holds.
  */
 export function createThreadPool<Task, Outcome, Failure>(
   tasks: ThreadTasks<Task, Failure>,
-  { maxThreads, maxHeapMb }: { readonly maxThreads: number; readonly maxHeapMb: number },
+  { maxThreads, tasksPerThread = 1, ...limits }: ThreadPoolOptions,
 ): ThreadPool<Task, Outcome> {
   type Thread = TaskThread<Task, Outcome, Failure>;
-  /** All threads that have not exited, so that there are never more than allowed. */
-  const threads = new Set<Thread>();
-  const idle = new Set<Thread>();
+  /** The tasks of all threads that have not exited, so that there are never more than allowed. */
+  const taskCounts = new Map<Thread, number>();
   const waiting = new Set<PromiseWithResolvers<Thread>>();
   let isClosed = false;
 
+  /** Takes a place on the least busy thread, or on a new one if all are busy. */
+  function findThread(): Thread | undefined {
+    let best: Thread | undefined;
+    let least = tasksPerThread;
+    for (const [thread, count] of taskCounts) {
+      if (!thread.isEnding && count < least) [best, least] = [thread, count];
+    }
+    if (least > 0 && taskCounts.size < maxThreads) [best, least] = [startThread(), 0];
+    if (best !== undefined) taskCounts.set(best, least + 1);
+    return best;
+  }
+
   function startThread(): Thread {
-    const thread: Thread = new TaskThread(tasks, maxHeapMb);
-    threads.add(thread);
+    const thread: Thread = new TaskThread(tasks, limits);
     void thread.exited.then(() => {
-      threads.delete(thread);
-      idle.delete(thread);
-      if (waiting.size > 0 && !isClosed) release(startThread());
+      taskCounts.delete(thread);
+      serveWaiting();
     });
     return thread;
   }
 
-  /** Gives a thread to the next task, unless it ends. */
   function release(thread: Thread): void {
-    if (thread.isEnding) return;
-    const [next] = waiting;
-    if (next === undefined) idle.add(thread);
-    else {
-      waiting.delete(next);
-      next.resolve(thread);
+    const count = taskCounts.get(thread);
+    if (count !== undefined) taskCounts.set(thread, count - 1);
+    serveWaiting();
+  }
+
+  function serveWaiting(): void {
+    for (const turn of waiting) {
+      const thread = findThread();
+      if (thread === undefined) return;
+      waiting.delete(turn);
+      turn.resolve(thread);
     }
   }
 
-  async function acquire(signal: AbortSignal): Promise<Thread> {
-    for (const thread of idle) {
-      idle.delete(thread);
-      if (!thread.isEnding) return thread;
-    }
-    if (threads.size < maxThreads) return startThread();
+  async function waitForThread(signal: AbortSignal | undefined): Promise<Thread> {
     const turn = Promise.withResolvers<Thread>();
     const onAbort = (): void => {
-      if (waiting.delete(turn)) turn.reject(signal.reason);
+      if (waiting.delete(turn)) turn.reject(signal?.reason);
     };
     waiting.add(turn);
-    signal.addEventListener('abort', onAbort);
+    signal?.addEventListener('abort', onAbort);
     try {
       return await turn.promise;
     } finally {
-      signal.removeEventListener('abort', onAbort);
+      signal?.removeEventListener('abort', onAbort);
     }
   }
 
   return {
     async run(task, limitMs, signal) {
-      signal.throwIfAborted();
+      signal?.throwIfAborted();
       if (isClosed) throw closed();
-      const thread = await acquire(signal);
+      const thread = findThread() ?? (await waitForThread(signal));
       try {
-        signal.throwIfAborted();
+        signal?.throwIfAborted();
         return await thread.run(task, limitMs, signal);
       } finally {
         release(thread);
@@ -85,7 +97,7 @@ export function createThreadPool<Task, Outcome, Failure>(
       isClosed = true;
       for (const turn of waiting) turn.reject(closed());
       waiting.clear();
-      await Promise.all([...threads].map((thread) => thread.end(closed())));
+      await Promise.all([...taskCounts.keys()].map((thread) => thread.end(closed())));
     },
   };
 }

@@ -11,7 +11,7 @@ export class FaultList {
     this.total += failures.total;
     const room = MAX_ROW_FAILURES - this.first.length;
     for (const failure of failures.first.slice(0, room)) {
-      this.first.push(inFile(toError(failure) as JsonlError, file));
+      this.first.push(inFile(toError(failure), file));
     }
   }
 

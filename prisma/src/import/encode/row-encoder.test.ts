@@ -7,12 +7,11 @@ import {
   type SizedBatch,
 } from '@svc/jsonl-v23/internal';
 import { compileMapping } from '@svc/jsonl-v23/mapping';
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { linkItem } from '../../assets/link/link-item.ts';
 import { type RowTarget, RowWriter } from './encode-rows.ts';
 import type { EncodedRows, FilledLines, ItemFiles, NeedsFiles } from './encoded-rows.ts';
 import { createRowEncoder } from './row-encoder.ts';
-import { startEncoderThreads } from './threads/encoder-threads.ts';
 
 const SECTION_ID = '00112233-4455-6677-8899-aabbccddeeff';
 const targetAt = (firstOrderIndex: number): RowTarget => ({ sectionId: SECTION_ID, firstOrderIndex });
@@ -245,76 +244,8 @@ describe('createRowEncoder', () => {
     );
     const outcomes = Promise.allSettled(underWay);
     await encoder[Symbol.asyncDispose]();
-    const closed = expect.objectContaining({ message: 'The row encoder has been closed.' });
+    const closed = expect.objectContaining({ message: 'The threads have been closed.' });
     expect(await outcomes).toContainEqual({ status: 'rejected', reason: closed });
     await expect(encoder.encodeLines(batchOf('{}'), targetAt(0), OPTIONS)).rejects.toEqual(closed);
-  });
-});
-
-describe('startEncoderThreads', () => {
-  const request = {
-    work: { kind: 'lines', batch: batchOf('{}'), options: OPTIONS },
-    target: { ...targetAt(0) },
-    spare: [],
-  } as const;
-  const threadThat = (script: string): URL =>
-    new URL(
-      `data:text/javascript,${encodeURIComponent(`import { parentPort } from 'node:worker_threads'; ${script}`)}`,
-    );
-
-  it.each([
-    ['exits', `parentPort.on('message', () => process.exit(3))`],
-    ['throws', `parentPort.on('message', () => { throw new Error('broken') })`],
-    ['does not begin', `throw new Error('broken')`],
-  ])('fails the batches of a thread that %s', async (_, script) => {
-    await using threads = startEncoderThreads(1, threadThat(script));
-    const batches = [1, 2].map(() => threads.run(request, []));
-    for (const outcome of await Promise.allSettled(batches)) {
-      expect(outcome).toMatchObject({
-        status: 'rejected',
-        reason: { message: 'A thread of the row encoder has died.' },
-      });
-    }
-  });
-
-  it('goes on with another thread', async () => {
-    const script = `parentPort.on('message', ({ id }) => id === 1 ? process.exit(1) : parentPort.postMessage({ id, result: id }))`;
-    await using threads = startEncoderThreads(1, threadThat(script));
-    await expect(threads.run(request, [])).rejects.toThrow('has died');
-    await expect(threads.run(request, [])).resolves.toBe(2);
-  });
-
-  it('gives each batch to the thread that has least to do', async () => {
-    const script = `import { threadId } from 'node:worker_threads';
-      parentPort.on('message', ({ id }) => setTimeout(() => parentPort.postMessage({ id, result: threadId }), 20))`;
-    await using threads = startEncoderThreads(3, threadThat(script));
-    const used = await Promise.all([1, 2, 3, 4, 5, 6].map(() => threads.run(request, [])));
-    expect([...new Set(used)].map((thread) => used.filter((one) => one === thread).length)).toEqual([
-      2, 2, 2,
-    ]);
-  });
-
-  it('gives large batches to one thread, and ends it when there are no more', async () => {
-    const script = `import { threadId } from 'node:worker_threads';
-      parentPort.on('message', ({ id }) => setTimeout(() => parentPort.postMessage({ id, result: threadId }), 20))`;
-    await using threads = startEncoderThreads(3, threadThat(script));
-    const run = (isLarge: boolean): Promise<unknown> => threads.run(request, [], isLarge);
-    const [first, ...large] = await Promise.all([run(true), run(true), run(true), run(true)]);
-    expect(new Set(large)).toEqual(new Set([first]));
-    const mixed = await Promise.all([run(true), run(false), run(false)]);
-    expect(mixed[0]).toBe(first);
-    expect(new Set(mixed).size).toBe(3);
-    await vi.waitFor(async () => expect(await run(true)).not.toBe(first), {
-      timeout: 30_000,
-      interval: 1000,
-    });
-  });
-
-  it('ends a thread that would never end', async () => {
-    const threads = startEncoderThreads(1, threadThat(`parentPort.on('message', () => { for (;;); })`));
-    const batch = threads.run(request, []);
-    const outcome = expect(batch).rejects.toThrow('closed');
-    await threads[Symbol.asyncDispose]();
-    await outcome;
   });
 });

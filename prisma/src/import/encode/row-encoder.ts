@@ -1,9 +1,10 @@
-import { createYielder } from '@svc/concurrency';
+import { createThreadPool, createYielder, type ThreadPool, type ThreadPoolOptions } from '@svc/concurrency';
 import type { LineBatch, SizedBatch } from '@svc/jsonl-v23/internal';
 import type { EmbeddedContent } from '../../assets/link/link-item.ts';
 import { BufferPool } from './buffer-pool.ts';
 import { createBatchEncoder } from './encode-batch.ts';
 import type { RowTarget } from './encode-rows.ts';
+import { ENCODE_TASKS, type EncodeOutcome, type EncodeTask } from './encode-task.ts';
 import {
   distinctFiles,
   type EncodedRows,
@@ -13,8 +14,7 @@ import {
   type MappingPlan,
   type NeedsFiles,
 } from './encoded-rows.ts';
-import type { EncodeWork } from './threads/encode-message.ts';
-import { type EncoderThreads, startEncoderThreads } from './threads/encoder-threads.ts';
+import type { Failure } from './row-failures.ts';
 
 /** Parses, validates, canonicalises, hashes and encodes batches, in the calling thread or on worker threads. */
 export interface RowEncoder extends AsyncDisposable {
@@ -40,14 +40,16 @@ const MAX_BATCH_BYTES = 1024 * 1024;
 const MAX_INLINE_BATCH_BYTES = 256 * 1024;
 /** From this size on a batch counts as large: as values, and as text once more, it takes several times its size. */
 const LARGE_BYTES = 2 * 1024 * 1024;
-/** Batches at once for each thread: one is encoded while the one before is stored. */
+/** A thread keeps the memory that a large batch took, so it ends when it has been idle for this long. */
+const LARGE_IDLE_MS = 250;
+/** Encoding takes milliseconds, so each thread holds a second batch. */
 const BATCHES_PER_THREAD = 2;
 
 /**
  * Makes an encoder that works on up to `threadCount` threads, or in the calling thread with 0. The results are the same.
  *
  * An error of a batch is the same error, a `JsonlError` with its location; a thread that dies fails the batches that it
- * had. Disposing ends the threads at once.
+ * holds. Disposing ends the threads immediately.
  */
 export function createRowEncoder({
   threads: threadCount = 0,
@@ -56,7 +58,7 @@ export function createRowEncoder({
 } = {}): RowEncoder {
   const pool = new BufferPool();
   const inline = createBatchEncoder(pool);
-  const threads = threadCount > 0 ? startEncoderThreads(threadCount) : null;
+  const threads = threadCount > 0 ? createEncoderThreads(threadCount) : null;
   const yieldToEventLoop = createYielder();
   const planNumbers = new WeakMap<MappingPlan, number>();
   let lastPlan = 0;
@@ -69,19 +71,6 @@ export function createRowEncoder({
     return lastPlan;
   }
 
-  /** Encodes a batch on a thread; its buffers go along, with unused ones for its rows. */
-  function run(
-    on: EncoderThreads,
-    work: EncodeWork,
-    target: RowTarget,
-    buffers: readonly ArrayBuffer[],
-    byteLength: number,
-  ): Promise<unknown> {
-    const unused = pool.drain();
-    const isLarge = byteLength >= LARGE_BYTES;
-    return on.run({ work, target, spare: unused }, [...buffers, ...unused], isLarge);
-  }
-
   return {
     parallelism: threads === null ? 1 : threadCount * BATCHES_PER_THREAD,
     maxBatchBytes: threads === null ? MAX_INLINE_BATCH_BYTES : MAX_BATCH_BYTES,
@@ -89,20 +78,17 @@ export function createRowEncoder({
       if (threads === null || batch.bytes.byteLength < MIN_THREAD_BYTES) {
         return inline.encodeLines(batch, target, options);
       }
-      const buffers = [batch.bytes.buffer as ArrayBuffer];
-      const { byteLength } = batch.bytes;
-      return (await run(threads, { kind: 'lines', batch, options }, target, buffers, byteLength)) as
-        | EncodedRows
-        | NeedsFiles;
+      const work = { kind: 'lines', batch, options } as const;
+      return await threads.run({ work, target, spare: pool.drain() }, batch.bytes.byteLength);
     },
     async encodeFilled(lines, target, options) {
       if (threads === null || lines.itemBytes < MIN_THREAD_BYTES) {
         return inline.encodeFilled(lines, target, options);
       }
-      const { copied, buffers, files } = copyContents(lines);
+      const { copied, files } = copyContents(lines);
       const work = { kind: 'filled', lines: copied, options } as const;
-      const reply = (await run(threads, work, target, buffers, lines.itemBytes)) as FilledRows;
-      const { fileIndexes, ...rows } = reply;
+      const reply = await threads.run({ work, target, spare: pool.drain() }, lines.itemBytes);
+      const { fileIndexes, ...rows } = reply as FilledRows;
       return {
         ...rows,
         contents: rows.contents.map((one, index) => withFile(one, files, fileIndexes[index])),
@@ -115,10 +101,9 @@ export function createRowEncoder({
         await yieldToEventLoop();
         return inline.encodeCells(batch, numbered, target);
       }
-      const buffers = [batch.bytes.buffer as ArrayBuffer, batch.ends.buffer as ArrayBuffer];
       const work = { kind: 'cells', batch, plan: numbered } as const;
       const size = Math.max(batch.bytes.byteLength, batch.itemBytes - MAX_BATCH_BYTES);
-      return (await run(threads, work, target, buffers, size)) as EncodedRows;
+      return (await threads.run({ work, target, spare: pool.drain() }, size)) as EncodedRows;
     },
     recycle({ rows, lines }) {
       pool.release(rows.buffer as ArrayBuffer);
@@ -128,6 +113,26 @@ export function createRowEncoder({
       await threads?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** Threads that encode batches; large ones, which take several times their size, one after another on a thread of its own. */
+interface EncoderThreads extends AsyncDisposable {
+  run(task: EncodeTask, byteLength: number): Promise<EncodeOutcome>;
+}
+
+function createEncoderThreads(maxThreads: number): EncoderThreads {
+  const threads = startPool({ maxThreads, tasksPerThread: BATCHES_PER_THREAD });
+  const largeThread = startPool({ maxThreads: 1, maxIdleMs: LARGE_IDLE_MS });
+  return {
+    run: (task, byteLength) => (byteLength < LARGE_BYTES ? threads : largeThread).run(task),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([threads, largeThread].map((pool) => pool[Symbol.asyncDispose]()));
+    },
+  };
+}
+
+function startPool(options: ThreadPoolOptions): ThreadPool<EncodeTask, EncodeOutcome> {
+  return createThreadPool<EncodeTask, EncodeOutcome, Failure>(ENCODE_TASKS, options);
 }
 
 /** A content with the bytes of the caller's file in place of the thread's copy, which is gone. */
@@ -146,7 +151,6 @@ function withFile(
  */
 function copyContents({ batch, contents, itemBytes }: FilledLines): {
   readonly copied: FilledLines;
-  readonly buffers: readonly ArrayBuffer[];
   /** The files themselves. */
   readonly files: readonly Uint8Array[];
 } {
@@ -169,5 +173,5 @@ function copyContents({ batch, contents, itemBytes }: FilledLines): {
     contents: contents.map((files) => files.map((file) => copies.get(file) as Uint8Array)),
     itemBytes,
   };
-  return { copied, buffers: [bytes.buffer, buffer], files };
+  return { copied, files };
 }

@@ -1,27 +1,19 @@
 import { JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
 
-/** An error that can be sent between threads. */
-export type Failure =
-  | {
-      readonly kind: 'jsonl';
-      readonly code: JsonlErrorCode;
-      readonly message: string;
-      readonly location: SourceLocation;
-      readonly cause: unknown;
-    }
-  | { readonly kind: 'other'; readonly error: unknown };
+/** A JsonlError as its members, because structured cloning between threads loses classes. */
+export interface Failure {
+  readonly code: JsonlErrorCode;
+  readonly message: string;
+  readonly location: SourceLocation;
+  readonly cause: unknown;
+}
 
-/** Structured cloning loses classes, so the errors that matter to a caller are sent as their members. */
-export function toFailure(error: unknown): Failure {
-  if (!(error instanceof JsonlError)) return { kind: 'other', error };
-  const { code, message, location, cause } = error;
-  return { kind: 'jsonl', code, message, location, cause };
+export function toFailure({ code, message, location, cause }: JsonlError): Failure {
+  return { code, message, location, cause };
 }
 
 /** The error of a {@link Failure}. */
-export function toError(failure: Failure): unknown {
-  if (failure.kind === 'other') return failure.error;
-  const { code, message, location, cause } = failure;
+export function toError({ code, message, location, cause }: Failure): JsonlError {
   return new JsonlError(code, message, location, cause === undefined ? undefined : { cause });
 }
 
