@@ -91,9 +91,7 @@ describe('createThreadPool', () => {
     const script =
       "port.on('message', (ms) => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms); reply(ms); })";
     await using pool = poolOf(script, { maxThreads: 1, tasksPerThread: 2 });
-    expect(await Promise.all([pool.run(1_000), pool.run(1, 900), pool.run(2, 900)])).toEqual([
-      1_000, 1, 2,
-    ]);
+    expect(await Promise.all([pool.run(1_000), pool.run(1, 900), pool.run(2, 900)])).toEqual([1_000, 1, 2]);
   });
 
   it('rejects an aborted task immediately, wherever it is', async () => {
