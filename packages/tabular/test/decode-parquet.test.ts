@@ -5,13 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { TableError } from '../src/errors.ts';
 import { inflateHadoopLz4, inflateLz4Block } from '../src/parquet/codecs/lz4-block.ts';
 import { featuresFromParquet } from '../src/parquet/metadata/features-from-parquet.ts';
-import { rawMetadata } from '../src/parquet/metadata/raw-metadata.ts';
 import { openParquetTable } from '../src/parquet/parquet-table.ts';
 import type { ByteSource } from '../src/source/byte-source.ts';
 import { compileRow } from './compile-row.ts';
 import { memoryFile } from './memory-file.ts';
 import { ENGINE_MESSAGES, mutateParquet, randomNumbers } from './mutate-parquet.ts';
 import { fileAmongNeighbours } from './neighbours.ts';
+import { rawMetadata } from './raw-metadata.ts';
 import { RAW_PARSERS } from './raw-parsers.ts';
 import { PAGE_KINDS, sampleFiles } from './sample-parquet.ts';
 

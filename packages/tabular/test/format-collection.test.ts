@@ -28,11 +28,11 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inflateLz4Block } from '../src/parquet/codecs/lz4-block.ts';
 import { featuresFromParquet } from '../src/parquet/metadata/features-from-parquet.ts';
-import { rawMetadata } from '../src/parquet/metadata/raw-metadata.ts';
 import { openParquetTable } from '../src/parquet/parquet-table.ts';
 import { compileRow } from './compile-row.ts';
 import { DuckDb } from './duckdb.ts';
 import { memoryFile } from './memory-file.ts';
+import { rawMetadata } from './raw-metadata.ts';
 import { RAW_PARSERS } from './raw-parsers.ts';
 import { readParquetFile } from './read-parquet.ts';
 import { type RewriteOptions, rewriteParquet } from './rewrite-parquet.ts';

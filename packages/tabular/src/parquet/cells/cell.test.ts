@@ -3,6 +3,7 @@ import { parquetMetadata, parquetReadObjects, type SchemaElement } from 'hyparqu
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { compileRow } from '../../../test/compile-row.ts';
+import { rawMetadata } from '../../../test/raw-metadata.ts';
 import { RAW_PARSERS } from '../../../test/raw-parsers.ts';
 import {
   dtypeOf,
@@ -12,7 +13,6 @@ import {
   valueFeature,
 } from '../../schema/features.ts';
 import { featuresFromParquet } from '../metadata/features-from-parquet.ts';
-import { rawMetadata } from '../metadata/raw-metadata.ts';
 import { compileCell } from './cell.ts';
 
 const exact = (text: string): ExactNumber => new ExactNumber(text);

@@ -17,13 +17,14 @@ export type CellValues =
 export type ValueConverter = (values: Exclude<StoredValues, StringColumn>) => CellValues;
 
 const NANOS = { MILLIS: 1_000_000n, MICROS: 1000n, NANOS: 1n };
+const UNCONVERTED: ReadonlySet<unknown> = new Set(['DECIMAL', 'BSON', 'INTERVAL', 'GEOMETRY', 'GEOGRAPHY']);
 const same: ValueConverter = (values) => values;
 
 /**
  * Compiles what the annotations of a column make of its values: texts, UUIDs, ISO dates and timestamps, unsigned numbers,
  * half-precision numbers. Everything else comes as it is stored.
  *
- * @param path the column's way from the root; its annotations are those of `rawMetadata`
+ * @param path the column's way from the root; of its older and newer annotations, one is enough
  * @param options.textsAsBytes whether texts stay the bytes that they are
  */
 export function compileConverter(
@@ -32,10 +33,13 @@ export function compileConverter(
 ): ValueConverter {
   const { element } = path.at(-1) as SchemaTree;
   const { type, converted_type: converted, logical_type: logical } = element;
-  const isText = converted === 'UTF8' || logical?.type === 'STRING';
   // Already nanoseconds since 1970.
   if (type === 'INT96') return wholeNumbers(element, (nanos) => isoTimestamp(BigInt(nanos)));
-  if (converted === 'DATE') return wholeNumbers(element, (days) => isoDate(Number(days)));
+  const annotations: readonly unknown[] = [converted, logical?.type];
+  // Scaled by `compileCell`, or not converted at all.
+  if (annotations.some((annotation) => UNCONVERTED.has(annotation))) return same;
+  const isText = ['UTF8', 'STRING', 'JSON'].some((annotation) => annotations.includes(annotation));
+  if (annotations.includes('DATE')) return wholeNumbers(element, (days) => isoDate(Number(days)));
   if (converted === 'TIMESTAMP_MILLIS') return timestamps(element, 'MILLIS');
   if (converted === 'TIMESTAMP_MICROS') return timestamps(element, 'MICROS');
   if (logical?.type === 'UUID') return bytes(element, uuidText);

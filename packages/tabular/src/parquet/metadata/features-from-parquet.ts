@@ -9,7 +9,7 @@ import {
   type NamedFeature,
   valueFeature,
 } from '../../schema/features.ts';
-import { isMap, isRepeated, listElement } from './raw-metadata.ts';
+import { isMap, isRepeated, listElement } from './lists.ts';
 import { type SchemaElement, type SchemaTree, schemaTree } from './schema.ts';
 import { variantFeature } from './variant-feature.ts';
 
@@ -25,7 +25,7 @@ const TIME_UNITS = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
  * The columns of a Parquet file. Their types come from, in this order: the `huggingface` entry of the file's metadata,
  * the `ARROW:schema` entry, the Parquet schema itself. Names and order are those of the schema.
  *
- * @param metadata the file's footer as it is stored (before `rawMetadata`)
+ * @param metadata the file's footer
  * @throws ParquetError if the schema is not a tree
  */
 export function featuresFromParquet(metadata: DescribedColumns): Features {

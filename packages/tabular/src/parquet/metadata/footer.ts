@@ -11,7 +11,6 @@ import {
   type FileMetadata,
   parseFileMetadata,
 } from './file-metadata.ts';
-import { rawMetadata } from './raw-metadata.ts';
 import { maxDefinitionLevel, maxRepetitionLevel, type SchemaTree, schemaTree } from './schema.ts';
 
 /** One leaf column of one row group. */
@@ -103,9 +102,8 @@ export async function parseFooter(
   try {
     const end = bytes.length - FOOTER_TAIL_BYTES;
     const length = footerLength(bytes.subarray(end), file, byteLength) - FOOTER_TAIL_BYTES;
-    const stored = parseFileMetadata(bytes.subarray(end - length, end));
+    const metadata = parseFileMetadata(bytes.subarray(end - length, end));
     await nextTurn();
-    const metadata = rawMetadata(stored);
     checkColumnCount(metadata.schema.filter(({ num_children = 0 }) => num_children === 0).length);
     const root = schemaTree(metadata.schema);
     const leaves: LeafShape[] = [];
@@ -125,7 +123,7 @@ export async function parseFooter(
       const turn = nextTurn();
       if (turn !== undefined) await turn;
     }
-    return { rowCount, groups, columns, leaves, features: featuresFromParquet(stored) };
+    return { rowCount, groups, columns, leaves, features: featuresFromParquet(metadata) };
   } catch (error) {
     throw toTableError(error, file, () => '');
   }

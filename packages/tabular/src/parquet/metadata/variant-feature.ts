@@ -1,7 +1,7 @@
 import { shorten } from '../../errors.ts';
 import type { Feature } from '../../schema/features.ts';
 import { damaged, unsupported } from '../parquet-error.ts';
-import { listElement } from './raw-metadata.ts';
+import { listElement } from './lists.ts';
 import type { SchemaTree } from './schema.ts';
 
 /** The plain types that a VARIANT may be stored as ("Variant Shredding", "Shredded Value Types"). */
