@@ -5,16 +5,74 @@ import math
 import sys
 from collections import defaultdict
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
-from statistics import stdev
+from statistics import NormalDist
 
 
 def mean_of(values):
     return math.fsum(values) / len(values) if values else None
 
 
-def interval(mean, stderr):
-    return None if mean is None or stderr is None else [mean - 1.96 * stderr, mean + 1.96 * stderr]
+def simpson(f, low, high, steps):
+    """The integral of f, by Simpson's rule."""
+    width = (high - low) / steps
+    inner = math.fsum((4 if i % 2 else 2) * f(low + i * width) for i in range(1, steps))
+    return (f(low) + inner + f(high)) * width / 3
+
+
+@cache
+def student_t(freedom):
+    """The 97.5 % quantile: the root of the integral of the density, with t = sqrt(freedom) tan(angle)."""
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(math.pi)
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        if scale * simpson(lambda a: math.cos(a) ** (freedom - 1), 0, middle, 2000) < 0.475:
+            low = middle
+        else:
+            high = middle
+    return math.sqrt(freedom) * math.tan(low)
+
+
+Z = NormalDist().inv_cdf(0.975)
+
+
+def wilson(share, n):
+    center = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
+    half = Z / (1 + Z * Z / n) * math.sqrt(share * (1 - share) / n + Z * Z / (4 * n * n))
+    return [max(0.0, center - half), min(1.0, center + half)]
+
+
+def clustered_error(values, clusters):
+    """The standard error of the mean of values, clustered; None for one cluster. And the number of clusters."""
+    sums = defaultdict(float)
+    mean = mean_of(values)
+    for value, cluster in zip(values, clusters):
+        sums[cluster] += value - mean
+    count = len(sums)
+    if count < 2:
+        return None, count
+    return math.sqrt(count / (count - 1) * math.fsum(d * d for d in sums.values())) / len(values), count
+
+
+def t_interval(mean, stderr, clusters, low):
+    if stderr is None:
+        return None
+    half = student_t(clusters - 1) * stderr if stderr else 0
+    return [max(low, mean - half), min(1.0, mean + half)]
+
+
+def share_interval(share, results, values, clusters):
+    """Wilson's interval of a share of results; `values` are the shares of items, in their clusters."""
+    if not results:
+        return None
+    stderr, count = clustered_error(values, clusters)
+    if count == results:
+        return wilson(share, results)
+    if not stderr or share in (0, 1):
+        return wilson(share, max(1, count))
+    return wilson(share, min(results, share * (1 - share) / stderr**2))
 
 
 def pass_k(items, k, passes):
@@ -27,35 +85,69 @@ def pass_k(items, k, passes):
     return float(sum(shares) / len(shares)) if shares else None
 
 
-def scores(results, repetitions):
+def scores(results, repetitions, cluster_of=None):
+    """`cluster_of` names the cluster of each item, by its place."""
     scored = [r["score"] for r in results if r["score"] is not None]
-    by_item = defaultdict(list)
-    tries = defaultdict(list)
+    by_item, due, passes = defaultdict(list), defaultdict(list), defaultdict(list)
     for r in results:
         place = (r["section"], r["order_index"])
         if r["score"] is not None:
             by_item[place].append(r["score"])
+            passes[place].append(r["passed"] is True)
         if r["status"] != "unscored":
-            tries[place].append(r["passed"] is True)
-    means = [mean_of(values) for values in by_item.values()]
+            due[place].append(r["passed"] is True)
+
+    def clusters(items):
+        return [place if cluster_of is None else cluster_of[place] for place in items]
+
+    def share(items):
+        results = sum(len(values) for values in items.values())
+        passed = sum(sum(values) for values in items.values())
+        shares = [mean_of(values) for values in items.values()]
+        rate = passed / results if results else None
+        return rate, share_interval(rate, results, shares, clusters(items))
+
     mean = mean_of(scored)
-    stderr = stdev(means) / math.sqrt(len(means)) if len(means) >= 2 else None
+    means = [mean_of(values) for values in by_item.values()]
+    stderr, count = clustered_error(means, clusters(by_item)) if means else (None, 0)
+    if mean is None:
+        ci95 = None
+    elif all(score in (0, 1) for score in scored):
+        ci95 = share_interval(mean, len(scored), means, clusters(by_item))
+    else:
+        ci95 = t_interval(mean, stderr, count, 0.0)
     passed = sum(r["passed"] is True for r in results)
-    due = sum(r["status"] != "unscored" for r in results)
-    at_k = {str(k): pass_k(tries.values(), k, any) for k in range(1, repetitions + 1)}
-    hat_k = {str(k): pass_k(tries.values(), k, all) for k in range(1, repetitions + 1)}
+    pass_rate, pass_rate_ci95 = share(due)
+    pass_rate_scored, pass_rate_scored_ci95 = share(passes)
+    at_k = {str(k): pass_k(due.values(), k, any) for k in range(1, repetitions + 1)}
+    hat_k = {str(k): pass_k(due.values(), k, all) for k in range(1, repetitions + 1)}
     return {
         "mean": mean,
         "stderr": stderr,
-        "ci95": interval(mean, stderr),
+        "ci95": ci95,
         "passed": passed,
-        "pass_rate": passed / due if due else None,
-        "pass_rate_scored": passed / len(scored) if scored else None,
+        "wrong": len(scored) - passed,
+        "no_output": sum(r["status"] == "failed" for r in results),
+        "pass_rate": pass_rate,
+        "pass_rate_ci95": pass_rate_ci95,
+        "pass_rate_scored": pass_rate_scored,
+        "pass_rate_scored_ci95": pass_rate_scored_ci95,
         "pass_at_k": {k: value for k, value in at_k.items() if value is not None},
         "pass_hat_k": {k: value for k, value in hat_k.items() if value is not None},
         "results": len(results),
         **{status: sum(r["status"] == status for r in results) for status in ("ok", "failed", "unscored")},
     }
+
+
+def sample_scores(sample):
+    """Of scores of one result each: passed is 1."""
+    results = [
+        {"section": "s", "order_index": at, "score": score, "passed": score == 1, "status": "ok"}
+        for at, score in enumerate(sample["scores"])
+    ]
+    cluster_of = {("s", at): cluster for at, cluster in enumerate(sample["clusters"])}
+    found = scores(results, 1, cluster_of)
+    return {name: found[name] for name in ("mean", "stderr", "ci95", "pass_rate", "pass_rate_ci95")}
 
 
 def nearest_rank(values, percent):
@@ -73,7 +165,7 @@ def amount(price, input_tokens, output_tokens):
     )
 
 
-def summary(results, repetitions, price, judge_price):
+def summary(results, repetitions, price, judge_price, cluster_of):
     sections = sorted({r["section"] for r in results})
     latencies = [r["latency_ms"] for r in results if r["latency_ms"] is not None]
     usages = [r["usage"] for r in results]
@@ -88,14 +180,14 @@ def summary(results, repetitions, price, judge_price):
         "judge_input_tokens": count(judged, "prompt_tokens", "input_tokens"),
         "judge_output_tokens": count(judged, "completion_tokens", "output_tokens"),
     }
-    by_section = {name: scores([r for r in results if r["section"] == name], repetitions) for name in sections}
+    by_section = {name: scores([r for r in results if r["section"] == name], repetitions, cluster_of) for name in sections}
     cost = None
     if price is not None or judge_price is not None:
         model = amount(price, used["input_tokens"], used["output_tokens"])
         judge = amount(judge_price, used["judge_input_tokens"], used["judge_output_tokens"])
         cost = {"amount": float((model + judge) / 10**6), "currency": (price or judge_price)["currency"]}
     return {
-        "scores": {**scores(results, repetitions), "by_section": by_section},
+        "scores": {**scores(results, repetitions, cluster_of), "by_section": by_section},
         "usage": used,
         "cost": cost,
         "latency_ms": {f"p{p}": nearest_rank(latencies, p) for p in (50, 90, 99)},
@@ -127,19 +219,19 @@ def mcnemar(b, c):
     return float(min(Fraction(1), Fraction(2 * tail, 2**n)))
 
 
-def comparison(results, other):
+def comparison(results, other, cluster_of=None):
     first, second = scored_items(results), scored_items(other)
     keys = [key for key in first if key in second]
     differences = [second[key][0] - first[key][0] for key in keys]
     mean = mean_of(differences)
-    stderr = stdev(differences) / math.sqrt(len(keys)) if len(keys) >= 2 else None
+    stderr, count = clustered_error(differences, keys)
     return {
         "paired": len(keys),
         "mean": mean_of([first[key][0] for key in keys]),
         "other_mean": mean_of([second[key][0] for key in keys]),
         "mean_difference": mean,
         "stderr": stderr,
-        "ci95": interval(mean, stderr),
+        "ci95": t_interval(mean, stderr, count, -1.0),
         "wins": sum(d > 0 for d in differences),
         "losses": sum(d < 0 for d in differences),
         "ties": sum(d == 0 for d in differences),
@@ -154,9 +246,13 @@ request = json.load(sys.stdin)
 answer = {}
 if "results" in request:
     prices = [request.get("price"), request.get("judge_price")]
-    answer = summary(request["results"], request["repetitions"], *prices)
+    stated = request.get("clusters")  # [[section, order_index, cluster], …]
+    cluster_of = None if stated is None else {(section, at): cluster for section, at, cluster in stated}
+    answer = summary(request["results"], request["repetitions"], *prices, cluster_of)
 if "other" in request:
     answer["comparison"] = comparison(request["results"], request["other"])
+if "samples" in request:
+    answer["samples"] = [sample_scores(sample) for sample in request["samples"]]
 if "mcnemar" in request:
     answer["mcnemar"] = [mcnemar(b, c) for b, c in request["mcnemar"]]
 json.dump(answer, sys.stdout)

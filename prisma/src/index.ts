@@ -69,7 +69,7 @@ export type { StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
 export type { RunStore, TakenRun } from './runs/run-store.ts';
 export type { CompareRequest, RunComparison, RunDifference } from './runs/scores/compare-runs.ts';
-export type { RunScores, RunSummary } from './runs/scores/summarize-run.ts';
+export type { PartScores, RunSummary } from './runs/scores/summarize-run.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
 export type { ChangedDataset, DatasetChange } from './versions/change-dataset.ts';
 export { checkHandle } from './versions/handle.ts';

@@ -19,6 +19,7 @@ export {
   type RunSelection,
 } from './config/run-config.ts';
 export {
+  ITEM_POINTER,
   JUDGE_SCHEMA,
   PRICE_SCHEMA,
   PROVIDER_SCHEMA,
@@ -50,7 +51,13 @@ export type {
   StoredOutput,
 } from './run-session.ts';
 export { type ComparedScores, compareScores, type PairSums } from './statistics/compare-scores.ts';
-export { type GroupScores, groupScores, type ResultSums } from './statistics/group-scores.ts';
+export {
+  type GroupScores,
+  groupScores,
+  type ResultSums,
+  type ScoreWarning,
+} from './statistics/group-scores.ts';
+export type { Interval, Spread } from './statistics/intervals.ts';
 export type { PassCount } from './statistics/pass-at-k.ts';
 export { runCost } from './statistics/run-cost.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';

@@ -78,7 +78,9 @@ it('replaces each failed result once, whatever happens to its workers', async ()
     items.map((item) => resultOf(item, item.orderIndex % 4 === 0 ? FAILED : {})),
   );
   await first.session.finish({ status: 'completed' });
-  expect((await store.runs.get(run.id)).scores).toMatchObject({ passed: 30, passRate: 0.75, stderr: 0 });
+  const { scores, summaryScores } = await store.runs.get(run.id);
+  expect(scores).toMatchObject({ passed: 30, passRate: 0.75 });
+  expect(JSON.parse(summaryScores ?? '')).toMatchObject({ stderr: 0 });
 
   await store.runs.retry(run.id, 'failed');
   expect(await store.runs.get(run.id)).toMatchObject({

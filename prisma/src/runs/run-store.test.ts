@@ -120,7 +120,8 @@ describe('list', () => {
     await taken?.session.saveResults([result(1), result(2)]);
     await taken?.session.finish({ status: 'cancelled' });
     const { data } = await store.runs.list({ limit: 1, datasetId: run.datasetId });
-    expect(data[0]?.scores).toMatchObject({ mean: 2 / 3, stderr: expect.closeTo(1 / 3, 12) });
+    expect(data[0]?.scores).toMatchObject({ mean: 2 / 3 });
+    expect(JSON.parse(data[0]?.summaryScores ?? '')).toMatchObject({ stderr: expect.closeTo(1 / 3, 12) });
   });
 
   it('gives the newest first however quickly they were made', async () => {

@@ -31,6 +31,22 @@ const auth = {
   enum: ['bearer', 'api-key'],
   description: 'how the key is sent: `Authorization: Bearer` by default, or the header `api-key`',
 } as const;
+const pointer = {
+  type: 'string',
+  maxLength: 1024,
+  pattern: '^(/([^~]|~[01])*)?$',
+  'x-rule': 'must be a JSON Pointer such as /answer',
+  description: 'JSON Pointer (RFC 6901) into the item',
+} as const;
+
+/** A JSON Pointer to a value inside an item. */
+export const ITEM_POINTER = {
+  ...pointer,
+  minLength: 2,
+  pattern: '^/([^~]|~[01])*$',
+  'x-rule': 'must be a JSON Pointer such as /meta/passage',
+} as const;
+
 const query = {
   type: 'object',
   maxProperties: 16,
@@ -81,13 +97,7 @@ export const PROVIDER_SCHEMAS = {
     description: 'uses outputs that the items contain',
     properties: {
       type: { type: 'string', const: 'item_field' },
-      pointer: {
-        type: 'string',
-        maxLength: 1024,
-        pattern: '^(/([^~]|~[01])*)?$',
-        'x-rule': 'must be a JSON Pointer such as /answer',
-        description: 'JSON Pointer (RFC 6901) into the item',
-      },
+      pointer,
     },
     required: ['type', 'pointer'],
     additionalProperties: false,
@@ -221,6 +231,11 @@ const members = {
   allow_unscored: {
     type: 'boolean',
     description: 'whether to run although no item can be scored; by default not',
+  },
+  cluster_by: {
+    ...ITEM_POINTER,
+    description:
+      'JSON Pointer to the value that items share which depend on each other, such as `/meta/passage`: standard errors are clustered by it',
   },
   repetitions: {
     type: 'integer',

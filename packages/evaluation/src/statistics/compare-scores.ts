@@ -1,4 +1,4 @@
-import { estimateMean } from './estimate.ts';
+import { type Interval, meanInterval, type Spread, standardError } from './intervals.ts';
 import { mcnemar } from './mcnemar.ts';
 
 /** Counts and sums over the items that two runs share. */
@@ -7,9 +7,9 @@ export interface PairSums {
   /** Mean over the items of their mean scores, in each run. */
   readonly mean: number | null;
   readonly otherMean: number | null;
-  /** Of other minus this: mean and sample standard deviation over the items. */
+  /** Of other minus this: mean over the items, and how they spread about it. */
   readonly meanDifference: number | null;
-  readonly differenceDeviation: number | null;
+  readonly spread: Spread;
   /** Items in which the other run is better, worse, equal. */
   readonly wins: number;
   readonly losses: number;
@@ -27,7 +27,7 @@ export interface ComparedScores {
   /** Other minus this. */
   readonly mean_difference: number | null;
   readonly stderr: number | null;
-  readonly ci95: readonly [number, number] | null;
+  readonly ci95: Interval | null;
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;
@@ -35,17 +35,18 @@ export interface ComparedScores {
   readonly p_value: number | null;
 }
 
+const SCALE: Interval = [-1, 1];
+
 /** Paired by item, so that the difficulty of an item, which both runs share, does not count as uncertainty. */
 export function compareScores(sums: PairSums): ComparedScores {
-  const { paired, wins, losses, ties } = sums;
-  const { mean, stderr, ci95 } = estimateMean(sums.meanDifference, paired, sums.differenceDeviation);
+  const { paired, wins, losses, ties, meanDifference, spread } = sums;
   return {
     paired,
     mean: sums.mean,
     other_mean: sums.otherMean,
-    mean_difference: mean,
-    stderr,
-    ci95,
+    mean_difference: meanDifference,
+    stderr: standardError(spread),
+    ci95: meanDifference === null ? null : meanInterval(meanDifference, spread, SCALE),
     wins,
     losses,
     ties,

@@ -1,7 +1,7 @@
-import { estimateMean } from './estimate.ts';
+import { type Interval, meanInterval, type Spread, shareInterval, standardError } from './intervals.ts';
 import { type PassCount, passAtK, passHatK } from './pass-at-k.ts';
 
-/** Counts and sums of the results of some items. */
+/** Counts and sums of the results of some items by one scorer. */
 export interface ResultSums {
   readonly results: number;
   readonly ok: number;
@@ -11,10 +11,20 @@ export interface ResultSums {
   readonly scored: number;
   readonly scoreSum: number;
   readonly passed: number;
-  /** Items with at least one score, and the sample standard deviation of their mean scores. */
-  readonly scoredItems: number;
-  readonly itemDeviation: number | null;
+  /** Whether all scores are 0 or 1. */
+  readonly isBinary: boolean;
+  /** Of the items' mean scores. */
+  readonly scoreSpread: Spread;
+  /** Of the shares of each item that passed: of its results that should have been scored, and of its scored ones. */
+  readonly dueSpread: Spread;
+  readonly scoredSpread: Spread;
   readonly passCounts: readonly PassCount[];
+}
+
+/** What to keep in mind about scores. */
+export interface ScoreWarning {
+  readonly code: 'few_items' | 'few_clusters';
+  readonly message: string;
 }
 
 /** The scores of a run, or of a part of it, as the API shows them. */
@@ -22,12 +32,18 @@ export interface GroupScores {
   /** Of all scored results. */
   readonly mean: number | null;
   readonly stderr: number | null;
-  readonly ci95: readonly [number, number] | null;
+  readonly ci95: Interval | null;
   readonly passed: number;
+  /** Scored results that have not passed. */
+  readonly wrong: number;
+  /** Failed requests. */
+  readonly no_output: number;
   /** Passed of those that should have been scored: a failed request has not passed. */
   readonly pass_rate: number | null;
+  readonly pass_rate_ci95: Interval | null;
   /** Passed of the scored ones. */
   readonly pass_rate_scored: number | null;
+  readonly pass_rate_scored_ci95: Interval | null;
   /** By k from 1 to the repetitions. */
   readonly pass_at_k: Readonly<Record<string, number>>;
   /** The same, of items of which all tries pass. */
@@ -36,22 +52,56 @@ export interface GroupScores {
   readonly ok: number;
   readonly failed: number;
   readonly unscored: number;
+  readonly warnings: readonly ScoreWarning[];
 }
 
-/** @param repetitions of the run */
+/** Fewer items or clusters say little, whatever their interval. */
+const FEW = 10;
+
+const SCALE: Interval = [0, 1];
+
+/**
+ * The scores of some results by one scorer, with 95 % intervals: Student's t for means, Wilson's for shares and for scores
+ * that are all 0 or 1. No interval leaves the scale from 0 to 1.
+ *
+ * @param repetitions of the run
+ */
 export function groupScores(sums: ResultSums, repetitions: number): GroupScores {
-  const { results, ok, failed, unscored, scored, passed } = sums;
+  const { results, ok, failed, unscored, scored, passed, scoreSpread } = sums;
   const due = ok + failed;
+  const mean = scored === 0 ? null : sums.scoreSum / scored;
   return {
-    ...estimateMean(scored === 0 ? null : sums.scoreSum / scored, sums.scoredItems, sums.itemDeviation),
+    mean,
+    stderr: standardError(scoreSpread),
+    ci95: mean === null ? null : scoreInterval(mean, sums),
     passed,
+    wrong: scored - passed,
+    no_output: failed,
     pass_rate: due === 0 ? null : passed / due,
+    pass_rate_ci95: due === 0 ? null : shareInterval(passed / due, due, sums.dueSpread),
     pass_rate_scored: scored === 0 ? null : passed / scored,
+    pass_rate_scored_ci95: scored === 0 ? null : shareInterval(passed / scored, scored, sums.scoredSpread),
     pass_at_k: passAtK(sums.passCounts, repetitions),
     pass_hat_k: passHatK(sums.passCounts, repetitions),
     results,
     ok,
     failed,
     unscored,
+    warnings: warningsOf(scoreSpread),
   };
+}
+
+function scoreInterval(mean: number, { isBinary, scored, scoreSpread }: ResultSums): Interval | null {
+  return isBinary ? shareInterval(mean, scored, scoreSpread) : meanInterval(mean, scoreSpread, SCALE);
+}
+
+function warningsOf({ items, clusters }: Spread): readonly ScoreWarning[] {
+  if (items === 0) return [];
+  if (items < FEW) {
+    const message = `Only ${items} scored ${items === 1 ? 'item' : 'items'}: the scores say little.`;
+    return [{ code: 'few_items', message }];
+  }
+  if (clusters >= FEW) return [];
+  const message = `Only ${clusters} ${clusters === 1 ? 'cluster' : 'clusters'} of items: the scores say little.`;
+  return [{ code: 'few_clusters', message }];
 }

@@ -61,13 +61,22 @@ export const RUN_FIELDS = {
 
   /** Null until there is a score. */
   mean: { wire: 'mean', kind: 'number', group: 'scores', isDerived: true },
-  /** Standard error of the mean from the stored summary; null for fewer than two items or no current summary. */
-  stderr: { wire: 'stderr', kind: 'number', group: 'scores', isDerived: true },
   passed: { wire: 'passed', kind: 'integer', isRequired: true, group: 'scores' },
+  /** Results with a score. */
+  scored: { wire: 'scored', kind: 'integer', isRequired: true, group: 'scores' },
   /** Passed among those that should have been scored: a failed request has not passed. Null without one. */
   passRate: { wire: 'pass_rate', kind: 'number', group: 'scores', isDerived: true },
   /** Passed among those that have a score; null until there is one. */
   passRateScored: { wire: 'pass_rate_scored', kind: 'number', group: 'scores', isDerived: true },
+
+  /** The scores of the stored summary; null without a current one. */
+  summaryScores: {
+    wire: 'summary_scores',
+    kind: 'object',
+    isInternal: true,
+    isDerived: true,
+    maxBytes: 262_144,
+  },
 
   /** Tokens of all results. */
   inputTokens: { wire: 'input_tokens', kind: 'count', isRequired: true, group: 'usage' },

@@ -42,7 +42,9 @@ export const pairSums = (haveEqualItems: boolean): string => `
     SELECT $1, $2, pairs.* FROM pairs WHERE score <> other_score OR passed <> other_passed
   )
   SELECT count(*)::float8 AS paired, avg(score) AS mean, avg(other_score) AS "otherMean",
-    avg(other_score - score) AS "meanDifference", stddev_samp(other_score - score) AS "differenceDeviation",
+    avg(other_score - score) AS "meanDifference",
+    json_build_object('items', count(*), 'clusters', count(*),
+      'squares', coalesce(var_pop(other_score - score), 0) * count(*)) AS spread,
     count(*) FILTER (WHERE other_score > score)::float8 AS wins,
     count(*) FILTER (WHERE other_score < score)::float8 AS losses,
     count(*) FILTER (WHERE other_score = score)::float8 AS ties,

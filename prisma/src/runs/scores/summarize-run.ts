@@ -1,12 +1,12 @@
-import { type GroupScores, groupScores, type ResultSums } from '@svc/evaluation';
+import { type GroupScores, groupScores } from '@svc/evaluation';
 import { type Pool, queryOf, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
 import { SUMMARY_VERSION } from '../run-row.ts';
-import { groupSums, RUN_FACTS, type SumsRow } from './summary-sql.ts';
+import { addUp, CLUSTER_BY, readGroups } from './read-groups.ts';
+import { clusterSpreads, groupSums, MAIN_SCORES, RUN_FACTS, type SumsRow } from './summary-sql.ts';
 
-/** The scores of a run and of its parts, as the API shows them. */
-export interface RunScores extends GroupScores {
-  /** By name; those with most results. */
+/** The scores of the parts of a run, by name; those with most results. */
+export interface PartScores {
   readonly by_section: Readonly<Record<string, GroupScores>>;
   readonly by_type: Readonly<Record<string, GroupScores>>;
   readonly by_tag: Readonly<Record<string, GroupScores>>;
@@ -14,7 +14,9 @@ export interface RunScores extends GroupScores {
 
 /** Aggregates of the results of a run. */
 export interface RunSummary {
-  readonly scores: RunScores;
+  /** Lists of runs show them too. */
+  readonly scores: GroupScores;
+  readonly parts: PartScores;
   /** By the nearest-rank method, in milliseconds; null without a result that has one. */
   readonly latency_ms: {
     readonly p50: number | null;
@@ -30,6 +32,8 @@ interface SummaryState {
   readonly repetitions: number;
   /** Whether an item may have several results: those of a package may have more than the run states. */
   readonly isRepeated: boolean;
+  /** JSON Pointer of the value that clusters items; null where each is on its own. */
+  readonly clusterBy: string | null;
   readonly version: string;
   readonly isFinished: boolean;
   readonly summary: string | null;
@@ -42,7 +46,7 @@ interface SummaryState {
 /** A summary of a run that goes on may be so much older than the time that it took. */
 const MAX_AGE_FACTOR = 20;
 
-const STATE = `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", ${SUMMARY_VERSION} AS version,
+const STATE = `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", ${SUMMARY_VERSION} AS version,
     finished_at IS NOT NULL AS "isFinished", summary, summary_of AS "summaryOf", summary_ms AS "summaryMs",
     extract(epoch FROM clock_timestamp() - summary_at)::float8 * 1000 AS "ageMs"
   FROM runs WHERE id = $1`;
@@ -113,21 +117,20 @@ function isCurrent(
 async function aggregate(
   query: ReadQuery,
   id: string,
-  { repetitions, isRepeated }: SummaryState,
+  { repetitions, isRepeated, clusterBy }: SummaryState,
 ): Promise<RunSummary> {
-  const groups = new Map<SumsRow['kind'], Map<string, SumsRow[]>>();
-  for (const row of await query<SumsRow>(groupSums(isRepeated), [id])) {
-    const ofKind = groups.get(row.kind) ?? new Map<string, SumsRow[]>();
-    groups.set(row.kind, ofKind);
-    ofKind.set(row.key, [...(ofKind.get(row.key) ?? []), row]);
-  }
+  const summed = { results: MAIN_SCORES, isRepeated };
+  const groups = await readGroups(query, { id, clusterBy, repetitions }, groupSums(summed), (value) =>
+    clusterSpreads(summed, value),
+  );
   const [facts] = await query<{ latency: string; finishReasons: string }>(RUN_FACTS, [id]);
-  const scoresOf = (rows: readonly SumsRow[]): GroupScores => groupScores(addUp(rows), repetitions);
   const byName = (kind: SumsRow['kind'], nameOf: (key: string) => string): Record<string, GroupScores> =>
-    Object.fromEntries([...(groups.get(kind) ?? [])].map(([key, rows]) => [nameOf(key), scoresOf(rows)]));
+    Object.fromEntries(
+      groups.filter((group) => group.kind === kind).map(({ key, scores }) => [nameOf(key), scores]),
+    );
   return {
-    scores: {
-      ...scoresOf(groups.get('run')?.get('') ?? []),
+    scores: byName('run', (name) => name)[''] ?? groupScores(addUp([], undefined), repetitions),
+    parts: {
       by_section: byName('section', (name) => name),
       by_type: byName('type', labelOf),
       by_tag: byName('tag', labelOf),
@@ -139,39 +142,3 @@ async function aggregate(
 
 /** A type or tag is stored as JSON text without its quotes. */
 const labelOf = (key: string): string => JSON.parse(`"${key}"`);
-
-const COUNTS = [
-  'results',
-  'ok',
-  'failed',
-  'unscored',
-  'scored',
-  'scoreSum',
-  'passed',
-  'scoredItems',
-] as const;
-
-/**
- * The sums of a group from those of its parts. Variances combine by the formula of Chan, Golub and LeVeque (1979).
- */
-function addUp(rows: readonly SumsRow[]): ResultSums {
-  const sums = Object.fromEntries(
-    COUNTS.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
-  ) as Readonly<Record<(typeof COUNTS)[number], number>>;
-  let items = 0;
-  let mean = 0;
-  let squares = 0;
-  for (const { scoredItems, itemMean, itemVariance } of rows) {
-    if (scoredItems === 0) continue;
-    const difference = (itemMean ?? 0) - mean;
-    const total = items + scoredItems;
-    squares += scoredItems * (itemVariance ?? 0) + (difference * difference * items * scoredItems) / total;
-    mean += (difference * scoredItems) / total;
-    items = total;
-  }
-  return {
-    ...sums,
-    itemDeviation: items < 2 ? null : Math.sqrt(squares / (items - 1)),
-    passCounts: rows.map(({ tries, passes, items: count }) => ({ tries, passed: passes, items: count })),
-  };
-}

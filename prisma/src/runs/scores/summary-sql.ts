@@ -1,4 +1,4 @@
-import { ofRun } from '../../items/version-sql.ts';
+import { isItemAt, ofRun } from '../../items/version-sql.ts';
 
 /** Sections, types and tags that a summary has: those with most results. */
 const MAX_GROUPS = 1_000;
@@ -6,58 +6,70 @@ const MAX_GROUPS = 1_000;
 /** With so many repetitions that there are more, the last groups lack some. */
 const MAX_ROWS = 100_000;
 
-/** Counts of results, and of scored items the mean and the variance of their scores. */
+/**
+ * SQL for the results of run `$1` as one scorer scored them: rows with `section_order_index`, `order_index`, `item_type`,
+ * `tags`, `status`, `score` and `passed`.
+ */
+export const MAIN_SCORES = '(SELECT * FROM run_results WHERE run_id = $1)';
+
+/** Counts of results, and of scored items the mean and the variance of their scores, and of the shares that passed. */
 const SUMS = `count(*) AS items, sum(results) AS results, sum(ok) AS ok, sum(failed) AS failed, sum(unscored) AS unscored,
-  sum(scored) AS scored, coalesce(sum(score_sum), 0) AS score_sum, sum(passes) AS passed, count(score_mean) AS scored_items,
-  avg(score_mean) AS item_mean, var_pop(score_mean) AS item_variance`;
+  sum(scored) AS scored, coalesce(sum(score_sum), 0) AS score_sum, sum(passes) AS passed, bool_and(is_binary) AS is_binary,
+  count(score_mean) AS scored_items, avg(score_mean) AS score_mean, var_pop(score_mean) AS score_variance,
+  avg(scored_share) AS share_mean, var_pop(scored_share) AS share_variance`;
 
 /** The items of a run, each with its results. */
-const REPEATED_ITEMS = `
-  SELECT section_order_index, min(item_type COLLATE "C") AS item_type, min(tags) AS tags,
+const repeatedItems = (results: string): string => `
+  SELECT section_order_index, order_index, min(item_type COLLATE "C") AS item_type, min(tags) AS tags,
     count(*) FILTER (WHERE status <> 'unscored') AS tries, count(*) FILTER (WHERE passed) AS passes, count(*) AS results,
     count(*) FILTER (WHERE status = 'ok') AS ok, count(*) FILTER (WHERE status = 'failed') AS failed,
     count(*) FILTER (WHERE status = 'unscored') AS unscored, count(score) AS scored, sum(score) AS score_sum,
-    avg(score) AS score_mean
-  FROM run_results WHERE run_id = $1 GROUP BY section_order_index, order_index`;
+    coalesce(bool_and(score IN (0, 1)), true) AS is_binary, avg(score) AS score_mean,
+    count(*) FILTER (WHERE passed)::float8 / nullif(count(score), 0) AS scored_share
+  FROM ${results} AS results GROUP BY section_order_index, order_index`;
 
 /** The same of a run without repetitions: nothing needs to be brought together. */
-const SINGLE_ITEMS = `
-  SELECT section_order_index, item_type COLLATE "C" AS item_type, tags, (status <> 'unscored')::int AS tries,
+const singleItems = (results: string): string => `
+  SELECT section_order_index, order_index, item_type COLLATE "C" AS item_type, tags, (status <> 'unscored')::int AS tries,
     coalesce(passed, false)::int AS passes, 1 AS results, (status = 'ok')::int AS ok, (status = 'failed')::int AS failed,
-    (status = 'unscored')::int AS unscored, (score IS NOT NULL)::int AS scored, score AS score_sum, score AS score_mean
-  FROM run_results WHERE run_id = $1`;
+    (status = 'unscored')::int AS unscored, (score IS NOT NULL)::int AS scored, score AS score_sum,
+    coalesce(score IN (0, 1), true) AS is_binary, score AS score_mean,
+    CASE WHEN score IS NOT NULL THEN coalesce(passed, false)::int::float8 END AS scored_share
+  FROM ${results} AS results`;
+
+/** What to add up. */
+export interface SummedResults {
+  /** SQL as {@link MAIN_SCORES}. */
+  readonly results: string;
+  /** Whether an item may have several results. */
+  readonly isRepeated: boolean;
+}
+
+const itemsOfResults = ({ results, isRepeated }: SummedResults): string =>
+  isRepeated ? repeatedItems(results) : singleItems(results);
 
 /**
- * SQL that adds up the results of run `$1` by item, then for the whole run and for each section, type and tag. One row for
- * the items of a group that have equally many tries and passes: `kind`, `key`, and the members of {@link SumsRow}, with
- * mean and variance of the items' mean scores. The results are read once: they are first added up by everything that
- * groups have in common. Variances combine by the formula of Chan, Golub and LeVeque (1979), so that no digits are lost to
- * cancellation.
+ * SQL that adds up `parts`: sums of items with equally many tries and passes, by `kind` and `key`. Variances combine by the
+ * formula of Chan, Golub and LeVeque (1979), so that no digits are lost to cancellation. One row for each group and number
+ * of tries and passes, with the members of {@link SumsRow}.
  *
- * Results of older versions have no type and tags of their item.
- *
- * @param isRepeated whether an item may have several results
+ * @param grouped a row for each part and each group that it belongs to
+ * @param order SQL for the order of the groups
  */
-export function groupSums(isRepeated: boolean): string {
-  return `
-  WITH parts AS MATERIALIZED (
-    SELECT section_order_index, item_type, tags, tries, passes, ${SUMS}
-    FROM (${isRepeated ? REPEATED_ITEMS : SINGLE_ITEMS}) AS by_item
-    GROUP BY section_order_index, item_type, tags, tries, passes
-  ), grouped AS (
-    SELECT 'run' AS kind, '' AS key, parts.* FROM parts
-    UNION ALL SELECT 'section', s.name, parts.* FROM parts
-      JOIN runs run ON run.id = $1 JOIN version_sections s ON ${ofRun('run')} AND s.order_index = section_order_index
-    UNION ALL SELECT 'type', item_type, parts.* FROM parts WHERE item_type IS NOT NULL
-    UNION ALL SELECT 'tag', tag, parts.* FROM parts CROSS JOIN LATERAL unnest(tags) AS tag
+const addedUp = (grouped: string, order: string): string => `
+  grouped AS (
+    ${grouped}
   ), weighted AS (
-    SELECT *, sum(scored_items * item_mean) OVER same / nullif(sum(scored_items) OVER same, 0) AS mean
+    SELECT *, sum(scored_items * score_mean) OVER same / nullif(sum(scored_items) OVER same, 0) AS score_center,
+      sum(scored_items * share_mean) OVER same / nullif(sum(scored_items) OVER same, 0) AS share_center
     FROM grouped WINDOW same AS (PARTITION BY kind, key COLLATE "C", tries, passes)
   ), sums AS (
     SELECT kind, key COLLATE "C" AS key, tries, passes, sum(items) AS items, min(section_order_index) AS position,
       sum(results) AS results, sum(ok) AS ok, sum(failed) AS failed, sum(unscored) AS unscored, sum(scored) AS scored,
-      sum(score_sum) AS score_sum, sum(passed) AS passed, sum(scored_items) AS scored_items, min(mean) AS item_mean,
-      sum(scored_items * (item_variance + (item_mean - mean) ^ 2)) / nullif(sum(scored_items), 0) AS item_variance
+      sum(score_sum) AS score_sum, sum(passed) AS passed, bool_and(is_binary) AS is_binary,
+      sum(scored_items) AS scored_items, min(score_center) AS score_mean, min(share_center) AS share_mean,
+      sum(scored_items * (score_variance + (score_mean - score_center) ^ 2)) / nullif(sum(scored_items), 0) AS score_variance,
+      sum(scored_items * (share_variance + (share_mean - share_center) ^ 2)) / nullif(sum(scored_items), 0) AS share_variance
     FROM weighted GROUP BY kind, key COLLATE "C", tries, passes
   ), keyed AS (
     SELECT kind, key, dense_rank() OVER (PARTITION BY kind ORDER BY sum(results) DESC, key) AS rank,
@@ -65,15 +77,41 @@ export function groupSums(isRepeated: boolean): string {
     FROM sums GROUP BY kind, key
   )
   SELECT kind, key, tries::float8, passes::float8, items::float8, results::float8, ok::float8, failed::float8,
-    unscored::float8, scored::float8, score_sum AS "scoreSum", passed::float8, scored_items::float8 AS "scoredItems",
-    item_mean AS "itemMean", item_variance::float8 AS "itemVariance"
-  FROM sums JOIN keyed USING (kind, key) WHERE rank <= ${MAX_GROUPS}
-  ORDER BY kind, CASE WHEN kind = 'section' THEN first_position END, key, tries, passes LIMIT ${MAX_ROWS}`;
+    unscored::float8, scored::float8, score_sum AS "scoreSum", passed::float8, is_binary AS "isBinary",
+    scored_items::float8 AS "scoredItems", score_mean AS "scoreMean", score_variance::float8 AS "scoreVariance",
+    share_mean AS "shareMean", share_variance::float8 AS "shareVariance"
+  FROM sums JOIN keyed USING (kind, key) ${order}`;
+
+/** The run, its sections, types and tags; `rows` are items or sums of items. */
+const inGroups = (rows: string): string => `
+    SELECT 'run' AS kind, '' AS key, ${rows}.* FROM ${rows}
+    UNION ALL SELECT 'section', s.name, ${rows}.* FROM ${rows}
+      JOIN runs run ON run.id = $1 JOIN version_sections s ON ${ofRun('run')} AND s.order_index = section_order_index
+    UNION ALL SELECT 'type', item_type, ${rows}.* FROM ${rows} WHERE item_type IS NOT NULL
+    UNION ALL SELECT 'tag', tag, ${rows}.* FROM ${rows} CROSS JOIN LATERAL unnest(tags) AS tag`;
+
+/**
+ * SQL that adds up the results of run `$1` by item, then for the whole run and for each section, type and tag. The results
+ * are read once: they are first added up by everything that groups have in common.
+ *
+ * Results of older versions have no type and tags of their item.
+ */
+export function groupSums(summed: SummedResults): string {
+  return `
+  WITH parts AS MATERIALIZED (
+    SELECT section_order_index, item_type, tags, tries, passes, ${SUMS}
+    FROM (${itemsOfResults(summed)}) AS by_item
+    GROUP BY section_order_index, item_type, tags, tries, passes
+  ), ${addedUp(
+    inGroups('parts'),
+    `WHERE rank <= ${MAX_GROUPS}
+  ORDER BY kind, CASE WHEN kind = 'section' THEN first_position END, key, tries, passes LIMIT ${MAX_ROWS}`,
+  )}`;
 }
 
-/** A row of {@link groupSums}. */
+/** A row of {@link groupSums}: the items of a group that have equally many tries and passes. */
 export interface SumsRow {
-  readonly kind: 'run' | 'section' | 'type' | 'tag';
+  readonly kind: 'run' | 'section' | 'type' | 'tag' | 'slice';
   readonly key: string;
   readonly tries: number;
   readonly passes: number;
@@ -85,10 +123,116 @@ export interface SumsRow {
   readonly scored: number;
   readonly scoreSum: number;
   readonly passed: number;
+  readonly isBinary: boolean;
   readonly scoredItems: number;
-  /** Null without a scored item. */
-  readonly itemMean: number | null;
-  readonly itemVariance: number | null;
+  /** Of the items' mean scores; null without a scored item. */
+  readonly scoreMean: number | null;
+  readonly scoreVariance: number | null;
+  /** Of the shares of their scored results that passed. */
+  readonly shareMean: number | null;
+  readonly shareVariance: number | null;
+}
+
+/** The items of a run with values of each: SQL expressions about the item `i`, by name. */
+const itemsWith = (summed: SummedResults, values: Readonly<Record<string, string>>): string => `
+  SELECT by_item.*, ${Object.entries(values)
+    .map(([name, sql]) => `${sql} AS ${name}`)
+    .join(', ')}
+  FROM (${itemsOfResults(summed)}) AS by_item JOIN runs run ON run.id = $1
+    JOIN version_sections s ON ${ofRun('run')} AND s.order_index = by_item.section_order_index
+    LEFT JOIN items i ON ${isItemAt('by_item.order_index')}`;
+
+/** A cluster's name: the text of the value, short. An item without a value is on its own. */
+export function clusterOf(value: string, at: string): string {
+  const text = `nullif(${value}, 'null')`;
+  return `coalesce(CASE WHEN octet_length(${text}) > 64 THEN encode(sha256(convert_to(${text}, 'UTF8')), 'hex') ELSE ${text} END,
+    '@' || ${at}.section_order_index || ':' || ${at}.order_index)`;
+}
+
+/** For one kind of value of an item, by group and cluster: how many have one, and their sum. */
+const MEASURES = {
+  score: 'score_mean',
+  due: 'passes::float8 / nullif(tries, 0)',
+  share: 'scored_share',
+} as const;
+
+const measures = (form: (name: string, sql: string) => string): string =>
+  Object.entries(MEASURES)
+    .map(([name, sql]) => form(name, sql))
+    .join(', ');
+
+/**
+ * SQL for how the items of groups of run `$1` spread where they are clustered by a value. The groups are those of the
+ * kinds `$2` and keys `$3`, one of each; a row of {@link ClusterRow} each.
+ *
+ * @param value SQL for the value of item `i`
+ */
+export function clusterSpreads(summed: SummedResults, value: string): string {
+  return `
+  WITH clustered AS MATERIALIZED (
+    ${itemsWith(summed, { cluster: clusterOf(value, 'by_item') })}
+  ), ${spreads(inGroups('clustered'))}`;
+}
+
+const spreads = (grouped: string): string => `
+  grouped AS (
+    SELECT * FROM (${grouped}) AS every JOIN unnest($2::text[], $3::text[]) AS wanted (kind, key) USING (kind, key)
+  ), sums AS (
+    SELECT kind, key, cluster, ${measures((name, sql) => `count(${sql}) AS ${name}_items, sum(${sql}) AS ${name}_sum`)}
+    FROM grouped GROUP BY kind, key, cluster
+  ), means AS (
+    SELECT kind, key, ${measures((name) => `sum(${name}_sum) / nullif(sum(${name}_items), 0) AS ${name}_center`)}
+    FROM sums GROUP BY kind, key
+  )
+  SELECT kind, key, ${measures(
+    (
+      name,
+    ) => `sum(${name}_items)::float8 AS "${name}Items", (count(*) FILTER (WHERE ${name}_items > 0))::float8 AS "${name}Clusters",
+      coalesce(sum((${name}_sum - ${name}_items * ${name}_center) ^ 2), 0)::float8 AS "${name}Squares"`,
+  )}
+  FROM sums JOIN means USING (kind, key) GROUP BY kind, key`;
+
+/** A row of {@link clusterSpreads}. */
+export type ClusterRow = Pick<SumsRow, 'kind' | 'key'> & {
+  readonly [Name in `${keyof typeof MEASURES}${'Items' | 'Clusters' | 'Squares'}`]: number;
+};
+
+/** In place of a value that is too long to be one of a few. */
+export const LONG_VALUE = '…';
+const MAX_VALUE_BYTES = 1_000;
+
+/** The key of a slice: the JSON texts of its values, one line each. Canonical JSON has no line breaks. */
+const sliceKey = (values: readonly string[]): string =>
+  values
+    .map(
+      (value) =>
+        `coalesce(CASE WHEN octet_length(${value}) > ${MAX_VALUE_BYTES} THEN '${LONG_VALUE}' ELSE ${value} END, 'null')`,
+    )
+    .join(` || E'\\n' || `);
+
+/**
+ * SQL that adds up the results of run `$1` by values of their items: rows of {@link SumsRow} of kind `slice`.
+ *
+ * @param values SQL for values of item `i`
+ * @param maxSlices of more, one more is given
+ */
+export function sliceSums(summed: SummedResults, values: readonly string[], maxSlices: number): string {
+  return `
+  WITH parts AS MATERIALIZED (
+    SELECT 'slice' AS kind, key, 0 AS section_order_index, tries, passes, ${SUMS}
+    FROM (${itemsWith(summed, { key: sliceKey(values) })}) AS by_item GROUP BY key, tries, passes
+  ), ${addedUp(
+    'SELECT * FROM parts',
+    `WHERE rank <= ${maxSlices + 1} ORDER BY kind, key, tries, passes LIMIT ${MAX_ROWS}`,
+  )}`;
+}
+
+/** The same as {@link clusterSpreads} for slices: kinds `$2` and keys `$3`. */
+export function sliceSpreads(summed: SummedResults, values: readonly string[], cluster: string): string {
+  return `
+  WITH clustered AS MATERIALIZED (
+    ${itemsWith(summed, { key: sliceKey(values), cluster: clusterOf(cluster, 'by_item') })}
+  ), ${spreads(`SELECT 'slice' AS kind, * FROM clustered`)}`;
 }
 
 /** SQL for what run `$1` took: latencies by the nearest-rank method, and the reasons of its outputs to end. */

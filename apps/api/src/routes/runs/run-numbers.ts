@@ -1,22 +1,28 @@
 import { type Price, runCost } from '@svc/evaluation';
-import type { JsonBody } from '@svc/runtime';
+import { type JsonBody, JsonText } from '@svc/runtime';
 import type { Run, RunSummary } from '@svc/store';
 
-/** The scores of a run; without a summary, those that its counts give. */
-export function scoresOf({ scores, counts }: Run, summary: RunSummary | null): JsonBody {
-  if (summary !== null) return summary.scores as unknown as JsonBody;
-  const { mean, stderr, passed, passRate, passRateScored } = scores;
+/** The scores of a run; without a summary, those of the stored one, or those that its counts give. */
+export function scoresOf({ scores, counts, summaryScores }: Run, summary: RunSummary | null): JsonBody {
+  if (summary !== null) return { ...summary.scores, ...summary.parts } as unknown as JsonBody;
+  if (summaryScores !== null) return new JsonText(summaryScores);
+  const { mean, scored, passed, passRate, passRateScored } = scores;
   return {
     mean,
-    stderr,
-    ci95: mean === null || stderr === null ? null : [mean - 1.96 * stderr, mean + 1.96 * stderr],
+    stderr: null,
+    ci95: null,
     passed,
+    wrong: scored - passed,
+    no_output: counts.failed,
     pass_rate: passRate,
+    pass_rate_ci95: null,
     pass_rate_scored: passRateScored,
+    pass_rate_scored_ci95: null,
     results: counts.done,
     ok: counts.ok,
     failed: counts.failed,
     unscored: counts.unscored,
+    warnings: [],
   };
 }
 

@@ -13,13 +13,28 @@ const INTERVAL: Schema = {
   description: '95 % confidence interval',
 };
 
-const GROUP: Readonly<Record<string, Schema>> = {
+const WARNINGS: Schema = {
+  type: 'array',
+  items: shape({
+    code: { type: 'string', enum: ['few_items', 'few_clusters'] },
+    message: { type: 'string' },
+  }),
+  description: 'below 10 scored items, or 10 clusters of them',
+};
+
+const NUMBERS: Readonly<Record<string, Schema>> = {
   mean: { ...NUMBER_OR_NULL, description: 'of the scored results' },
-  stderr: { ...NUMBER_OR_NULL, description: 'standard error of the mean, clustered by item' },
-  ci95: INTERVAL,
+  stderr: { ...NUMBER_OR_NULL, description: 'standard error of the mean, clustered by item or `cluster_by`' },
+  ci95: { ...INTERVAL, description: '95 % confidence interval of the mean' },
   passed: COUNT,
+  wrong: { ...COUNT, description: 'scored, and not passed' },
+  no_output: { ...COUNT, description: 'failed requests' },
   pass_rate: { ...RATE, description: 'passed of those that should have been scored' },
+  pass_rate_ci95: INTERVAL,
   pass_rate_scored: { ...RATE, description: 'passed of the scored ones' },
+  pass_rate_scored_ci95: INTERVAL,
+};
+const BY_K: Readonly<Record<string, Schema>> = {
   pass_at_k: { type: 'object', additionalProperties: RATE, description: 'by k, up to the repetitions' },
   pass_hat_k: {
     type: 'object',
@@ -28,12 +43,20 @@ const GROUP: Readonly<Record<string, Schema>> = {
   },
 };
 const COUNTS = { results: COUNT, ok: COUNT, failed: COUNT, unscored: COUNT };
-const GROUPS: Schema = { type: 'object', additionalProperties: shape({ ...GROUP, ...COUNTS }) };
+
+/** The scores of some results. */
+export const GROUP_SCORES: Readonly<Record<string, Schema>> = {
+  ...NUMBERS,
+  ...BY_K,
+  ...COUNTS,
+  warnings: WARNINGS,
+};
+const GROUPS: Schema = { type: 'object', additionalProperties: shape(GROUP_SCORES) };
 
 /** The scores of a run: of the whole, and for one run also by section, type and tag. */
 export const RUN_SCORES: Schema = shape(
-  { ...GROUP, ...COUNTS, by_section: GROUPS, by_type: GROUPS, by_tag: GROUPS },
-  ['pass_at_k', 'pass_hat_k', ...Object.keys(COUNTS), 'by_section', 'by_type', 'by_tag'],
+  { ...GROUP_SCORES, by_section: GROUPS, by_type: GROUPS, by_tag: GROUPS },
+  [...Object.keys(BY_K), 'by_section', 'by_type', 'by_tag'],
 );
 
 export const COST: Schema = {

@@ -1,0 +1,64 @@
+import { NORMAL_975, studentT975 } from './student-t.ts';
+
+/** A 95 % confidence interval. */
+export type Interval = readonly [low: number, high: number];
+
+/** How the values of items spread about their mean; the values of one cluster depend on each other. */
+export interface Spread {
+  /** Items with a value, which is the mean of its results. */
+  readonly items: number;
+  /** Clusters of these items; as many as items if each is on its own. */
+  readonly clusters: number;
+  /** Sum, over the clusters, of the squared sum of the differences of their items from the mean of all items. */
+  readonly squares: number;
+}
+
+/**
+ * The standard error of the mean of clustered values: sqrt(G / (G - 1) · Σ over clusters (Σ over items (x - mean))²) / n
+ * with G clusters and n items. Miller, "Adding Error Bars to Evals" (2024), section 2.2, for few clusters. Where each item
+ * is a cluster, it is the sample standard deviation over the square root of n.
+ *
+ * @returns null below two clusters
+ */
+export function standardError({ items, clusters, squares }: Spread): number | null {
+  if (clusters < 2) return null;
+  return Math.sqrt((clusters / (clusters - 1)) * squares) / items;
+}
+
+/**
+ * The interval of a mean by Student's t with one degree of freedom less than there are clusters, cut to its scale.
+ *
+ * @returns null below two clusters
+ */
+export function meanInterval(mean: number, spread: Spread, [lowest, highest]: Interval): Interval | null {
+  const stderr = standardError(spread);
+  if (stderr === null) return null;
+  const half = stderr === 0 ? 0 : studentT975(spread.clusters - 1) * stderr;
+  return [Math.max(lowest, mean - half), Math.min(highest, mean + half)];
+}
+
+/**
+ * Wilson's score interval of a share (Wilson 1927), which never leaves 0 to 1, over the number of results; where they are
+ * clustered, over the number of independent results that would have the same standard error.
+ *
+ * @param share of `results`
+ * @param spread of the shares of the items
+ * @returns null without a result
+ */
+export function shareInterval(share: number, results: number, spread: Spread): Interval | null {
+  if (results === 0) return null;
+  const n = effectiveNumber(share, results, spread);
+  const z2 = NORMAL_975 ** 2;
+  const center = (share + z2 / (2 * n)) / (1 + z2 / n);
+  const half = (NORMAL_975 * Math.sqrt((share * (1 - share)) / n + z2 / (4 * n * n))) / (1 + z2 / n);
+  // At the ends of the scale, the bound is exact; rounding must not move it.
+  return [share === 0 ? 0 : Math.max(0, center - half), share === 1 ? 1 : Math.min(1, center + half)];
+}
+
+function effectiveNumber(share: number, results: number, spread: Spread): number {
+  if (spread.clusters === results) return results;
+  const stderr = standardError(spread);
+  const variance = share * (1 - share);
+  if (stderr === null || stderr === 0 || variance === 0) return Math.max(1, spread.clusters);
+  return Math.min(results, variance / (stderr * stderr));
+}

@@ -1,0 +1,48 @@
+/** The 97.5 % quantile of the normal distribution. */
+export const NORMAL_975 = 1.959963984540054;
+
+/** From so many degrees of freedom on, the asymptotic series has an error below 1e-9. */
+const MIN_ASYMPTOTIC = 100;
+
+/**
+ * The 97.5 % quantile of Student's t distribution: half the width of a 95 % interval in standard errors. Abramowitz and
+ * Stegun, "Handbook of Mathematical Functions" (1964): the asymptotic series 26.7.5; for few degrees of freedom the root
+ * of the finite series 26.7.3 and 26.7.4.
+ *
+ * @param freedom degrees of freedom, a positive integer
+ */
+export function studentT975(freedom: number): number {
+  if (freedom >= MIN_ASYMPTOTIC) return asymptotic(freedom);
+  // The chance of |t| < sqrt(freedom) tan(angle) grows with the angle.
+  let low = 0;
+  let high = Math.PI / 2;
+  for (let middle = high / 2; middle > low && middle < high; middle = (low + high) / 2) {
+    if (chanceWithin(middle, freedom) < 0.95) low = middle;
+    else high = middle;
+  }
+  return Math.sqrt(freedom) * Math.tan(low);
+}
+
+/** 26.7.3 for odd, 26.7.4 for even degrees of freedom. */
+function chanceWithin(angle: number, freedom: number): number {
+  const cosine = Math.cos(angle);
+  const isOdd = freedom % 2 === 1;
+  let sum = 0;
+  let term = isOdd ? cosine : 1;
+  for (let k = isOdd ? 3 : 2; k <= freedom; k += 2) {
+    sum += term;
+    term *= (cosine * cosine * (k - 1)) / k;
+  }
+  return isOdd ? (2 / Math.PI) * (angle + Math.sin(angle) * sum) : Math.sin(angle) * sum;
+}
+
+/** 26.7.5. */
+function asymptotic(freedom: number): number {
+  const x = NORMAL_975;
+  const x2 = x * x;
+  const g1 = (x * (x2 + 1)) / 4;
+  const g2 = (x * (5 * x2 ** 2 + 16 * x2 + 3)) / 96;
+  const g3 = (x * (3 * x2 ** 3 + 19 * x2 ** 2 + 17 * x2 - 15)) / 384;
+  const g4 = (x * (79 * x2 ** 4 + 776 * x2 ** 3 + 1482 * x2 ** 2 - 1920 * x2 - 945)) / 92_160;
+  return x + (g1 + (g2 + (g3 + g4 / freedom) / freedom) / freedom) / freedom;
+}

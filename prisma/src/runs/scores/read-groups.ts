@@ -1,0 +1,127 @@
+import { type GroupScores, groupScores, type ResultSums, type Spread } from '@svc/evaluation';
+import type { ReadQuery } from '@svc/postgres';
+import { Parameters } from '../../database/page.ts';
+import { readableJson } from '../../database/values.ts';
+import { itemValue } from '../../items/item-value.ts';
+import type { ClusterRow, SumsRow } from './summary-sql.ts';
+
+/** A run whose results are added up. */
+export interface SummedRun {
+  readonly id: string;
+  readonly repetitions: number;
+  /** JSON Pointer of the value that clusters items; null where each is on its own. */
+  readonly clusterBy: string | null;
+}
+
+/** SQL for the pointer of a run by which its items are clustered. A configuration of a package may be any object. */
+export const CLUSTER_BY: string = `(
+    SELECT CASE WHEN json_typeof(value) = 'string' AND value #>> '{}' ~ '^/' AND octet_length(value::text) <= 1024
+      THEN value #>> '{}' END
+    FROM (SELECT ${readableJson('config::json')} -> 'cluster_by' AS value) AS stated
+  )`;
+
+/** The scores of results that belong together. */
+export interface ScoredGroup extends Pick<SumsRow, 'kind' | 'key'> {
+  readonly scores: GroupScores;
+}
+
+/**
+ * Reads the sums of groups of results and computes their scores.
+ *
+ * @param sums SQL for rows of `SumsRow`, those of a group together; `$1` is the run
+ * @param spreadsOf SQL for rows of `ClusterRow`, given SQL for the value that clusters items
+ * @param values of further parameters of both statements
+ */
+export async function readGroups(
+  query: ReadQuery,
+  { id, repetitions, clusterBy }: SummedRun,
+  sums: string,
+  spreadsOf: (value: string) => string,
+  values: readonly unknown[] = [],
+): Promise<readonly ScoredGroup[]> {
+  const groups: { readonly kind: SumsRow['kind']; readonly key: string; readonly rows: SumsRow[] }[] = [];
+  for (const row of await query<SumsRow>(sums, [id, ...values])) {
+    const last = groups.at(-1);
+    if (last?.kind === row.kind && last.key === row.key) last.rows.push(row);
+    else groups.push({ kind: row.kind, key: row.key, rows: [row] });
+  }
+  const nameOf = ({ kind, key }: Pick<SumsRow, 'kind' | 'key'>): string => `${kind} ${key}`;
+  const spreads = new Map<string, ClusterRow>();
+  if (clusterBy !== null && groups.length > 0) {
+    const parameters = new Parameters();
+    for (const value of [id, groups.map(({ kind }) => kind), groups.map(({ key }) => key), ...values]) {
+      parameters.add(value);
+    }
+    const sql = spreadsOf(itemValue(clusterBy, parameters.add));
+    for (const row of await query<ClusterRow>(sql, parameters.values)) spreads.set(nameOf(row), row);
+  }
+  return groups.map(({ kind, key, rows }) => {
+    return { kind, key, scores: groupScores(addUp(rows, spreads.get(nameOf({ kind, key }))), repetitions) };
+  });
+}
+
+const COUNTS = ['results', 'ok', 'failed', 'unscored', 'scored', 'scoreSum', 'passed'] as const;
+
+/**
+ * The sums of a group from those of its parts.
+ *
+ * @param clustered how its items spread where they are clustered; undefined where each is on its own
+ */
+export function addUp(rows: readonly SumsRow[], clustered: ClusterRow | undefined): ResultSums {
+  const sums = Object.fromEntries(
+    COUNTS.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
+  ) as Readonly<Record<(typeof COUNTS)[number], number>>;
+  const scored = rows.filter(({ scoredItems }) => scoredItems > 0);
+  return {
+    ...sums,
+    isBinary: rows.every(({ isBinary }) => isBinary),
+    ...(clustered === undefined
+      ? {
+          scoreSpread: spreadOf(
+            scored.map((row) => [row.scoredItems, row.scoreMean ?? 0, row.scoreVariance ?? 0]),
+          ),
+          scoredSpread: spreadOf(
+            scored.map((row) => [row.scoredItems, row.shareMean ?? 0, row.shareVariance ?? 0]),
+          ),
+          // Items with equally many tries and passes have the same share.
+          dueSpread: spreadOf(
+            rows
+              .filter(({ tries }) => tries > 0)
+              .map(({ tries, passes, items }) => [items, passes / tries, 0]),
+          ),
+        }
+      : {
+          scoreSpread: {
+            items: clustered.scoreItems,
+            clusters: clustered.scoreClusters,
+            squares: clustered.scoreSquares,
+          },
+          scoredSpread: {
+            items: clustered.shareItems,
+            clusters: clustered.shareClusters,
+            squares: clustered.shareSquares,
+          },
+          dueSpread: {
+            items: clustered.dueItems,
+            clusters: clustered.dueClusters,
+            squares: clustered.dueSquares,
+          },
+        }),
+    passCounts: rows.map(({ tries, passes, items }) => ({ tries, passed: passes, items })),
+  };
+}
+
+/** Variances combine by the formula of Chan, Golub and LeVeque (1979). */
+function spreadOf(parts: readonly (readonly [items: number, mean: number, variance: number])[]): Spread {
+  let items = 0;
+  let mean = 0;
+  let squares = 0;
+  for (const [count, partMean, variance] of parts) {
+    const difference = partMean - mean;
+    const total = items + count;
+    squares += count * variance + (difference * difference * items * count) / total;
+    mean += (difference * count) / total;
+    items = total;
+  }
+  return { items, clusters: items, squares };
+}
