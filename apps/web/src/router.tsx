@@ -152,6 +152,13 @@ export function createConsoleRouter() {
       statusRoute,
     ]),
     basepath: '/console',
+    // plain texts: the parsers of the pages know which are numbers
+    parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+    stringifySearch: (search) => {
+      const stated = Object.entries(search).filter(([, value]) => value !== undefined && value !== null);
+      const text = new URLSearchParams(stated.map(([name, value]) => [name, String(value)])).toString();
+      return text === '' ? '' : `?${text}`;
+    },
     defaultPreload: 'intent',
     defaultPendingComponent: PageSkeleton,
     defaultErrorComponent: ({ error, reset }) => <ErrorView error={error} onRetry={reset} />,

@@ -300,8 +300,8 @@ describe('the console of a service with keys', () => {
       .toBe('completed');
     await page.goto(`${url}/console/compare?runs=${id},${again},${echo.id}`);
     const table = page.getByRole('region', { name: 'Differences' });
-    await table.getByRole('row', { name: /^Scored again 1\.000 \+0\.125/ }).waitFor();
-    await table.getByRole('row', { name: /^Echo #\w{4} 0\.000 −0\.875/ }).waitFor();
+    await table.getByRole('row', { name: /^Scored again Numbers 1\.000 \+0\.125/ }).waitFor();
+    await table.getByRole('row', { name: /^Echo #\w{4} Numbers 0\.000 −0\.875/ }).waitFor();
     await table.getByRole('button', { name: /^Items of Echo/ }).click();
     await focusList(page, 'Items that differ');
     await page.keyboard.press('ArrowDown');

@@ -164,7 +164,7 @@ describe('the console', () => {
     await page.getByRole('tab', { name: 'Compare with…' }).click();
     await page.getByRole('combobox', { name: 'Other dataset' }).click();
     await page.getByRole('option', { name: /Capitals/ }).click();
-    await page.getByText('7 added').waitFor();
+    await page.getByText('added (7)').waitFor();
 
     // a page that came over plain HTTP has no clipboard
     await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: undefined });
@@ -321,7 +321,7 @@ describe('the console', () => {
       if (tab.startsWith('items')) {
         await page.getByText('bold', { exact: true }).first().waitFor();
         await page.getByText('(another host)').waitFor();
-        expect(await page.locator(`img[src="/datasets/${id}/assets/${sha256}"]`).count()).toBe(1);
+        expect(await page.locator(`img[src="/datasets/${id}/assets/${sha256}?version=1"]`).count()).toBe(1);
         expect(await page.locator(`[src*="${otherId}"], [href*="${otherId}"]`).count()).toBe(0);
       }
       await page.waitForLoadState('networkidle');
@@ -376,6 +376,7 @@ describe('the console', () => {
       '/console/datasets',
       `/console/datasets/${ids['example']}?item=0-0`,
       `/console/datasets/${ids['hub']}?tab=overview`,
+      `/console/datasets/${ids['example']}?tab=history`,
       `/console/datasets/${ids['example']}?tab=provenance`,
       `/console/datasets/${ids['example']}?tab=diff&other=${ids['hub']}`,
       '/console/import?path=org/sums',

@@ -21,7 +21,8 @@ export function fieldErrors(error: unknown, fields: readonly PointedField[]): Re
   );
 }
 
-/** A message of the service may begin with the pointer, which people do not know. */
+/** A message of the service may begin with the pointer, or its end, which people do not know. */
 function withoutPointer(message: string, path: string): string {
-  return message.startsWith(`${path} must`) ? `This ${message.slice(path.length + 1)}` : message;
+  const [start = ''] = message.split(' must ', 1);
+  return start.startsWith('/') && path.endsWith(start) ? `This${message.slice(start.length)}` : message;
 }

@@ -3,6 +3,10 @@ export interface UploadForm {
   readonly files: readonly File[];
   readonly name?: string | undefined;
   readonly description?: string | undefined;
+  /** Short name by which the dataset can be found. */
+  readonly handle?: string | undefined;
+  /** What the history says. */
+  readonly message?: string | undefined;
   /** Column mapping of a table, as JSON text. */
   readonly mapping?: string | undefined;
   /** Converts an archive of an older format. */

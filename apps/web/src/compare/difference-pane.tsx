@@ -2,8 +2,6 @@ import { SimpleGrid, Stack, Text } from '@mantine/core';
 import type { ApiClient } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { type Change, diffWordsWithSpace } from 'diff';
-import { useMemo } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
@@ -11,12 +9,10 @@ import { nameOf, type Result, type Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { DiffedText } from '../ui/text/diffed-text.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { prettyJson } from '../ui/text/pretty-json.ts';
 import type { Difference } from './use-comparison.ts';
-
-/** Longer outputs are shown without marking what differs: finding it takes more than linear time. */
-const MAX_DIFFED = 5_000;
 
 /** The outputs of runs for one item, side by side, with what differs from the first marked, and the item below. */
 export function DifferencePane({
@@ -47,7 +43,7 @@ export function DifferencePane({
       <SimpleGrid cols={{ base: 1, md: Math.min(3, runs.length) }} p="md">
         {runs.map((run, at) => (
           <Part key={run.id} title={`${nameOf(run)}: ${formatScore(results[at]?.score)}`}>
-            <Output
+            <DiffedText
               text={outputs[at] ?? ''}
               before={first}
               after={at === 0 ? (outputs[runs.indexOf(other)] ?? '') : (outputs[at] ?? '')}
@@ -70,49 +66,6 @@ export function DifferencePane({
       )}
     </Stack>
   );
-}
-
-/** An output, with what one side of a difference has alone marked. */
-function Output({
-  text,
-  before,
-  after,
-  side,
-}: {
-  readonly text: string;
-  readonly before: string;
-  readonly after: string;
-  readonly side: 'added' | 'removed';
-}) {
-  const pieces = useMemo(
-    () => (before.length + after.length <= MAX_DIFFED ? diffWordsWithSpace(before, after) : null),
-    [before, after],
-  );
-  return <pre className="pre">{pieces === null ? text : <Marked pieces={pieces} side={side} />}</pre>;
-}
-
-/** One side of a difference: what both have, and what only this side has, marked. */
-function Marked({
-  pieces,
-  side,
-}: {
-  readonly pieces: readonly Change[];
-  readonly side: 'added' | 'removed';
-}) {
-  const other = side === 'added' ? 'removed' : 'added';
-  let offset = 0;
-  return pieces
-    .filter((piece) => !piece[other])
-    .map((piece) => {
-      offset += piece.value.length;
-      if (!piece[side]) return piece.value;
-      const Tag = side === 'added' ? 'ins' : 'del';
-      return (
-        <Tag key={offset} className={`diff-${side}`}>
-          {piece.value}
-        </Tag>
-      );
-    });
 }
 
 async function readResult(

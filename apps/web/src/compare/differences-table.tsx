@@ -1,5 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { useDatasetNames } from '../runs/runs-table.tsx';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
@@ -35,6 +36,7 @@ export function DifferencesTable({
   readonly shown: string;
   readonly onShow: (id: string) => void;
 }) {
+  const datasetOf = useDatasetNames();
   // all intervals on one scale, which the widest one fills
   const ends = rows.flatMap(({ scores: { ci95, mean_difference } }) => [
     ...(ci95 ?? []),
@@ -50,6 +52,16 @@ export function DifferencesTable({
         <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
           {nameOf(run)}
         </LinkAnchor>
+      ),
+    },
+    {
+      header: 'Dataset',
+      maxWidth: 240,
+      wraps: true,
+      cell: ({ run }) => (
+        <Text span size="sm" c="dimmed">
+          {datasetOf(run)}
+        </Text>
       ),
     },
     {

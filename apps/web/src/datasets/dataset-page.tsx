@@ -1,8 +1,9 @@
-import { Group, Spoiler, Tabs, Text } from '@mantine/core';
+import { Alert, Group, Spoiler, Tabs, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
 import { ErrorView } from '../ui/error-view.tsx';
+import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { SourceBadge } from '../ui/source-badge.tsx';
@@ -13,18 +14,21 @@ import { DATASET_TABS } from './dataset-search.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ItemsTab } from './items/items-tab.tsx';
 import { useDataset } from './use-dataset.ts';
+import { VersionSelect } from './versions/version-select.tsx';
 
 const route = getRouteApi('/datasets/$id');
 
 const RunsTab = lazy(loadedAgain(() => import('./runs-tab.tsx')));
 const OverviewTab = lazy(loadedAgain(() => import('./overview/overview-tab.tsx')));
 const ProvenanceTab = lazy(loadedAgain(() => import('./provenance-tab.tsx')));
-const DiffTab = lazy(loadedAgain(() => import('./diff-tab.tsx')));
+const HistoryTab = lazy(loadedAgain(() => import('./versions/history-tab.tsx')));
+const DiffTab = lazy(loadedAgain(() => import('./diff/diff-tab.tsx')));
 
 const LABELS = {
   items: 'Items',
   runs: 'Runs',
   overview: 'Overview',
+  history: 'History',
   provenance: 'Provenance',
   diff: 'Compare with…',
 } as const;
@@ -32,18 +36,21 @@ const LABELS = {
 /** One dataset. */
 export function DatasetPage() {
   const { id } = route.useParams();
-  const { tab = 'items' } = route.useSearch();
+  const { tab = 'items', version } = route.useSearch();
   const navigate = route.useNavigate();
-  const found = useDataset(id);
+  const newest = useDataset(id);
+  const found = useDataset(id, version);
   if (found.isPending) return <PageSkeleton />;
   if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
   const dataset = found.data;
+  const isNewest = newest.data === undefined || newest.data.version === dataset.version;
   return (
     <Page
       title={dataset.name}
       subtitle={<Facts dataset={dataset} />}
-      actions={<DatasetActions dataset={dataset} />}
+      actions={<DatasetActions dataset={dataset} isNewest={isNewest} />}
     >
+      {newest.data !== undefined && !isNewest && <OldVersion shown={dataset} newest={newest.data} />}
       <Tabs
         value={tab}
         keepMounted={false}
@@ -62,7 +69,7 @@ export function DatasetPage() {
           ))}
         </Tabs.List>
         <Tabs.Panel value="items" pt="sm">
-          <ItemsTab dataset={dataset} />
+          <ItemsTab dataset={dataset} isNewest={isNewest} />
         </Tabs.Panel>
         <Suspense fallback={<PageSkeleton />}>
           <Tabs.Panel value="runs" pt="sm">
@@ -70,6 +77,9 @@ export function DatasetPage() {
           </Tabs.Panel>
           <Tabs.Panel value="overview" pt="sm">
             <OverviewTab dataset={dataset} />
+          </Tabs.Panel>
+          <Tabs.Panel value="history" pt="sm">
+            <HistoryTab newest={newest.data ?? dataset} />
           </Tabs.Panel>
           <Tabs.Panel value="provenance" pt="sm">
             <ProvenanceTab dataset={dataset} />
@@ -83,11 +93,49 @@ export function DatasetPage() {
   );
 }
 
+/** Says that what is shown is not what the dataset is now. */
+function OldVersion({ shown, newest }: { readonly shown: Dataset; readonly newest: Dataset }) {
+  return (
+    <Alert variant="light" color="yellow" p="xs" role="status">
+      This is version {shown.version}. Exports and new runs are of this version; the newest one is{' '}
+      <LinkAnchor to="/datasets/$id" params={{ id: shown.id }} size="sm" c="var(--mantine-color-text)">
+        version {newest.version}
+      </LinkAnchor>
+      .
+    </Alert>
+  );
+}
+
+function VersionChoice({ dataset }: { readonly dataset: Dataset }) {
+  const navigate = route.useNavigate();
+  if (dataset.version_count === 1) return <span>version {dataset.version}</span>;
+  return (
+    <Group gap={6} wrap="nowrap">
+      version
+      <VersionSelect
+        aria-label="Version"
+        size="xs"
+        w={130}
+        id={dataset.id}
+        value={String(dataset.version)}
+        onChange={(version) =>
+          void navigate({
+            resetScroll: false,
+            search: (before) => ({ ...before, item: undefined, version: version ?? undefined }),
+          })
+        }
+      />
+      of {formatCount(dataset.version_count)}
+    </Group>
+  );
+}
+
 function Facts({ dataset }: { readonly dataset: Dataset }) {
   return (
     <>
       <Group gap={10} mt={4}>
         <SourceBadge schema={dataset.schema} />
+        <VersionChoice dataset={dataset} />
         <span>
           {formatCount(dataset.item_count)} {dataset.item_count === 1 ? 'item' : 'items'}
         </span>
@@ -107,6 +155,12 @@ function Facts({ dataset }: { readonly dataset: Dataset }) {
           id
           <CopyText text={dataset.id} shown={dataset.id.slice(0, 8)} label="dataset id" />
         </Group>
+        {dataset.handle !== null && (
+          <Group gap={4} wrap="nowrap">
+            handle
+            <CopyText text={dataset.handle} label="handle" />
+          </Group>
+        )}
       </Group>
       {dataset.description !== null && (
         <Spoiler mt={4} maxHeight={66} showLabel="More" hideLabel="Less" fz="sm">

@@ -91,8 +91,17 @@ export function RunPage() {
 function DatasetLink({ run }: { readonly run: Run }) {
   const dataset = useDataset(run.dataset_id);
   return (
-    <LinkAnchor to="/datasets/$id" params={{ id: run.dataset_id }} size="sm" className="break">
+    <LinkAnchor
+      to="/datasets/$id"
+      params={{ id: run.dataset_id }}
+      search={{
+        version: dataset.data?.version === run.dataset_version ? undefined : String(run.dataset_version),
+      }}
+      size="sm"
+      className="break"
+    >
       {dataset.data?.name ?? `Dataset ${run.dataset_version_hash.slice(0, 8)}`}
+      {dataset.data !== undefined && dataset.data.version_count > 1 && `, version ${run.dataset_version}`}
     </LinkAnchor>
   );
 }

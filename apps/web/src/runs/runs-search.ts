@@ -58,7 +58,18 @@ export function parseRunSearch(search: RawSearch): RunSearch {
   };
 }
 
-/** Reads the address of the page for a new run: its dataset, or the run that it is a copy of. */
-export function parseNewRunSearch(search: RawSearch): { readonly dataset?: string; readonly copy?: string } {
-  return { dataset: textOf(search, 'dataset'), copy: textOf(search, 'copy') };
+/** What the address of the page for a new run states: a dataset and its version, or the run to copy. */
+export interface NewRunSearch {
+  readonly dataset?: string;
+  readonly version?: string;
+  readonly copy?: string;
+}
+
+/** Reads the address of the page for a new run; what it does not know is left out. */
+export function parseNewRunSearch(search: RawSearch): NewRunSearch {
+  return {
+    dataset: textOf(search, 'dataset'),
+    version: textOf(search, 'version'),
+    copy: textOf(search, 'copy'),
+  };
 }

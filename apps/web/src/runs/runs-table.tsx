@@ -103,14 +103,17 @@ export function RunsTable({
   );
 }
 
-/** Names of the newest datasets; others go by the beginning of their hash. */
-function useDatasetNames(): (run: Run) => string {
+/** Names of the newest datasets, with the version where there are several; others go by the beginning of their hash. */
+export function useDatasetNames(): (run: Run) => string {
   const api = useApi();
   const found = useQuery({
     queryKey: ['datasets', { limit: 100 }],
     queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: 100 } }, signal })),
   });
-  const names = new Map(found.data?.data.map(({ id, name }) => [id, name]));
-  return ({ dataset_id, dataset_version_hash }) =>
-    names.get(dataset_id) ?? (found.isPending ? '…' : dataset_version_hash.slice(0, 10));
+  const known = new Map(found.data?.data.map((dataset) => [dataset.id, dataset]));
+  return ({ dataset_id, dataset_version, dataset_version_hash }) => {
+    const dataset = known.get(dataset_id);
+    if (dataset === undefined) return found.isPending ? '…' : dataset_version_hash.slice(0, 10);
+    return dataset.version_count === 1 ? dataset.name : `${dataset.name}, version ${dataset_version}`;
+  };
 }

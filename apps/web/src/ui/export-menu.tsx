@@ -5,11 +5,13 @@ import { MenuButton } from './menu-button.tsx';
 /** A menu of files that the service makes of a dataset or a run. */
 export function ExportMenu({
   files,
+  label = 'Export',
 }: {
+  readonly label?: string;
   readonly files: readonly (readonly [label: string, address: string])[];
 }) {
   return (
-    <MenuButton label="Export" icon={<IconDownload size={16} />}>
+    <MenuButton label={label} icon={<IconDownload size={16} />}>
       {files.map(([label, address]) => (
         <Menu.Item key={address} component="a" href={address} download>
           {label}

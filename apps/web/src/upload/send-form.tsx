@@ -26,6 +26,7 @@ export function SendForm({
   readonly convert?: boolean;
 }) {
   const [name, setName] = useState('');
+  const [handle, setHandle] = useState('');
   const { upload, start, cancel } = useUpload();
   const isRunning = upload.state === 'sending' || upload.state === 'storing';
   return (
@@ -37,11 +38,19 @@ export function SendForm({
         onChange={(event) => setName(event.currentTarget.value)}
         maxLength={255}
       />
+      <TextInput
+        label="Handle"
+        description="Optional: a short name for programs, such as gsm8k-test"
+        value={handle}
+        onChange={(event) => setHandle(event.currentTarget.value)}
+        maxLength={96}
+        autoComplete="off"
+      />
       <Group>
         <Button
           disabled={!isReady || isRunning || upload.state === 'stored'}
           loading={upload.state === 'storing'}
-          onClick={() => start({ files, name, mapping, convert })}
+          onClick={() => start({ files, name, handle: handle.trim(), mapping, convert })}
         >
           {upload.state === 'failed' ? 'Try again' : convert === true ? 'Convert and upload' : 'Upload'}
         </Button>

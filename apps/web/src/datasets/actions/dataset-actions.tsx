@@ -1,9 +1,10 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { IconPencil, IconPlayerPlay, IconTrash } from '@tabler/icons-react';
+import { IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
 import { useCan } from '../../session/session.tsx';
 import { ExportMenu } from '../../ui/export-menu.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
+import { AppendItems } from '../items/edit/append-items.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { DeleteDataset } from './delete-dataset.tsx';
 import { EditDataset } from './edit-dataset.tsx';
@@ -16,8 +17,16 @@ const FORMATS = [
 ] as const;
 
 /** What can be done with a dataset as a whole; what the session's role may not do is not offered. */
-export function DatasetActions({ dataset }: { readonly dataset: Dataset }) {
+export function DatasetActions({
+  dataset,
+  isNewest,
+}: {
+  readonly dataset: Dataset;
+  /** Whether this version can be changed; another one is named in all that is done with it. */
+  readonly isNewest: boolean;
+}) {
   const [isEditing, editing] = useDisclosure(false);
+  const [isAdding, adding] = useDisclosure(false);
   const [isDeleting, deleting] = useDisclosure(false);
   const canEdit = useCan('editor');
   const canDelete = useCan('admin');
@@ -28,12 +37,23 @@ export function DatasetActions({ dataset }: { readonly dataset: Dataset }) {
           size="xs"
           leftSection={<IconPlayerPlay size={16} />}
           to="/runs/new"
-          search={{ dataset: dataset.id }}
+          search={{ dataset: dataset.id, version: isNewest ? undefined : String(dataset.version) }}
         >
-          New run
+          {isNewest ? 'New run' : `New run of version ${dataset.version}`}
         </LinkButton>
       )}
-      <ExportMenu files={FORMATS.map(([label, path]) => [label, `/datasets/${dataset.id}/${path}`])} />
+      <ExportMenu
+        label={isNewest ? 'Export' : `Export version ${dataset.version}`}
+        files={FORMATS.map(([label, path]) => [
+          label,
+          `/datasets/${dataset.id}/${path}?version=${dataset.version}`,
+        ])}
+      />
+      {canEdit && isNewest && (
+        <Button size="xs" variant="default" leftSection={<IconPlus size={16} />} onClick={adding.open}>
+          Add items
+        </Button>
+      )}
       {canEdit && (
         <Button size="xs" variant="default" leftSection={<IconPencil size={16} />} onClick={editing.open}>
           Edit
@@ -44,6 +64,7 @@ export function DatasetActions({ dataset }: { readonly dataset: Dataset }) {
           Delete
         </Button>
       )}
+      {isAdding && <AppendItems dataset={dataset} onClose={adding.close} />}
       {isEditing && <EditDataset dataset={dataset} onClose={editing.close} />}
       {isDeleting && <DeleteDataset dataset={dataset} onClose={deleting.close} />}
     </>

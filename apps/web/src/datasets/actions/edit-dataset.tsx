@@ -1,4 +1,5 @@
 import { useForm } from '@mantine/form';
+import { useNavigate } from '@tanstack/react-router';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
@@ -8,25 +9,42 @@ import type { Dataset } from '../items/item-windows.ts';
 
 const FIELDS: readonly Field[] = [
   { name: 'name', label: 'Name', required: true, maxLength: 255, isFirst: true },
+  {
+    name: 'handle',
+    label: 'Handle',
+    description: 'A short name that programs can use in place of the id, such as gsm8k-test',
+    maxLength: 96,
+    pointer: '/handle',
+  },
   { name: 'description', label: 'Description', kind: 'lines' },
   { name: 'notes', label: 'Notes', kind: 'lines' },
 ];
 
 /** Changes the name, description and notes of a dataset. */
 export function EditDataset({
-  dataset: { id, name, description, notes },
+  dataset: { id, name, handle, description, notes },
   onClose,
 }: {
   readonly dataset: Dataset;
   readonly onClose: () => void;
 }) {
   const api = useApi();
-  const saved = useSaved(['dataset', id], ['datasets']);
-  const form = useForm({ initialValues: { name, description: description ?? '', notes: notes ?? '' } });
-  const save = (): Promise<void> => {
+  const navigate = useNavigate();
+  const saved = useSaved(['dataset'], ['datasets']);
+  const form = useForm({
+    initialValues: { name, handle: handle ?? '', description: description ?? '', notes: notes ?? '' },
+  });
+  const save = async (): Promise<void> => {
     const { values } = form;
-    const body = { name: values.name, description: values.description || null, notes: values.notes || null };
-    return saved(dataOf(api.PATCH('/datasets/{id}', { params: { path: { id } }, body })));
+    const body = {
+      name: values.name,
+      handle: values.handle.trim() || null,
+      description: values.description || null,
+      notes: values.notes || null,
+    };
+    // the address may have the handle
+    if (body.handle !== handle) await navigate({ to: '/datasets/$id', params: { id }, replace: true });
+    await saved(dataOf(api.PATCH('/datasets/{id}', { params: { path: { id } }, body })));
   };
   return (
     <FormDialog title="Edit the dataset" action="Save" submit={save} onClose={onClose}>

@@ -111,7 +111,8 @@ function ownUrl(entry: JsonObject, type: string, datasetId: string | undefined):
   const url = textOf(entry, 'url');
   const hash = textOf(entry, 'sha256') ?? '';
   const isHash = /^[0-9a-f]{64}$/.test(hash);
-  if (datasetId !== undefined && isHash && url === `/datasets/${datasetId}/assets/${hash}`) return url;
+  const link = `/datasets/${datasetId}/assets/${hash}`;
+  if (datasetId !== undefined && isHash && url?.replace(/\?version=\d{1,10}$/, '') === link) return url;
   const data = textOf(entry, 'data');
   // any other type could be a page, which must not be opened here
   const kept = SHOWN.test(type) ? type : 'application/octet-stream';

@@ -29,7 +29,7 @@ export function ItemFiltersBar({
     });
   const { section, type, tag, q } = search;
   const [isAsked, setAsked] = useState(false);
-  const found = useOverview(isAsked ? dataset.id : null);
+  const found = useOverview(isAsked ? dataset : undefined);
   const tags = [...(found.data?.tags.keys() ?? [])];
   const isFiltered = [section, type, tag, q].some((value) => value !== undefined);
   return (

@@ -1,18 +1,32 @@
-import { Text } from '@mantine/core';
+import { Button, Group, Text } from '@mantine/core';
 import type { JsonObject } from '@svc/jsonl-v23/json';
+import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
+import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { ItemEditor } from './edit/item-editor.tsx';
+import { RemoveItem } from './edit/remove-item.tsx';
 import { ItemViewer } from './item-viewer.tsx';
-import { type Dataset, readItem } from './item-windows.ts';
+import { type Dataset, type ListedItem, readItem } from './item-windows.ts';
 
-/** Reads the item at a position and shows it. */
-export function ItemPane({ dataset, position }: { readonly dataset: Dataset; readonly position: string }) {
+/** Reads the item at a position and shows it. Items of the newest version can be changed. */
+export function ItemPane({
+  dataset,
+  position,
+  isNewest,
+}: {
+  readonly dataset: Dataset;
+  readonly position: string;
+  readonly isNewest: boolean;
+}) {
   const api = useApi();
+  const canEdit = useCan('editor') && isNewest;
   const found = useQuery({
-    queryKey: ['item', dataset.id, position],
-    queryFn: ({ signal }) => readItem(api, dataset.id, position, signal),
+    queryKey: ['item', { id: dataset.id, version: dataset.version }, position],
+    queryFn: ({ signal }) => readItem(api, dataset, position, signal),
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
@@ -31,7 +45,7 @@ export function ItemPane({ dataset, position }: { readonly dataset: Dataset; rea
         Item {order_index} of {section} cannot be shown: {error?.message}
       </Text>
     );
-  return (
+  const viewer = (
     <ItemViewer
       item={item as JsonObject}
       datasetId={dataset.id}
@@ -39,5 +53,55 @@ export function ItemPane({ dataset, position }: { readonly dataset: Dataset; rea
       orderIndex={order_index}
       hash={item_hash}
     />
+  );
+  // what is typed stays while the dataset is read again, as long as the item is the same
+  return canEdit ? (
+    <Changeable key={item_hash} dataset={dataset} listed={found.data} position={position}>
+      {viewer}
+    </Changeable>
+  ) : (
+    viewer
+  );
+}
+
+/** An item with what can be done with it, or its editor. */
+function Changeable({
+  dataset,
+  listed,
+  position,
+  children,
+}: {
+  readonly dataset: Dataset;
+  readonly listed: ListedItem;
+  readonly position: string;
+  readonly children: React.ReactNode;
+}) {
+  const [doing, setDoing] = useState<'edit' | 'remove' | null>(null);
+  const close = (): void => setDoing(null);
+  if (doing === 'edit')
+    return <ItemEditor dataset={dataset} listed={listed} position={position} onClose={close} />;
+  return (
+    <>
+      <Group gap="xs" px="md" pt="sm">
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<IconPencil size={14} />}
+          onClick={() => setDoing('edit')}
+        >
+          Edit item
+        </Button>
+        <Button
+          size="compact-xs"
+          variant="default"
+          leftSection={<IconTrash size={14} />}
+          onClick={() => setDoing('remove')}
+        >
+          Remove item
+        </Button>
+      </Group>
+      {children}
+      {doing === 'remove' && <RemoveItem dataset={dataset} listed={listed} onClose={close} />}
+    </>
   );
 }

@@ -7,6 +7,9 @@ import { questionOf, tagsOf } from './item-reading.ts';
 export type ListedItem = ResponseOf<'/datasets/{id}/items', 'get'>['data'][number];
 export type Dataset = ResponseOf<'/datasets/{id}', 'get'>;
 
+/** A version of a dataset: what is read of it stays the same while the dataset changes. */
+export type VersionOf = Pick<Dataset, 'id' | 'version'>;
+
 /** Which items of a dataset are listed. */
 export interface ItemFilters {
   readonly section?: string | undefined;
@@ -41,7 +44,7 @@ export interface ItemWindow {
 /** Reads a window. Pages end early where items are large, so one window may take several. */
 export async function readWindow(
   api: ApiClient,
-  id: string,
+  { id, version }: VersionOf,
   filters: ItemFilters,
   start: WindowStart,
   signal: AbortSignal,
@@ -52,6 +55,7 @@ export async function readWindow(
     const query = {
       ...filters,
       ...position,
+      version: String(version),
       limit: WINDOW_ITEMS - items.length,
       assets: 'link' as const,
     };
@@ -65,15 +69,22 @@ export async function readWindow(
   }
 }
 
-/** Reads one whole item by its position, `<section order>-<item order>`. */
+/**
+ * Reads one whole item by its position, `<section order>-<item order>`.
+ *
+ * @param assets whether its files are links, by default, or embedded
+ */
 export async function readItem(
   api: ApiClient,
-  id: string,
+  { id, version }: VersionOf,
   from: string,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
+  assets: 'link' | 'embed' = 'link',
 ): Promise<ListedItem | null> {
-  const query = { from, limit: 1, assets: 'link' as const };
-  const { data } = await dataOf(api.GET('/datasets/{id}/items', { params: { path: { id }, query }, signal }));
+  const query = { from, limit: 1, assets, version: String(version) };
+  const { data } = await dataOf(
+    api.GET('/datasets/{id}/items', { params: { path: { id }, query }, ...(signal && { signal }) }),
+  );
   return data[0] ?? null;
 }
 

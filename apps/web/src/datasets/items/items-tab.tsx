@@ -12,7 +12,14 @@ import { useItems } from './use-items.ts';
 const route = getRouteApi('/datasets/$id');
 
 /** The items of a dataset: filters, a list of any length next to the open item. */
-export function ItemsTab({ dataset }: { readonly dataset: Dataset }) {
+export function ItemsTab({
+  dataset,
+  isNewest,
+}: {
+  readonly dataset: Dataset;
+  /** Whether this version can be changed. */
+  readonly isNewest: boolean;
+}) {
   const { section, type, tag, q, item } = route.useSearch();
   const navigate = route.useNavigate();
   const items = useItems(dataset, { section, type, tag, q });
@@ -50,7 +57,7 @@ export function ItemsTab({ dataset }: { readonly dataset: Dataset }) {
             </Text>
           ) : (
             <VirtualList
-              key={JSON.stringify([section, type, tag, q])}
+              key={JSON.stringify([dataset.version, section, type, tag, q])}
               label="Items"
               count={count}
               selected={selected}
@@ -67,7 +74,7 @@ export function ItemsTab({ dataset }: { readonly dataset: Dataset }) {
               Choose an item from the list. The arrow keys move through it.
             </Text>
           ) : (
-            <ItemPane dataset={dataset} position={item} />
+            <ItemPane dataset={dataset} position={item} isNewest={isNewest} />
           )
         }
       />

@@ -49,8 +49,8 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
     q === undefined &&
     dataset.sections.length === dataset.section_count;
   const key = useMemo(
-    () => ['items', dataset.id, { section, type, tag, q }],
-    [dataset.id, section, type, tag, q],
+    () => ['items', dataset.id, dataset.version, { section, type, tag, q }],
+    [dataset.id, dataset.version, section, type, tag, q],
   );
 
   // where the windows of a filtered list begin: what is left of those that were dropped
@@ -77,7 +77,7 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
       queryKey: [...key, window],
       queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
         const filtered = { section, type, tag, q };
-        const found = await readWindow(api, dataset.id, filtered, startOf(window) ?? {}, signal);
+        const found = await readWindow(api, dataset, filtered, startOf(window) ?? {}, signal);
         if (found.nextCursor !== null) cursors.byWindow.set(window + 1, found.nextCursor);
         return found;
       },

@@ -17,9 +17,10 @@ const roundText = (value: number): string => formatCount(Math.round(value));
 /** What is in a dataset: counts by section, type and tag, and the lengths of its texts. */
 export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) {
   const [isLimited, setLimited] = useState(true);
-  const found = useOverview(dataset.id, isLimited);
+  const found = useOverview(dataset, isLimited);
   const navigate = route.useNavigate();
-  const show = (filters: DatasetSearch): void => void navigate({ search: { tab: 'items', ...filters } });
+  const show = (filters: DatasetSearch): void =>
+    void navigate({ search: ({ version }) => ({ version, tab: 'items', ...filters }) });
   const sections = new Map(dataset.sections.map(({ name, item_count }) => [name, item_count]));
   return (
     <Stack>

@@ -2,6 +2,7 @@ import { getMember, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-
 import { linesOf } from '../../api/lines-of.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { choicesOf, questionOf, tagsOf } from '../items/item-reading.ts';
+import type { VersionOf } from '../items/item-windows.ts';
 
 /** Counts and lengths of the items that were read. */
 export interface Overview {
@@ -33,12 +34,12 @@ const STEP = 200;
  * @param limits whether to stop after the first 5,000 items or 16 MiB
  */
 export async function readOverview(
-  datasetId: string,
+  { id, version }: VersionOf,
   limits: boolean,
   signal: AbortSignal,
 ): Promise<Overview> {
   const found = new Counts();
-  for await (const line of linesOf(`/datasets/${datasetId}/items.jsonl`, signal)) {
+  for await (const line of linesOf(`/datasets/${id}/items.jsonl?version=${version}`, signal)) {
     if (limits && (found.items >= FIRST_ITEMS || found.readBytes >= FIRST_BYTES)) return found.end(false);
     found.add(line);
     if (found.items % STEP === 0) await new Promise((resolve) => setTimeout(resolve));

@@ -12,7 +12,7 @@ import {
 } from './run-form.ts';
 
 /** A form with everything that a run was configured with, for another one. */
-export function formOf(run: Pick<Run, 'dataset_id' | 'name' | 'config'>): RunForm {
+export function formOf(run: Pick<Run, 'dataset_id' | 'dataset_version' | 'name' | 'config'>): RunForm {
   const config = run.config as unknown as Config;
   const provider = objectOf(config['provider']);
   const select = objectOf(config['select']);
@@ -24,6 +24,7 @@ export function formOf(run: Pick<Run, 'dataset_id' | 'name' | 'config'>): RunFor
   const { type } = provider;
   return {
     datasetId: run.dataset_id,
+    version: String(run.dataset_version),
     name: run.name === null ? '' : `${run.name} (copy)`.slice(0, 255),
     provider: type === 'anthropic' || type === 'item_field' || type === 'echo' ? type : 'openai_compatible',
     model: modelForm(provider),

@@ -6,6 +6,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { ApiProblem } from '../../api/api-problem.ts';
 import { fieldErrors } from '../../api/field-errors.ts';
 import { DatasetSelect } from '../../datasets/dataset-select.tsx';
+import { VersionSelect } from '../../datasets/versions/version-select.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { Page } from '../../ui/layout/page.tsx';
@@ -41,9 +42,9 @@ const PROVIDERS = [
 
 /** Configures a run, from nothing or as a copy of another one. */
 export function NewRunPage() {
-  const { dataset = null, copy } = route.useSearch();
+  const { dataset = null, version = null, copy } = route.useSearch();
   return copy === undefined ? (
-    <NewRun key={dataset} initial={{ ...EMPTY_FORM, datasetId: dataset }} />
+    <NewRun key={`${dataset} ${version}`} initial={{ ...EMPTY_FORM, datasetId: dataset, version }} />
   ) : (
     <CopiedRun id={copy} />
   );
@@ -100,7 +101,13 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
             <DatasetSelect
               label="Dataset"
               value={values.datasetId}
-              onChange={(datasetId) => form.setFieldValue('datasetId', datasetId)}
+              onChange={(datasetId) => form.setValues({ datasetId, version: null })}
+            />
+            <VersionSelect
+              label="Version"
+              id={values.datasetId}
+              value={values.version}
+              onChange={(version) => form.setFieldValue('version', version)}
             />
             <Stack gap="xs" role="group" aria-label="Provider">
               <Text size="sm" fw={500}>

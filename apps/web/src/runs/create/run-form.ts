@@ -48,6 +48,8 @@ export interface ScoringForm {
 /** The form of a new run. */
 export interface RunForm extends ScoringForm {
   readonly datasetId: string | null;
+  /** Number of the version, or the beginning of its hash; null for the newest. */
+  readonly version: string | null;
   readonly name: string;
   readonly provider: ModelType | 'item_field' | 'echo';
   readonly model: ModelForm;
@@ -104,6 +106,7 @@ export const EMPTY_SCORING: ScoringForm = {
 export const EMPTY_FORM: RunForm = {
   ...EMPTY_SCORING,
   datasetId: null,
+  version: null,
   name: '',
   provider: 'openai_compatible',
   model: EMPTY_MODEL,
@@ -161,6 +164,7 @@ export function toRequest(form: RunForm): NewRunBody | null {
   };
   return {
     dataset_id: form.datasetId,
+    ...(form.version !== null && { version: form.version }),
     name: form.name.trim() || null,
     config: stated(config) as unknown as NewRunBody['config'],
   };

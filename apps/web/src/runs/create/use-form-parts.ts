@@ -22,12 +22,12 @@ interface FormPart {
 }
 
 /** The fields of the form, with what recent runs and the dataset suggest. */
-export function useFormParts({ provider, datasetId, judge, currency }: RunForm): {
+export function useFormParts({ provider, datasetId, version, judge, currency }: RunForm): {
   readonly parts: readonly FormPart[];
   readonly ofModel: FieldGroups<RunForm>;
 } {
-  const dataset = useDataset(datasetId).data;
-  const overview = useOverview(datasetId).data;
+  const dataset = useDataset(datasetId, version ?? undefined).data;
+  const overview = useOverview(dataset).data;
   const recent = useRecentRuns();
   const known = {
     sections: dataset?.sections.map(({ name }) => name) ?? [],

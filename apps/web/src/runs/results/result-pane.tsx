@@ -140,12 +140,13 @@ function ResultItem({
   readonly orderIndex: number;
 }) {
   const api = useApi();
-  const dataset = useDataset(run.dataset_id);
+  const version = { id: run.dataset_id, version: run.dataset_version };
+  const dataset = useDataset(run.dataset_id, String(run.dataset_version));
   const order = dataset.data?.sections.find(({ name }) => name === section)?.order_index;
   const position = `${order}-${orderIndex}`;
   const found = useQuery({
-    queryKey: ['item', run.dataset_id, position],
-    queryFn: ({ signal }) => readItem(api, run.dataset_id, position, signal),
+    queryKey: ['item', version, position],
+    queryFn: ({ signal }) => readItem(api, version, position, signal),
     enabled: order !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });

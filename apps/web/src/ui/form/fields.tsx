@@ -22,6 +22,7 @@ export interface Field<Values = unknown> {
   readonly kind?:
     | 'text'
     | 'lines'
+    | 'code'
     | 'number'
     | 'decimal'
     | 'select'
@@ -98,6 +99,16 @@ function FieldInput<Values extends object>({
       return <PasswordInput autoComplete="off" {...input} />;
     case 'lines':
       return <Textarea {...LINES} {...input} />;
+    case 'code':
+      return (
+        <Textarea
+          {...LINES}
+          maxRows={20}
+          spellCheck={false}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+          {...input}
+        />
+      );
     case 'number':
     case 'decimal':
       return <NumberInput allowDecimal={kind === 'decimal'} {...input} />;

@@ -1,0 +1,148 @@
+import { Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { Part } from '../../ui/layout/part.tsx';
+import { DiffedText } from '../../ui/text/diffed-text.tsx';
+import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { ItemViewer } from '../items/item-viewer.tsx';
+
+/** One side of a diff. */
+export interface Side {
+  readonly id: string;
+  readonly version: string;
+}
+
+type Difference = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>['data'][number];
+type Changed = Extract<Difference, { readonly change: 'changed' }>;
+type Placed = Exclude<Difference, Changed>;
+
+const COLORS = { added: 'teal', removed: 'red', changed: 'indigo', moved: 'gray' } as const;
+
+/** A difference: of a changed item the members side by side, of others the item itself. */
+export function ChangeCard({
+  difference,
+  from,
+  to,
+}: {
+  readonly difference: Difference;
+  readonly from: Side;
+  readonly to: Side;
+}) {
+  return (
+    <Card component="li" withBorder padding="sm">
+      <Group gap="sm" mb={6}>
+        <Badge size="sm" variant="dot" color={COLORS[difference.change]} tt="none">
+          {difference.change}
+        </Badge>
+        <Title order={2} size="h6" dir="auto" className="break">
+          {titleOf(difference)}
+        </Title>
+        <Text size="xs" c="dimmed">
+          {placeText(difference)}
+        </Text>
+      </Group>
+      {difference.change === 'changed' ? (
+        <Stack gap="sm">
+          {difference.fields.map((field) => (
+            <ChangedField key={field.pointer} field={field} />
+          ))}
+        </Stack>
+      ) : (
+        <PlacedItem difference={difference} of={difference.to === null ? from : to} />
+      )}
+    </Card>
+  );
+}
+
+function ChangedField({ field }: { readonly field: Changed['fields'][number] }) {
+  const { pointer, truncated = false } = field;
+  const before = textOf(field.from as JsonValue | undefined);
+  const after = textOf(field.to as JsonValue | undefined);
+  return (
+    <Part order={3} title={nameOf(pointer) + (truncated ? ' (shortened)' : '')}>
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
+        {[
+          { side: 'removed', text: before, label: 'before' },
+          { side: 'added', text: after, label: 'after' },
+        ].map(({ side, text, label }) => (
+          <section key={label} className="diff-side" aria-label={`${nameOf(pointer)} ${label}`}>
+            {text === undefined ? (
+              <Text size="sm" c="dimmed">
+                absent
+              </Text>
+            ) : (
+              <DiffedText
+                text={text}
+                before={before ?? ''}
+                after={after ?? ''}
+                side={side as 'added' | 'removed'}
+              />
+            )}
+          </section>
+        ))}
+      </SimpleGrid>
+    </Part>
+  );
+}
+
+/** An item that is only on one side, or in another place: read when it is opened. */
+function PlacedItem({ difference, of }: { readonly difference: Placed; readonly of: Side }) {
+  const api = useApi();
+  const [isOpen, setOpen] = useState(false);
+  const { item_hash, from, to } = difference;
+  const found = useQuery({
+    queryKey: ['item-by-hash', of, item_hash],
+    queryFn: ({ signal }) => {
+      const section = (to ?? from)?.section;
+      const query = { version: of.version, item_hash, section, limit: 1, assets: 'link' as const };
+      return dataOf(api.GET('/datasets/{id}/items', { params: { path: { id: of.id }, query }, signal }));
+    },
+    enabled: isOpen,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const item = found.data?.data[0]?.item;
+  return (
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>Item</summary>
+      {found.error !== null && <ErrorView error={found.error} />}
+      {found.isLoading && <PageSkeleton rows={2} />}
+      {item !== undefined && item !== null && <ItemViewer item={item as JsonObject} datasetId={of.id} />}
+    </details>
+  );
+}
+
+function titleOf(difference: Difference): string {
+  if (difference.change !== 'changed') return difference.item_hash.slice(0, 12);
+  return plainText(difference.item_id as JsonValue) || `item ${difference.order_index}`;
+}
+
+function placeText(difference: Difference): string {
+  if (difference.change === 'changed') {
+    const { section, order_index, other_order_index } = difference;
+    return order_index === other_order_index
+      ? `${section} ${order_index}`
+      : `${section} ${order_index} → ${other_order_index}`;
+  }
+  return [difference.from, difference.to]
+    .flatMap((place) => (place === null ? [] : [`${place.section} ${place.order_index}`]))
+    .join(' → ');
+}
+
+/** The path of a member in words. */
+function nameOf(pointer: string): string {
+  if (pointer === '') return 'whole item';
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join(' › ');
+}
+
+const textOf = (value: JsonValue | undefined): string | undefined =>
+  typeof value === 'string' || value === undefined ? value : prettyJson(value);

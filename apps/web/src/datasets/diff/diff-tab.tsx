@@ -1,0 +1,53 @@
+import { Group, Stack } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
+import { DatasetSelect } from '../dataset-select.tsx';
+import type { Dataset } from '../items/item-windows.ts';
+import { useDataset } from '../use-dataset.ts';
+import { VersionSelect } from '../versions/version-select.tsx';
+import { DiffView } from './diff-view.tsx';
+
+const route = getRouteApi('/datasets/$id');
+
+/** What another dataset, or a version of it, adds, removes, changes and moves. */
+export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
+  const { other, to } = route.useSearch();
+  const navigate = route.useNavigate();
+  const chosen = useDataset(other ?? null, to).data;
+  return (
+    <Stack>
+      <Group align="flex-end">
+        <DatasetSelect
+          label="Other dataset"
+          placeholder="Choose a dataset"
+          w={480}
+          maw="100%"
+          value={other ?? null}
+          without={dataset.id}
+          onChange={(value) =>
+            void navigate({
+              resetScroll: false,
+              search: ({ version }) => ({ version, tab: 'diff', other: value ?? undefined }),
+            })
+          }
+        />
+        <VersionSelect
+          label="Its version"
+          id={other ?? null}
+          value={to ?? null}
+          onChange={(value) =>
+            void navigate({
+              resetScroll: false,
+              search: (before) => ({ ...before, to: value ?? undefined }),
+            })
+          }
+        />
+      </Group>
+      {chosen !== undefined && (
+        <DiffView
+          from={{ id: dataset.id, version: String(dataset.version) }}
+          to={{ id: chosen.id, version: String(chosen.version) }}
+        />
+      )}
+    </Stack>
+  );
+}

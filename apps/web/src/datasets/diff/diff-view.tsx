@@ -1,0 +1,104 @@
+import { Button, SegmentedControl, Stack, Text } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { formatCount } from '../../ui/text/formats.ts';
+import { CHANGES } from '../dataset-search.ts';
+import { ChangeCard, type Side } from './change-card.tsx';
+
+type Diff = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>;
+
+const route = getRouteApi('/datasets/$id');
+
+const PAGE = 50;
+
+/** What a dataset or version has other than another: counts by kind, and each difference with its texts. */
+export function DiffView({ from, to }: { readonly from: Side; readonly to: Side }) {
+  const api = useApi();
+  const { only } = route.useSearch();
+  const navigate = route.useNavigate();
+  const found = useInfiniteQuery({
+    queryKey: ['diff', from, to, only],
+    queryFn: ({ signal, pageParam }) =>
+      dataOf(
+        api.GET('/datasets/{id}/diff/{other_id}', {
+          params: {
+            path: { id: from.id, other_id: to.id },
+            query: { version: from.version, other_version: to.version, only, limit: PAGE, cursor: pageParam },
+          },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+  if (found.isPending) return <PageSkeleton />;
+  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  const counts = found.data.pages[0]?.counts;
+  const differences = found.data.pages.flatMap(({ data }) => data);
+  return (
+    <Stack gap="sm">
+      {counts !== undefined && (
+        <SegmentedControl
+          className="wrapping"
+          w="fit-content"
+          size="xs"
+          aria-label="Kind of difference"
+          value={only ?? 'all'}
+          onChange={(value) =>
+            void navigate({
+              resetScroll: false,
+              search: (before) => ({ ...before, only: CHANGES.find((one) => one === value) }),
+            })
+          }
+          data={[
+            { value: 'all', label: `All (${formatCount(totalOf(counts))})` },
+            ...CHANGES.map((kind) => ({ value: kind, label: `${kind} (${formatCount(counts[kind])})` })),
+          ]}
+        />
+      )}
+      <Text size="sm" c="dimmed" role="status">
+        {counts !== undefined && summaryOf(counts)}
+      </Text>
+      <Stack component="ul" className="plain-list" gap="sm" aria-label="Differences">
+        {differences.map((difference) => (
+          <ChangeCard
+            key={JSON.stringify(placesOf(difference))}
+            difference={difference}
+            from={from}
+            to={to}
+          />
+        ))}
+      </Stack>
+      {found.hasNextPage && (
+        <Button
+          variant="default"
+          w="fit-content"
+          loading={found.isFetchingNextPage}
+          onClick={() => void found.fetchNextPage()}
+        >
+          More differences
+        </Button>
+      )}
+    </Stack>
+  );
+}
+
+const totalOf = (counts: Diff['counts']): number => CHANGES.reduce((sum, kind) => sum + counts[kind], 0);
+
+function summaryOf(counts: Diff['counts']): string {
+  const same = `${formatCount(counts.unchanged)} ${counts.unchanged === 1 ? 'item is' : 'items are'} the same`;
+  return totalOf(counts) === 0 ? `No item differs: ${same}.` : `${same}.`;
+}
+
+/** What tells a difference from others. */
+function placesOf(difference: Diff['data'][number]): readonly unknown[] {
+  if (difference.change !== 'changed') return [difference.change, difference.from, difference.to];
+  const { section, order_index, other_order_index } = difference;
+  return ['changed', section, order_index, other_order_index];
+}

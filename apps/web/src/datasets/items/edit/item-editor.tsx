@@ -1,0 +1,138 @@
+import { Box, SegmentedControl, Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { useState } from 'react';
+import { useApi } from '../../../api/api-context.tsx';
+import { dataOf } from '../../../api/api-problem.ts';
+import { fieldErrors } from '../../../api/field-errors.ts';
+import { type Field, Fields } from '../../../ui/form/fields.tsx';
+import { FormBody } from '../../../ui/form/form-body.tsx';
+import { ChangeError } from '../../versions/change-error.tsx';
+import { MESSAGE_FIELD } from '../../versions/message-field.ts';
+import { useChange } from '../../versions/use-change.ts';
+import { type Dataset, type ListedItem, readItem } from '../item-windows.ts';
+import { withFiles } from './item-files.ts';
+import {
+  editedItem,
+  FieldProblem,
+  hasPromptField,
+  type ItemForm,
+  isJsonAnswer,
+  textsOf,
+} from './item-form.ts';
+
+/** Edits an item of the newest version: its prompt, answer and metadata, or all of it as JSON. */
+export function ItemEditor({
+  dataset,
+  listed,
+  position,
+  onClose,
+}: {
+  readonly dataset: Dataset;
+  readonly listed: ListedItem;
+  readonly position: string;
+  readonly onClose: () => void;
+}) {
+  const api = useApi();
+  const change = useChange();
+  const [item, setItem] = useState(listed.item as JsonObject);
+  const form = useForm<ItemForm>({
+    initialValues: { view: 'fields', ...textsOf(item), message: '' },
+  });
+  const { values } = form;
+  const fields = values.view === 'json' ? JSON_FIELDS : fieldsOf(item);
+
+  /** The item as typed; null where a text is marked as wrong. */
+  const typed = (): JsonObject | null => {
+    try {
+      return editedItem(item, values);
+    } catch (error) {
+      if (!(error instanceof FieldProblem)) throw error;
+      form.setFieldError(error.field, error.message);
+      return null;
+    }
+  };
+  const show = (view: string): void => {
+    const edited = typed();
+    if (edited === null) return;
+    setItem(edited);
+    form.setValues({ ...textsOf(edited), view: view === 'json' ? 'json' : 'fields' });
+  };
+  const save = async (): Promise<void> => {
+    const linked = typed();
+    if (linked === null) throw new Refused();
+    const before = listed.item as JsonObject;
+    const whole = JSON.stringify(before).includes('"sha256"')
+      ? await readItem(api, dataset, position, undefined, 'embed')
+      : null;
+    const edited = whole?.item == null ? linked : withFiles(linked, before, whole.item as JsonObject);
+    const edit = { item_hash: listed.item_hash, section: listed.section, item: edited };
+    try {
+      await change(
+        dataOf(
+          api.PATCH('/datasets/{id}/items', {
+            params: { path: { id: dataset.id }, header: { 'If-Match': `"${dataset.version_hash}"` } },
+            body: { edits: [edit], message: values.message || null },
+            bodySerializer: (body) => canonicalJson(body as never),
+          }),
+        ),
+      );
+    } catch (error) {
+      const errors = fieldErrors(error, fields);
+      form.setErrors(errors);
+      throw Object.keys(errors).length === 0 ? error : new Refused();
+    }
+  };
+  return (
+    <Box p="md" role="group" aria-label="Edit the item">
+      <FormBody
+        action="Save as a new version"
+        submit={save}
+        onClose={onClose}
+        showError={(error) =>
+          error instanceof Refused ? (
+            <Text size="sm" c="var(--mantine-color-error)" role="alert">
+              The item was not saved: see the marked fields.
+            </Text>
+          ) : (
+            <ChangeError id={dataset.id} error={error} />
+          )
+        }
+      >
+        <SegmentedControl
+          size="xs"
+          w="fit-content"
+          aria-label="What is edited"
+          value={values.view}
+          onChange={show}
+          data={[
+            { value: 'fields', label: 'Fields' },
+            { value: 'json', label: 'Whole JSON' },
+          ]}
+        />
+        <Fields form={form} fields={[...fields, MESSAGE_FIELD]} />
+      </FormBody>
+    </Box>
+  );
+}
+
+/** What is wrong stands at the fields. */
+class Refused extends Error {}
+
+const ITEM = '/edits/0/item';
+
+const JSON_FIELDS: readonly Field<ItemForm>[] = [
+  { name: 'json', label: 'Item', kind: 'code', pointer: ITEM, isFirst: true },
+];
+
+function fieldsOf(item: JsonObject): readonly Field<ItemForm>[] {
+  return [
+    ...(hasPromptField(item)
+      ? [{ name: 'prompt', label: 'Prompt', kind: 'lines', pointer: `${ITEM}/inputs` } as const]
+      : []),
+    isJsonAnswer(item)
+      ? { name: 'answer', label: 'Answer, as JSON', kind: 'code', pointer: `${ITEM}/answer` }
+      : { name: 'answer', label: 'Answer', kind: 'lines', pointer: `${ITEM}/answer` },
+    { name: 'meta', label: 'Metadata, as JSON', kind: 'code', pointer: `${ITEM}/meta` },
+  ];
+}

@@ -1,0 +1,41 @@
+import { Alert, Button, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useApi } from '../../api/api-context.tsx';
+import { ApiProblem, dataOf } from '../../api/api-problem.ts';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { Age } from '../../ui/text/age.tsx';
+import { useRefresh } from './use-change.ts';
+import { changeText } from './use-versions.ts';
+
+/** Why a change was refused. Where somebody else changed the dataset meanwhile, who it was, and a way to go on. */
+export function ChangeError({ id, error }: { readonly id: string; readonly error: Error }) {
+  const isStale = error instanceof ApiProblem && error.problem.code === 'version_changed';
+  return isStale ? <ChangedMeanwhile id={id} /> : <ErrorView error={error} />;
+}
+
+function ChangedMeanwhile({ id }: { readonly id: string }) {
+  const api = useApi();
+  const refresh = useRefresh();
+  const { data } = useQuery({
+    queryKey: ['versions', id, 'newest'],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/datasets/{id}/versions', { params: { path: { id }, query: { limit: 1 } }, signal })),
+    staleTime: 0,
+  });
+  const newest = data?.data[0];
+  return (
+    <Alert color="orange" variant="light" role="alert" title="The dataset was changed meanwhile">
+      {newest !== undefined && (
+        <Text size="sm" dir="auto" className="break">
+          Version {newest.version} by {newest.author ?? 'a user without a key'},{' '}
+          <Age since={newest.created_at} />: {changeText(newest.change)}
+          {newest.message === null ? '' : ` – ${newest.message}`}.
+        </Text>
+      )}
+      <Text size="sm">What you typed stays if this item was not changed.</Text>
+      <Button mt="sm" size="xs" variant="default" onClick={() => void refresh()}>
+        Reload the dataset
+      </Button>
+    </Alert>
+  );
+}

@@ -1,0 +1,147 @@
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { IconArrowLeft } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useCan } from '../../session/session.tsx';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { Columns } from '../../ui/layout/columns.tsx';
+import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { DiffView } from '../diff/diff-view.tsx';
+import type { Dataset } from '../items/item-windows.ts';
+import { DeleteVersion } from './delete-version.tsx';
+import { RestoreVersion } from './restore-version.tsx';
+import { useVersions, type Version } from './use-versions.ts';
+import { versionColumns } from './version-columns.tsx';
+import { VersionSelect } from './version-select.tsx';
+
+const route = getRouteApi('/datasets/$id');
+
+/** The versions of a dataset, or what distinguishes two of them. */
+export default function HistoryTab({ newest }: { readonly newest: Dataset }) {
+  const { from, to } = route.useSearch();
+  return from === undefined ? (
+    <History newest={newest} />
+  ) : (
+    <TwoVersions newest={newest} from={from} to={to} />
+  );
+}
+
+function History({ newest }: { readonly newest: Dataset }) {
+  const found = useVersions(newest.id);
+  const navigate = route.useNavigate();
+  const canEdit = useCan('editor');
+  const canDelete = useCan('admin');
+  const [asked, setAsked] = useState<{ readonly what: 'restore' | 'delete'; readonly version: Version }>();
+  const [chosen, setChosen] = useState<readonly number[]>([]);
+  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.isPending) return <PageSkeleton rows={3} />;
+  const versions = found.data.pages.flatMap(({ data }) => data);
+  const compare = (from: number, to: number): void =>
+    void navigate({
+      resetScroll: false,
+      search: (before) => ({ ...before, from: String(from), to: String(to), only: undefined }),
+    });
+  const [first = 0, second = 0] = chosen.toSorted((a, b) => a - b);
+  return (
+    <Stack gap="sm">
+      {versions.length > 1 && (
+        <Group gap="sm">
+          <Button
+            size="xs"
+            variant="default"
+            disabled={chosen.length !== 2}
+            onClick={() => compare(first, second)}
+          >
+            Compare two versions
+          </Button>
+        </Group>
+      )}
+      <Columns
+        label="Table of versions"
+        minWidth={880}
+        columns={versionColumns({
+          id: newest.id,
+          versions,
+          newest: newest.version,
+          chosen,
+          onToggle: (version) =>
+            setChosen(
+              chosen.includes(version)
+                ? chosen.filter((one) => one !== version)
+                : [...chosen.slice(-1), version],
+            ),
+          onCompare: compare,
+          onRestore: canEdit ? (version) => setAsked({ what: 'restore', version }) : undefined,
+          onDelete: canDelete ? (version) => setAsked({ what: 'delete', version }) : undefined,
+        })}
+        rows={versions}
+        keyOf={({ version }) => version}
+      />
+      {found.hasNextPage && (
+        <Button
+          variant="default"
+          w="fit-content"
+          loading={found.isFetchingNextPage}
+          onClick={() => void found.fetchNextPage()}
+        >
+          Older versions
+        </Button>
+      )}
+      {asked?.what === 'restore' && (
+        <RestoreVersion newest={newest} version={asked.version} onClose={() => setAsked(undefined)} />
+      )}
+      {asked?.what === 'delete' && (
+        <DeleteVersion id={newest.id} version={asked.version} onClose={() => setAsked(undefined)} />
+      )}
+    </Stack>
+  );
+}
+
+function TwoVersions({
+  newest,
+  from,
+  to,
+}: {
+  readonly newest: Dataset;
+  readonly from: string;
+  readonly to: string | undefined;
+}) {
+  const navigate = route.useNavigate();
+  const change = (changes: { readonly from?: string | undefined; readonly to?: string | undefined }): void =>
+    void navigate({ resetScroll: false, search: (before) => ({ ...before, ...changes }) });
+  const newestNumber = String(newest.version);
+  return (
+    <Stack gap="sm">
+      <Group gap="sm" align="flex-end">
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconArrowLeft size={14} />}
+          onClick={() => change({ from: undefined, to: undefined })}
+        >
+          All versions
+        </Button>
+        <VersionSelect
+          label="From version"
+          size="xs"
+          id={newest.id}
+          value={from}
+          onChange={(version) => change({ from: version ?? newestNumber })}
+        />
+        <VersionSelect
+          label="To version"
+          size="xs"
+          id={newest.id}
+          value={to ?? null}
+          onChange={(version) => change({ to: version ?? newestNumber })}
+        />
+        {from === to && (
+          <Text size="sm" c="dimmed">
+            Both are the same version.
+          </Text>
+        )}
+      </Group>
+      <DiffView from={{ id: newest.id, version: from }} to={{ id: newest.id, version: to ?? newestNumber }} />
+    </Stack>
+  );
+}

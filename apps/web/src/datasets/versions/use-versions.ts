@@ -1,0 +1,36 @@
+import type { ResponseOf } from '@svc/client';
+import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { formatCount } from '../../ui/text/formats.ts';
+
+type Versions = ResponseOf<'/datasets/{id}/versions', 'get'>;
+export type Version = Versions['data'][number];
+
+const PAGE = 50;
+
+/** The history of a dataset, newest first, page by page. Null reads nothing. */
+export function useVersions(id: string | null): UseInfiniteQueryResult<InfiniteData<Versions>> {
+  const api = useApi();
+  return useInfiniteQuery({
+    queryKey: ['versions', id],
+    queryFn: ({ signal, pageParam }) =>
+      dataOf(
+        api.GET('/datasets/{id}/versions', {
+          params: { path: { id: id ?? '' }, query: { limit: PAGE, cursor: pageParam } },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    enabled: id !== null,
+  });
+}
+
+/** What a version changed, in words: `1 added, 2 changed`. */
+export function changeText(change: Version['change']): string {
+  const parts = (['added', 'changed', 'removed', 'moved'] as const)
+    .filter((kind) => change[kind] > 0)
+    .map((kind) => `${formatCount(change[kind])} ${kind}`);
+  return parts.length === 0 ? 'no item differs' : parts.join(', ');
+}

@@ -1,0 +1,52 @@
+import { type Change, diffWordsWithSpace } from 'diff';
+import { useMemo } from 'react';
+
+/** Longer texts are shown without marking what differs: finding it takes more than linear time. */
+const MAX_DIFFED = 5_000;
+
+/** A text, with what one side of a difference has alone marked. */
+export function DiffedText({
+  text,
+  before,
+  after,
+  side,
+}: {
+  readonly text: string;
+  readonly before: string;
+  readonly after: string;
+  readonly side: 'added' | 'removed';
+}) {
+  const pieces = useMemo(
+    () => (before.length + after.length <= MAX_DIFFED ? diffWordsWithSpace(before, after) : null),
+    [before, after],
+  );
+  return (
+    <pre className="pre" dir="auto">
+      {pieces === null ? text : <Marked pieces={pieces} side={side} />}
+    </pre>
+  );
+}
+
+/** One side of a difference: what both have, and what only this side has, marked. */
+function Marked({
+  pieces,
+  side,
+}: {
+  readonly pieces: readonly Change[];
+  readonly side: 'added' | 'removed';
+}) {
+  const other = side === 'added' ? 'removed' : 'added';
+  let offset = 0;
+  return pieces
+    .filter((piece) => !piece[other])
+    .map((piece) => {
+      offset += piece.value.length;
+      if (!piece[side]) return piece.value;
+      const Tag = side === 'added' ? 'ins' : 'del';
+      return (
+        <Tag key={offset} className={`diff-${side}`}>
+          {piece.value}
+        </Tag>
+      );
+    });
+}
