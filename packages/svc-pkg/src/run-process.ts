@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import type { DatabasePort } from './database/database-port.ts';
 import { CliError } from './errors/cli-error.ts';
 import { EXIT } from './errors/exit-codes.ts';
 import { runCli } from './program.ts';
-import { createDispatcher } from './service/client/create-dispatcher.ts';
 
 /**
  * Runs the command line of a process: its arguments, environment, streams and signals. Sets its exit code.
@@ -49,4 +49,25 @@ export async function runProcess(host: NodeJS.Process, database: DatabasePort | 
   // Idle connections would keep the process alive for some seconds.
   await dispatcher.destroy();
   host.stdin.destroy();
+}
+
+const PROXY_VARIABLES = ['http_proxy', 'HTTP_PROXY', 'https_proxy', 'HTTPS_PROXY'];
+const CONNECT = { connect: { timeout: 10_000 } };
+
+/**
+ * What sends the requests: through the proxies that the environment names (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, and the
+ * same in lower case, which go first), else directly.
+ */
+function createDispatcher(env: Readonly<Record<string, string | undefined>>): Dispatcher {
+  if (PROXY_VARIABLES.every((name) => (env[name] ?? '') === '')) return new Agent(CONNECT);
+  const value = (name: string): string | undefined => env[name.toLowerCase()] || env[name] || undefined;
+  const httpProxy = value('HTTP_PROXY');
+  const httpsProxy = value('HTTPS_PROXY');
+  const noProxy = value('NO_PROXY');
+  return new EnvHttpProxyAgent({
+    ...CONNECT,
+    ...(httpProxy !== undefined && { httpProxy }),
+    ...(httpsProxy !== undefined && { httpsProxy }),
+    ...(noProxy !== undefined && { noProxy }),
+  });
 }

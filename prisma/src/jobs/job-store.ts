@@ -1,9 +1,10 @@
+import type { Pool } from '@svc/postgres';
 import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import { boundedText } from '../database/item-size.ts';
-import type { Page } from '../database/page.ts';
+import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import {
   completeClaim,
@@ -11,6 +12,7 @@ import {
   type StoredResponse,
 } from '../idempotency/idempotency-store.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
+import { listTasks } from '../queue/list-tasks.ts';
 import { NOTIFY_WORKERS, type TaskClaim } from '../queue/task-queue.ts';
 import { deleteArchive, lostClaim } from './end-job.ts';
 import { readChunk, writeArchive } from './job-archive.ts';
@@ -20,10 +22,10 @@ import {
   type JobKind,
   type JobProgress,
   type JobRow,
+  type JobStatus,
   jobNotFound,
   toJob,
 } from './job-row.ts';
-import { type JobsRequest, listJobs } from './list-jobs.ts';
 
 export interface NewJob {
   /** UUID of the new job. */
@@ -222,4 +224,18 @@ async function readJob(client: pg.ClientBase | pg.Pool, id: string): Promise<Job
     : { rows: [] };
   if (rows[0] === undefined) throw jobNotFound(id);
   return rows[0];
+}
+
+interface JobsRequest extends PageRequest {
+  readonly status?: JobStatus | undefined;
+  readonly kind?: JobKind | undefined;
+}
+
+/** See `JobStore.list`. */
+async function listJobs(pool: Pool, { status, kind, ...page }: JobsRequest): Promise<Page<Job>> {
+  const found = await listTasks<JobRow>(pool, {
+    ...{ ...page, table: 'jobs', columns: JOB_COLUMNS },
+    ...{ equal: { status, kind }, texts: ['error'] },
+  });
+  return { ...found, data: found.data.map(toJob) };
 }

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { PrismaPg } from '@prisma/adapter-pg';
 import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg';
 import { createPool } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError, toStoreError } from '../database/errors.ts';
-import { MigrationAdapter } from './migration-adapter.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
 /** Held while one process migrates; the others wait. */
@@ -183,4 +183,28 @@ export async function readMigrations(names?: readonly string[]): Promise<Migrati
       })),
     ),
   };
+}
+
+/** Records a migration in its own transaction: one that is not recorded was not applied. */
+const RECORD =
+  'UPDATE _prisma_migrations SET finished_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL';
+
+/**
+ * Runs each migration as one script, and so in one transaction. Prisma's own adapter splits scripts at every semicolon, also
+ * in the body of a function, and runs the parts one by one.
+ *
+ * Does not take the engine's lock: it belongs to a session, which behind a pooler outlives the migration. `migrate` holds
+ * the lock of a transaction.
+ */
+class MigrationAdapter extends PrismaPg {
+  override async connect(): ReturnType<PrismaPg['connect']> {
+    const connection = await super.connect();
+    const { executeRaw } = connection;
+    connection.executeRaw = async (query) =>
+      /^SELECT pg_advisory_lock\(/i.test(query.sql) ? 0 : await executeRaw.call(connection, query);
+    connection.executeScript = async (script) => {
+      await connection.executeRaw({ sql: `${script}\n;${RECORD}`, args: [], argTypes: [] });
+    };
+    return connection;
+  }
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { committedPosition, isReplicaOf, replayedPosition } from './positions.ts';
-import { shareNext } from './share-next.ts';
 
 /**
  * - `current`: reads go to the replica
@@ -139,4 +138,27 @@ async function inTime<T>(response: Promise<T>): Promise<T> {
     timer.abort();
     late.catch(() => undefined);
   }
+}
+
+/**
+ * Calls that come while one is working share the next one, which begins after all of them.
+ *
+ * @returns `work`, of which at most one works and one waits
+ */
+function shareNext<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined;
+  let next: Promise<T> | undefined;
+  const start = (): Promise<T> => {
+    next = undefined;
+    const current = work().finally(() => {
+      if (running === current) running = undefined;
+    });
+    running = current;
+    return current;
+  };
+  return () => {
+    if (running === undefined) return start();
+    next ??= running.then(start, start);
+    return next;
+  };
 }

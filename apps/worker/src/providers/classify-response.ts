@@ -1,6 +1,6 @@
 import { type Completion, RunError, type RunErrorCode } from '@svc/evaluation';
 import type { Attempt, ReceivedResponse } from './attempt.ts';
-import { describeResponse } from './describe-response.ts';
+import type { ResponseHeaders } from './retry-delay.ts';
 
 /** What a response means: a completion, an error of the item, or one that ends the run; and whether to retry. */
 export function classifyResponse(
@@ -41,4 +41,28 @@ export function classifyResponse(
     return transient('provider_unavailable');
   }
   return { statusCode, error: new RunError('provider_rejected', message) };
+}
+
+/** Media types that a message may name. */
+const KNOWN_TYPES: ReadonlySet<string> = new Set([
+  'application/json',
+  'application/octet-stream',
+  'application/problem+json',
+  'application/x-ndjson',
+  'application/xml',
+  'text/event-stream',
+  'text/html',
+  'text/plain',
+  'text/xml',
+]);
+
+/**
+ * Describes a response by status, type and length. It never quotes text: the author of a run chooses the server, and
+ * must not read what only the worker can reach.
+ */
+function describeResponse(statusCode: number, headers: ResponseHeaders, byteLength: number): string {
+  const header = headers['content-type'];
+  const type = (Array.isArray(header) ? header[0] : header)?.split(';', 1)[0]?.trim().toLowerCase();
+  const name = type === undefined ? 'no type' : KNOWN_TYPES.has(type) ? type : 'another type';
+  return `status ${statusCode}, ${name}, ${byteLength} bytes`;
 }

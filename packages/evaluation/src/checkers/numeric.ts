@@ -9,7 +9,6 @@ import {
 import { RunError } from '../run-error.ts';
 import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
-import { isWithin } from './decimal.ts';
 
 /** Characters of an output, from its end, that are searched for its number. */
 const MAX_SEARCHED_CHARS = 100_000;
@@ -79,4 +78,31 @@ function toleranceOf(options: JsonObject): string {
     throw new RunError('checker_invalid', 'checker.tolerance must be a number of at least 0.');
   }
   return literal;
+}
+
+/** An exact decimal number: `digits` × 10^−`scale`. */
+interface Decimal {
+  readonly digits: bigint;
+  readonly scale: number;
+}
+
+/**
+ * Whether two JSON number literals differ by at most `tolerance`, compared exactly and not as doubles: 1.1 and 1 differ
+ * by 0.1.
+ */
+function isWithin(a: string, b: string, tolerance: string): boolean {
+  const [x, y, limit] = [toDecimal(a), toDecimal(b), toDecimal(tolerance)];
+  const scale = Math.max(x.scale, y.scale, limit.scale);
+  const distance = scaled(x, scale) - scaled(y, scale);
+  return (distance < 0n ? -distance : distance) <= scaled(limit, scale);
+}
+
+function toDecimal(literal: string): Decimal {
+  const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(canonicalNumber(literal));
+  const [, sign = '', whole = '0', fraction = '', exponent = '0'] = match ?? [];
+  return { digits: BigInt(`${sign}${whole}${fraction}`), scale: fraction.length - Number(exponent) };
+}
+
+function scaled({ digits, scale }: Decimal, to: number): bigint {
+  return digits * 10n ** BigInt(to - scale);
 }

@@ -1,13 +1,13 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { isDatasetName, MAX_NAME_LENGTH, splitLines } from '@svc/jsonl-v23/internal';
-import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { PackageError, PackageReader, PackageRun } from '@svc/pkg-format';
+import { PACKAGE_FORMAT } from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
 import type { DatasetDraft, ImportedResult, ImportReport } from '@svc/store';
 import type { ImportSource } from '../import-dataset.ts';
 import type { UploadRequest } from '../requests.ts';
 import { type ResultReader, readResults } from '../results/result-reader.ts';
-import { packageProvenance } from './provenance.ts';
 
 export interface PackageSourceOptions {
   readonly maxLineBytes: number;
@@ -99,4 +99,16 @@ export function nameOfFile(fileName: string): string {
   const base = (fileName.split(/[/\\]/).at(-1) ?? '').toWellFormed().replaceAll(/\p{Cc}/gu, '');
   const bare = base.replace(/(\.pkg)?\.zip$/i, '') || base;
   return bare.trim() === '' ? 'package' : [...bare].slice(0, MAX_NAME_LENGTH).join('');
+}
+
+/**
+ * The `schema` of an uploaded dataset: `{source: "pkg_zip", package: {manifest, meta}}`, both as they were. The
+ * `meta.json` of an export has that object; uploading the export takes it as it is, so that provenance is not wrapped
+ * again each time and exports stay byte-identical (docs/decisions/provenance-of-re-uploads.md).
+ */
+function packageProvenance(manifest: JsonObject | null, meta: JsonObject | null): JsonObject {
+  const kept = meta === null ? undefined : getMember(meta, 'schema');
+  const isOurs = manifest !== null && getMember(manifest, 'format') === PACKAGE_FORMAT;
+  if (isOurs && isJsonObject(kept) && getMember(kept, 'source') === 'pkg_zip') return kept;
+  return { source: 'pkg_zip', package: { manifest, meta } };
 }

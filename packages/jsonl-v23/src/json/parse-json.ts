@@ -7,7 +7,6 @@ import { canonicalNumber } from './canonical-number.ts';
 import { describeText } from './describe-text.ts';
 import { JsonTokenizer, type NumberReader } from './json-tokenizer.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
-import { CachedKey } from './key-cache.ts';
 
 const { QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
 const { MINUS, ZERO, NINE, LOWER_F, LOWER_N, LOWER_T } = ASCII;
@@ -209,4 +208,23 @@ function validated(toNumber: NumberReader): NumberReader {
     canonicalNumber(literal);
     return toNumber(literal);
   };
+}
+
+/**
+ * A key as it was written, with quotes and escapes, and the keys that followed it. Objects of one shape have the same
+ * keys in the same order: then reading a key is one comparison, and no string is made.
+ */
+class CachedKey {
+  readonly key: string;
+  readonly quoted: string;
+  /** The two keys that followed this one last, the newest first. */
+  next: CachedKey | null = null;
+  other: CachedKey | null = null;
+  /** Precedes the first key of the objects that are values of this key. */
+  inner: CachedKey | null = null;
+
+  constructor(key: string, quoted: string) {
+    this.key = key;
+    this.quoted = quoted;
+  }
 }

@@ -23,7 +23,6 @@ import {
   type UpgradedLines,
 } from '../legacy/legacy-items.ts';
 import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.ts';
-import { type Peekable, peekable } from '../legacy/peekable.ts';
 import { type UpgradedItem, upgradeItem } from '../legacy/upgrade-item.ts';
 import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from '../package/layout.ts';
 import { checkDatasetName } from '../package/manifest.ts';
@@ -317,4 +316,30 @@ async function carriedFiles(
     sources.push([path, () => archive.read(file, { uncounted: true })]);
   }
   return { files, sources };
+}
+
+/** An iterator with a look at the next value. */
+interface Peekable<T> extends AsyncDisposable {
+  /** The next value, which is not taken; undefined at the end. */
+  peek(): Promise<T | undefined>;
+  /** Takes the value that `peek` returned. */
+  take(): void;
+}
+
+/** Makes an iterable peekable; disposing it closes the source. */
+function peekable<T extends object>(source: AsyncIterable<T>): Peekable<T> {
+  const iterator = source[Symbol.asyncIterator]();
+  let waiting: IteratorResult<T> | undefined;
+  return {
+    async peek() {
+      waiting ??= await iterator.next();
+      return waiting.done ? undefined : waiting.value;
+    },
+    take() {
+      if (!waiting?.done) waiting = undefined;
+    },
+    async [Symbol.asyncDispose]() {
+      await iterator.return?.();
+    },
+  };
 }

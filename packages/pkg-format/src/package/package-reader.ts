@@ -1,12 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { HASH_SPEC, type SourceLocation } from '@svc/jsonl-v23';
+import { HASH_SPEC, JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
 import { createSha256, toHex } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { PackageError, quote } from '../errors.ts';
+import { PackageError, quote, toPackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { isPathInside } from '../zip/entry-name.ts';
 import { normalForm } from '../zip/normal-form.ts';
-import { explainLineError } from './explain-line-error.ts';
 import { ASSETS_FOLDER, CHECKERS_FOLDER, MANIFEST_FILE, META_FILE, packageLayout } from './layout.ts';
 import {
   checkDatasetName,
@@ -320,3 +319,25 @@ function mismatch(message: string, pointer: string, entry: string = MANIFEST_FIL
     location: { file: MANIFEST_FILE, path: pointer },
   });
 }
+
+/**
+ * The error to report for an error of a line. A damaged file usually fails with an invalid line first, so this reads the
+ * whole file and reports damage if there is any; otherwise it converts the error with `toPackageError`.
+ */
+async function explainLineError(
+  archive: Archive,
+  error: unknown,
+  file: string,
+  signal?: AbortSignal,
+): Promise<unknown> {
+  if (!(error instanceof JsonlError) || LIMIT_CODES.has(error.code)) return toPackageError(error, file);
+  try {
+    for await (const _ of archive.read(file, { uncounted: true, ...(signal && { signal }) }));
+  } catch (damage) {
+    return damage;
+  }
+  return toPackageError(error, file);
+}
+
+/** Beyond a limit, nothing more is read. */
+const LIMIT_CODES: ReadonlySet<JsonlErrorCode> = new Set(['line_too_long', 'package_limit']);

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { Express, Request, RequestHandler } from 'express';
 import type { Config } from '../config/load-config.ts';
@@ -5,8 +6,9 @@ import { type Caller, forbidden } from './access/authenticate.ts';
 import { clientOf } from './access/client-of.ts';
 import { schemeOf } from './access/forwarded.ts';
 import { createStreamPermits, type StreamPermits } from './access/stream-permits.ts';
+import type { BodyWatch } from './minimum-rate.ts';
 import { PROBLEM_TYPE } from './problem.ts';
-import { watchIdleBody } from './request/idle-body.ts';
+import { followSignal } from './request/follow-signal.ts';
 import { readJsonBody } from './request/read-json-body.ts';
 import { RequestError } from './request/request-error.ts';
 import { type RequestState, requestState } from './request/track-request.ts';
@@ -140,4 +142,25 @@ async function bodyOf(
   return validator.body(
     await readJsonBody(request, { ...config, maxJsonBodyBytes: maxBytes ?? config.maxJsonBodyBytes }, signal),
   );
+}
+
+/**
+ * Aborts with `request_timeout` when nothing of an incomplete body arrives for `timeoutMs`. A body that we hold back,
+ * because the disk is slow, does not count.
+ */
+function watchIdleBody(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): BodyWatch {
+  const idle = followSignal(signal);
+  let seenBytes = request.socket.bytesRead;
+  const timer = setInterval(() => {
+    const isPaused = request.isPaused() || request.socket.isPaused();
+    if (!isPaused && !request.complete && request.socket.bytesRead === seenBytes) {
+      idle.abort(new RequestError('request_timeout', `Nothing of the body arrived for ${timeoutMs} ms.`));
+    }
+    seenBytes = request.socket.bytesRead;
+  }, timeoutMs);
+  timer.unref();
+  return {
+    signal: idle.signal,
+    [Symbol.dispose]: () => clearInterval(timer),
+  };
 }

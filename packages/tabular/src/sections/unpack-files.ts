@@ -1,9 +1,12 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
-import { decompressFile } from '../files/decompress-file.ts';
 import { detectFormat } from '../files/detect-format.ts';
 import type { FormatHints } from '../files/file-format.ts';
+import { compressionBy } from '../files/read-head.ts';
 import { sectionNames } from '../files/section-names.ts';
+import type { ByteSource } from '../source/byte-source.ts';
+import { withCompression } from '../source/with-compression.ts';
+import { CachedFile } from '../text/cached-file.ts';
 import {
   type Detected,
   type InputFile,
@@ -175,4 +178,18 @@ async function detect<F extends InputFile>(
 /** Whether a file is compressed as a whole in a way that no reader takes. */
 function mustBeUnpacked({ detected: { format, compression } }: Detected): boolean {
   return format === 'parquet' && compression !== undefined;
+}
+
+/**
+ * The content of a file, decompressed by what its first bytes are.
+ *
+ * @throws TableError `damaged_file`, `too_large`; errors of the source; the
+ *   signal's reason
+ */
+async function* decompressFile(
+  source: ByteSource,
+  { signal }: { readonly signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<Uint8Array> {
+  const head = await source.readRange(0, Math.min(4, source.byteLength), signal);
+  yield* new CachedFile(withCompression(source, compressionBy(head)), { bytes: 0 }).read(signal);
 }

@@ -5,10 +5,12 @@ import { checkOptions, createSha256, isDatasetName, splitLines, toHex } from '@s
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedPackage } from '../../check/inspect-package.ts';
 import type { PackageLimits } from '../../limits.ts';
+import type { ArchiveFiles } from '../../package/layout.ts';
 import { MANIFEST_FILE, RESULTS_FILE } from '../../package/layout.ts';
 import {
   checkDatasetName,
   GENERATOR,
+  isPackageManifest,
   PACKAGE_FORMAT,
   PACKAGE_FORMAT_VERSION,
 } from '../../package/manifest.ts';
@@ -23,7 +25,6 @@ import { type OnRead, openArchiveFile } from '../open-package-file.ts';
 import { createTempDir } from '../temp-dir.ts';
 import { writeWhole } from '../write-whole.ts';
 import { zipStream } from '../zip/zip-stream.ts';
-import { unsealedManifest } from './unsealed-manifest.ts';
 import { zipFolder } from './zip-folder.ts';
 
 /** Options of `sealPackageFile`. */
@@ -202,4 +203,28 @@ async function countResults(archive: Archive): Promise<number> {
     count += batch.itemCount;
   }
   return count;
+}
+
+/** What a manifest states about the files next to it. */
+const STATED = ['version_hash', 'hash_spec', 'files', 'sections'];
+
+/**
+ * A manifest without what an edit makes wrong: hashes, sizes and counts. The names of sections stay, except of those whose
+ * file is gone.
+ */
+function unsealedManifest(manifest: JsonObject, files: ArchiveFiles): JsonObject {
+  const rest: JsonObject = {};
+  for (const [key, value] of Object.entries(manifest)) if (!STATED.includes(key)) rest[key] = value;
+  if (!isPackageManifest(manifest)) return rest;
+  const sections = getMember(manifest, 'sections');
+  rest['sections'] = (Array.isArray(sections) ? sections : []).filter(isJsonObject).flatMap((section) => {
+    const [name, file] = [getMember(section, 'name'), getMember(section, 'file')];
+    return typeof file === 'string' && files.has(file) && typeof name === 'string' ? [{ name, file }] : [];
+  });
+  const run = getMember(manifest, 'run');
+  if (isJsonObject(run)) {
+    const { results: _, ...stated } = run;
+    rest['run'] = stated;
+  }
+  return rest;
 }

@@ -5,7 +5,6 @@ import type { PlannedEntry } from '../../write/plan-package.ts';
 import type { PackagePlan } from '../../write/prepare-package.ts';
 import { DEFLATE_LEVEL } from '../../write/write-package.ts';
 import { BlockBuffer } from './block-buffer.ts';
-import { ByteList } from './byte-list.ts';
 import { createDeflater } from './create-deflater.ts';
 import { dataDescriptor, directoryRecord, endRecords, localHeader } from './zip-records.ts';
 
@@ -159,4 +158,35 @@ function untilAborted(signal: AbortSignal): Abortable {
       promise.then(resolve, reject);
       if (signal.aborted) reject(signal.reason);
     });
+}
+
+const BLOCK_BYTES = 64 * 1024;
+
+/** Keeps many small records, without an object for each. */
+class ByteList {
+  readonly #blocks: Uint8Array[] = [];
+  #last = Buffer.alloc(0);
+  #usedBytes = 0;
+
+  /** Adds a copy of a record. */
+  add(record: Uint8Array): void {
+    if (this.#usedBytes + record.byteLength > this.#last.byteLength) {
+      this.#end();
+      this.#last = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, record.byteLength));
+    }
+    this.#last.set(record, this.#usedBytes);
+    this.#usedBytes += record.byteLength;
+  }
+
+  /** All records, in blocks. */
+  blocks(): readonly Uint8Array[] {
+    this.#end();
+    return this.#blocks;
+  }
+
+  #end(): void {
+    if (this.#usedBytes > 0) this.#blocks.push(this.#last.subarray(0, this.#usedBytes));
+    this.#last = this.#last.subarray(this.#usedBytes);
+    this.#usedBytes = 0;
+  }
 }

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { drainAcceptQueue } from './drain-accept-queue.ts';
-import { idleConnections } from './idle-connections.ts';
 import { rejectSocket } from './reject-socket.ts';
 
 export interface HttpServerOptions {
@@ -136,4 +135,21 @@ function reasonOf(error: unknown, variables: HttpServerOptions['variables']): st
     default:
       return message;
   }
+}
+
+/**
+ * Tracks the connections of a server. `end` closes those without a first byte: browsers and load balancers open some in
+ * advance. Node counts them as busy, so a closing server would wait for them.
+ */
+function idleConnections(server: Server): { end(): void } {
+  const connections = new Set<Socket>();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  return {
+    end: () => {
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+    },
+  };
 }
