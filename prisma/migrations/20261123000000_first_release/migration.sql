@@ -318,7 +318,7 @@ CREATE TABLE "idempotency_keys" (
 CREATE INDEX "datasets_newest_first" ON "datasets"("created_at" DESC, "id" DESC);
 
 -- CreateIndex
-CREATE INDEX "versions_hash" ON "versions"("version_hash");
+CREATE INDEX "versions_hash" ON "versions" USING HASH ("version_hash");
 
 -- CreateIndex
 CREATE INDEX "sections_of_dataset" ON "sections"("dataset_id");

@@ -1,3 +1,4 @@
+import { withHashJoins } from '../database/hash-joins.ts';
 import type { DiffCounts } from './diff-counts.ts';
 import { DIFFERENCES } from './differences-sql.ts';
 import { findMoved, type MovedItems } from './find-moved.ts';
@@ -53,9 +54,10 @@ export async function compareSections(
 ): Promise<Comparison> {
   const { change, after, limit } = page;
   const kind = change === undefined ? -1 : CHANGES.indexOf(change);
-  await query(SETTINGS, []);
-  const rows = (await query(DIFFERENCES, [from, to, kind, ...after, limit])) as readonly DifferenceRow[];
-  await query(RESET, []);
+  const rows = (await withHashJoins(
+    (sql) => query(sql, []),
+    () => query(DIFFERENCES, [from, to, kind, ...after, limit]),
+  )) as readonly DifferenceRow[];
   const counts = { added: 0, removed: 0, changed: 0, moved: 0 };
   const differences: Difference[] = [];
   for (const row of rows) {
@@ -84,11 +86,6 @@ export async function compareSections(
   differences.sort((a, b) => comparePositions(positionOf(a), positionOf(b)));
   return { counts, differences: differences.slice(0, limit) };
 }
-
-/** Estimates of CTEs are guesses: hash joins take linear time whatever there is. */
-const JOINS = ['enable_nestloop', 'enable_mergejoin'];
-const SETTINGS = `SET LOCAL work_mem = '64MB'; SET LOCAL jit = off; ${JOINS.map((name) => `SET LOCAL ${name} = off`).join('; ')}`;
-const RESET = ['work_mem', 'jit', ...JOINS].map((name) => `SET LOCAL ${name} TO DEFAULT`).join('; ');
 
 /** A row of {@link DIFFERENCES}. */
 interface DifferenceRow {

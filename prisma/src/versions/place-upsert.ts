@@ -1,5 +1,7 @@
+import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
+import { withHashJoins } from '../database/hash-joins.ts';
 import { itemsOf, rangesGiven } from '../items/version-sql.ts';
 import { type ItemEdit, type ItemRange, rangeValues } from './ranges.ts';
 
@@ -32,15 +34,8 @@ export async function placeUpsert(
   await client.query(
     `CREATE TEMPORARY TABLE placed_items (ordinal int, id text, position int, is_same boolean) ON COMMIT DROP`,
   );
-  await client.query(
-    `INSERT INTO pg_temp.placed_items
-     WITH staged AS (SELECT ordinal, item_hash, item_id AS id FROM items WHERE part_id = $1),
-       old AS (SELECT i.order_index AS position, i.item_hash, i.item_id AS id
-         FROM ${rangesGiven(2)} CROSS JOIN LATERAL ${itemsOf()} i)
-     SELECT staged.ordinal, staged.id, old.position, coalesce(old.item_hash = staged.item_hash, false)
-     FROM staged LEFT JOIN old USING (id)`,
-    [partId, ...rangeValues(ranges)],
-  );
+  const query = queryOf(client);
+  await withHashJoins(query, () => query(PLACE_ITEMS, [partId, ...rangeValues(ranges)]));
   await refuseRepeated(client, 'SELECT ordinal, id FROM pg_temp.placed_items', []);
   const edits = await client.query<{ positions: number[] | null; ordinals: number[] | null }>(
     `SELECT array_agg(position ORDER BY position) AS positions, array_agg(ordinal ORDER BY position) AS ordinals
@@ -60,6 +55,14 @@ export async function placeUpsert(
     appended: appended.rows.map(({ first, count }) => ({ partId, first, count })),
   };
 }
+
+/** $1 the staged part; $2 to $5 the section. */
+const PLACE_ITEMS = `INSERT INTO pg_temp.placed_items
+  WITH staged AS (SELECT ordinal, item_hash, item_id AS id FROM items WHERE part_id = $1),
+    old AS (SELECT i.order_index AS position, i.item_hash, i.item_id AS id
+      FROM ${rangesGiven(2)} CROSS JOIN LATERAL ${itemsOf()} i)
+  SELECT staged.ordinal, staged.id, old.position, coalesce(old.item_hash = staged.item_hash, false)
+  FROM staged LEFT JOIN old USING (id)`;
 
 async function refuseUnnamed(client: pg.ClientBase, partId: string): Promise<void> {
   const { rows } = await client.query<{ ordinal: number }>(

@@ -86,6 +86,13 @@ export function rangeValues(ranges: readonly ItemRange[]): readonly unknown[] {
   return [partIds, starts, firsts, itemCountOf(ranges)];
 }
 
+/** The same in the text of a statement. */
+export function literalRanges(ranges: readonly ItemRange[]): string {
+  const { partIds, starts, firsts } = toColumns(ranges);
+  return `(SELECT '{${partIds.join(',')}}'::uuid[] AS part_ids, '{${starts.join(',')}}'::int[] AS starts,
+    '{${firsts.join(',')}}'::int[] AS firsts, ${itemCountOf(ranges)} AS item_count) s`;
+}
+
 export function fromColumns({ partIds, starts, firsts }: RangeColumns, itemCount: number): ItemRange[] {
   return partIds.map((partId, index) => {
     const start = starts[index] as number;

@@ -1,4 +1,6 @@
+import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
+import { withHashJoins } from '../database/hash-joins.ts';
 import { itemsOf, ofVersion } from '../items/version-sql.ts';
 import type { StagedItems } from './planned-section.ts';
 import { type ItemRange, joinRanges } from './ranges.ts';
@@ -13,11 +15,9 @@ export async function reuseItems(
   { datasetId, version }: VersionState,
   staged: readonly StagedItems[],
 ): Promise<ItemRange[][]> {
-  const { rows } = await client.query<ReusedRange>(REUSED, [
-    datasetId,
-    version,
-    staged.map(({ partId }) => partId),
-  ]);
+  const query = queryOf(client);
+  const partIds = staged.map(({ partId }) => partId);
+  const rows = await withHashJoins(query, () => query<ReusedRange>(REUSED, [datasetId, version, partIds]));
   const bySection = Map.groupBy(rows, ({ section }) => section);
   return staged.map((items, index) => joinRanges(rangesWith(items, bySection.get(index) ?? [])));
 }

@@ -1,0 +1,19 @@
+/** Estimates of parts and CTEs are guesses: hash joins take linear time whatever there is. */
+const JOINS = ['enable_nestloop', 'enable_mergejoin'];
+const SET = `SET LOCAL work_mem = '64MB'; SET LOCAL jit = off; ${JOINS.map((name) => `SET LOCAL ${name} = off`).join('; ')}`;
+const RESET = ['work_mem', 'jit', ...JOINS].map((name) => `SET LOCAL ${name} TO DEFAULT`).join('; ');
+
+/**
+ * Runs statements of a transaction whose joins are hash joins, wherever they can be.
+ *
+ * @param query runs statements of the transaction
+ */
+export async function withHashJoins<T>(
+  query: (sql: string) => Promise<unknown>,
+  work: () => Promise<T>,
+): Promise<T> {
+  await query(SET);
+  const result = await work();
+  await query(RESET);
+  return result;
+}
