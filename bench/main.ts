@@ -31,10 +31,11 @@ import { smallReadCases } from './small/small-reads.ts';
 import { smallUploadCases } from './small/small-uploads.ts';
 import { hubCases, previewCost } from './tables/hub-cases.ts';
 import { makeTables, type TableFile, tableCase, tablePreviews } from './tables/table-cases.ts';
+import { versionTable } from './versions/version-table.ts';
 import { checkTable, writeTable } from './write-table.ts';
 
 const CASES =
-  'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,images,assets,tables,results,waiting';
+  'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,images,assets,tables,results,waiting,versions';
 
 const { values: options } = parseArgs({
   options: {
@@ -180,6 +181,7 @@ if (wanted.has('assets')) {
   }
 }
 if (wanted.has('results')) for await (const line of resultsTable(bench, Number(options.results))) show(line);
+if (wanted.has('versions')) for await (const line of versionTable(bench, Math.max(...sizes))) show(line);
 if (wanted.has('waiting')) show(...(await waitingTable(bench)));
 
 if (options.write) await writeTable(options.table, lines, rounds);
