@@ -10,7 +10,12 @@ export type Reply =
       /** More members of the message, such as `refusal`. */
       readonly message?: object;
     }
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Default: `{"error":{"message":"not now"}}`. */
+      readonly body?: string;
+    }
   /** A body that is not a chat completion. */
   | { readonly body: string }
   /** No response, until the caller gives up or `release` is called. */
@@ -74,7 +79,8 @@ export async function startFakeProvider(
       if (released) complete(response, prompt);
       else hanging.set(response, prompt);
     } else if ('status' in found) {
-      response.writeHead(found.status, found.headers ?? {}).end('{"error":{"message":"not now"}}');
+      const { status, headers = {}, body = '{"error":{"message":"not now"}}' } = found;
+      response.writeHead(status, headers).end(body);
     } else if ('body' in found) response.end(found.body);
     else setTimeout(() => complete(response, found.text, found), found.delayMs ?? 0);
   });

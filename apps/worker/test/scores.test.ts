@@ -421,8 +421,8 @@ it('ends at once when the provider refuses the key', async () => {
     reply = () => ({ status });
     expect(await run({ concurrency: 1 })).toMatchObject({
       status: 'failed',
-      error: { code },
-      counts: { done: 0 },
+      error: { code, provider_message: 'not now' },
+      counts: { done: 1, failed: 1 },
     });
   }
 });

@@ -11,6 +11,8 @@ import type { CheckRunner } from './threads/check-runner.ts';
 export interface ProviderResponse {
   readonly completion: Omit<Completion, 'attempts'> | null;
   readonly errorCode: string | null;
+  /** What the provider says about the error, as it was sent: not yet fit to be shown. */
+  readonly errorText: string | null;
 }
 
 export interface ReadResponseOptions {
@@ -34,11 +36,11 @@ export async function readProviderResponse(
   signal: AbortSignal,
 ): Promise<ProviderResponse> {
   if (body.byteLength <= MAX_INLINE_TEXT_CHARS) return readResponse(body, format, secrets);
-  const { completion, errorCode } = await checks.run(
+  const { completion, errorCode, errorText } = await checks.run(
     { kind: 'response', body, format, maxOutputChars, secrets },
     signal,
   );
-  if (completion === null) return { completion, errorCode };
+  if (completion === null) return { completion, errorCode, errorText };
   const { output, usage, finishReason } = completion;
   return {
     completion: {
@@ -47,5 +49,6 @@ export async function readProviderResponse(
       finishReason,
     },
     errorCode,
+    errorText,
   };
 }

@@ -41,6 +41,8 @@ export class RunError extends Error {
   readonly errors: readonly RunConfigProblem[];
   /** Requests that were sent to the provider before the error; null if unknown. */
   readonly attempts: number | null;
+  /** What the provider says about it, without secrets; null if it says nothing. */
+  readonly providerMessage: string | null;
   /** What a judge without a verdict has used; null if unknown. */
   readonly judgeUsage: JsonObject | JsonText | null;
 
@@ -51,6 +53,7 @@ export class RunError extends Error {
       readonly endsRun?: boolean;
       readonly errors?: readonly RunConfigProblem[];
       readonly attempts?: number | null;
+      readonly providerMessage?: string | null;
       readonly judgeUsage?: JsonObject | JsonText | null;
       readonly cause?: unknown;
     } = {},
@@ -60,6 +63,7 @@ export class RunError extends Error {
     this.endsRun = details.endsRun ?? false;
     this.errors = details.errors ?? [];
     this.attempts = details.attempts ?? null;
+    this.providerMessage = details.providerMessage ?? null;
     this.judgeUsage = details.judgeUsage ?? null;
   }
 }

@@ -32,7 +32,7 @@ export interface RunItemOptions {
 /** What is known of a result before it is scored. */
 type Facts = Omit<
   RunResult,
-  'status' | 'score' | 'passed' | 'explanation' | 'error' | 'judgeUsage' | 'cause'
+  'status' | 'score' | 'passed' | 'explanation' | 'error' | 'judgeUsage' | 'cause' | 'endsRun'
 >;
 
 /**
@@ -145,22 +145,31 @@ function isLongText(output: JsonValue): boolean {
   return typeof output === 'string' && output.length > MAX_INLINE_TEXT_CHARS;
 }
 
-/** @throws the error if it ends the run; the signal's reason when it is aborted */
+/** @throws the error if it ends the run before anybody was asked; the signal's reason when it is aborted */
 function failed(facts: Facts, error: unknown, signal: AbortSignal): RunResult {
   signal.throwIfAborted();
   if (!(error instanceof RunError)) return { ...failedWith(facts, toFailure(error)), cause: error };
-  if (error.endsRun) throw error;
-  const { attempts, judgeUsage } = error;
-  return { ...failedWith(facts, toFailure(error)), attempts: facts.attempts ?? attempts, judgeUsage };
+  const { attempts, judgeUsage, endsRun } = error;
+  if (endsRun && attempts === null) throw error;
+  return {
+    ...failedWith(facts, toFailure(error)),
+    attempts: facts.attempts ?? attempts,
+    judgeUsage,
+    ...(endsRun && { endsRun: error }),
+  };
 }
 
-function failedWith(facts: Facts, { code, message }: RunFailure): RunResult {
+function failedWith(facts: Facts, error: RunFailure): RunResult {
   const outcome = { status: 'failed', score: null, passed: null, explanation: null } as const;
-  return { ...facts, ...outcome, judgeUsage: null, error: { code, message } };
+  return { ...facts, ...outcome, judgeUsage: null, error };
 }
 
 /** An error as a result or a run stores it. The message says nothing about internal errors. */
 export function toFailure(error: unknown): RunFailure {
-  if (error instanceof RunError) return { code: error.code, message: error.message };
+  if (error instanceof RunError) return failureOf(error);
   return { code: 'internal', message: 'Internal error.' };
+}
+
+function failureOf({ code, message, providerMessage }: RunError): RunFailure {
+  return { code, message, ...(providerMessage !== null && { provider_message: providerMessage }) };
 }

@@ -1,6 +1,7 @@
 import type { ItemParts, LinkedFile, ResultValues } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { JsonText } from './json-text.ts';
+import type { RunError } from './run-error.ts';
 
 /** One item of a run, with its position and the repetitions that already have a result. */
 export interface RunItem {
@@ -40,12 +41,16 @@ export interface RunFailure {
   /** A `RunErrorCode`, or that of the run whose outputs are scored again. */
   readonly code: string;
   readonly message: string;
+  /** What the provider says about it, without secrets; absent if it says nothing. */
+  readonly provider_message?: string;
 }
 
 /** The result of one repetition of one item. */
 export interface RunResult extends ResultValues<JsonText> {
   /** What neither the item nor its provider caused, behind the error `internal`; for the log, not stored. */
   readonly cause?: unknown;
+  /** The error of a result that ends the run; not stored as such. */
+  readonly endsRun?: RunError;
 }
 
 /** How a run ended. */

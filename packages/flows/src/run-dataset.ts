@@ -89,6 +89,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
         await turns.take();
         const result = await runItem(itemDeps, item, repetition, scoring, itemSignal);
         await results.write(result);
+        if (result.endsRun !== undefined) throw result.endsRun;
         outage.check(result);
       },
     );

@@ -12,6 +12,7 @@ export { checkResultCount } from './package/package-run.ts';
 export { type RecognisedArchive, recogniseArchive } from './package/recognise-archive.ts';
 export { type LocatedResult, type ResultLineOptions, readResultLines } from './package/run-results.ts';
 export { findRunConfigSecrets, sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
+export { redactNamedSecrets, redactSecretForms } from './secrets/secret-texts.ts';
 export { encodeText } from './write/encode-text.ts';
 export { linesToBytes } from './write/lines-to-bytes.ts';
 export { packageEtag } from './write/package-etag.ts';

@@ -8,16 +8,19 @@ export function classifyResponse(
   {
     completion,
     errorCode,
+    providerMessage,
   }: {
     readonly completion: Omit<Completion, 'attempts'> | null;
     readonly errorCode: string | null;
+    /** What the provider says, without secrets. */
+    readonly providerMessage: string | null;
   },
 ): Attempt {
   const description = describeResponse(statusCode, headers, body.byteLength);
   if (statusCode >= 200 && statusCode < 300) {
     if (completion !== null) return { statusCode, completion };
     const message = `The provider's response is not a completion: ${description}.`;
-    return { statusCode, error: new RunError('provider_bad_response', message) };
+    return { statusCode, error: new RunError('provider_bad_response', message, { providerMessage }) };
   }
   if (statusCode < 400) {
     const message = 'The provider returned a redirect, which the worker does not follow.';
@@ -26,11 +29,11 @@ export function classifyResponse(
   const message = `The provider returned an error: ${description}${errorCode === null ? '' : `, ${errorCode}`}.`;
   const endsRun = (code: RunErrorCode): Attempt => ({
     statusCode,
-    error: new RunError(code, message, { endsRun: true }),
+    error: new RunError(code, message, { endsRun: true, providerMessage }),
   });
   const transient = (code: RunErrorCode): Attempt => ({
     statusCode,
-    error: new RunError(code, message),
+    error: new RunError(code, message, { providerMessage }),
     retry: { headers },
   });
   if (statusCode === 401 || statusCode === 403) return endsRun('provider_unauthorized');
@@ -40,7 +43,7 @@ export function classifyResponse(
   if (statusCode >= 500 || statusCode === 408 || statusCode === 409 || statusCode === 425) {
     return transient('provider_unavailable');
   }
-  return { statusCode, error: new RunError('provider_rejected', message) };
+  return { statusCode, error: new RunError('provider_rejected', message, { providerMessage }) };
 }
 
 /** Media types that a message may name. */

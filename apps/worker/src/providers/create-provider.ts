@@ -26,7 +26,7 @@ export interface RunProviders {
   readonly provider: Provider;
   /** Null without a judge. */
   readonly judge: Provider | null;
-  /** The keys of both, which no result may contain. */
+  /** The keys of the process, which no result may contain. */
   readonly secrets: KnownSecrets;
 }
 
@@ -37,7 +37,7 @@ export function createProviders(config: RunConfig, deps: ProviderDeps): RunProvi
     maxRetries: config.max_retries,
     timeoutMs: config.timeout_ms,
     pacer: createRequestPacer(config.requests_per_minute ?? null),
-    secrets: spellingsOf(keysOf([config.provider, config.judge], deps.providerKeys)),
+    secrets: spellingsOf(Object.values(deps.providerKeys).map(({ key }) => key.reveal())),
   };
   return {
     provider: createProvider(config.provider, shared),
@@ -48,14 +48,6 @@ export function createProviders(config: RunConfig, deps: ProviderDeps): RunProvi
 
 /** What the providers of a run share. */
 type Shared = ProviderDeps & Pick<ModelProviderOptions, 'maxRetries' | 'timeoutMs' | 'pacer' | 'secrets'>;
-
-function keysOf(models: readonly (ProviderConfig | JudgeConfig | undefined)[], keys: ProviderKeys): string[] {
-  return models.flatMap((model) => {
-    if (model === undefined || !('base_url' in model)) return [];
-    const key = providerKey(model.api_key_env ?? null, model.base_url, keys);
-    return typeof key === 'string' ? [key] : [];
-  });
-}
 
 function createProvider(
   provider: ProviderConfig | JudgeConfig,

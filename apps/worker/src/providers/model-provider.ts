@@ -19,6 +19,7 @@ import type { KnownSecrets } from '@svc/jsonl-v23/internal';
 import type { Dispatcher } from 'undici';
 import type { Attempt } from './attempt.ts';
 import { classifyResponse } from './classify-response.ts';
+import { hiddenTexts, shownMessage } from './provider-message.ts';
 import type { RequestPacer } from './request-pacer.ts';
 import { retryDelayMs } from './retry-delay.ts';
 import { sendRequest } from './send-request.ts';
@@ -27,7 +28,7 @@ export interface ModelProviderOptions extends ModelConfig {
   readonly wireFormat: WireFormat;
   /** The key itself, or why there is none to send; null for a server that needs none. */
   readonly apiKey: string | null | RunError;
-  /** The keys of the run, which no completion may repeat. */
+  /** The keys of the process, which no completion may repeat. */
   readonly secrets: KnownSecrets;
   readonly maxRetries: number;
   /** Limit of one attempt, from its start to the last byte of the response. */
@@ -56,12 +57,14 @@ export interface ModelProviderOptions extends ModelConfig {
  * error of one item (`provider_rejected`, `provider_rate_limited`, `provider_unavailable`, `provider_timeout`,
  * `provider_bad_response`) fails that item. An invalid or missing key, an unknown model or host, a forbidden
  * destination, a redirect (never followed: it would forward the key) or an account without credit ends the run. No
- * message and no log line contains the key or text of the response. Keys of the run in a completion are replaced.
+ * message and no log line contains the key; what the provider says about an error stands apart from the message, see
+ * `shownMessage`. Keys in a completion are replaced.
  */
 export function createModelProvider(options: ModelProviderOptions): Provider {
   const { apiKey, checks, logger, metrics, maxRetries, pacer, turns, wireFormat } = options;
   const { wait = (delayMs, signal) => sleep(delayMs, undefined, { signal }), random = Math.random } = options;
   const fixed = modelRequest(options, wireFormat, apiKey instanceof RunError ? null : apiKey);
+  const hidden = hiddenTexts(options);
   const fields = { host: fixed.url.host, model: options.model };
 
   const attemptOnce = async (
@@ -75,8 +78,9 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
     if ('error' in response) return response;
     try {
       const read = { format: wireFormat, maxOutputChars, secrets: options.secrets };
-      const content = await readProviderResponse(response.body, read, checks, signal);
-      return classifyResponse(response, content);
+      const { errorText, ...content } = await readProviderResponse(response.body, read, checks, signal);
+      const providerMessage = errorText === null ? null : shownMessage(errorText, hidden);
+      return classifyResponse(response, { ...content, providerMessage });
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof RunError)) throw error;
@@ -121,8 +125,13 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
 }
 
 function withAttempts(error: RunError, attempts: number): RunError {
-  const { code, message, endsRun, cause } = error;
-  return new RunError(code, message, { endsRun, attempts, ...(cause === undefined ? {} : { cause }) });
+  const { code, message, endsRun, providerMessage, cause } = error;
+  return new RunError(code, message, {
+    endsRun,
+    attempts,
+    providerMessage,
+    ...(cause === undefined ? {} : { cause }),
+  });
 }
 
 /** The result of a request as a label of a metric: `ok`, or the code of the error without `provider_`. */

@@ -1,6 +1,7 @@
 import { type KnownSecrets, redactValue } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { WireFormat } from '../provider.ts';
+import { providerWords } from './provider-words.ts';
 import { anthropicCompletion } from './read-anthropic-response.ts';
 import { type ReadCompletion, readReason } from './read-reason.ts';
 
@@ -8,8 +9,10 @@ import { type ReadCompletion, readReason } from './read-reason.ts';
 export interface ResponseBody {
   /** Null if the body is not a completion in the format of the provider. */
   readonly completion: ReadCompletion | null;
-  /** The code of an error, if it is a documented one; null otherwise. Nothing else of an error may be repeated. */
+  /** The code of an error, if it is a documented one; null otherwise. */
   readonly errorCode: string | null;
+  /** What the provider says about an error, as it was sent; null without it, or with a completion. */
+  readonly errorText: string | null;
 }
 
 /** Error codes that providers of this protocol document. */
@@ -48,12 +51,15 @@ const KNOWN_ERROR_CODES: ReadonlySet<string> = new Set([
  * @param secrets replaced in the completion: some servers repeat the headers of a request
  */
 export function readResponse(bytes: Uint8Array, format: WireFormat, secrets: KnownSecrets): ResponseBody {
-  const body = parseObject(new TextDecoder().decode(bytes));
-  if (body === undefined) return { completion: null, errorCode: null };
+  const parsed = parseBody(new TextDecoder().decode(bytes));
+  const errorText = providerWords(parsed);
+  const body = Array.isArray(parsed) ? parsed[0] : parsed;
+  if (!isJsonObject(body)) return { completion: null, errorCode: null, errorText };
   const completion = format === 'anthropic_messages' ? anthropicCompletion(body) : completionOf(body);
   return {
     completion: completion === null ? null : withoutSecrets(completion, secrets),
     errorCode: errorCodeOf(body),
+    errorText: completion === null ? errorText : null,
   };
 }
 
@@ -65,12 +71,11 @@ function withoutSecrets(completion: ReadCompletion, secrets: KnownSecrets): Read
   };
 }
 
-function parseObject(text: string): JsonObject | undefined {
+function parseBody(text: string): JsonValue {
   try {
-    const value = parseJson(text);
-    return isJsonObject(value) ? value : undefined;
+    return parseJson(text);
   } catch {
-    return undefined;
+    return null;
   }
 }
 

@@ -23,12 +23,13 @@ export interface PackedResponse {
     readonly finishReason: string | null;
   } | null;
   readonly errorCode: string | null;
+  readonly errorText: string | null;
 }
 
 /** Does the task on the current thread. */
 export function packResponse({ body, format, maxOutputChars, secrets }: ResponseTask): PackedResponse {
-  const { completion, errorCode } = readResponse(body, format, secrets);
-  if (completion === null) return { completion, errorCode };
+  const { completion, errorCode, errorText } = readResponse(body, format, secrets);
+  if (completion === null) return { completion, errorCode, errorText };
   const { output, usage, finishReason } = completion;
   const needed =
     typeof output === 'string' && maxOutputChars !== null ? output.slice(-maxOutputChars) : output;
@@ -39,5 +40,6 @@ export function packResponse({ body, format, maxOutputChars, secrets }: Response
       finishReason,
     },
     errorCode,
+    errorText,
   };
 }

@@ -24,7 +24,8 @@ export function createOutageDetector(maxFailures: number): OutageDetector {
       else if (error?.code.startsWith('provider_') === true) failures += 1;
       if (error === null || failures < maxFailures) return;
       const message = `${maxFailures} items in a row got no answer. The last error: ${error.message}`;
-      throw new RunError(error.code as RunErrorCode, message, { endsRun: true });
+      const { provider_message: providerMessage = null } = error;
+      throw new RunError(error.code as RunErrorCode, message, { endsRun: true, providerMessage });
     },
   };
 }

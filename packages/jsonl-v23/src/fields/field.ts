@@ -30,7 +30,8 @@ interface KindValues<Text> {
   readonly json: JsonValue | Text;
   readonly object: JsonObject | Text;
   readonly names: readonly string[];
-  readonly failure: { readonly code: string; readonly message: string };
+  /** `provider_message` is what the provider says about it. */
+  readonly failure: { readonly code: string; readonly message: string; readonly provider_message?: string };
 }
 
 /** What a field holds. Each layer states what it does with a kind once, for all fields. */

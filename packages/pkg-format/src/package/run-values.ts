@@ -7,7 +7,12 @@ export const MAX_REPETITIONS = 100;
 export interface RunError {
   readonly code: string;
   readonly message: string;
+  /** What the provider says about it. */
+  readonly provider_message?: string;
 }
+
+/** Code points of a provider's message. */
+const MAX_PROVIDER_MESSAGE = 500;
 
 /** Characters that are certain to be stored and read again. */
 const MAX_ERROR_LENGTH = 10_000;
@@ -18,8 +23,14 @@ export function readRunError(value: JsonValue | undefined): RunError | null | un
   if (!isJsonObject(value)) return undefined;
   const code = getMember(value, 'code');
   const message = getMember(value, 'message');
+  const words = getMember(value, 'provider_message');
   if (typeof code !== 'string' || typeof message !== 'string') return undefined;
-  return code.length + message.length > MAX_ERROR_LENGTH ? undefined : { code, message };
+  if (code.length + message.length > MAX_ERROR_LENGTH) return undefined;
+  if (typeof words !== 'string') return { code, message };
+  // Earlier versions do not know it: what is too long is left out, as they do.
+  return words.length > 2 * MAX_PROVIDER_MESSAGE
+    ? { code, message }
+    : { code, message, provider_message: words };
 }
 
 /** Compares lists of equal length number by number. */

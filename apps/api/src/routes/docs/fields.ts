@@ -20,7 +20,18 @@ const SCHEMAS: Readonly<Record<FieldKind, Schema>> = {
   json: {},
   object: { type: 'object' },
   names: { type: 'array', items: { type: 'string' } },
-  failure: { type: 'object', properties: { code: { type: 'string' }, message: { type: 'string' } } },
+  failure: {
+    type: 'object',
+    properties: {
+      code: { type: 'string' },
+      message: { type: 'string' },
+      provider_message: {
+        type: 'string',
+        maxLength: 500,
+        description: 'what the provider says about it, without secrets; absent if it says nothing',
+      },
+    },
+  },
 };
 
 /** The schema of a field. */
