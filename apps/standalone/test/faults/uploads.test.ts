@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
-import { INSPECT, liveMemoryOf } from './live-memory.ts';
+import { INSPECT, liveMemoryOf } from './inspect.ts';
 import { report, tally } from './report.ts';
 import { holdingsOf, metricOf, runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';

@@ -1,0 +1,70 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { INSPECT, inspect } from './faults/inspect.ts';
+import { runService } from './faults/run-service.ts';
+
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Files beyond those of `GET /healthz`: a step that needs more of them should take the place of another one. */
+const MAX_FILES = 115;
+
+it('an upload of seven items runs few files, and those that ARCHITECTURE.md lists', async () => {
+  await using cleanUp = new AsyncDisposableStack();
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-files-'));
+  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const service = cleanUp.use(await runService({ app: 'standalone', dataDir, nodeArguments: INSPECT }));
+  const archive = await readFile(join(root, 'examples/capitals.pkg.zip'));
+  const upload = async (): Promise<void> => {
+    const body = new FormData();
+    body.append('file', new Blob([archive]), 'capitals.pkg.zip');
+    const response = await fetch(`${service.url}/datasets/upload`, { method: 'POST', body });
+    expect(await response.json()).toMatchObject({ item_count: 7 });
+  };
+  // The first upload loads and prepares what later ones use.
+  await upload();
+  using inspector = await inspect(service);
+  await inspector.call('Profiler.enable');
+  await inspector.call('Profiler.startPreciseCoverage', { callCount: true });
+  const filesOf = async (work: () => Promise<unknown>): Promise<string[]> => {
+    await inspector.call('Profiler.takePreciseCoverage');
+    await work();
+    const { result } = await inspector.call('Profiler.takePreciseCoverage');
+    return (result as Script[]).filter(hasRun).flatMap(({ url }) => sourceOf(url));
+  };
+  const probe = new Set(await filesOf(async () => (await fetch(`${service.url}/healthz`)).text()));
+  const files = await filesOf(upload);
+
+  expect(files).toEqual(expect.arrayContaining(await listedFiles()));
+  const beyond = files.filter((file) => !probe.has(file));
+  expect(beyond.length, beyond.join('\n')).toBeLessThanOrEqual(MAX_FILES);
+});
+
+interface Script {
+  readonly url: string;
+  readonly functions: ReadonlyArray<{ readonly ranges: ReadonlyArray<{ readonly count: number }> }>;
+}
+
+function hasRun({ functions }: Script): boolean {
+  return functions.some(({ ranges }) => (ranges[0]?.count ?? 0) > 0);
+}
+
+/** `store/import/draft.ts` of `prisma/dist/import/draft.js`; none for other code. */
+function sourceOf(url: string): string[] {
+  const found = /(?:(?:packages|apps)\/([^/]+)|\/(prisma))\/dist\/(.+)\.js$/.exec(url);
+  return url.includes('/.pnpm/') || found === null ? [] : [`${found[1] ?? 'store'}/${found[3]}.ts`];
+}
+
+/** The files of the table under "A package of a few items". */
+async function listedFiles(): Promise<string[]> {
+  const page = await readFile(join(root, 'ARCHITECTURE.md'), 'utf8');
+  const [, section = ''] = page.split('A package of a few items passes');
+  const [table = ''] = section.slice(section.indexOf('\n|')).split('\n\n');
+  const files = [...table.matchAll(/^\| ([a-z\d-]+) \| (`.+) \|$/gm)].flatMap(([, name, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, file]) => `${name}/${file}`),
+  );
+  expect(files.length).toBeGreaterThan(20);
+  return files;
+}
