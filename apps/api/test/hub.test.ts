@@ -225,6 +225,38 @@ describe('POST /datasets/hub/import', () => {
     expect(wrong.body).toMatchObject({ code: 'column_not_found' });
   });
 
+  it('reuses, versions or refuses the dataset of a handle or a name', async () => {
+    const importOf = (split: string, query: string, more: object = {}): ReturnType<typeof importHub> =>
+      importHub({ name: 'Again', config: { path: 'org/lines', split }, mapping, ...more }, query);
+    const first = await importOf('train[:1]', '', { handle: 'again', message: 'one row' });
+    expect(first).toMatchObject({ status: 201, body: { handle: 'again', version: 1 } });
+    const { id } = first.body;
+    const reuse = '?if_exists=reuse';
+    expect(await importOf('train[:1]', reuse, { handle: 'AGAIN' })).toMatchObject({
+      status: 200,
+      body: { id },
+    });
+    expect(await importOf('train[:1]', reuse)).toMatchObject({ status: 200, body: { id } });
+    for (const [query, handle, code] of [
+      [reuse, 'again', 'handle_taken'],
+      ['', 'again', 'handle_taken'],
+      ['?if_exists=error', 'again', 'dataset_exists'],
+    ] as const) {
+      expect(await importOf('train[:2]', query, { handle })).toMatchObject({ status: 409, body: { code } });
+    }
+    expect(await importOf('train[:1]', '?if_exists=error')).toMatchObject({
+      status: 409,
+      body: { code: 'dataset_exists' },
+    });
+    const version = '?if_exists=version';
+    expect(await importOf('train[:2]', version)).toMatchObject({ status: 400 });
+    const next = await importOf('train[:2]', version, { handle: 'again' });
+    expect(next).toMatchObject({ status: 201, body: { id, version: 2, change: { added: 1 } } });
+    expect(await importOf('train[:2]', version, { handle: 'again' })).toMatchObject({ status: 200 });
+    const history = await (await fetch(`${api.url}/datasets/again/versions`)).json();
+    expect(history).toMatchObject({ data: [{ source: 'hub' }, { source: 'hub', message: 'one row' }] });
+  });
+
   it('makes an empty dataset of a file that has only a header', async () => {
     const { status, body } = await importHub({
       name: 'header',

@@ -170,6 +170,46 @@ describe('reading a version', () => {
     expect((await call(`/datasets/${id}/items.jsonl?assets=link&version=1`)).body).toContain(old);
   });
 
+  it('keeps assets as long as a version links them', async () => {
+    const withFiles = (...texts: readonly string[]): string[] =>
+      texts.map((text) =>
+        JSON.stringify({
+          assets: {
+            a: { data: Buffer.from(text).toString('base64'), encoding: 'base64', mime_type: 'text/plain' },
+          },
+        }),
+      );
+    const id = await dataset(withFiles('kept', 'left'), withFiles('kept'), withFiles('left', 'kept'));
+    const hashes = (): Promise<unknown[]> =>
+      queryDatabase(
+        api.databaseUrl,
+        `SELECT convert_from(a.bytes, 'UTF8') AS text FROM assets a WHERE a.bytes IN ('kept', 'left') ORDER BY 1`,
+      );
+    const collect = async (): Promise<void> => {
+      await api.store.datasets.collect();
+      await api.store.assets.collect();
+    };
+    const readFiles = async (version: number): Promise<unknown[]> => {
+      const { body } = await call(`/datasets/${id}/items?assets=link&version=${version}`);
+      const urls: string[] = body.data.map((entry: Body) => entry.item.assets.a.url);
+      return await Promise.all(urls.map(async (url) => (await call(url)).body));
+    };
+    await post(id, 'mode=replace', lines(...withFiles('kept')));
+    await collect();
+    expect(await readFiles(1)).toEqual(['kept', 'left']);
+    await call(`/datasets/${id}/versions/1`, { method: 'DELETE' });
+    await collect();
+    expect(await readFiles(2)).toEqual(['kept']);
+    expect(await readFiles(3)).toEqual(['left', 'kept']);
+    await call(`/datasets/${id}/versions/3`, { method: 'DELETE' });
+    await collect();
+    expect(await readFiles(4)).toEqual(['kept']);
+    expect(await hashes()).toEqual([{ text: 'kept' }]);
+    await call(`/datasets/${id}`, { method: 'DELETE' });
+    await collect();
+    expect(await hashes()).toEqual([]);
+  });
+
   it('runs and exports the version that is named', async () => {
     const id = await dataset([item(1)], [item(1), item(2)]);
     const config = ECHO;

@@ -90,7 +90,7 @@ export async function verifyDataset(url: string, dataset: Body): Promise<string[
   let items = 0;
   for (const section of dataset.sections) {
     const { status, text } = await ask(
-      `${url}/datasets/${dataset.id}/items.jsonl?section=${encodeURIComponent(section.name)}`,
+      `${url}/datasets/${dataset.id}/items.jsonl?section=${encodeURIComponent(section.name)}&version=${dataset.version}`,
     );
     if (status !== 200) problems.push(`section ${section.name} cannot be read: ${status}`);
     const lines = text.split('\n').filter((line) => line !== '');
