@@ -1,6 +1,6 @@
 /**
  * Makes `slice` of a `Buffer` an error where the code of this repository calls it: it is a view, and that of other bytes a
- * copy. Bytes are often either, and whoever frees or reuses the memory of a copy must not harm its source. Write
+ * copy. Bytes are often either, and code that frees or reuses the memory of a copy must not harm its source. Write
  * `subarray` for a view, `new Uint8Array(bytes)` for a copy.
  */
 const OWN_CODE = /\/(?:packages|apps)\/[^/]+\/(?:src|dist)\/|\/prisma\/(?:src|dist)\//;

@@ -399,7 +399,7 @@ describe('an upload', () => {
     const tables = Object.fromEntries(
       Array.from({ length: 1500 }, (_, index) => [`t${index}.csv`, 'a\n1\n']),
     );
-    // The first entry cannot be unpacked: whoever unpacks before counting finds that.
+    // The first entry cannot be unpacked: code that unpacks before counting finds that.
     const archive = Buffer.from(await makePackage({ ...tables }, 'STORE'));
     archive[archive.indexOf('a\n1\n')] = 0x62;
     const refused = await preview({ 'many.zip': archive }, { mapping: { prompt_column: 'a' } });

@@ -43,7 +43,7 @@ const STRICT = {
   types: [],
 };
 
-/** Compiles a program beside a generated client, and gives what its `flow` returns. */
+/** Compiles a program with a generated client, and returns what its `flow` returns. */
 async function flowOf(name: string, program: string): Promise<unknown> {
   await writeFile(join(folder, `${name}.ts`), program);
   const project = join(folder, `tsconfig.${name}.json`);

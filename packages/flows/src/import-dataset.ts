@@ -14,7 +14,7 @@ export interface ImportSource {
   /** Whether it names its sections; else it has one, whose name is only a default. */
   readonly namesSections: boolean;
   /**
-   * Writes all items, in one pass. Lines and rows that are no items become faults of the report, and the pass goes on.
+   * Writes all items, in one pass. Invalid lines and rows go to the report, and the pass continues.
    *
    * @param report of the draft
    * @returns what the dataset is made of besides; null after a fault that ended the pass
@@ -30,7 +30,7 @@ export interface ImportSource {
  *
  * @param report of the draft
  * @returns what the caller commits the draft with
- * @throws ImportError for the one fault of the source, or {@link ImportErrors} for several; what the source and the draft
+ * @throws ImportError for one invalid line or row, or {@link ImportErrors} for several; what the source and the draft
  *   throw
  */
 export async function importDataset(

@@ -56,7 +56,7 @@ const names = (line: number): string =>
 
 it.each<[what: string, name: string, column: string, make: () => Promise<string | Uint8Array> | string]>([
   [
-    '100,000 lists beside the rows',
+    '100,000 lists next to the rows',
     't.json',
     'a',
     () => `{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":[]`).join()},"rows":[{"a":1}]}`,

@@ -61,5 +61,5 @@ export interface AssetStore {
   remove(objectKeys: readonly string[]): Promise<void>;
 }
 
-/** Bytes that are read at once, and that memory holds for each reader: hundreds of items of a run may be sent at a time. */
+/** Bytes of one read, which memory holds for each reader: hundreds of items of a run may be sent at a time. */
 export const ASSET_PIECE_BYTES: number = 384 * 1024;

@@ -6,10 +6,10 @@ import type { AssetStore } from './asset-store.ts';
 import type { EmbeddedContent } from './link/link-item.ts';
 import { COPY_STAGED, type StagedAsset, stagedRows } from './staged-rows.ts';
 
-/** Contents are staged when the buffers in memory have so many bytes, or so many contents wait. */
+/** Contents are staged when either limit is reached: bytes in memory, or waiting contents. */
 const FULL_BYTES = 4 * 1024 * 1024;
 const FULL_COUNT = 2_000;
-/** Contents that are recognised when they come again; what comes again after so many others is staged twice. */
+/** Recent contents that are recognised when they recur; one that recurs later is staged twice. */
 const MAX_SEEN = 50_000;
 /** Contents that are put at the same time. */
 const CONCURRENT_PUTS = 8;

@@ -13,7 +13,7 @@ export interface DatasetAsset {
   /** 64 lower-case hex digits. */
   readonly sha256: string;
   readonly byteLength: number;
-  /** Of the dataset's first reference; null when it has none. */
+  /** Path of the dataset's first reference; null if it has none. */
   readonly mimeType: string | null;
 }
 
@@ -45,7 +45,7 @@ export interface Assets {
   findMissing(sha256s: readonly string[], signal?: AbortSignal): Promise<ReadonlySet<string>>;
   /**
    * Removes the assets to which no dataset refers any more, and the objects of the asset store that no asset needs. Any
-   * number of processes may do so at once, whatever is imported and deleted at the same time.
+   * number of processes may do so concurrently, whatever is imported and deleted at the same time.
    *
    * @param signal ends it early: what is left is removed the next time
    * @returns how many assets it removed

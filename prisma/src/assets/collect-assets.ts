@@ -6,7 +6,7 @@ import { releaseObjects } from './loose-objects.ts';
 const ASSETS_PER_TURN = 500;
 
 /**
- * Removes the assets that deleted datasets referred to and no dataset refers to. Any number of processes may do so at once,
+ * Removes the assets that deleted datasets referred to and no dataset refers to. Any number of processes may do so concurrently,
  * while imports refer to the same assets: an asset is removed only under a lock that waits for no import, and after a look
  * at the references that were committed before it. One that an import has locked stays noted for the next time.
  *
@@ -27,7 +27,7 @@ export async function collectAssets(pool: pg.Pool, signal?: AbortSignal): Promis
 
 interface Turn {
   readonly removed: number;
-  /** Of the released assets that it looked at; null when there were none. */
+  /** Last of the released assets that it examined; null if there were none. */
   readonly last: string | null;
 }
 

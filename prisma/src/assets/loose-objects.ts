@@ -31,7 +31,7 @@ export async function releaseObjects(client: pg.ClientBase, objectKeys: readonly
 
 /**
  * Removes the objects to which no asset refers, of transactions that have ended, and forgets the others. Several
- * processes may do it at once.
+ * processes may do it concurrently.
  *
  * @param signal ends it early, between two transactions
  * @returns how many objects it removed

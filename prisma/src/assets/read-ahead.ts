@@ -9,11 +9,11 @@ interface WantedAsset {
 
 /** Assets up to this size are read together. */
 const SMALL_BYTES = 64 * 1024;
-/** So many bytes of them, or so many, one at least. */
+/** Limits of what is read ahead, in bytes and in assets; at least one is read. */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_COUNT = 256;
 
-/** Reads an asset, and perhaps some of those that follow: those are then given at once. */
+/** Reads an asset, and perhaps some of those that follow: those are then returned from memory. */
 export type AssetReader = (
   asset: WantedAsset,
   following: Iterable<WantedAsset>,

@@ -5,7 +5,7 @@ import type { AssetStore } from './asset-store.ts';
 import { addLooseObject } from './loose-objects.ts';
 import type { S3Objects } from './s3/s3-objects.ts';
 
-/** Requests that are sent at once. */
+/** Maximum number of concurrent requests. */
 const CONCURRENT_REQUESTS = 8;
 
 /**
@@ -97,7 +97,7 @@ async function readWhole(
   }
 }
 
-/** Sends a request for each value, some at once; the first error ends it. */
+/** Sends a request for each value, some concurrently; the first error ends it. */
 async function eachOf<T>(values: readonly T[], send: (value: T) => Promise<void>): Promise<void> {
   const rest = values.values();
   const sendSome = async (): Promise<void> => {

@@ -55,7 +55,7 @@ export function putField(
 /** The value of a field: an `int4`, an `int8`, text, or bytes. */
 export type FieldValue = number | bigint | string | Uint8Array | null;
 
-/** The parts of a row. Bytes are not copied: they are a part of their own, between the rest. */
+/** The parts of a row. Bytes are not copied: they are a separate part between the others. */
 export function* rowParts(values: readonly FieldValue[]): Generator<Uint8Array> {
   let head = Buffer.allocUnsafe(2);
   head.writeInt16BE(values.length);

@@ -5,7 +5,7 @@ export function boundedName(column: string): string {
   return boundedText(column, 65_535, `left(${column}, 1000) || '…'`);
 }
 
-/** A text that is left out, or replaced, where it has more than so many bytes. */
+/** A text that is omitted, or replaced, if it is longer than `maxBytes`. */
 export function boundedText(column: string, maxBytes: number, otherwise = 'NULL'): string {
   return `CASE WHEN octet_length(${column}) > ${maxBytes} THEN ${otherwise} ELSE ${column} END`;
 }

@@ -96,7 +96,7 @@ export interface DatasetStore {
    */
   listItems(id: string, request: ItemsRequest): Promise<ItemsPage>;
   /**
-   * All items, or those of the sections of one name, in batches of what the server sends at once. Reads as
+   * All items, or those of the sections of one name, in the batches that the server sends. Reads as
    * fast as the consumer pulls; when it stops, or `signal` is aborted, the server's cursor ends too.
    */
   streamItems(

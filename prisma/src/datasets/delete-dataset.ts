@@ -13,7 +13,7 @@ export async function deleteDataset(pool: pg.Pool, id: string): Promise<void> {
     if (rowCount === 0) throw datasetNotFound(id);
     // Nothing shows its items without its versions. They are removed later: however many they are, it takes as long.
     await releaseParts(client, id);
-    // Workers of its runs stop at once instead of at their next check.
+    // Workers of its runs stop immediately instead of at their next check.
     await client.query(
       `SELECT pg_notify('svc_cancel', id::text) FROM runs WHERE dataset_id = $1 AND finished_at IS NULL`,
       [id],

@@ -32,7 +32,7 @@ export interface OpenDataset extends AsyncDisposable {
   /** All of them, in order. */
   readonly sections: readonly StoredSection[];
   /**
-   * Items in section and item order, in batches of what the server sends at once. May be read again, but not while
+   * Items in section and item order, in the batches that the server sends. May be read again, but not while
    * it is being read; a reader that stops early ends it for good.
    *
    * @param sections which ones; all without it

@@ -19,7 +19,7 @@ export interface DraftProgress {
 export interface ReadSource {
   /** So far. */
   readonly readBytes: number;
-  /** Of the files that the rows are in, as they are stored; of archives, which count their own expansion, absent. */
+  /** Size of the stored files that the rows come from; absent for archives, which count their own expansion. */
   readonly fileBytes?: number;
 }
 
@@ -33,7 +33,7 @@ export interface DraftHashes {
 export class DraftTotals {
   readonly #meter: ImportMeter;
   readonly #sections: SectionTotals[] = [];
-  /** Of the sections so far, once they were asked for. */
+  /** Hashes of the sections so far, once they were requested. */
   #hashes: DraftHashes | undefined;
   #read: ReadSource | undefined;
   #items = 0;

@@ -45,7 +45,7 @@ export interface DraftOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called after every batch. */
   readonly onProgress?: ((progress: DraftProgress) => void) | undefined;
-  /** Gets the lines and rows that are no items. After the first fault, the draft rolls back and goes on checking. */
+  /** Receives the invalid lines and rows. After the first one, the draft rolls back and continues checking. */
   readonly report?: ImportReport | undefined;
   /** Does everything that an import does, and stores nothing. */
   readonly dryRun?: boolean | undefined;
@@ -57,7 +57,7 @@ export interface SectionOptions {
   readonly itemsTotal?: number | null | undefined;
   /** The file that its rows come from, for their errors. */
   readonly file?: string | undefined;
-  /** What its rows are read from. They may make only so many bytes of items as its files allow. */
+  /** Where its rows come from: the size of its files limits the bytes of items. */
   readonly read?: ReadSource | undefined;
 }
 
@@ -202,7 +202,7 @@ export class DatasetDraft implements AsyncDisposable {
    * committed. A dry run reads and checks the same.
    *
    * @throws StoreError `invalid_request` for a text that cannot be stored; `superseded`, `job_finished` for a job or a
-   *   request of which somebody else took care; what `results` throws
+   *   request that another process has handled; what `results` throws
    */
   async commit({ dataset: meta, run, job, response }: DraftCommit): Promise<DatasetSummary> {
     if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');

@@ -4,7 +4,7 @@ import { searchableText } from '../database/values.ts';
 /** A dataset that an import would repeat. */
 export interface RepeatedDataset {
   readonly id: string;
-  /** Of its newest version, 64 hex digits. */
+  /** Hash of its newest version, 64 hex digits. */
   readonly versionHash: string;
 }
 

@@ -1,7 +1,7 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { MAX_ROW_FAILURES, type RowFailures, toError } from './encode/row-failures.ts';
 
-/** Rows that are no items: the first 100, and how many. */
+/** Invalid rows: the first 100, and how many. */
 export class FaultList {
   readonly first: JsonlError[] = [];
   total = 0;

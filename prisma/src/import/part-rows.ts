@@ -131,7 +131,7 @@ export class PartRows implements AsyncDisposable {
   }
 }
 
-/** What a promise resolves to. @throws the signal's reason, at once */
+/** What a promise resolves to. @throws the signal's reason, immediately */
 async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return await promise;
   const aborted = Promise.withResolvers<never>();

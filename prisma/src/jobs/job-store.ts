@@ -100,7 +100,7 @@ export interface JobStore {
     end: { readonly status: 'failed'; readonly error: string } | { readonly status: 'cancelled' },
   ): Promise<Job>;
   /**
-   * Requests the end of a job. One that no worker has claimed ends at once; a running one becomes `cancelling`, and its
+   * Requests the end of a job. One that no worker has claimed ends immediately; a running one becomes `cancelling`, and its
    * worker is notified. A second request, or one after the end, changes nothing.
    *
    * @throws StoreError `job_not_found`

@@ -21,7 +21,7 @@ export interface MigrationOutcome {
 
 /**
  * Brings the database to the schema of this version by Prisma's migrations, recorded in `_prisma_migrations` just as
- * `prisma migrate deploy` does. Many processes may call it at once; it is quick when there is nothing to do.
+ * `prisma migrate deploy` does. Many processes may call it concurrently; it is quick when there is nothing to do.
  *
  * @param url postgresql:// URL of a UTF-8 database on PostgreSQL 15 or newer
  * @throws StoreError `unavailable`, `database_unsupported`, `migration_failed`

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { TaskTable } from './task-queue.ts';
 
 /**
- * Requests the end of a run or job. One that no worker has claimed ends as cancelled at once; a running one becomes
+ * Requests the end of a run or job. One that no worker has claimed ends as cancelled immediately; a running one becomes
  * `cancelling`, and its worker is notified.
  *
  * @param columns to return

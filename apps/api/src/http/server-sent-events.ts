@@ -25,7 +25,7 @@ interface Topic {
 /** How often the states are read. */
 const POLL_MS = 500;
 
-/** States in memory at once: a run with its configuration may be large. */
+/** States that memory holds at a time: a run with its configuration may be large. */
 const MAX_READ = 50;
 
 /** After this time without an event, send a comment so that proxies keep the connection open. */

@@ -89,7 +89,7 @@ export async function uploadAttacks(): Promise<TableAttack[]> {
     },
     { name: '300,000 names in JSON Lines', path: PREVIEW, body: form('t.jsonl', `${names.join('\n')}\n`) },
     {
-      name: '100,000 lists beside the rows',
+      name: '100,000 lists next to the rows',
       path: PREVIEW,
       body: form('t.json', `{"x":${'['.repeat(100)}${']'.repeat(100)},${lists},"rows":[{"a":1}]}`),
     },

@@ -16,7 +16,7 @@ export interface RunningQueue {
   /** Whether the last query of the queue succeeded. */
   isWorking(): boolean;
   /**
-   * Takes no more tasks. Resumable tasks are released at once; the others may end until `signal` aborts and are then
+   * Takes no more tasks. Resumable tasks are released immediately; the others may end until `signal` aborts and are then
    * released too.
    */
   stop(signal: AbortSignal): Promise<void>;

@@ -2,7 +2,7 @@ import type { TaskClaim, TaskKind } from '@svc/store';
 
 /** A task that this worker holds. */
 export interface Task {
-  /** Of the run or job. */
+  /** Id of the run or job. */
   readonly id: string;
   readonly kind: TaskKind;
   /** From 1; attempts that ended with a shutdown or without a database do not count. */

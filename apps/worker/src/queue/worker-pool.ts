@@ -7,7 +7,7 @@ import { LeaseLostError, ReleaseError, type TaskHandler } from './task.ts';
 export interface PoolOptions {
   readonly table: TaskTable;
   readonly handlers: Readonly<Partial<Record<TaskKind, TaskHandler>>>;
-  /** Tasks at once. */
+  /** Maximum number of concurrent tasks. */
   readonly concurrency: number;
   /** Whether an interrupted task goes on where it stopped, so that releasing it costs nothing. */
   readonly resumable: boolean;
@@ -24,7 +24,7 @@ const POLL_MS = 2_000;
 /** After an outage of the database every worker has this long for a heartbeat before others claim its tasks. */
 const GRACE_MS = (LEASE_MS * 3) / 4;
 
-/** Works on the tasks of one table, a number of them at once. */
+/** Works on the tasks of one table, several concurrently. */
 export class WorkerPool {
   readonly resumable: boolean;
   readonly #options: PoolOptions;

@@ -201,7 +201,7 @@ export const SELECT_SCHEMA = {
     },
     sample: {
       type: 'object',
-      description: 'so many of them, chosen by the seed: always the same ones',
+      description: 'sample size; the seed makes the sample reproducible',
       properties: {
         n: { type: 'integer', minimum: 1, maximum: 2_147_483_647 },
         seed: { type: ['integer', 'string'], maxLength: 256, default: 0 },

@@ -6,7 +6,7 @@ import { runTask, type TaskFailure, type ThreadOutcome, type ThreadTask, taskLim
 export interface CheckRunner extends AsyncDisposable {
   /**
    * @throws RunError `checker_invalid`; `checker_limit` (`item_too_large` for a question, `provider_bad_response` for a
-   * response) if the task takes too much time or memory; the signal's reason, at once, when it is aborted; Error if the
+   * response) if the task takes too much time or memory; the signal's reason, immediately, when it is aborted; Error if the
    * thread dies for another reason or the runner is disposed
    */
   run<T extends ThreadTask>(task: T, signal: AbortSignal): Promise<ThreadOutcome<T>>;

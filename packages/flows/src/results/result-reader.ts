@@ -15,7 +15,7 @@ export interface ResultReader extends AsyncDisposable {
    * Reads lines, and takes their bytes over: another thread may own them when this returns.
    *
    * @throws JsonlError and PackageError as `readResultLines`; PackageError `package_limit` if reading takes too much time
-   * or memory; the signal's reason, at once, when it is aborted
+   * or memory; the signal's reason, immediately, when it is aborted
    */
   read(lines: ResultLines, signal: AbortSignal): Promise<PackedResults>;
 }

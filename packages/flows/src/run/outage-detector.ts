@@ -14,7 +14,7 @@ export interface OutageDetector {
  * Makes a detector. Results whose provider gave no answer count; an answer begins the count again. An item that was not
  * sent, such as one without a prompt, does neither.
  *
- * @param maxFailures so many in a row are too many
+ * @param maxFailures consecutive failures that end the run
  */
 export function createOutageDetector(maxFailures: number): OutageDetector {
   let failures = 0;

@@ -1,6 +1,6 @@
 /** Spreads work over turns of the event loop, so that the process responds to requests in between. */
 export interface Turns {
-  /** Resolves when the caller may work for about a millisecond: at once, or after others that came before. */
+  /** Resolves when the caller may work for about a millisecond: immediately, or after others that came before. */
   take(): Promise<void>;
 }
 
@@ -8,7 +8,7 @@ export interface Turns {
 const PIECES_AT_ONCE = 4;
 
 /**
- * Makes the turns of a process. Work that arrives alone goes on at once. Of what arrives together, such as the responses to
+ * Makes the turns of a process. Work that arrives alone continues immediately. Of what arrives together, such as the responses to
  * a hundred requests, a few pieces go on in each turn of the event loop.
  */
 export function createTurns(): Turns {

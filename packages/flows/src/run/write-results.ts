@@ -12,7 +12,7 @@ export interface ResultWriter {
 }
 
 /**
- * Makes a writer with one call of `save` at a time: the first result is saved at once, and the results that arrive
+ * Makes a writer with one call of `save` at a time: the first result is saved immediately, and the results that arrive
  * during a call are saved together by the next one. So a slow run stores each result immediately, and a fast one stores
  * many per transaction, without a timer.
  *

@@ -19,7 +19,7 @@ export type TableFile = TableFileOf<UploadedFile>;
 /** The tables or items of an upload. */
 export interface UploadedTables {
   readonly files: readonly TableFile[];
-  /** Of the upload as it was sent: with those of an archive, before it was unpacked. */
+  /** Facts of the upload as it was sent: an archive before it was unpacked. */
   readonly sentBytes: number;
 }
 

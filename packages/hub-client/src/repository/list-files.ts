@@ -20,7 +20,7 @@ export interface ListedFile {
 const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 /** An entry has a path, which file systems limit to 4 KiB, and some hashes and dates. */
 const MAX_ENTRY_LENGTH = 64 * 1024;
-/** A page with fewer counts as so many, or a listing of empty pages would have no end. */
+/** A page with fewer files counts as this many, so that a listing of empty pages ends. */
 const MIN_ENTRIES_OF_PAGE = 20;
 /** The hub itself allows 100,000 files. */
 const MAX_LISTED_ENTRIES = 200_000;

@@ -9,7 +9,7 @@ import { NumberWriter } from './number-writer.ts';
 const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, BACKSLASH, SLASH, LOWER_U } = ASCII;
 const { MINUS, POINT, ZERO, NINE, LOWER_A, LOWER_E, LOWER_F } = ASCII;
 const { PLAIN, END, ESCAPE, MULTIBYTE } = BYTE_CLASS;
-/** Of lines that are UTF-8 as a whole: their characters of several bytes are plain. */
+/** For lines that are valid UTF-8: multi-byte characters are plain. */
 const classes: Uint8Array = BYTE_CLASSES.map((kind) => (kind === MULTIBYTE ? PLAIN : kind));
 
 /** Instead of the kind of a value: the reference path must read it. */
@@ -22,7 +22,7 @@ const SPARE_BYTES = 16;
 /** A buffer that grew beyond this, for a long line, is not kept. */
 const MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
-/** Integers up to 1e21 have no exponent in ECMAScript, and neither have fractions whose first other digit is among so many. */
+/** Integers up to 1e21 have no exponent in ECMAScript, nor do fractions from 1e-6. */
 const MAX_PLAIN_DIGITS = 21;
 const MAX_FIRST_DIGIT = 6;
 /** Longer literals may be too long. */

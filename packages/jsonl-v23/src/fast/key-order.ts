@@ -45,7 +45,7 @@ export class KeyOrder {
     this.#isValid = false;
   }
 
-  /** Whether this is the order of so many members that have the keys of the last object. */
+  /** Whether this is the order of `count` members with the keys of the last object. */
   holdsFor(count: number): boolean {
     return this.#isValid && this.count === count;
   }

@@ -21,7 +21,7 @@ export type RunGroup = 'counts' | 'scores' | 'usage';
  * add it here and to `runs`, and set it.
  */
 export const RUN_FIELDS = {
-  /** Of an imported run, a new one. */
+  /** An imported run gets a new one. */
   id: { wire: 'id', kind: 'uuid', isRequired: true, isPackaged: true },
   datasetId: { wire: 'dataset_id', kind: 'uuid', isRequired: true },
   datasetVersion: {

@@ -28,7 +28,7 @@ export function sha256Hex(bytes: Uint8Array): string {
 
 const DIGEST_BYTES = 32;
 
-/** So many bytes are hashed at once: to make a state takes longer than to hash them. */
+/** Up to this size, bytes are hashed in one call: creating a state takes longer than hashing them. */
 const SHORT_BYTES = 1024;
 
 /** Starts a SHA-256 that is fed in parts. */

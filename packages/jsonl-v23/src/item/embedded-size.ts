@@ -12,7 +12,7 @@ export const MAX_ITEM_FILES = 10_000;
 export interface ItemSizeOptions {
   /** Longest canonical text of the item with its files embedded, in bytes; default 64 MiB. */
   readonly maxItemBytes?: number | undefined;
-  /** Of the item, for errors. */
+  /** Location of the item, for errors. */
   readonly location?: SourceLocation | undefined;
 }
 

@@ -17,7 +17,7 @@ export const DEFAULT_IMPORT_LIMITS: ImportLimits = {
   maxRows: 50_000_000,
 };
 
-/** Nulls and repeated values take next to nothing in a file, so small files of them have this much. */
+/** Nulls and repeated values take almost no space in a file, so small files of them have this much. */
 export const FREE_EXPANSION_BYTES: number = 64 * 1024 * 1024;
 
 /** A row that does not become an item takes longer than a short item: its error is made. */

@@ -14,7 +14,7 @@ export interface LinkedFile {
   /** The canonical text of the entry with its content embedded: this, the content in base64, and `after`. */
   readonly before: string;
   readonly after: string;
-  /** Of the content, 64 lower-case hex digits. */
+  /** SHA-256 of the content, 64 lower-case hex digits. */
   readonly sha256: string;
   /** Bytes of the content. */
   readonly byteLength: number;

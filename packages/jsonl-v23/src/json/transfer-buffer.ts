@@ -1,5 +1,5 @@
 /**
- * Moves the bytes of a buffer to one of another size. The old buffer is detached, which frees its memory at once: the next
+ * Moves the bytes of a buffer to one of another size. The old buffer is detached, which frees its memory immediately: the next
  * garbage collection may be far away. Node 20 cannot detach; it copies.
  */
 export function transferBuffer(buffer: ArrayBuffer, byteLength: number): ArrayBuffer {

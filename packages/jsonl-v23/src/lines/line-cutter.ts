@@ -32,9 +32,9 @@ export interface CheckedBatch extends LineBatch {
 
 /** Options of {@link LineCutter}. */
 export interface CutOptions {
-  /** Of a line without its end; default 64 MiB. */
+  /** Longest line without its line feed; default 64 MiB. */
   readonly maxLineBytes?: number;
-  /** Of a batch, which only a single longer line exceeds; default 256 KiB. */
+  /** Size of a batch, which only a single longer line exceeds; default 256 KiB. */
   readonly batchBytes?: number;
   /** Aborts immediately and closes the source. */
   readonly signal?: AbortSignal;

@@ -23,7 +23,7 @@ export interface LocatedItem {
  * of lines.
  *
  * Accepts a byte order mark at the start, CRLF, blank lines and a missing line end at the end of the file; blank lines
- * count as lines. Yields the items before a faulty line before it throws. `signal` aborts it at once.
+ * count as lines. Yields the items before a faulty line before it throws. `signal` aborts it immediately.
  *
  * @throws JsonlError with file, line and, if known, column and JSON Pointer: `invalid_utf8`, `line_too_long`,
  * `not_an_object`, and the codes of `parseJson` and `parseItem`; TypeError for another kind of source

@@ -78,7 +78,7 @@ export function metaEntries({ metaColumns = [] }: Mapping): [key: string, column
 
 /** A place where a mapping uses a column. */
 export interface ColumnUse {
-  /** Of the member, as requests have it. */
+  /** Name of the member in requests. */
   readonly key: string;
   readonly column: string;
 }

@@ -64,7 +64,7 @@ export class ObservedRequest {
     });
     const { socket } = response;
     const writtenBefore = socket?.bytesWritten ?? 0;
-    // Of pipelined requests: `writableFinished` is false again while the socket writes the next response.
+    // With pipelined requests, `writableFinished` is false again while the socket writes the next response.
     response.once('finish', () => this.setResponded());
     response.once('close', () => {
       const { statusCode } = this;

@@ -57,7 +57,7 @@ async function hasItems(archive: Archive, path: string, signal: AbortSignal | un
   return false;
 }
 
-/** Of an archive that no reader takes. */
+/** The error for an archive that no reader accepts. */
 const DAMAGED: ReadonlySet<string> = new Set(['package_corrupt', 'package_unsupported']);
 
 /** An archive with no more than the beginning of a file. */

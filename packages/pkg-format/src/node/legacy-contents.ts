@@ -25,7 +25,7 @@ import { fileKey, type PackedBytes } from '../write/scan-dataset.ts';
 import type { TempContents } from './temp-contents.ts';
 
 interface Content extends NamedFile {
-  /** Of a content that is in a temporary file. */
+  /** Position of a content in a temporary file. */
   readonly kept: PackedBytes | null;
   read(): AsyncIterable<Uint8Array>;
 }

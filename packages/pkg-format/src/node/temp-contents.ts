@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { PackedBytes } from '../write/scan-dataset.ts';
 import { BlockBuffer } from './zip/block-buffer.ts';
 
-/** Bytes of a large content that are read at once. */
+/** Bytes of a large content that one read returns. */
 const PIECE_BYTES = 128 * 1024;
 
 /**

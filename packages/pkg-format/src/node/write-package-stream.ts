@@ -14,7 +14,7 @@ export interface WriteStreamOptions extends WriteOptions {
 
 /**
  * Writes a dataset, with a run or without, as a package. Reads the dataset as fast as you read the result, and stops when
- * you stop or the signal aborts. The first bytes leave at once, and memory holds one batch of items.
+ * you stop or the signal aborts. The first bytes leave immediately, and memory holds one batch of items.
  *
  * Items that are read once, as `writePackageFile` takes them, go into a folder of the system's temporary files first,
  * because a package begins with their counts and hashes.

@@ -42,7 +42,7 @@ export const DATASET_MEMBERS: Readonly<Record<keyof ItemsDataset, true>> = {
  * Makes a dataset for `writePackage` and `writePackageStream` from items in memory: checks and encodes each item, and
  * computes the hashes. Items are plain JavaScript values; a number that a double would round is an `ExactNumber`.
  *
- * @throws PackageError with the codes of a reader: `package_invalid_line` for what is no item, with the section as the
+ * @throws PackageError with the codes of a reader: `package_invalid_line` for a value that is not an item, with the section as the
  *   location's `file`, the item's index as its `row` and a JSON Pointer as its `path`; with the same location
  *   `package_missing_file` for an asset or checker whose content the item does not embed, `package_limit` for an item
  *   longer and `package_invalid_line` for one deeper than the limits of a reader; `package_no_sections`,

@@ -30,7 +30,7 @@ export interface EmbeddedFile {
   readonly ownPath: string | null;
   /** The extension of the entry's media type, with its dot, or empty; for a path made from the content. */
   readonly extension: string;
-  /** Of its bytes, lower-case hex. */
+  /** SHA-256 of its bytes, lower-case hex. */
   readonly sha256: string;
   readonly byteLength: number;
   /** Null for a file that the item links. */

@@ -49,7 +49,7 @@ export interface ExportDataset {
   /** In order. */
   readonly sections: readonly ExportSection[];
   /**
-   * Reads the content of a linked file; needed only if there are some. Gives what is in memory already at once.
+   * Reads the content of a linked file; needed only if there are some. Returns content that is already in memory without a promise.
    *
    * @param following the files that are read next, for a store that reads some of them together
    */

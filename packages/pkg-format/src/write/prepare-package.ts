@@ -50,7 +50,7 @@ export interface PackagePlan {
   /** They can be read several times. */
   readonly entries: Iterable<PlannedEntry>;
   /**
-   * Reads the bytes of one entry, or gives them at once if they are in memory.
+   * Reads the bytes of one entry, or returns them directly if they are in memory.
    *
    * @throws PackageError `package_hash_mismatch`, at the end, if they differ from the manifest
    */

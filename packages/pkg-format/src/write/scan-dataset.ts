@@ -16,7 +16,7 @@ export interface FileDigest {
 /** The bytes of an entry, deflated already or as they are. */
 export interface PackedBytes {
   readonly isDeflated: boolean;
-  /** Of the bytes before they were deflated. */
+  /** Digest of the bytes before compression. */
   readonly crc32: number;
   readonly bytes: number;
   read(): AsyncIterable<Uint8Array>;

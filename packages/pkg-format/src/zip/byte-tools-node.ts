@@ -61,7 +61,7 @@ export async function* inflateRaw(
 }
 
 /**
- * Inflates a small entry at once, without a thread: null where it is not exactly one valid deflate stream of at most
+ * Inflates a small entry synchronously, without a thread: null where it is not exactly one valid deflate stream of at most
  * `maxBytes`, for {@link inflateRaw} to find out why.
  */
 export function inflateSmall(packed: Uint8Array, maxBytes: number): Uint8Array | null {

@@ -5,7 +5,7 @@ import type { ZipEntry } from './zip-entry.ts';
 export { encodeBase64 } from '@svc/jsonl-v23/internal';
 export { crc32 } from './crc32.ts';
 
-/** A decompressor may give all that comes out of one piece at once, up to 1032 times as much. */
+/** A decompressor may emit the whole output of one piece as one chunk, up to 1032 times as large. */
 const PIECE_BYTES = 8 * 1024;
 
 /** The bytes of a base64 text; null unless encoding them gives exactly this text (RFC 4648 section 4). */
@@ -64,7 +64,7 @@ async function* piecesOf(
   }
 }
 
-/** There is no way to inflate at once: see `byte-tools-node.ts`. */
+/** Browsers cannot inflate synchronously: see `byte-tools-node.ts`. */
 export function inflateSmall(): null {
   return null;
 }

@@ -48,11 +48,11 @@ export async function* readEntry(
   check.end();
 }
 
-/** A deflated entry of at most so many bytes, packed and unpacked, is inflated at once: a thread would cost more. */
+/** Deflated entries up to this size, packed and unpacked, are inflated synchronously: a thread would cost more. */
 const SMALL_PACKED_BYTES = 32 * 1024;
 const SMALL_BYTES = 128 * 1024;
 
-/** A stored entry of at most so many bytes is read in one piece. */
+/** Stored entries up to this size are read in one piece. */
 const PIECE_BYTES = 64 * 1024;
 
 /** Whether {@link readSmallEntry} reads an entry. */

@@ -402,7 +402,7 @@ export const VARIABLES = {
     'SVC_MAX_CONCURRENT_UPLOADS',
     16,
     { min: 1, max: 10_000 },
-    'uploads at once in one API process, from first to last byte, at most half of them for one client; further ones wait like imports',
+    'concurrent uploads in one API process, from first to last byte, at most half of them for one client; further ones wait like imports',
   ),
   maxStagingPercent: integer(
     'SVC_MAX_SPOOL_PERCENT',
@@ -414,13 +414,13 @@ export const VARIABLES = {
     'SVC_MAX_STREAMS_PER_CLIENT',
     4,
     { min: 1, max: 1_000 },
-    'exports and item streams at once per key, or per address without keys, and as many assets; further ones wait like imports',
+    'concurrent exports and item streams per key, or per address without keys, and as many assets; further ones wait like imports',
   ),
   maxEventStreamsPerClient: integer(
     'SVC_MAX_EVENT_STREAMS_PER_CLIENT',
     100,
     { min: 1, max: 100_000 },
-    'event streams at once per key, or per address without keys',
+    'concurrent event streams per key, or per address without keys',
   ),
   slowReaderTimeoutMs: milliseconds(
     'SVC_SLOW_READER_TIMEOUT_MS',

@@ -38,7 +38,7 @@ const SAME_SIGNAL_MS = 300;
 /**
  * Runs a service until the process exits: reads the configuration, starts the service, and drains it within
  * `SVC_DRAIN_TIMEOUT_MS` on SIGTERM, on SIGINT, or when the parent process with an IPC channel ends. A second signal
- * ends the process at once. Exit codes: 0 stopped, 1 failed to start, crashed, or ended by a second signal, 78 invalid
+ * ends the process immediately. Exit codes: 0 stopped, 1 failed to start, crashed, or ended by a second signal, 78 invalid
  * configuration, 130 and 143 stopped by SIGINT or SIGTERM before it had started.
  */
 export async function runProcess(

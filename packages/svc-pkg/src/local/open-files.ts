@@ -34,7 +34,7 @@ export interface LocalFile extends InputFile {
 export interface LocalFiles extends AsyncDisposable {
   /** In the order of their sections. */
   readonly files: readonly TableFile<LocalFile>[];
-  /** Of the files before they were unpacked. */
+  /** Facts of the files before they were unpacked. */
   readonly sentBytes: number;
   /** Files of archives that are passed over. */
   readonly ignored: readonly string[];
@@ -45,7 +45,7 @@ export interface OpenFilesOptions {
   readonly hints: FormatHints;
   /** Whether a mapping makes items of their rows. */
   readonly isMapped: boolean;
-  /** Of what comes out of all files together. */
+  /** Limit of the unpacked bytes of all files together. */
   readonly limits?: PackageLimits;
 }
 

@@ -25,7 +25,7 @@ export async function askSecret(cli: Cli, question: string): Promise<string> {
   if (!cli.isInteractive || terminal.setRawMode === undefined) {
     return (await readLine(cli.stdin, cli.signal)).replace(/\r$/, '');
   }
-  // The echo ends before the question appears: an answer may follow it at once.
+  // The echo ends before the question appears: a reply may follow it immediately.
   terminal.setRawMode(true);
   try {
     await writeText(cli.stderr, printableText(question));

@@ -17,7 +17,7 @@ export const DATASET_ARGUMENT = 'id or handle of the dataset, or its name if it 
 export const VERSION_ARGUMENT: string = `${DATASET_ARGUMENT}; @ and a version after it reads that version`;
 
 /**
- * Reads `dataset@version`. Text after the last `@` that is no version belongs to the name: a dataset whose name ends like a
+ * Reads `dataset@version`. Text after the last `@` that is not a version belongs to the name: a dataset whose name ends like a
  * version is named by its id or handle.
  */
 export function parseDatasetReference(text: string): DatasetReference {
@@ -29,7 +29,7 @@ export function parseDatasetReference(text: string): DatasetReference {
 }
 
 /**
- * The version that an argument of its own names.
+ * The version that a separate argument names.
  *
  * @throws CliError `usage`
  */

@@ -30,7 +30,7 @@ export const STRICT_RULES: Omit<CsvDialect, 'delimiter' | 'quote'> = {
 
 /** A byte that may end text without quotes. */
 export const ENDS_TEXT = 1;
-/** A byte that is no text at the start of a field. */
+/** A byte that is not part of the text at the start of a field. */
 export const BEGINS_FIELD = 2;
 
 /** What each byte may do: {@link ENDS_TEXT}, {@link BEGINS_FIELD}. */

@@ -135,7 +135,7 @@ function nullValues(params: LoaderParams): string[] {
   return list.map(String);
 }
 
-/** Lines to leave out: so many first ones, or those of the listed numbers, counted from 0. */
+/** Lines to leave out: a number of first lines, or the listed lines, counted from 0. */
 function skippedLines(value: JsonValue): (line: number) => boolean {
   if (value === null) return () => false;
   if (isCount(value)) return (line) => line <= value;

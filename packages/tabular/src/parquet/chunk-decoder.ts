@@ -15,7 +15,7 @@ import { RowBuffer } from './row-buffer.ts';
 
 /** Statistics in a page's header may repeat whole values. */
 const MAX_HEADER_BYTES = 16 * 1024 * 1024;
-/** Entries of a page that are decoded at once; a few bytes may encode any number of them. */
+/** Entries of a page that are decoded in one step; a few bytes may encode any number of them. */
 const MAX_ENTRIES_AT_ONCE = 8192;
 /** The same of all columns together. */
 const MAX_ENTRIES_OF_ALL = 2 ** 22;
@@ -53,7 +53,7 @@ function openLeaf(
   return { name: nameOf(shape), values, column };
 }
 
-/** Entries that are decoded at once, so that all leaves together stay bounded. */
+/** Entries that are decoded in one step, so that all leaves together stay bounded. */
 function maxEntriesOf({ leaves }: ParquetFooter): number {
   return Math.max(1, Math.min(MAX_ENTRIES_AT_ONCE, Math.floor(MAX_ENTRIES_OF_ALL / leaves.length)));
 }

@@ -31,7 +31,7 @@ export interface ParquetTableOptions {
   /** Types that are declared for the columns. */
   readonly declared?: Features | undefined;
   /**
-   * Whether to read the footers of all files at once, which gives the exact count of rows, else of the first file. Default
+   * Whether to read the footers of all files when the table is opened, which gives the exact count of rows, else of the first file. Default
    * true.
    */
   readonly everyFooter?: boolean;
@@ -69,7 +69,7 @@ export async function openParquetTable(
   const nonNumbers = new NonNumberCounter();
   return {
     features,
-    // Of the rows that were read as values.
+    // These count the rows that were read as values.
     get warnings() {
       return nonNumbers.warnings;
     },

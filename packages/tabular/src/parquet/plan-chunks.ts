@@ -83,7 +83,7 @@ export function joinSpans(
   return batches;
 }
 
-/** Bytes that are fetched at once for each of some leaves of a large row group. */
+/** Bytes of one fetch for each of some leaves of a large row group. */
 export function blockSize(leafCount: number): number {
   return Math.min(Math.max(READ_AHEAD_BYTES / 2 / leafCount, MIN_BLOCK_BYTES), MAX_BLOCK_BYTES);
 }

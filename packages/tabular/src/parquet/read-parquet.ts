@@ -129,7 +129,7 @@ async function loadInflater(
 function selectColumns({ footer }: ParquetFile, options: ReadParquetOptions): SelectedColumn[] {
   const names = new Set(options.columns);
   return footer.columns.flatMap(({ name, leaves, root }) =>
-    // Of columns with the same name, the first one is read.
+    // If columns have the same name, the first one is read.
     names.delete(name) ? [{ name, leaves, root, textSlices: options.textSlices?.has(name) ?? false }] : [],
   );
 }

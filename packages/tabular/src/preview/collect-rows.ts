@@ -9,7 +9,7 @@ import { jsonBytes, type PreviewSamples, SampleCollector } from './preview-sampl
 export interface PreviewRows extends PreviewSamples {
   /** Null where no column looks like a prompt. */
   readonly suggestion: Suggestion | null;
-  /** Of a preview with a mapping: the rows as the items that an import would store, as far as there is room. */
+  /** With a mapping: the items that an import would store, up to the size limit. */
   readonly items: readonly PreviewItem[] | null;
 }
 

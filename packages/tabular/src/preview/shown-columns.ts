@@ -1,7 +1,7 @@
 import { mappedColumns } from '@svc/jsonl-v23/internal';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 
-/** Nobody reads more columns, and each costs time and room in every row. */
+/** More columns are not readable, and each costs time and space in every row. */
 const MAX_COLUMNS = 1000;
 
 export interface ShownColumns {

@@ -35,7 +35,7 @@ export interface InferOptions {
   readonly textColumns?: TextColumns | undefined;
 }
 
-/** Rows from which a schema is inferred: so many characters, but no more than so many rows. */
+/** Limits of the rows from which a schema is inferred, in characters and in rows. */
 export const INFERENCE_WINDOW_SIZE: number = 4 * 1024 * 1024;
 export const INFERENCE_WINDOW_ROWS = 20_000;
 

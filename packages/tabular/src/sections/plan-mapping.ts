@@ -10,7 +10,7 @@ export interface MappedColumns {
   readonly features: readonly MappableFeature[];
 }
 
-/** What is known of a table beside its columns. */
+/** Facts of a table other than its columns. */
 export interface TableFacts {
   /** The first row that could not be read when the columns were looked for. */
   readonly unreadRow?: Error | undefined;

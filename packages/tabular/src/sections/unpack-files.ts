@@ -51,7 +51,7 @@ export interface UnpackedFile<F extends InputFile> {
 /** The number of files that a dataset can be made of. */
 export const MAX_FILES = 1000;
 
-/** Names of files beside the data of a repository. */
+/** Names of a repository's files other than its data. */
 const DOCUMENTATION =
   /^(?:(?:readme|licen[cs]e|notice|citation|contributing|changelog|authors)(?:[._-].*)?|dataset_infos?\.(?:json|ya?ml)|\..*)$/i;
 const TABLE = /\.(?:csv|tsv|jsonl|ndjson|parquet)(?:\.gz|\.zst)?$/i;

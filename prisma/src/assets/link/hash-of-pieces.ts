@@ -8,7 +8,7 @@ export interface HashedFile {
   readonly base64: string | null;
 }
 
-/** The text of an item up to this size is hashed at once: an object of the hash would cost as much as the hash. */
+/** The text of an item up to this size is hashed in one call: an object of the hash would cost as much as the hash. */
 const ONE_SHOT_BYTES = 128 * 1024;
 /** From this size on, the hash after the text of a file is kept for the next item. */
 const SHARED_BYTES = 256 * 1024;

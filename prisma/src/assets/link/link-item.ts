@@ -103,7 +103,7 @@ interface LinkedEntry {
   /** The canonical text around the content in the hash view, which has no `path`. */
   readonly viewBefore: string;
   readonly viewAfter: string;
-  /** Of the entry in the stored text. */
+  /** Position of the entry in the stored text. */
   readonly linkText: string;
   readonly content: EmbeddedContent;
   /** The base64 text, where the item came with it. */

@@ -4,7 +4,7 @@ import type { S3Location } from './s3-location.ts';
 
 /** Bytes to store. */
 export interface ObjectContent {
-  /** Of the bytes, in lower-case hex. */
+  /** SHA-256 of the bytes, in lower-case hex. */
   readonly sha256: string;
   readonly bytes: Uint8Array;
 }

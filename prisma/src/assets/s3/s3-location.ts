@@ -3,7 +3,7 @@ export interface S3Location {
   readonly bucket: string;
   /** Empty, or a text that ends with a slash. */
   readonly prefix: string;
-  /** Of a server other than Amazon's; null for what the SDK finds in its own variables. */
+  /** Endpoint of a server other than Amazon's; null for the one that the SDK finds in its own variables. */
   readonly endpoint: string | null;
   readonly region: string | null;
 }

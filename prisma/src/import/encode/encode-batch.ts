@@ -37,7 +37,7 @@ export interface BatchEncoder {
   /** Does the same for lines whose files have been read and counted. */
   encodeFilled(lines: FilledLines, target: RowTarget, options: LineOptions): EncodedRows;
   /**
-   * Does the same for rows of a dataset, of which the plan makes items. Rows that are no items are left out, and become
+   * Does the same for rows of a dataset, which the plan turns into items. Invalid rows are left out, and become
    * failures: the errors of `compileMapping` with the row, and `line_too_long` for an item that is longer than a line may
    * be, or has more values.
    */

@@ -26,7 +26,7 @@ export interface EncodeLinesOptions extends LineOptions {
 }
 
 /**
- * Encodes the lines of a section in order, several batches at once. Items that refer to files get them by `readFile`, up to
+ * Encodes the lines of a section in order, several batches concurrently. Items that refer to files get them by `readFile`, up to
  * the first faulty line. Faulty lines become failures.
  *
  * @throws what `batches` and `readFile` throw; the signal's reason
@@ -76,7 +76,7 @@ export async function* encodeLines(
 }
 
 /**
- * Encodes rows of a dataset in order, several batches at once. Rows that are no items become failures. A batch ends by what
+ * Encodes rows of a dataset in order, several batches concurrently. Invalid rows become failures. A batch ends by what
  * its rows become, whatever the reader took for one: a mapping may make many times as much of them.
  *
  * @throws what `batches` throws

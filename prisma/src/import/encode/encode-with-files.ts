@@ -15,9 +15,9 @@ export type ReadFile = (path: string, location: SourceLocation) => Promise<Uint8
 const GROUP_BYTES = 1024 * 1024;
 /** Items of one group may refer to the same file, whose base64 text is hashed for each. */
 const GROUP_TEXT_BYTES = 128 * 1024 * 1024;
-/** Of an item without files that are new to its group. */
+/** Size of an item without files that are new to its group. */
 const LINE_BYTES = 64 * 1024;
-/** Groups that are encoded at the same time have so many bytes, or one of them more. */
+/** Total size of the groups that are encoded concurrently, unless it is a single group. */
 const RUNNING_BYTES = 4 * 1024 * 1024;
 
 /** Items that are encoded together, and the files that they refer to. */
@@ -27,9 +27,9 @@ interface Group {
   readonly contents: Uint8Array[][];
   readonly files: Set<Uint8Array>;
   readonly firstOrderIndex: number;
-  /** Of the lines, and of each file once. */
+  /** Size of the lines, and of each file once. */
   bytes: number;
-  /** Of the canonical texts, files included. */
+  /** Total size of the canonical texts, files included. */
   itemBytes: number;
 }
 
@@ -86,7 +86,7 @@ async function* groupsOf(
     const contents: Uint8Array[] = [];
     for (const reference of item.references) {
       const content = await readFile(reference.path, { ...location, path: reference.pointer });
-      // A cached file is there at once, so thousands of references would take one turn of the event loop.
+      // A cached file is available immediately, so thousands of references would take one turn of the event loop.
       await yieldToEventLoop();
       signal?.throwIfAborted();
       size.add(reference, content.byteLength);

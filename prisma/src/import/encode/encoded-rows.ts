@@ -9,9 +9,9 @@ export interface EncodedRows {
   /** In the binary format of COPY, without its header. */
   readonly rows: Uint8Array;
   readonly itemCount: number;
-  /** Of the canonical texts of the items, with links in place of their files. */
+  /** Total size of the items' canonical texts, with links in place of their files. */
   readonly itemBytes: number;
-  /** Of the files that the items embed, once for each reference. */
+  /** Total size of the files that the items embed, once for each reference. */
   readonly embeddedBytes: number;
   /** `itemCount` times 32 bytes, in item order. */
   readonly itemHashes: Uint8Array;
@@ -23,11 +23,11 @@ export interface EncodedRows {
   readonly lines: Uint8Array | null;
   /** The files that the items embed, in the order of their first references; one of each media type. */
   readonly contents: readonly EmbeddedContent[];
-  /** Of lines or rows that are no items. A batch with faulty lines has no rows, but the number of its items. */
+  /** Failures of invalid lines or rows. A batch with invalid lines has no rows, but the number of its items. */
   readonly failures: RowFailures | null;
 }
 
-/** A batch of which nothing is stored, but its items and faulty lines are counted. */
+/** A batch that is not stored, only its items and invalid lines are counted. */
 export function countedRows(itemCount: number, failures: RowFailures | null): EncodedRows {
   const none = {
     rows: new Uint8Array(),
@@ -57,7 +57,7 @@ export interface ItemFiles {
   /** Start and end of the line in the bytes of the batch, without its line feed. */
   readonly start: number;
   readonly end: number;
-  /** Of the item's canonical text, without its files. */
+  /** Size of the item's canonical text, without its files. */
   readonly itemBytes: number;
   readonly references: readonly FileReference[];
 }
@@ -67,7 +67,7 @@ export interface FilledLines {
   readonly batch: LineBatch;
   /** For each item the contents of its references, in their order; the same array where it is the same file. */
   readonly contents: readonly (readonly Uint8Array[])[];
-  /** Of the canonical texts of all items, files included. */
+  /** Total size of the items' canonical texts, files included. */
   readonly itemBytes: number;
 }
 

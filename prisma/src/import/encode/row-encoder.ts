@@ -18,9 +18,9 @@ import type { Failure } from './row-failures.ts';
 
 /** Parses, validates, canonicalises, hashes and encodes batches, in the calling thread or on worker threads. */
 export interface RowEncoder extends AsyncDisposable {
-  /** How many batches may be encoded at once: 1 without threads. */
+  /** Maximum number of batches in progress: 1 without threads. */
   readonly parallelism: number;
-  /** Batches of rows are to become at most so many bytes of items, or one item. */
+  /** Maximum size of the items that a batch of rows becomes, unless it is one item. */
   readonly maxBatchBytes: number;
   /** Encodes a batch and takes its bytes over: another thread may own them when this returns. */
   encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): Promise<EncodedRows | NeedsFiles>;
@@ -34,7 +34,7 @@ export interface RowEncoder extends AsyncDisposable {
 
 /** Below this size, posting to a thread costs more than encoding inline, unless there is a pattern to match. */
 const MIN_THREAD_BYTES = 64 * 1024;
-/** What a batch of rows may become: some batches are in memory at once. */
+/** What a batch of rows may become: memory holds some batches at a time. */
 const MAX_BATCH_BYTES = 1024 * 1024;
 /** The same in the calling thread, which serves others in between. */
 const MAX_INLINE_BATCH_BYTES = 256 * 1024;
@@ -115,7 +115,7 @@ export function createRowEncoder({
   };
 }
 
-/** Threads that encode batches; large ones, which take several times their size, one after another on a thread of its own. */
+/** Threads that encode batches; large ones, which take several times their size, one after another on a separate thread. */
 interface EncoderThreads extends AsyncDisposable {
   run(task: EncodeTask, byteLength: number): Promise<EncodeOutcome>;
 }

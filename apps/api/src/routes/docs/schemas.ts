@@ -139,7 +139,8 @@ export const PROBLEM: Schema = shape(
         {
           code: {
             type: 'string',
-            description: 'of the error of a line, row or file; more specific than the code of the response',
+            description:
+              'code of the error in this line, row or file; more specific than the code of the response',
           },
           message: { type: 'string' },
           path: { type: 'string' },
@@ -155,7 +156,7 @@ export const PROBLEM: Schema = shape(
     available: {
       type: 'array',
       items: { type: 'string' },
-      description: 'names of which one would do, such as the subsets of a dataset; the first 1,000',
+      description: 'valid names, such as the subsets of a dataset; the first 1,000',
     },
   },
   ['errors', 'errors_total', 'available'],

@@ -26,7 +26,7 @@ export const PREVIEW_ROWS: Readonly<Record<string, Schema>> = {
   items: {
     type: 'array',
     items: { type: 'object' },
-    description: 'of a request with a mapping: `{row, item}`, or `{row, error}` for a row that has none',
+    description: 'with a mapping: `{row, item}`, or `{row, error}` for an invalid row',
   },
 };
 
@@ -106,7 +106,7 @@ export const DRY_RUN: Schema = shape(
           ),
         },
       }),
-      description: 'of a mapping that skips invalid rows',
+      description: 'set if the mapping skips invalid rows',
     },
   },
   ['change', 'skipped'],

@@ -1,4 +1,4 @@
-/** A block is given out when it has so many bytes; a part of this size is given out as it is. */
+/** Size of an emitted block; larger chunks pass through. */
 const BLOCK_BYTES = 128 * 1024;
 
 /** Joins small parts of an archive into blocks, so that they do not take a write each. */

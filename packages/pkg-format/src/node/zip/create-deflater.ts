@@ -4,7 +4,7 @@ import { MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../../limits.ts';
 import { DEFLATE_LEVEL } from '../../write/write-package.ts';
 
 const CHUNK_BYTES = 64 * 1024;
-/** The compressor takes so many bytes ahead. */
+/** Bytes that the compressor buffers. */
 const AHEAD_BYTES = 512 * 1024;
 
 /** An empty stored block of a deflate stream (RFC 1951 section 3.2.4), which adds nothing to what comes out. */
@@ -53,7 +53,7 @@ export function createDeflater(): Transform {
   return deflater;
 }
 
-/** Empty blocks of at least so many bytes, which end the stream. */
+/** Empty blocks of at least `byteLength` bytes, which end the stream. */
 function padding(byteLength: number): Buffer {
   const count = Math.max(0, Math.ceil(byteLength / EMPTY_BLOCK.length) - 1);
   return Buffer.concat([

@@ -89,7 +89,7 @@ async function* piecesOf(bytes: Uint8Array | AsyncIterable<Uint8Array>): AsyncGe
   else yield* bytes;
 }
 
-/** Passes bytes on, and adds them up. @throws the signal's reason at once, also while the source is silent */
+/** Passes bytes on, and adds them up. @throws the signal's reason immediately, also while the source is silent */
 async function* summed(
   source: AsyncIterable<Uint8Array>,
   sum: Sum,
@@ -98,7 +98,7 @@ async function* summed(
   for await (const chunk of stoppable(source, abortable)) yield added(chunk, sum);
 }
 
-/** Passes bytes on. @throws the signal's reason at once, also while the source is silent */
+/** Passes bytes on. @throws the signal's reason immediately, also while the source is silent */
 async function* stoppable(
   source: AsyncIterable<Uint8Array>,
   abortable: Abortable,
@@ -119,7 +119,7 @@ async function* stoppable(
   }
 }
 
-/** An entry of at most so many bytes is deflated in a millisecond: on another thread it would take longer. */
+/** Entries up to this size are deflated in a millisecond: on another thread it would take longer. */
 const SMALL_BYTES = 32 * 1024;
 
 function isSmall({ content }: PlannedEntry): boolean {

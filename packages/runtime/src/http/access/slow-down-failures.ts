@@ -16,7 +16,7 @@ export interface FailedAttempts {
 }
 
 /**
- * Counts failed attempts of each address: `perMinute` at once, refilled evenly. An address without attempts left is
+ * Counts failed attempts of each address: bursts of `perMinute`, refilled evenly. An address without attempts left is
  * rejected with a valid key too, so that guessing on reveals nothing. A key that was accepted from that address before
  * is still accepted, so that an attacker behind the same proxy cannot lock other clients out.
  */

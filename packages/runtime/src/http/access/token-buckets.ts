@@ -19,7 +19,7 @@ export interface TokenBuckets {
 }
 
 /**
- * Makes a token bucket for each client: `perMinute` requests at once, refilled evenly.
+ * Makes a token bucket for each client: bursts of `perMinute` requests, refilled evenly.
  *
  * @param now a monotonic clock, in milliseconds
  */

@@ -26,7 +26,7 @@ const FLUSH_BYTES = 64 * 1024;
 const GZIP_LEVEL = 4;
 const OUTPUT_BYTES = 64 * 1024;
 
-/** JSON, JSON Lines, CSV and other texts. Events are left alone: each must arrive at once, and they are short. */
+/** JSON, JSON Lines, CSV and other texts. Events are not compressed: each must arrive immediately, and they are short. */
 const COMPRESSIBLE = /^(?:application\/(?:[a-z.-]{1,50}\+)?jsonl?|text\/(?!event-stream)[a-z]+)(?:;|$)/;
 
 /**

@@ -91,7 +91,7 @@ function checkOptions(file: string | undefined, { id, section, set, remove }: Op
     throw new CliError('usage', 'Give either --set or --remove');
 }
 
-/** An edit names the item by its hash, so that it fails if the item has changed meanwhile. */
+/** An edit names the item by its hash, so that it fails if the item has changed since. */
 async function editOfItem(service: ServiceClient, datasetId: string, options: Options): Promise<JsonObject> {
   const found = await findItem(service, datasetId, options.id ?? '', options.section);
   const named = { item_hash: found.itemHash, section: found.section };

@@ -30,7 +30,7 @@ const MAX_RATIOS: Partial<Record<Codec, number>> = { SNAPPY: 32, GZIP: 1040, LZ4
 /** Bytes that a page may have beyond that: headers and short runs. */
 const RATIO_SLACK = 1024;
 
-/** Functions that decompress pages of Parquet files to so many bytes, by the format's names of the codecs. */
+/** Functions that decompress pages of Parquet files to a given size, by the format's names of the codecs. */
 export type Decompressors = Readonly<Partial<Record<Exclude<Codec, 'UNCOMPRESSED'>, Inflate>>>;
 
 const IN_JAVASCRIPT: Decompressors = {

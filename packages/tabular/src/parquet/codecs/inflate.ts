@@ -1,2 +1,2 @@
-/** Decompresses a page, which has exactly so many bytes then. */
+/** Decompresses a page to exactly the given size. */
 export type Inflate = (page: Uint8Array, outputLength: number) => Uint8Array | Promise<Uint8Array>;

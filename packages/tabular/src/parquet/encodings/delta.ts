@@ -50,7 +50,7 @@ class DeltaReader {
   #hasFirst = false;
   #minLow = 0;
   #minHigh = 0;
-  /** Of the current block: the offset of the widths of its miniblocks, and the next miniblock. */
+  /** Offset of the widths of the current block's miniblocks, and the next miniblock. */
   #widthsAt = 0;
   #miniblock: number;
   /** Of the current miniblock. */
@@ -70,7 +70,7 @@ class DeltaReader {
     [this.#low, this.#high] = readHalves(cursor);
   }
 
-  /** Fills `output`, either kind of which takes as many bits as it has. @throws ParquetError */
+  /** Fills a 32- or 64-bit `output`. @throws ParquetError */
   read(output: Int32Array | BigInt64Array): void {
     const step = output instanceof Int32Array ? 1 : 2;
     const words = step === 1 ? (output as Int32Array) : wordsOf(output as BigInt64Array);

@@ -42,7 +42,7 @@ export function encodePageHeader(page: {
   readonly rowCount: number;
   readonly uncompressedBytes: number;
   readonly compressedBytes: number;
-  /** Of the compressed bytes. */
+  /** Size of the compressed bytes. */
   readonly crc32: number;
 }): Uint8Array {
   const header: ThriftStruct = new Map([

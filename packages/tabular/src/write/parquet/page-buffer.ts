@@ -5,7 +5,7 @@ import type { ColumnType } from '../table-column.ts';
 /** A larger buffer is given up after its page: one long cell must not keep its memory. */
 const KEPT_BYTES = 1024 * 1024;
 const FIRST_BYTES = 16 * 1024;
-/** The longest text that grows the buffer at once has this many bytes for each UTF-16 code unit. */
+/** The longest text that grows the buffer in one step has this many bytes for each UTF-16 code unit. */
 const BYTES_PER_UNIT = 3;
 
 /** The cells of one page: runs of present and absent ones, and the values of the present ones (`PLAIN` encoding). */

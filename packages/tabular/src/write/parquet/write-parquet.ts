@@ -97,7 +97,7 @@ class ChunkWriter {
     this.#page = page;
   }
 
-  /** Of all pages so far, before compression. */
+  /** Size of all pages so far, before compression. */
   get uncompressedBytes(): number {
     return this.#endedBytes + this.#page.byteLength;
   }
