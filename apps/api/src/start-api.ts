@@ -43,6 +43,10 @@ export interface RunningApi {
   stop(signal: AbortSignal): Promise<void>;
 }
 
+/** Requests that send results, each with a batch in memory; and those of them with a long line. */
+const MAX_PUSHES = 24;
+const MAX_LONG_LINES = 2;
+
 /** Starts the API on the configured address: staging folder, routes, app, server. */
 export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const { config, logger, metrics, store } = deps;
@@ -55,6 +59,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   // A thread, which starts with the first pattern.
   const checks = starting.use(createCheckRunner({ threads: 1 }));
   const results = starting.use(createResultReader());
+  const pushChecks = starting.use(createCheckRunner({ threads: 2 }));
   const draining = new AbortController();
   const stopping = new AbortController();
   const uploads = config.maxConcurrentUploads;
@@ -63,6 +68,9 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     staging,
     checks,
     results,
+    pushChecks,
+    pushes: limit('requests with results', MAX_PUSHES, config.importWaitMs),
+    longLines: limit('long lines of results', MAX_LONG_LINES, config.importWaitMs),
     console: openConsole(deps.consoleFolder),
     // A client with slow uploads leaves permits for the others.
     uploads: limit('uploads', uploads, config.importWaitMs, Math.max(1, Math.floor(uploads / 2))),

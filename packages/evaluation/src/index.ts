@@ -40,7 +40,14 @@ export { type ModelRequest, modelRequest } from './request/model-request.ts';
 export { type RequestBody, requestBody } from './request/request-body.ts';
 export { hashRequest } from './request/request-hash.ts';
 export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run-error.ts';
-export { type RunClock, type RunItemOptions, runItem, toFailure } from './run-item.ts';
+export {
+  type RunClock,
+  type RunItemOptions,
+  runItem,
+  type ScoreOutputDeps,
+  scoreOutput,
+  toFailure,
+} from './run-item.ts';
 export type {
   RunEnd,
   RunFailure,

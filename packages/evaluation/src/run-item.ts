@@ -29,10 +29,13 @@ export interface RunItemOptions {
   readonly checker: RunChecker | null;
 }
 
+/** What scores an output that is there. */
+export type ScoreOutputDeps = Pick<RunItemDeps, 'checks' | 'judge' | 'readFile'>;
+
 /** What is known of a result before it is scored. */
 type Facts = Omit<
   RunResult,
-  'status' | 'score' | 'passed' | 'explanation' | 'error' | 'judgeUsage' | 'cause' | 'endsRun'
+  'status' | 'score' | 'passed' | 'explanation' | 'error' | 'judgeUsage' | 'cause' | 'endsRun' | 'scoredBy'
 >;
 
 /**
@@ -48,23 +51,15 @@ export async function runItem(
   { prompts, checker }: RunItemOptions,
   signal: AbortSignal,
 ): Promise<RunResult> {
-  const { section, sectionOrderIndex, orderIndex } = item;
-  const nothing: Facts = {
-    ...{ section, sectionOrderIndex, orderIndex, repetition },
-    ...{ itemId: null, output: null, latencyMs: null, usage: null },
-    ...{ finishReason: null, attempts: null, omittedAssets: null },
-  };
-  if (item.parts === null) return failedWith(nothing, item.failure ?? UNREADABLE);
-  const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
-  const parts = withChecker(marked.parts, checker);
-
+  const nothing = nothingOf(item, repetition);
   if (item.outputs !== undefined) {
     const stored = item.outputs.find((one) => one.repetition === repetition);
     if (stored === undefined) return failedWith(nothing, NO_OUTPUT);
-    const facts = { ...nothing, ...factsOf(stored) };
-    if (stored.failure !== null) return failedWith(facts, stored.failure);
-    return await score(deps, parts, marked.files, facts, signal);
+    return await scoreOutput(deps, item, stored, checker, signal);
   }
+  if (item.parts === null) return failedWith(nothing, item.failure ?? UNREADABLE);
+  const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
+  const parts = withChecker(marked.parts, checker);
 
   const startMs = deps.clock.nowMs();
   // A provider that looks into the item itself sees the stored texts.
@@ -83,15 +78,42 @@ export async function runItem(
   return await score(deps, parts, marked.files, facts, signal);
 }
 
+/**
+ * Scores an output that is there, with its item. An error of the item becomes its result, `failed`.
+ *
+ * @throws as {@link runItem}
+ */
+export async function scoreOutput(
+  deps: ScoreOutputDeps,
+  item: RunItem,
+  stored: StoredOutput,
+  checker: RunChecker | null,
+  signal: AbortSignal,
+): Promise<RunResult> {
+  const facts = { ...nothingOf(item, stored.repetition), ...factsOf(stored) };
+  if (stored.failure !== null) return failedWith(facts, stored.failure);
+  if (item.parts === null) return failedWith(facts, item.failure ?? UNREADABLE);
+  const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
+  return await score(deps, withChecker(marked.parts, checker), marked.files, facts, signal);
+}
+
+function nothingOf({ section, sectionOrderIndex, orderIndex }: RunItem, repetition: number): Facts {
+  return {
+    ...{ section, sectionOrderIndex, orderIndex, repetition },
+    ...{ itemId: null, output: null, latencyMs: null, usage: null },
+    ...{ finishReason: null, attempts: null, omittedAssets: null, traceId: null },
+  };
+}
+
 const UNREADABLE: RunFailure = { code: 'internal', message: 'Cannot read the item.' };
 const NO_OUTPUT: RunFailure = { code: 'internal', message: 'There is no output to score.' };
 
-function factsOf({ itemId, output, finishReason, latencyMs, omittedAssets }: StoredOutput): Partial<Facts> {
-  return { itemId, output, finishReason, latencyMs, omittedAssets };
+function factsOf({ failure: _, ...facts }: StoredOutput): Partial<Facts> {
+  return facts;
 }
 
 async function score(
-  deps: RunItemDeps,
+  deps: ScoreOutputDeps,
   parts: ItemParts,
   files: MarkedFiles | undefined,
   facts: Facts,
@@ -106,7 +128,8 @@ async function score(
         : planOutput({ ...deps, output, item: readItem(parts) });
     if ('question' in plan) known = withOmitted(facts, plan.question.omittedAssets);
     const { judgeUsage = null, ...outcome } = await performCheck(plan, { ...deps, files, signal });
-    return { ...known, ...outcome, judgeUsage, error: null };
+    const scoredBy = outcome.status !== 'ok' ? null : 'question' in plan ? 'judge' : 'checker';
+    return { ...known, ...outcome, scoredBy, judgeUsage, error: null };
   } catch (error) {
     return failed(known, error, signal);
   }
@@ -119,7 +142,7 @@ function withOmitted(facts: Facts, names: readonly string[]): Facts {
 }
 
 async function planOnThread(
-  { judge, checks }: RunItemDeps,
+  { judge, checks }: ScoreOutputDeps,
   parts: ItemParts,
   output: RunResult['output'],
   signal: AbortSignal,
@@ -160,7 +183,7 @@ function failed(facts: Facts, error: unknown, signal: AbortSignal): RunResult {
 }
 
 function failedWith(facts: Facts, error: RunFailure): RunResult {
-  const outcome = { status: 'failed', score: null, passed: null, explanation: null } as const;
+  const outcome = { status: 'failed', score: null, passed: null, explanation: null, scoredBy: null } as const;
   return { ...facts, ...outcome, judgeUsage: null, error };
 }
 

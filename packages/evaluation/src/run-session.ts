@@ -1,5 +1,5 @@
 import type { ItemParts, LinkedFile, ResultValues } from '@svc/jsonl-v23/internal';
-import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { JsonText } from './json-text.ts';
 import type { RunError } from './run-error.ts';
 
@@ -21,7 +21,7 @@ export interface RunItem {
   readonly outputs?: readonly StoredOutput[] | undefined;
 }
 
-/** What another run has stored of one repetition of an item. */
+/** What is known of one repetition of an item: another run has stored it, or a client sends it. */
 export interface StoredOutput {
   readonly repetition: number;
   readonly itemId: JsonValue;
@@ -30,7 +30,10 @@ export interface StoredOutput {
   readonly failure: RunFailure | null;
   readonly finishReason: string | null;
   readonly latencyMs: number | null;
+  /** Null where another run has counted it. */
+  readonly usage: JsonObject | null;
   readonly omittedAssets: readonly string[] | null;
+  readonly traceId: string | null;
 }
 
 /** Status of one repetition: scored, done but not scored, or not done. */

@@ -71,6 +71,8 @@ function exportRun(run: ExportedRun): Omit<ExportRun, 'results'> {
   const members = PACKAGED_RUN_FIELDS.map(({ name, wire }) => [wire, wireValue(run[name] as string | Date)]);
   return {
     ...(Object.fromEntries(members) as Pick<ExportRun, PackagedRunMember>),
+    // Readers of the first packages do not know the status of a run that waits for results.
+    status: run.status === 'waiting' ? 'running' : run.status,
     // An imported run keeps its id from export to export.
     id: run.originId ?? run.id,
     error: isJsonObject(error) ? error : null,

@@ -29,6 +29,7 @@ export {
   type UploadJobRequest,
   type UploadRequest,
 } from './requests.ts';
+export { MAIN_SCORER, MAX_REJECTED, type PushOutcome, pushResults } from './push-results.ts';
 export { createResultReader, type ResultReader } from './results/result-reader.ts';
 export { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 export { createTurns, type Turns } from './run/turns.ts';

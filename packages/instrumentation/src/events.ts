@@ -431,6 +431,23 @@ export const EVENTS = {
     when: 'a run is retried',
     fields: { only: 'which results: `failed`, `unscored` or `truncated`' as Text },
   },
+  'run.results': {
+    level: 'info',
+    when: 'a client sent results of a run',
+    fields: {
+      accepted: 'lines that were stored' as Count,
+      replaced: 'those of them that took the place of another one' as Count,
+      rejected: 'lines that were not stored' as Count,
+    },
+  },
+  'run.finish': {
+    level: 'info',
+    when: 'a client ended a run whose results clients send',
+    fields: {
+      item_count: 'number of results that the run has' as Count,
+      missing: 'number of results that it lacks' as Count,
+    },
+  },
   'worker.run.start': {
     level: 'info',
     when: 'a worker took a run',

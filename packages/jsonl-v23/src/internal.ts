@@ -82,9 +82,9 @@ export {
   spellingsOf,
 } from './known-secrets.ts';
 export { checkLine } from './lines/check-items.ts';
-export { type CutLine, cutLines } from './lines/cut-lines.ts';
+export { type CutLine, cutLines, linesOf } from './lines/cut-lines.ts';
 export { createLineEncoder } from './lines/encode-lines.ts';
-export type { LineBatch } from './lines/line-cutter.ts';
+export { type LineBatch, LineCutter } from './lines/line-cutter.ts';
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';
 export { splitLines } from './lines/split-lines.ts';

@@ -1,3 +1,6 @@
+-- CreateSchema
+CREATE SCHEMA IF NOT EXISTS "public";
+
 -- CreateTable
 CREATE TABLE "datasets" (
     "id" UUID NOT NULL,
@@ -167,6 +170,9 @@ CREATE TABLE "runs" (
     "origin_id" UUID,
     "plan" TEXT,
     "warnings" TEXT,
+    "is_external" BOOLEAN NOT NULL DEFAULT false,
+    "claimed_section" INTEGER NOT NULL DEFAULT 0,
+    "claimed_index" INTEGER NOT NULL DEFAULT 0,
     "has_selection" BOOLEAN NOT NULL DEFAULT false,
     "source_run_id" UUID,
     "retries" INTEGER NOT NULL DEFAULT 0,
@@ -216,6 +222,8 @@ CREATE TABLE "run_results" (
     "judge_input_tokens" INTEGER,
     "judge_output_tokens" INTEGER,
     "retries" INTEGER NOT NULL DEFAULT 0,
+    "scored_by" TEXT,
+    "trace_id" TEXT,
 
     CONSTRAINT "run_results_pkey" PRIMARY KEY ("run_id","section_order_index","order_index","repetition")
 );
@@ -227,6 +235,27 @@ CREATE TABLE "run_items" (
     "order_index" INTEGER NOT NULL,
 
     CONSTRAINT "run_items_pkey" PRIMARY KEY ("run_id","section_order_index","order_index")
+);
+
+-- CreateTable
+CREATE TABLE "run_claims" (
+    "run_id" UUID NOT NULL,
+    "section_order_index" INTEGER NOT NULL,
+    "order_index" INTEGER NOT NULL,
+    "repetition" INTEGER NOT NULL,
+    "batch_id" UUID NOT NULL,
+
+    CONSTRAINT "run_claims_pkey" PRIMARY KEY ("run_id","section_order_index","order_index","repetition")
+);
+
+-- CreateTable
+CREATE TABLE "run_claim_batches" (
+    "run_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "claim_seconds" INTEGER NOT NULL,
+    "claimed_until" TIMESTAMPTZ(3) NOT NULL,
+
+    CONSTRAINT "run_claim_batches_pkey" PRIMARY KEY ("run_id","id")
 );
 
 -- CreateTable
@@ -342,6 +371,12 @@ CREATE INDEX "runs_of_dataset" ON "runs"("dataset_id", "created_at" DESC, "id" D
 CREATE INDEX "runs_to_do" ON "runs"("finished_at", "available_at");
 
 -- CreateIndex
+CREATE INDEX "run_claims_of_batch" ON "run_claims"("run_id", "batch_id");
+
+-- CreateIndex
+CREATE INDEX "run_claim_batches_expiry" ON "run_claim_batches"("run_id", "claimed_until");
+
+-- CreateIndex
 CREATE INDEX "run_comparisons_of_other" ON "run_comparisons"("other_run_id");
 
 -- CreateIndex
@@ -384,6 +419,12 @@ ALTER TABLE "run_results" ADD CONSTRAINT "run_results_run_id_fkey" FOREIGN KEY (
 ALTER TABLE "run_items" ADD CONSTRAINT "run_items_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "runs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
+ALTER TABLE "run_claims" ADD CONSTRAINT "run_claims_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "runs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "run_claim_batches" ADD CONSTRAINT "run_claim_batches_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "runs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+
+-- AddForeignKey
 ALTER TABLE "run_comparisons" ADD CONSTRAINT "run_comparisons_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "runs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
@@ -397,7 +438,6 @@ ALTER TABLE "jobs" ADD CONSTRAINT "jobs_dataset_id_fkey" FOREIGN KEY ("dataset_i
 
 -- AddForeignKey
 ALTER TABLE "job_chunks" ADD CONSTRAINT "job_chunks_job_id_fkey" FOREIGN KEY ("job_id") REFERENCES "jobs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
-
 -- Prisma's schema language has no checks.
 ALTER TABLE "datasets"
     ADD CONSTRAINT "datasets_source" CHECK ("source" IN ('hub', 'pkg_zip', 'file')),
@@ -418,7 +458,7 @@ ALTER TABLE "assets"
     ADD CONSTRAINT "assets_byte_length" CHECK ("bytes" IS NULL OR octet_length("bytes") = "byte_length");
 
 ALTER TABLE "runs"
-    ADD CONSTRAINT "runs_status" CHECK ("status" IN ('queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled')),
+    ADD CONSTRAINT "runs_status" CHECK ("status" IN ('queued', 'waiting', 'running', 'completed', 'failed', 'cancelling', 'cancelled')),
     ADD CONSTRAINT "runs_retry_only" CHECK ("retry_only" IN ('failed', 'unscored', 'truncated')),
     ADD CONSTRAINT "runs_config_is_json" CHECK ("config"::json IS NOT NULL),
     ADD CONSTRAINT "runs_error_is_json" CHECK ("error" IS NULL OR "error"::json IS NOT NULL),
@@ -428,7 +468,8 @@ ALTER TABLE "runs"
 
 ALTER TABLE "run_results"
     ADD CONSTRAINT "run_results_status" CHECK ("status" IN ('ok', 'failed', 'unscored')),
-    ADD CONSTRAINT "run_results_output_is_json" CHECK ("output" IS NULL OR "output"::json IS NOT NULL);
+    ADD CONSTRAINT "run_results_output_is_json" CHECK ("output" IS NULL OR "output"::json IS NOT NULL),
+    ADD CONSTRAINT "run_results_scored_by" CHECK ("scored_by" IN ('checker', 'judge', 'client', 'label'));
 
 ALTER TABLE "jobs"
     ADD CONSTRAINT "jobs_kind" CHECK ("kind" IN ('import', 'upload')),

@@ -24,6 +24,8 @@ export type StoreErrorCode =
   | 'run_finished'
   | 'run_active'
   | 'run_imported'
+  | 'run_not_external'
+  | 'run_incomplete'
   | 'nothing_to_retry'
   | 'nothing_to_compare'
   | 'job_finished'
@@ -54,6 +56,8 @@ export type StoreErrorCode =
  * - `run_finished`, `job_finished`: the work has already ended
  * - `run_active`: the run, or one that scores its outputs again, has not ended
  * - `run_imported`: the run came with a package and is not executed
+ * - `run_not_external`: a worker writes the results of the run, not clients
+ * - `run_incomplete`: results are `missing`
  * - `nothing_to_retry`: the run has no such results
  * - `nothing_to_compare`: no item has a score in both runs
  * - `idempotency_key_reused`: the key was used for another request
@@ -69,15 +73,18 @@ export class StoreError extends Error {
   readonly code: StoreErrorCode;
   /** When to try again, where that is known. */
   readonly retryAfterMs: number | undefined;
+  /** Results that a run lacks, for `run_incomplete`. */
+  readonly missing: number | undefined;
 
   constructor(
     code: StoreErrorCode,
     message: string,
-    options?: ErrorOptions & { readonly retryAfterMs?: number },
+    options?: ErrorOptions & { readonly retryAfterMs?: number; readonly missing?: number },
   ) {
     super(message, options);
     this.code = code;
     this.retryAfterMs = options?.retryAfterMs;
+    this.missing = options?.missing;
   }
 }
 

@@ -1,6 +1,9 @@
 import type pg from 'pg';
 import type { TaskTable } from './task-queue.ts';
 
+/** Whether no worker works on a run or job: none has claimed it, or clients do its work. */
+const IS_IDLE = `status = 'queued' OR available_at = 'infinity'`;
+
 /**
  * Requests the end of a run or job. One that no worker has claimed ends as cancelled immediately; a running one becomes
  * `cancelling`, and its worker is notified.
@@ -16,9 +19,9 @@ export async function cancelTask<Row extends pg.QueryResultRow>(
 ): Promise<Row | undefined> {
   const { rows } = await client.query<Row>(
     `UPDATE ${table} SET cancel_requested_at = coalesce(cancel_requested_at, clock_timestamp()),
-       status = CASE WHEN status = 'queued' THEN 'cancelled' ELSE 'cancelling' END,
-       finished_at = CASE WHEN status = 'queued' THEN clock_timestamp() END
-       ${table === 'jobs' ? `, sealed_token = CASE WHEN status <> 'queued' THEN sealed_token END` : ''}
+       status = CASE WHEN ${IS_IDLE} THEN 'cancelled' ELSE 'cancelling' END,
+       finished_at = CASE WHEN ${IS_IDLE} THEN clock_timestamp() END
+       ${table === 'jobs' ? `, sealed_token = CASE WHEN NOT (${IS_IDLE}) THEN sealed_token END` : ''}
      WHERE id = $1 AND finished_at IS NULL RETURNING ${columns}`,
     [id],
   );

@@ -13,7 +13,8 @@ const SIZES = `
     count(*) FILTER (WHERE finished_at IS NULL AND NOT waits)::int AS running,
     count(*) FILTER (WHERE finished_at IS NOT NULL)::int AS failed
   FROM (
-    SELECT finished_at, failed_attempts, finished_at IS NULL AND lease_expires_at IS NULL AS waits FROM runs WHERE ${COUNTED}
+    SELECT finished_at, failed_attempts, finished_at IS NULL AND lease_expires_at IS NULL AS waits FROM runs
+    WHERE available_at < 'infinity' AND (${COUNTED})
     UNION ALL
     SELECT finished_at, failed_attempts, finished_at IS NULL AND lease_expires_at IS NULL FROM jobs WHERE ${COUNTED}
   ) AS tasks`;

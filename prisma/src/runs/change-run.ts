@@ -41,8 +41,10 @@ export async function retryRun(pool: pg.Pool, id: string, only: RetryOnly): Prom
       throw new StoreError('nothing_to_retry', `Cannot retry the run: it has no ${only} results.`);
     }
     const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, status = 'queued', error = NULL, finished_at = NULL,
-         cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, available_at = clock_timestamp()
+      `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, error = NULL, finished_at = NULL,
+         cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, claimed_section = 0, claimed_index = 0,
+         status = CASE WHEN is_external THEN 'waiting' ELSE 'queued' END,
+         available_at = CASE WHEN is_external THEN 'infinity' ELSE clock_timestamp() END
        WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
       [id, only, due],
     );

@@ -65,7 +65,9 @@ export async function createRun(
         ? await selectRunItems(client, run, created.version)
         : await countSource(client, run);
     const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET total = coalesce($2, total), results_due = coalesce($2, total) WHERE id = $1
+      `UPDATE runs SET total = coalesce($2, total), results_due = coalesce($2, total),
+         status = CASE WHEN is_external THEN 'waiting' ELSE status END,
+         available_at = CASE WHEN is_external THEN 'infinity' ELSE available_at END WHERE id = $1
        RETURNING ${RUN_COLUMNS}`,
       [run.id, total],
     );

@@ -48,8 +48,8 @@ export async function insertImportedRun(
     [...values, finishedAt],
   );
   for await (const results of batches) {
-    const inserted = await insertWritten(client, id, results);
-    if (inserted !== results.length) throw new Error('An imported run has two results of one item.');
+    const { written } = await insertWritten(client, id, results);
+    if (written !== results.length) throw new Error('An imported run has two results of one item.');
   }
   await client.query('UPDATE runs SET total = greatest(total, ok + failed + unscored) WHERE id = $1', [id]);
   await storeSummary(client, id);

@@ -95,32 +95,36 @@ const MANY = `SELECT * FROM unnest(${parameters((type) => `${type}[]`)}) AS want
 /** ... or the value of the one result: the driver would have to escape a text in an array. */
 const ONE = `SELECT ${parameters((type, name) => `${type} AS ${name}`)}`;
 
+/** Which results that are there give way: those that a retry does again, or all of them. */
+export type Replaces = 'retried' | 'all';
+
 /** $1 the run, then a parameter for each column. */
-const insertOf = (wanted: string): string => `
+const insertOf = (wanted: string, replaces: Replaces): string => `
   WITH run AS (SELECT * FROM runs WHERE id = $1), wanted AS (
     ${wanted}
   ), old AS (
-    SELECT result.* FROM run_results result JOIN wanted USING (${KEY.join(', ')}), run
-    WHERE result.run_id = $1 AND run.retries > 0 AND ${isToReplace('result', 'run')}
+    SELECT result.*, run.retries > 0 AND ${isToReplace('result', 'run')} AS is_due
+    FROM run_results result JOIN wanted USING (${KEY.join(', ')}), run
+    WHERE result.run_id = $1 ${replaces === 'all' ? '' : `AND run.retries > 0 AND ${isToReplace('result', 'run')}`}
   ), replaced AS (
-    SELECT ${COUNTS} FROM old
+    SELECT ${COUNTS}, count(*) FILTER (WHERE is_due) AS due FROM old
   ), written AS (
     INSERT INTO run_results AS result (run_id, ${COLUMN_NAMES}, ${DERIVED.join(', ')})
     SELECT $1, wanted.*, coalesce(wanted.finish_reason = 'length', false), item.item_hash, item.type, item.tags, run.retries
     FROM wanted CROSS JOIN run LEFT JOIN LATERAL (${ITEM_FACTS}) item ON true
     ON CONFLICT (run_id, ${KEY.join(', ')}) DO UPDATE SET
       ${REPLACED.map((name) => `${name} = excluded.${name}`).join(', ')}, created_at = clock_timestamp()
-    WHERE EXISTS (SELECT FROM run WHERE ${isToReplace('result', 'run')})
+    ${replaces === 'all' ? '' : `WHERE EXISTS (SELECT FROM run WHERE ${isToReplace('result', 'run')})`}
     RETURNING *
   ), added AS (
     SELECT ${COUNTS} FROM written
   )
-  SELECT added.all AS written, ${COUNTED.map((name) => `added.${name} - replaced.${name} AS ${name}`).join(', ')}
+  SELECT added.all AS written, replaced.all AS replaced, replaced.all - coalesce(replaced.due, 0) AS again, ${COUNTED.map((name) => `added.${name} - replaced.${name} AS ${name}`).join(', ')}
   FROM added, replaced`;
 
-/** $1 the run, $2 the number of results, then what each count grows by. A separate statement: it is another table. */
-const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint,
-    ${COUNTED.map((name, index) => `${name} = ${name} + $${index + 3}::${name === 'score_sum' ? 'float8' : 'bigint'}`).join(', ')}
+/** $1 the run, $2 the number of results, $3 how many of them were not to be done, then what each count grows by. A separate statement: it is another table. */
+const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint, results_due = results_due + $3::bigint,
+    ${COUNTED.map((name, index) => `${name} = ${name} + $${index + 4}::${name === 'score_sum' ? 'float8' : 'bigint'}`).join(', ')}
   WHERE id = $1`;
 
 /**
@@ -134,42 +138,47 @@ export async function insertResults(
   runId: string,
   results: readonly RunResult[],
 ): Promise<number> {
-  return await insertWritten(
-    client,
-    runId,
-    results.map((result) => {
-      return { ...writeResult(result, canonicalJson), sectionOrderIndex: result.sectionOrderIndex };
-    }),
-  );
+  const texts = results.map((result) => {
+    return { ...writeResult(result, canonicalJson), sectionOrderIndex: result.sectionOrderIndex };
+  });
+  return (await insertWritten(client, runId, texts)).written;
 }
 
-/** The same for results whose values have been written. */
+/** How many results were written, and how many of them took the place of another one. */
+export interface Written {
+  readonly written: number;
+  readonly replaced: number;
+}
+
+/** The same for results whose values have been written. @param replaces which results give way */
 export async function insertWritten(
   client: pg.ClientBase,
   runId: string,
   results: readonly ImportedResult[],
-): Promise<number> {
+  replaces: Replaces = 'retried',
+): Promise<Written> {
   const small = results.filter((result) => !hasLongText(result));
-  let written = 0;
+  const total = { written: 0, replaced: 0 };
   if (small.length > 0) {
-    written += await insert(
-      insertOf(MANY),
+    await insert(
+      insertOf(MANY, replaces),
       COLUMNS.map(([, , take]) => small.map(take)),
     );
   }
   for (const result of results.filter(hasLongText)) {
-    written += await insert(
-      insertOf(ONE),
+    await insert(
+      insertOf(ONE, replaces),
       COLUMNS.map(([, , take]) => take(result)),
     );
   }
-  return written;
+  return total;
 
-  async function insert(sql: string, values: readonly unknown[]): Promise<number> {
+  async function insert(sql: string, values: readonly unknown[]): Promise<void> {
     const { rows } = await client.query<Growth>(sql, [runId, ...values]);
     const growth = rows[0] as Growth;
-    await client.query(COUNT, [runId, growth.written, ...COUNTED.map((name) => growth[name])]);
-    return Number(growth.written);
+    await client.query(COUNT, [runId, growth.written, growth.again, ...COUNTED.map((name) => growth[name])]);
+    total.written += Number(growth.written);
+    total.replaced += Number(growth.replaced);
   }
 }
 
@@ -195,4 +204,4 @@ export function writeResult(
 }
 
 /** What a batch of results adds to the counts of its run; 64-bit integers are text. */
-type Growth = Readonly<Record<'written' | (typeof COUNTED)[number], string | number>>;
+type Growth = Readonly<Record<'written' | 'replaced' | 'again' | (typeof COUNTED)[number], string | number>>;

@@ -1,10 +1,16 @@
 import { JsonText, type RunFailure, type RunItem, type StoredOutput } from '@svc/evaluation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { createReadQuery } from '@svc/postgres';
+import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { boundedName } from '../database/item-size.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
-import { type ItemCandidate, itemCandidates, planItems, readPlannedItems } from '../items/read-item-texts.ts';
+import {
+  type ItemCandidate,
+  type ItemLimits,
+  itemCandidates,
+  planItems,
+  readPlannedItems,
+} from '../items/read-item-texts.ts';
 import { isItemAt, ofRun } from '../items/version-sql.ts';
 import { isToReplace } from './insert-results.ts';
 import { toRunItem } from './read-run-items.ts';
@@ -29,7 +35,7 @@ const IS_TO_DO = {
     AND mine.repetition = result.repetition AND NOT (${isToReplace('mine', 'run')}))`,
 } as const;
 
-/** $1 the run, $2 and $3 the positions of its items. */
+/** The items at positions of run $1: $2 the sections, $3 the items. */
 const ITEMS = `${itemCandidates(
   `SELECT i.part_id AS "partId", i.ordinal, ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
      wanted.item AS "orderIndex", i.byte_length, i.payload, i.answer, i.checker, i.assets, i.linked_files, i.linked_bytes, 1 AS one
@@ -40,6 +46,34 @@ const ITEMS = `${itemCandidates(
 )} ORDER BY "sectionOrderIndex", "orderIndex"`;
 
 type ItemRow = ItemCandidate & { readonly sectionOrderIndex: number };
+
+/** Where an item is in the version of a run. */
+export interface ItemPosition {
+  readonly sectionOrderIndex: number;
+  readonly orderIndex: number;
+}
+
+/** Reads the items of a run at some positions, for what scores them: of as many as fit into a page, and one at least. */
+export async function readItemsAt(
+  query: ReadQuery,
+  limits: ItemLimits,
+  runId: string,
+  positions: readonly ItemPosition[],
+): Promise<{ readonly items: ReadonlyMap<string, RunItemTexts>; readonly left: ReadonlySet<string> }> {
+  const candidates = await query<ItemRow>(ITEMS, [
+    runId,
+    positions.map(({ sectionOrderIndex }) => sectionOrderIndex),
+    positions.map(({ orderIndex }) => orderIndex),
+  ]);
+  const plan = planItems(candidates, limits, 'embed');
+  const rows = await readPlannedItems(query, plan);
+  return {
+    items: new Map(rows.map((row) => [keyOf(row), toRunItem(row, limits)])),
+    left: new Set(candidates.slice(plan.items.length).map(keyOf)),
+  };
+}
+
+type RunItemTexts = ReturnType<typeof toRunItem>;
 
 /**
  * Reads the outputs of another run that a run scores again, each with its item, in order, a page at a time: one entry for
@@ -65,28 +99,21 @@ export async function* readStoredOutputs(
     });
     const results = await readPlannedResults(query, sourceRunId, plan);
     if (results.length === 0) return;
-    const candidates = await query<ItemRow>(ITEMS, [
-      run.id,
-      results.map(({ sectionOrderIndex }) => sectionOrderIndex),
-      results.map(({ orderIndex }) => orderIndex),
-    ]);
-    const items = planItems(candidates, limits, 'embed');
-    const texts = new Map((await readPlannedItems(query, items)).map((row) => [keyOf(row), row]));
-    const next = new Set(candidates.slice(items.items.length).map(keyOf));
+    const { items, left } = await readItemsAt(query, limits, run.id, results);
     for (const result of results) {
       signal.throwIfAborted();
-      if (next.has(keyOf(result))) break;
+      if (left.has(keyOf(result))) break;
       after = positionOf(result);
-      const row = texts.get(keyOf(result));
-      if (row === undefined) continue;
-      const outputs = [toStoredOutput(result)];
-      yield { ...toRunItem(row, limits), doneRepetitions: [], outputs };
+      const item = items.get(keyOf(result));
+      if (item === undefined) continue;
+      yield { ...item, doneRepetitions: [], outputs: [toStoredOutput(result)] };
     }
-    if (!plan.hasMore && next.size === 0) return;
+    if (!plan.hasMore && left.size === 0) return;
   }
 }
 
-const keyOf = (at: { readonly sectionOrderIndex: number; readonly orderIndex: number }): string =>
+/** Names a position. */
+export const keyOf = (at: ItemPosition): string =>
   `${at.sectionOrderIndex} ${at.orderIndex}`;
 
 function toStoredOutput(result: StoredResult): StoredOutput {
@@ -98,6 +125,8 @@ function toStoredOutput(result: StoredResult): StoredOutput {
     failure: isTooLarge ? TOO_LARGE : output === null ? failureOf(error) : null,
     finishReason: result.finishReason,
     latencyMs: result.latencyMs,
+    usage: null,
+    traceId: result.traceId,
     omittedAssets:
       result.omittedAssets === null ? null : (readStoredJson(result.omittedAssets) as readonly string[]),
   };

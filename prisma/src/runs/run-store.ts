@@ -9,6 +9,11 @@ import { isUuid } from '../database/values.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { deleteRun, type RetryOnly, renameRun, retryRun } from './change-run.ts';
+import { type ClaimRequest, claimPending, deleteClaims } from './external/claims.ts';
+import { finishRun } from './external/finish-run.ts';
+import { readExternal } from './external/lock-external.ts';
+import { openPush, type PushSession } from './external/push-session.ts';
+import { type PendingResult, readPending, withItems } from './external/read-pending.ts';
 import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
@@ -25,6 +30,13 @@ export interface TakenRun {
   readonly run: Run;
   /** What the flow reads and writes. */
   readonly session: RunSession;
+}
+
+/** Results that clients are to send, each with its item. */
+export interface PendingResults {
+  readonly run: Run;
+  /** Reads pages as they are taken; between them, it holds no connection. */
+  readonly results: AsyncIterable<PendingResult>;
 }
 
 /** Runs and their results. Every method throws StoreError `unavailable` when the database cannot be reached. */
@@ -60,6 +72,33 @@ export interface RunStore {
    * @throws StoreError `run_not_found`; `run_active` while it works; `run_imported`; `nothing_to_retry`
    */
   retry(id: string, only: RetryOnly): Promise<Run>;
+  /**
+   * The results that a run lacks and clients are to send, each with its item, in item order.
+   *
+   * @throws StoreError `run_not_found`, `run_not_external`
+   */
+  readPending(
+    id: string,
+    request: { readonly limit: number; readonly signal: AbortSignal },
+  ): Promise<PendingResults>;
+  /**
+   * The same of results that nobody else has claimed, which are claimed now.
+   *
+   * @throws StoreError as `readPending`, and `run_finished`
+   */
+  claimPending(id: string, request: ClaimRequest & { readonly signal: AbortSignal }): Promise<PendingResults>;
+  /**
+   * Opens a run to store results that a client sends.
+   *
+   * @throws StoreError `run_not_found`, `run_not_external`, `run_finished`
+   */
+  push(id: string, signal: AbortSignal): Promise<PushSession>;
+  /**
+   * Ends a run whose results clients have sent. A run that is `completed` stays as it is.
+   *
+   * @throws StoreError `run_not_found`, `run_not_external`, `run_incomplete`; `run_finished` when it has ended otherwise
+   */
+  finish(id: string, allowMissing: boolean): Promise<Run>;
   /** @throws StoreError `run_not_found` */
   get(id: string): Promise<Run>;
   /** Those of these runs that exist, in any order: one query. */
@@ -115,6 +154,21 @@ export function createRunStore(context: StoreContext): RunStore {
 
     retry: (id, only) => retryRun(pool, id, only),
 
+    async readPending(id, { limit, signal }) {
+      const run = await readExternal(pool, id);
+      return { run, results: readPending(context, run, limit, signal) };
+    },
+
+    async claimPending(id, { signal, ...request }) {
+      const claimed = await claimPending(pool, id, request);
+      const run = await readExternal(pool, id);
+      return { run, results: withItems(context, id, claimed, signal) };
+    },
+
+    push: (id, signal) => openPush(context, id, signal),
+
+    finish: (id, allowMissing) => finishRun(pool, id, allowMissing),
+
     get: async (id) => toRun(await readRun(pool, id)),
 
     async getMany(ids) {
@@ -148,12 +202,15 @@ export function createRunStore(context: StoreContext): RunStore {
 
     async requestCancel(id) {
       if (!isUuid(id)) throw runNotFound(id);
-      return await inTransaction(pool, async (client) => {
+      const cancelled = await inTransaction(pool, async (client) => {
         const changed = await cancelTask<RunRow>(client, 'runs', RUN_COLUMNS, id);
         const run = toRun(changed ?? (await readRun(client, id)));
         if (changed === undefined && run.status !== 'cancelled') throw runFinished(run);
+        if (run.isExternal) await deleteClaims(client, id);
         return run;
       });
+      if (cancelled.isExternal) await summarizeRun(pool, id);
+      return cancelled;
     },
 
     async fail(id, { code, message }) {

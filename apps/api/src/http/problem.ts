@@ -81,6 +81,8 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   run_finished: { status: 409, title: 'Run already finished' },
   run_active: { status: 409, title: 'Run not finished' },
   run_imported: { status: 409, title: 'Imported run' },
+  run_not_external: { status: 409, title: 'Run takes no results from outside' },
+  run_incomplete: { status: 409, title: 'Run incomplete' },
   nothing_to_retry: { status: 409, title: 'Nothing to retry' },
   nothing_to_compare: { status: 409, title: 'Nothing to compare' },
   job_finished: { status: 409, title: 'Job already finished' },
@@ -126,7 +128,8 @@ export function classify(error: unknown): ErrorView {
   }
   if (error instanceof StoreError && error.code !== 'corrupt') {
     const { code, message, retryAfterMs } = error;
-    return viewOf({ code, message }, [], retryAfter(retryAfterMs, PROBLEM_ROWS[code].status === 503));
+    const view = viewOf({ code, message }, [], retryAfter(retryAfterMs, PROBLEM_ROWS[code].status === 503));
+    return { ...view, missing: error.missing };
   }
   return classifyHttpError(error);
 }

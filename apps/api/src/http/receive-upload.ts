@@ -61,7 +61,7 @@ export async function receiveUpload(
 }
 
 /** Media types of JSON Lines. */
-const LINES_TYPES = ['application/jsonl', 'application/x-ndjson', 'application/x-jsonlines'] as const;
+export const LINES_TYPES = ['application/jsonl', 'application/x-ndjson', 'application/x-jsonlines'] as const;
 
 /**
  * Receives a body of JSON Lines like a form with one file, or else a form.

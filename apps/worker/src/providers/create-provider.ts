@@ -5,6 +5,7 @@ import { type KnownSecrets, spellingsOf } from '@svc/jsonl-v23/internal';
 import type { ProviderKeys } from '@svc/runtime';
 import type { Dispatcher } from 'undici';
 import { createEchoProvider } from './echo.ts';
+import { createExternalProvider } from './external.ts';
 import { createItemFieldProvider } from './item-field.ts';
 import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';
 import { providerKey } from './provider-key.ts';
@@ -56,6 +57,8 @@ function createProvider(
   switch (provider.type) {
     case 'echo':
       return createEchoProvider();
+    case 'external':
+      return createExternalProvider();
     case 'item_field':
       return createItemFieldProvider(provider.pointer);
     case 'openai_compatible':

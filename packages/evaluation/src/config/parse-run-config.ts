@@ -24,7 +24,11 @@ const MAX_PARAM_TEXT_CHARS = 16_384;
  * parseRunConfig({ provider: { type: 'openai_compatible', base_url: 'https://host/v1', model: 'm' }, repetitions: 3 });
  */
 export function parseRunConfig(value: JsonValue, path = '/config'): RunConfig {
-  return parse(value, path, MAX_PARAM_TEXT_CHARS);
+  const config = parse(value, path, MAX_PARAM_TEXT_CHARS);
+  if (config.provider.type !== 'external' || config.judge === undefined) return config;
+  const problems = new ConfigProblems(path);
+  problems.add('must be absent: for a run with results from outside, `rescore` asks a judge', ['judge']);
+  throw problems.toError();
 }
 
 /**

@@ -102,6 +102,21 @@ export const PROVIDER_SCHEMAS = {
     required: ['type', 'pointer'],
     additionalProperties: false,
   },
+  external: {
+    type: 'object',
+    description: 'waits for results that clients send: nothing is asked, and no worker takes the run',
+    properties: {
+      type: { type: 'string', const: 'external' },
+      label: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 256,
+        description: 'what makes the outputs, for people',
+      },
+    },
+    required: ['type'],
+    additionalProperties: false,
+  },
   echo: {
     type: 'object',
     description: 'returns the last message, to try a dataset or a deployment',

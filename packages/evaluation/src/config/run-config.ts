@@ -28,6 +28,7 @@ export type ProviderConfig =
   | WithParams<FromSchema<Providers['openai_compatible']>>
   | WithParams<FromSchema<Providers['anthropic']>>
   | FromSchema<Providers['item_field']>
+  | FromSchema<Providers['external']>
   | FromSchema<Providers['echo']>;
 
 /** Which items of a dataset a run takes; its members apply in this order. */

@@ -47,13 +47,15 @@ const REASONS: Readonly<Record<string, string>> = {
  * @throws RunError `nothing_to_score` if no item can be scored, unless the configuration allows that
  */
 export function describePlan(
-  config: Pick<RunConfig, 'allow_unscored' | 'judge' | 'price' | 'repetitions'>,
+  config: Pick<RunConfig, 'allow_unscored' | 'judge' | 'price' | 'provider' | 'repetitions'>,
   { items, scored, judged, unscorable: reasons }: PlanCounts,
   asksProvider: boolean,
 ): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
   const scorable = scored + judged;
   const why = Object.entries(reasons).map(([reason, count]) => `${count} ${REASONS[reason] ?? reason}`);
-  if (scorable === 0 && config.allow_unscored !== true) {
+  // Results from outside may bring their scores.
+  const canBeScored = scorable > 0 || (config.provider.type === 'external' && items > 0);
+  if (!canBeScored && config.allow_unscored !== true) {
     const message =
       items === 0
         ? 'Cannot start the run: it selects no items.'

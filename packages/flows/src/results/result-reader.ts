@@ -8,6 +8,7 @@ import {
   type ResultLines,
   toLineError,
 } from './pack-results.ts';
+import { type PushedLine, type PushedLines, readPushedLines } from './read-pushed.ts';
 
 /** Reads the results of uploaded runs without blocking the event loop. */
 export interface ResultReader extends AsyncDisposable {
@@ -18,7 +19,18 @@ export interface ResultReader extends AsyncDisposable {
    * or memory; the signal's reason, immediately, when it is aborted
    */
   read(lines: ResultLines, signal: AbortSignal): Promise<PackedResults>;
+  /**
+   * Reads lines that a client sends, see `readPushedLines`, and takes their bytes over.
+   *
+   * @throws PackageError `package_limit` and the signal's reason, as `read`
+   */
+  readPushed(lines: PushedLines, signal: AbortSignal): Promise<readonly PushedLine[]>;
 }
+
+/** A batch for a thread. */
+export type ReadTask =
+  | ({ readonly kind: 'packaged' } & ResultLines)
+  | ({ readonly kind: 'pushed' } & PushedLines);
 
 /** How long a batch may take: reading costs about 20 ms for each MiB. */
 const DEADLINE_MS = 30_000;
@@ -35,7 +47,7 @@ const THREAD_FILE = new URL(
 
 /** Makes a reader. Its threads start when large batches need them. @param deadlineMs of a batch, 30 s by default */
 export function createResultReader(deadlineMs: number = DEADLINE_MS): ResultReader {
-  const threads = createThreadPool<ResultLines, PackedResults, LineFailure>(
+  const threads = createThreadPool<ReadTask, PackedResults | readonly PushedLine[], LineFailure>(
     {
       file: THREAD_FILE,
       limitError: ({ batch }, reason) =>
@@ -51,7 +63,12 @@ export function createResultReader(deadlineMs: number = DEADLINE_MS): ResultRead
   return {
     async read(lines, signal) {
       if (lines.batch.bytes.byteLength < MIN_THREAD_BYTES) return packResults(lines);
-      return await threads.run(lines, deadlineMs, signal);
+      return (await threads.run({ kind: 'packaged', ...lines }, deadlineMs, signal)) as PackedResults;
+    },
+    async readPushed(lines, signal) {
+      if (lines.batch.bytes.byteLength < MIN_THREAD_BYTES) return readPushedLines(lines);
+      const read = await threads.run({ kind: 'pushed', ...lines }, deadlineMs, signal);
+      return read as readonly PushedLine[];
     },
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
   };

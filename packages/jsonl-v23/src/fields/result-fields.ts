@@ -75,6 +75,15 @@ export const RESULT_FIELDS = {
     kind: 'names',
     description: 'names of assets that the provider was not sent',
   },
+  /** What gave the score; null without one, and in results of older versions. */
+  scoredBy: {
+    wire: 'scored_by',
+    kind: 'word',
+    values: ['checker', 'judge', 'client', 'label'],
+    description: 'what gave the score',
+  },
+  /** Of the client that sent the result; null without one. */
+  traceId: { wire: 'trace_id', kind: 'title', description: 'of the client that sent the result' },
 } as const;
 
 type Fields = typeof RESULT_FIELDS;

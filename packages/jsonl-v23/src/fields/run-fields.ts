@@ -37,7 +37,7 @@ export const RUN_FIELDS = {
     wire: 'status',
     kind: 'word',
     isRequired: true,
-    values: ['queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled'],
+    values: ['queued', 'waiting', 'running', 'completed', 'failed', 'cancelling', 'cancelled'],
     isPackaged: true,
   },
   /** Without secrets. Read up to more than a request may have. */
@@ -110,6 +110,8 @@ export const RUN_FIELDS = {
   warnings: { wire: 'warnings', kind: 'json', maxBytes: 65_536 },
   /** Whether it runs some of the items only. */
   hasSelection: { wire: 'has_selection', kind: 'boolean', isRequired: true, isInternal: true },
+  /** Whether clients send its results. */
+  isExternal: { wire: 'is_external', kind: 'boolean', isRequired: true, isInternal: true },
   sourceRunId: {
     wire: 'source_run_id',
     kind: 'uuid',

@@ -39,7 +39,8 @@ export function cutLines(source: AsyncIterable<Uint8Array>, options: CutOptions 
   };
 }
 
-function linesOf({ bytes, firstLine, fault }: CheckedBatch): CutLine[] {
+/** The lines of a batch. */
+export function linesOf({ bytes, firstLine, fault }: CheckedBatch): CutLine[] {
   if (fault !== undefined) return [{ line: firstLine, bytes, fault }];
   const lines: CutLine[] = [];
   for (let start = 0; start < bytes.length; ) {

@@ -43,6 +43,8 @@ export interface ErrorView {
   readonly errorsTotal?: number | undefined;
   /** Names of which one would do. */
   readonly available?: readonly string[] | undefined;
+  /** How many are missing. */
+  readonly missing?: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -64,6 +66,7 @@ export interface ProblemBody {
   readonly errors?: FieldError[];
   readonly errors_total?: number;
   readonly available?: string[];
+  readonly missing?: number;
   readonly [key: string]: FieldError[] | string[] | string | number | undefined;
 }
 
@@ -142,6 +145,7 @@ export function problem(
       code,
       request_id: at.requestId,
       ...(errors.length === 0 ? {} : { errors, errors_total: view.errorsTotal ?? view.errors.length }),
+      ...(view.missing === undefined ? {} : { missing: view.missing }),
       ...(view.available === undefined
         ? {}
         : { available: view.available.filter(isShort).slice(0, MAX_AVAILABLE).map(redact) }),

@@ -1,7 +1,7 @@
 import type { ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../../assets/linked-files-column.ts';
 import type { StoreContext } from '../../context.ts';
-import { boundedName } from '../../database/item-size.ts';
+import { boundedName, boundedText } from '../../database/item-size.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import {
   type ItemCandidate,
@@ -10,11 +10,11 @@ import {
   readPlannedItems,
 } from '../../items/read-item-texts.ts';
 import { isItemAt, ofRun } from '../../items/version-sql.ts';
-import type { StoredResult } from '../run-results.ts';
+import type { ItemPosition } from '../read-stored-outputs.ts';
 
 /** The first of some results with their items; memory is accounted for until it is released. */
 export interface ResultsWithItems<T> {
-  readonly results: readonly (T & { readonly item: ListedItem | null })[];
+  readonly results: readonly (T & { readonly item: ResultItem | null })[];
   readonly isLarge: boolean;
   release(): void;
 }
@@ -22,30 +22,38 @@ export interface ResultsWithItems<T> {
 interface CandidateRow extends ItemCandidate {
   readonly sectionOrderIndex: number;
   readonly itemHash: Uint8Array;
+  readonly itemId: string | null;
 }
+
+/** An item of a result, with its own id as JSON text. */
+export type ResultItem = ListedItem & { readonly itemId: string | null };
+
+/** Longer ids are left out. */
+const MAX_ID_BYTES = 65_536;
 
 /** $1 the run, $2 and $3 the positions of its items. */
 const ITEMS = itemCandidates(
   `SELECT i.part_id AS "partId", i.ordinal, ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-     wanted.item AS "orderIndex", i.item_hash AS "itemHash", i.byte_length, i.payload, i.answer, i.checker, i.assets,
+     wanted.item AS "orderIndex", i.item_hash AS "itemHash",
+     ${boundedText('i.item_id', MAX_ID_BYTES)} AS "itemId", i.byte_length, i.payload, i.answer, i.checker, i.assets,
      i.linked_files, i.linked_bytes
    FROM (SELECT DISTINCT * FROM unnest($2::int[], $3::int[])) AS wanted (section, item)
      JOIN runs run ON run.id = $1 JOIN version_sections s ON ${ofRun('run')} AND s.order_index = wanted.section
      JOIN items i ON ${isItemAt('wanted.item')}`,
-  '"itemHash"',
+  '"itemHash", "itemId"',
 );
 
-function toListedItem({ linkedFiles, ...item }: CandidateRow): ListedItem {
-  const { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets } = item;
+function toListedItem({ linkedFiles, ...item }: CandidateRow): ResultItem {
+  const { section, sectionOrderIndex, orderIndex, itemHash, itemId, payload, answer, checker, assets } = item;
   return {
-    ...{ section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets },
+    ...{ section, sectionOrderIndex, orderIndex, itemHash, itemId, payload, answer, checker, assets },
     linkedFiles: readLinkedFiles(linkedFiles),
     isTruncated: false,
   };
 }
 
 /** Reads the items of results: of as many results as fit into a page, and one at least. */
-export async function itemsOfResults<T extends StoredResult>(
+export async function itemsOfResults<T extends ItemPosition>(
   query: ReadQuery,
   { largePages, ...limits }: Pick<StoreContext, 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
   runId: string,

@@ -76,6 +76,7 @@ const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
   [PROVIDER_SCHEMAS.openai_compatible, { name: 'OpenAICompatibleProvider' }],
   [PROVIDER_SCHEMAS.anthropic, { name: 'AnthropicProvider' }],
   [PROVIDER_SCHEMAS.item_field, { name: 'ItemFieldProvider' }],
+  [PROVIDER_SCHEMAS.external, { name: 'ExternalProvider' }],
   [PROVIDER_SCHEMAS.echo, { name: 'EchoProvider' }],
   [CHECKER_SCHEMA, { name: 'Checker' }],
   [CHECKER_NAME_SCHEMA, { name: 'CheckerName' }],

@@ -1,3 +1,4 @@
+import type { Metrics } from '@svc/instrumentation';
 import { runWithContext } from '@svc/observability';
 import { empty, json, type Route, type RouteRequest } from '@svc/runtime';
 import type { RetryOnly, Run } from '@svc/store';
@@ -7,8 +8,12 @@ import { isFinished, RUN, serializeRun } from './serialize.ts';
 
 const RETRY_ONLY = ['failed', 'unscored', 'truncated'] as const satisfies readonly RetryOnly[];
 
+export interface ChangeRunDeps extends CreateRunDeps {
+  readonly metrics: Pick<Metrics, 'recordRun'>;
+}
+
 /** The endpoints that change a run: rename, delete, cancel, retry. */
-export function changeRunRoutes(deps: CreateRunDeps): readonly Route[] {
+export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
   const { runs } = deps.store;
   const common = { tag: 'runs', access: 'editor', produces: 'application/json' } as const;
   const accepted = { 202: { description: 'the run', schema: RUN } } as const;
@@ -95,10 +100,12 @@ export function changeRunRoutes(deps: CreateRunDeps): readonly Route[] {
 const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';
 
 /** Logs the request only when it has an effect. */
-async function cancel(id: string, { store: { runs }, logger }: CreateRunDeps): Promise<Run> {
+async function cancel(id: string, { store: { runs }, logger, metrics }: ChangeRunDeps): Promise<Run> {
   const before = await runs.get(id);
   const run = await runs.requestCancel(id);
   if (!isFinished(before)) {
+    // Otherwise the worker counts it.
+    if (run.isExternal) metrics.recordRun('cancelled');
     runWithContext({ run_id: run.id }, () => {
       logger.log('run.cancel', { already_requested: before.cancelRequestedAt !== null });
     });

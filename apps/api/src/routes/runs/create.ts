@@ -86,6 +86,7 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
             datasetId,
             version,
             name: (getMember(body, 'name') as string | null | undefined) ?? null,
+            isExternal: config.provider.type === 'external',
             selection: config.select,
           },
           claim === undefined ? undefined : { claim, response: runAccepted },

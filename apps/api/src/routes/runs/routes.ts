@@ -6,13 +6,14 @@ import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page.ts';
 import { changeRunRoutes } from './change.ts';
 import { compareRunsRoute } from './compare.ts';
-import { type CreateRunDeps, createRunRoute } from './create.ts';
+import { createRunRoute } from './create.ts';
+import { type OutsideDeps, outsideRoutes } from './outside.ts';
 import { rescoreRunRoute } from './rescore.ts';
 import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
 import { createProgressMeter } from './run-progress.ts';
 import { isFinished, RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
 
-export interface RunDeps extends CreateRunDeps {
+export interface RunDeps extends OutsideDeps {
   /** Aborts when the server starts to drain: event streams then end. */
   readonly drainSignal: AbortSignal;
 }
@@ -33,6 +34,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
     ...changeRunRoutes(deps),
     rescoreRunRoute(deps),
     compareRunsRoute(deps),
+    ...outsideRoutes(deps),
     {
       ...common,
       method: 'get',

@@ -1,0 +1,268 @@
+import type { Semaphore } from '@svc/concurrency';
+import type { CheckRunner } from '@svc/evaluation';
+import { MAX_REJECTED, pushResults, type ResultReader } from '@svc/flows';
+import type { Metrics } from '@svc/instrumentation';
+import { spellingsOf } from '@svc/jsonl-v23/internal';
+import { runWithContext } from '@svc/observability';
+import { linesToBytes } from '@svc/pkg-format/internal';
+import {
+  type Config,
+  json,
+  RequestError,
+  type Route,
+  type RouteResponse,
+  type Schema,
+  shape,
+  stream,
+  watchUploadRate,
+} from '@svc/runtime';
+import type { PendingResult, PendingResults } from '@svc/store';
+import { readLineChunks } from '../../http/body-chunks.ts';
+import { LINES_TYPES } from '../../http/receive-upload.ts';
+import { linkedItemText } from '../datasets/linked-item.ts';
+import type { CreateRunDeps } from './create.ts';
+import { RUN, serializeRun } from './serialize.ts';
+
+export interface OutsideDeps extends CreateRunDeps {
+  readonly config: Config;
+  readonly metrics: Pick<Metrics, 'recordRun' | 'recordRunItem'>;
+  /** Reads lines on threads. */
+  readonly results: Pick<ResultReader, 'readPushed'>;
+  /** Scores outputs that clients send, apart from what requests wait for. */
+  readonly pushChecks: CheckRunner;
+  /** Bounds requests that send results, and the long lines in memory. */
+  readonly pushes: Semaphore;
+  readonly longLines: Semaphore;
+}
+
+/** The longest line: a longer output could not be checked. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+const MAX_CLAIMS = 10_000;
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+
+const PUSHED: Schema = shape({
+  accepted: { ...COUNT, description: 'lines that were stored' },
+  replaced: { ...COUNT, description: 'those of them that took the place of another one' },
+  rejected: {
+    type: 'array',
+    maxItems: MAX_REJECTED,
+    items: shape({ line: { type: 'integer', minimum: 1 }, message: { type: 'string' } }),
+    description: `the first ${MAX_REJECTED} lines that were not stored`,
+  },
+  rejected_total: { ...COUNT, description: 'how many there are' },
+});
+
+/** The endpoints of runs whose results clients send. */
+export function outsideRoutes(deps: OutsideDeps): readonly Route[] {
+  const { runs } = deps.store;
+  const common = { tag: 'runs' } as const;
+  const lines = {
+    produces: 'application/jsonl',
+    streams: 'data',
+    responses: {
+      200: {
+        description:
+          'JSON Lines of `section`, `order_index`, `repetition`, `item_id`, `item_hash`, `item` with links to its files, and `claimed_until` of claimed ones',
+        schema: { type: 'string' },
+      },
+    },
+  } as const;
+  return [
+    {
+      ...common,
+      ...lines,
+      method: 'get',
+      path: '/runs/{id}/pending',
+      operationId: 'listPendingResults',
+      summary: 'The results that a run lacks and clients are to send, each with its item',
+      access: 'viewer',
+      query: {
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 2_147_483_647,
+          description: 'lines at most; all by default',
+        },
+      },
+      errors: ['run_not_found', 'run_not_external', 'unavailable'],
+      handle: async ({ params, query, signal }) => {
+        const limit = (query['limit'] as number | undefined) ?? Number.MAX_SAFE_INTEGER;
+        return pendingResponse(await runs.readPending(params['id'] ?? '', { limit, signal }));
+      },
+    },
+    {
+      ...common,
+      ...lines,
+      method: 'post',
+      path: '/runs/{id}/pending',
+      operationId: 'claimPendingResults',
+      summary: 'The same of results that nobody else has claimed, reserved for this client',
+      access: 'editor',
+      body: {
+        contentType: 'application/json',
+        schema: {
+          type: 'object',
+          properties: {
+            limit: {
+              type: 'integer',
+              minimum: 1,
+              maximum: MAX_CLAIMS,
+              default: 100,
+              description: 'results to claim at most',
+            },
+            claim_seconds: {
+              type: 'integer',
+              minimum: 1,
+              maximum: 86_400,
+              default: 600,
+              description: 'how long the claim lasts; each result of these items extends the rest of it',
+            },
+          },
+          additionalProperties: false,
+        },
+      },
+      errors: [
+        ...['invalid_json', 'body_too_large', 'unsupported_media_type'],
+        ...['run_not_found', 'run_not_external', 'run_finished', 'unavailable'],
+      ],
+      handle: async ({ params, body, signal }) => {
+        const found = await runs.claimPending(params['id'] ?? '', {
+          limit: body?.['limit'] as number,
+          claimSeconds: body?.['claim_seconds'] as number,
+          signal,
+        });
+        return pendingResponse(found);
+      },
+    },
+    pushRoute(deps),
+    {
+      ...common,
+      method: 'post',
+      path: '/runs/{id}/finish',
+      operationId: 'finishRun',
+      summary: 'End a run whose results clients have sent',
+      access: 'editor',
+      body: {
+        contentType: 'application/json',
+        schema: {
+          type: 'object',
+          properties: {
+            allow_missing: {
+              type: 'boolean',
+              default: false,
+              description: 'whether to end it although results are missing',
+            },
+          },
+          additionalProperties: false,
+        },
+      },
+      produces: 'application/json',
+      responses: { 200: { description: 'the run', schema: RUN } },
+      errors: [
+        ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'run_not_found'],
+        ...['run_not_external', 'run_finished', 'run_incomplete', 'unavailable'],
+      ],
+      handle: async ({ params, body }) => {
+        const id = params['id'] ?? '';
+        const before = await runs.get(id);
+        const run = await runs.finish(id, body?.['allow_missing'] === true);
+        if (before.finishedAt === null) {
+          deps.metrics.recordRun('completed');
+          runWithContext({ run_id: run.id }, () =>
+            deps.logger.log('run.finish', { missing: run.resultsLeft, item_count: run.counts.done }),
+          );
+        }
+        return json(serializeRun(run));
+      },
+    },
+  ];
+}
+
+/** `POST /runs/{id}/results` */
+function pushRoute(deps: OutsideDeps): Route {
+  const { config, store, logger, metrics, pushes, longLines } = deps;
+  const secrets = spellingsOf(deps.secrets);
+  return {
+    method: 'post',
+    path: '/runs/{id}/results',
+    operationId: 'pushResults',
+    summary: 'Store results that were made elsewhere: a line for each',
+    tag: 'runs',
+    access: 'editor',
+    body: { contentType: 'application/jsonl', schema: { type: 'string', description: 'JSON Lines' } },
+    produces: 'application/json',
+    responses: { 200: { description: 'what became of the lines', schema: PUSHED } },
+    errors: [
+      ...['run_not_found', 'run_not_external', 'run_finished'],
+      ...['upload_too_large', 'unsupported_media_type', 'unavailable'],
+    ],
+    handle: async ({ params, raw, client, signal }) => {
+      if (!raw.is([...LINES_TYPES])) {
+        const type = JSON.stringify(raw.get('content-type') ?? 'nothing');
+        throw new RequestError('unsupported_media_type', `The body must be application/jsonl, got ${type}.`);
+      }
+      // Until a permit is free, the body is paused.
+      raw.pause();
+      using _permit = await pushes.acquire(signal, { client });
+      using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
+      const session = await store.runs.push(params['id'] ?? '', arriving.signal);
+      let bytes = 0;
+      using body = readLineChunks(
+        raw,
+        longLines,
+        (count) => {
+          bytes += count;
+          if (bytes > config.maxUploadBytes) throw tooLarge(config.maxUploadBytes);
+        },
+        arriving.signal,
+      );
+      const pushed = await pushResults(
+        body.chunks,
+        {
+          ...{ session, reader: deps.results, checks: deps.pushChecks },
+          onStored: (status) => metrics.recordRunItem(status),
+        },
+        {
+          maxLineBytes: Math.min(config.maxLineBytes, MAX_LINE_BYTES),
+          maxDepth: config.maxJsonDepth,
+          secrets,
+          signal: arriving.signal,
+        },
+      );
+      const { accepted, replaced, rejected, rejectedTotal } = pushed;
+      runWithContext({ run_id: session.run.id }, () =>
+        logger.log('run.results', { accepted, replaced, rejected: rejectedTotal }),
+      );
+      return json({
+        ...{ accepted, replaced, rejected_total: rejectedTotal },
+        rejected: rejected.map((line) => ({ ...line })),
+      });
+    },
+  };
+}
+
+function tooLarge(maxBytes: number): RequestError {
+  return new RequestError('upload_too_large', `The body must have at most ${maxBytes} bytes.`);
+}
+
+function pendingResponse({ run, results }: PendingResults): RouteResponse {
+  async function* lines(): AsyncGenerator<readonly string[]> {
+    for await (const result of results) yield [pendingLine(result, run)];
+  }
+  return stream(linesToBytes(lines()), { 'Content-Type': 'application/jsonl' });
+}
+
+/** A line of a result that a run lacks; without `item` where that is too large. */
+function pendingLine(
+  { item, repetition, claimedUntil }: PendingResult,
+  { datasetId, datasetVersion }: PendingResults['run'],
+): string {
+  const { payload } = item;
+  const members = [
+    `"section":${JSON.stringify(item.section)},"order_index":${item.orderIndex},"repetition":${repetition}`,
+    `"item_id":${item.itemId},"item_hash":"${Buffer.from(item.itemHash).toString('hex')}"`,
+    `"item":${payload === null ? null : linkedItemText({ ...item, payload }, datasetId, datasetVersion)}`,
+    ...(claimedUntil === null ? [] : [`"claimed_until":"${claimedUntil.toISOString()}"`]),
+  ];
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,261 @@
+import { JsonlError } from '@svc/jsonl-v23';
+import { isDatasetName, type KnownSecrets, type LineBatch, linesOf, redactValue } from '@svc/jsonl-v23/internal';
+import {
+  canonicalJson,
+  ExactNumber,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '@svc/jsonl-v23/json';
+import type { ItemReference } from '@svc/store';
+
+/** Lines of results from outside, to read on any thread. */
+export interface PushedLines {
+  readonly batch: LineBatch;
+  readonly options: PushedLineOptions;
+}
+
+export interface PushedLineOptions {
+  readonly maxDepth: number;
+  /** Repetitions that the run has. */
+  readonly repetitions: number;
+  /** Names of the scorers whose scores a line may bring; the first one is that of `score`. */
+  readonly scorers: readonly string[];
+  /** Secrets that no result may hold. */
+  readonly secrets: KnownSecrets;
+}
+
+/** A score that a client sends. */
+export interface PushedScore {
+  readonly score: number;
+  readonly passed: boolean;
+  readonly explanation: string | null;
+}
+
+/** A result as a client sends it; JSON values are texts, so that it passes between threads. */
+export interface PushedResult {
+  readonly reference: ItemReference;
+  readonly repetition: number;
+  /** Null if there is an error. */
+  readonly output: string | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+  readonly finishReason: string | null;
+  readonly latencyMs: number | null;
+  readonly usage: string | null;
+  readonly traceId: string | null;
+  readonly scores: Readonly<Record<string, PushedScore>>;
+}
+
+/** A line that is not blank: its result, or why it has none. */
+export type PushedLine =
+  | { readonly line: number; readonly result: PushedResult }
+  | { readonly line: number; readonly problem: string };
+
+/** Reads a batch of lines. It is a pure function, so any thread may do it. A bad line does not affect the others. */
+export function readPushedLines({ batch, options }: PushedLines): readonly PushedLine[] {
+  const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  const read: PushedLine[] = [];
+  for (const { line, bytes, fault } of linesOf(batch)) {
+    if (fault !== null) {
+      read.push({ line, problem: `The line ${fault}` });
+      continue;
+    }
+    try {
+      const text = decoder.decode(bytes);
+      if (/^[ \t\r]*$/.test(text)) continue;
+      const value = parseJson(text, { maxDepth: options.maxDepth });
+      if (!isJsonObject(value)) throw new LineProblem('must be a JSON object');
+      read.push({ line, result: readResult(value, options) });
+    } catch (error) {
+      read.push({ line, problem: problemOf(error) });
+    }
+  }
+  return read;
+}
+
+/** What is wrong with a line, after its name. */
+class LineProblem extends Error {}
+
+function problemOf(error: unknown): string {
+  if (error instanceof LineProblem) return `The line ${error.message}`;
+  if (error instanceof JsonlError) return `Invalid JSON: ${error.message.slice(0, MAX_MESSAGE_CHARS)}`;
+  if (error instanceof TypeError) return 'The line must be UTF-8';
+  throw error;
+}
+
+const MAX_MESSAGE_CHARS = 300;
+const MAX_USAGE_CHARS = 16_384;
+const MAX_ID_CHARS = 65_536;
+const MAX_ERROR_CHARS = 10_000;
+const MAX_INDEX = 2_147_483_647;
+/** A client may send the line of `pending` back, with an output: these members of it say nothing. */
+const IGNORED: ReadonlySet<string> = new Set(['item', 'request', 'claimed_until']);
+const NAME = /^[\w.-]{1,64}$/;
+const HASH = /^[0-9a-f]{64}$/;
+
+type Reader<T> = (value: JsonValue, name: string) => T;
+
+const READERS = {
+  section: text,
+  order_index: integerFrom(0, MAX_INDEX),
+  item_id: id,
+  item_hash: matching(HASH, '64 hexadecimal digits in lower case'),
+  repetition: integerFrom(1, MAX_INDEX),
+  output: (value) => value,
+  error: failure,
+  finish_reason: matching(NAME, 'a name of at most 64 letters, digits, `_`, `.` and `-`'),
+  usage: (value, name) => {
+    if (!isJsonObject(value)) throw new LineProblem(`has a ${name} that is not an object`);
+    return value;
+  },
+  latency_ms: (value, name) => Math.round(numberFrom(0, 1e12)(value, name) * 10) / 10,
+  trace_id: (value, name) => {
+    if (isDatasetName(value)) return value;
+    throw new LineProblem(`has a ${name} that is not 1 to 255 characters without control characters`);
+  },
+  scores: (value, name) => {
+    if (!isJsonObject(value)) throw new LineProblem(`has ${name} that are not an object`);
+    return value;
+  },
+} satisfies Record<string, Reader<unknown>>;
+
+type Members = { readonly [Name in keyof typeof READERS]?: ReturnType<(typeof READERS)[Name]> };
+
+function readResult(line: JsonObject, options: PushedLineOptions): PushedResult {
+  const read: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(line)) {
+    if (IGNORED.has(name) || value === null) continue;
+    if (!Object.hasOwn(READERS, name)) throw new LineProblem(`has the unknown member ${quoted(name)}`);
+    read[name] = READERS[name as keyof typeof READERS](value, name);
+  }
+  const members = read as Members;
+  const { secrets, repetitions } = options;
+  const { repetition = 1, output, error = null, usage } = members;
+  if (repetition > repetitions) throw new LineProblem(`has a repetition above ${repetitions}`);
+  if (output === undefined && error === null) throw new LineProblem('must have an output or an error');
+  if (output !== undefined && error !== null) throw new LineProblem('must not have both output and error');
+  const scores = readScores(members.scores ?? {}, options);
+  if (error !== null && Object.keys(scores).length > 0) {
+    throw new LineProblem('must not have both error and scores');
+  }
+  const usageText = usage === undefined ? null : canonicalJson(redactValue(usage, secrets));
+  if (usageText !== null && usageText.length > MAX_USAGE_CHARS) {
+    throw new LineProblem(`has a usage of more than ${MAX_USAGE_CHARS} characters`);
+  }
+  return {
+    reference: readReference(members),
+    repetition,
+    output: output === undefined ? null : canonicalJson(redactValue(output, secrets)),
+    error: error === null ? null : redactValue(error, secrets),
+    finishReason: redactedName(members.finish_reason ?? null, secrets),
+    latencyMs: members.latency_ms ?? null,
+    usage: usageText,
+    traceId: redactValue(members.trace_id ?? null, secrets),
+    scores,
+  };
+}
+
+function readReference({ section, order_index, item_id, item_hash }: Members): ItemReference {
+  if ((section === undefined) !== (order_index === undefined)) {
+    throw new LineProblem('must have both section and order_index, or neither');
+  }
+  if (section === undefined && item_id === undefined && item_hash === undefined) {
+    throw new LineProblem('must name its item by section and order_index, item_id or item_hash');
+  }
+  return {
+    section: section ?? null,
+    orderIndex: order_index ?? null,
+    itemId: item_id ?? null,
+    itemHash: item_hash ?? null,
+  };
+}
+
+/** A score that does not say whether it passes does so from here on. */
+const PASSING_SCORE = 0.5;
+
+/** Reads `{<name>: {score, passed, explanation}}`; a score or `passed` alone says the other. */
+export function readScores(
+  scores: JsonObject,
+  { scorers, secrets }: Pick<PushedLineOptions, 'scorers' | 'secrets'>,
+): Record<string, PushedScore> {
+  const read: Record<string, PushedScore> = {};
+  for (const [name, value] of Object.entries(scores)) {
+    if (!scorers.includes(name)) throw new LineProblem(`has scores of the unknown scorer ${quoted(name)}`);
+    if (!isJsonObject(value)) throw new LineProblem(`has scores of ${name} that are not an object`);
+    const { score: stated = null, passed = null, explanation = null, ...others } = value;
+    const [unknown] = Object.keys(others);
+    if (unknown !== undefined) throw new LineProblem(`has the unknown member ${quoted(unknown)} in scores`);
+    if (passed !== null && typeof passed !== 'boolean') {
+      throw new LineProblem(`has scores of ${name} whose passed is not true or false`);
+    }
+    if (explanation !== null && typeof explanation !== 'string') {
+      throw new LineProblem(`has scores of ${name} whose explanation is not a text`);
+    }
+    if (stated === null && passed === null) {
+      throw new LineProblem(`has scores of ${name} with neither score nor passed`);
+    }
+    const score = stated === null ? (passed === true ? 1 : 0) : numberFrom(0, 1)(stated, `score of ${name}`);
+    read[name] = {
+      score,
+      passed: passed ?? score >= PASSING_SCORE,
+      explanation: redactValue(explanation, secrets),
+    };
+  }
+  return read;
+}
+
+function text(value: JsonValue, name: string): string {
+  if (typeof value === 'string') return value;
+  throw new LineProblem(`has a ${name} that is not a text`);
+}
+
+/** The JSON text of an id. */
+function id(value: JsonValue, name: string): string {
+  const isId =
+    typeof value === 'string' ||
+    (value instanceof ExactNumber ? /^-?\d+$/.test(value.text) : Number.isInteger(value));
+  const json = isId ? canonicalJson(value) : '';
+  if (isId && json.length <= MAX_ID_CHARS) return json;
+  throw new LineProblem(`has an ${name} that is not a text or an integer of at most ${MAX_ID_CHARS} characters`);
+}
+
+function matching(pattern: RegExp, wanted: string): Reader<string> {
+  return (value, name) => {
+    if (typeof value === 'string' && pattern.test(value)) return value;
+    throw new LineProblem(`has a ${name} that is not ${wanted}`);
+  };
+}
+
+function numberFrom(minimum: number, maximum: number): Reader<number> {
+  return (value, name) => {
+    const number = value instanceof ExactNumber ? Number(value.text) : value;
+    if (typeof number === 'number' && number >= minimum && number <= maximum) return number;
+    throw new LineProblem(`has a ${name} that is not a number from ${minimum} to ${maximum}`);
+  };
+}
+
+function integerFrom(minimum: number, maximum: number): Reader<number> {
+  return (value, name) => {
+    if (typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum) return value;
+    throw new LineProblem(`has a ${name} that is not an integer from ${minimum} to ${maximum}`);
+  };
+}
+
+/** An error: a message, or an object with a code too. */
+function failure(value: JsonValue, name: string): { readonly code: string; readonly message: string } {
+  const { code = 'client_error', message = null } = isJsonObject(value) ? value : { message: value };
+  if (typeof code === 'string' && NAME.test(code) && typeof message === 'string') {
+    if (message.length <= MAX_ERROR_CHARS) return { code, message };
+    return { code, message: `${message.slice(0, MAX_ERROR_CHARS - 1)}…` };
+  }
+  throw new LineProblem(`has an ${name} that is neither a text nor an object with code and message`);
+}
+
+/** A name that holds a secret is none. */
+function redactedName(name: string | null, secrets: KnownSecrets): string | null {
+  const redacted = redactValue(name, secrets);
+  return redacted === name ? name : null;
+}
+
+const quoted = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);

@@ -1,0 +1,92 @@
+import type { ReadQuery } from '@svc/postgres';
+import { ofRun } from '../../items/version-sql.ts';
+import { isToReplace } from '../insert-results.ts';
+import type { ItemPosition } from '../read-stored-outputs.ts';
+import type { Run } from '../run-row.ts';
+
+/** One repetition of an item. */
+export interface ResultKey extends ItemPosition {
+  readonly repetition: number;
+}
+
+/** A result that a run lacks. */
+export interface PendingPosition extends ResultKey {
+  /** Until when a client has claimed it; null if none has, or the claim has expired. */
+  readonly claimedUntil: Date | null;
+}
+
+/** A section of the version that a run has. */
+export interface RunSection {
+  readonly name: string;
+  readonly orderIndex: number;
+  readonly itemCount: number;
+}
+
+/** The sections of a run, in order. */
+export async function sectionsOf(query: ReadQuery, runId: string): Promise<readonly RunSection[]> {
+  return await query<RunSection>(
+    `SELECT s.name, s.order_index AS "orderIndex", s.item_count AS "itemCount"
+     FROM runs run JOIN version_sections s ON ${ofRun('run')} WHERE run.id = $1 ORDER BY s.order_index`,
+    [runId],
+  );
+}
+
+/** Lookups of one query. */
+const BLOCK = 5_000;
+
+/**
+ * SQL for the results that run `$1` lacks: of section `$2`, from item `$3` and its repetition `$7` up to, not including, item
+ * `$4`, with `$5` repetitions, at most `$6`. Each position is looked up, so that a query takes the same time wherever it is.
+ */
+const missing = (hasSelection: boolean, isUnclaimed: boolean): string => `
+  SELECT $2::int AS "sectionOrderIndex", position.item AS "orderIndex", wanted.n AS repetition,
+    CASE WHEN batch.claimed_until >= clock_timestamp() THEN batch.claimed_until END AS "claimedUntil"
+  FROM runs run CROSS JOIN ${
+    hasSelection
+      ? `LATERAL (SELECT order_index AS item FROM run_items
+          WHERE run_id = $1 AND section_order_index = $2 AND order_index >= $3::int AND order_index < $4::int) AS position`
+      : 'generate_series($3::int, $4::int - 1) AS position (item)'
+  }
+    CROSS JOIN generate_series(1, $5::int) AS wanted (n)
+    LEFT JOIN run_claims claim ON claim.run_id = $1 AND claim.section_order_index = $2
+      AND claim.order_index = position.item AND claim.repetition = wanted.n
+    LEFT JOIN run_claim_batches batch ON batch.run_id = $1 AND batch.id = claim.batch_id
+    LEFT JOIN LATERAL (
+      SELECT true AS is_done FROM run_results r WHERE r.run_id = $1 AND r.section_order_index = $2
+        AND r.order_index = position.item AND r.repetition = wanted.n AND NOT (run.retries > 0 AND ${isToReplace('r', 'run')})
+      LIMIT 1
+    ) AS done ON true
+  WHERE run.id = $1 AND (position.item > $3 OR wanted.n >= $7::int) AND done.is_done IS NULL
+    ${isUnclaimed ? 'AND claim.batch_id IS NULL' : ''} ORDER BY position.item, wanted.n LIMIT $6`;
+
+/** From where to look for results that a run lacks. */
+export type SearchStart = Pick<ResultKey, 'sectionOrderIndex' | 'orderIndex' | 'repetition'>;
+
+/**
+ * Finds results that a run lacks, in order: a list of at most `limit` for each query, perhaps empty, and where the next one
+ * begins. It goes on to the end of the run.
+ *
+ * @param isUnclaimed whether those with a claim are left out, expired ones too
+ */
+export async function* findMissing(
+  query: ReadQuery,
+  { id, hasSelection, repetitions }: Pick<Run, 'id' | 'hasSelection' | 'repetitions'>,
+  options: { readonly limit: () => number; readonly isUnclaimed?: boolean; readonly start?: SearchStart },
+): AsyncGenerator<{ readonly found: readonly PendingPosition[]; readonly next: SearchStart }> {
+  const { limit, isUnclaimed = false, start = { sectionOrderIndex: 0, orderIndex: 0, repetition: 1 } } = options;
+  const sql = missing(hasSelection, isUnclaimed);
+  const block = Math.max(1, Math.floor(BLOCK / repetitions));
+  for (const { orderIndex: section, itemCount } of await sectionsOf(query, id)) {
+    if (section < start.sectionOrderIndex) continue;
+    let [from, repetition] = section > start.sectionOrderIndex ? [0, 1] : [start.orderIndex, start.repetition];
+    while (from < itemCount) {
+      const most = limit();
+      const to = Math.min(from + block, itemCount);
+      const found = await query<PendingPosition>(sql, [id, section, from, to, repetitions, most, repetition]);
+      const last = found.at(-1);
+      if (last === undefined || found.length < most) [from, repetition] = [to, 1];
+      else [from, repetition] = [last.orderIndex, last.repetition + 1];
+      yield { found, next: { sectionOrderIndex: section, orderIndex: from, repetition } };
+    }
+  }
+}

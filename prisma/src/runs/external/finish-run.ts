@@ -1,0 +1,29 @@
+import { inTransaction, type Pool } from '@svc/postgres';
+import { StoreError } from '../../database/errors.ts';
+import { RUN_COLUMNS, type Run, type RunRow, runFinished, toRun } from '../run-row.ts';
+import { summarizeRun } from '../scores/summarize-run.ts';
+import { deleteClaims } from './claims.ts';
+import { readExternal } from './lock-external.ts';
+
+/** See `RunStore.finish`. */
+export async function finishRun(pool: Pool, id: string, allowMissing: boolean): Promise<Run> {
+  const before = await readExternal(pool, id);
+  // So that the run has its scores when it has ended.
+  if (before.finishedAt === null) await summarizeRun(pool, id, { isEnding: true });
+  return await inTransaction(pool, async (client) => {
+    const run = await readExternal(client, id, 'FOR UPDATE');
+    if (run.status === 'completed') return run;
+    if (run.finishedAt !== null) throw runFinished(run);
+    const missing = run.resultsLeft;
+    if (missing > 0 && !allowMissing) {
+      const message = `Cannot finish the run: ${missing} of ${run.counts.total} results are missing.`;
+      throw new StoreError('run_incomplete', message, { missing });
+    }
+    await deleteClaims(client, id);
+    const { rows } = await client.query<RunRow>(
+      `UPDATE runs SET status = 'completed', finished_at = clock_timestamp() WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
+      [id],
+    );
+    return toRun(rows[0] as RunRow);
+  });
+}

@@ -1,0 +1,83 @@
+import type { RunItem } from '@svc/evaluation';
+import { createReadQuery, createReads, inTransaction } from '@svc/postgres';
+import type { StoreContext } from '../../context.ts';
+import { toStoreError } from '../../database/errors.ts';
+import { guarded } from '../../database/guarded.ts';
+import { type ImportedResult, insertWritten, type Written } from '../insert-results.ts';
+import { type ItemPosition, keyOf, readItemsAt } from '../read-stored-outputs.ts';
+import { type Run, runFinished } from '../run-row.ts';
+import { endClaims } from './claims.ts';
+import { createLocator, type ItemReference, type LocatedItem } from './locate-items.ts';
+import { lockWaiting, readExternal } from './lock-external.ts';
+
+/** An item without the repetitions that have a result. */
+export type ItemToScore = Omit<RunItem, 'doneRepetitions'>;
+
+/** A run that takes results from outside, for one request. */
+export interface PushSession {
+  readonly run: Run;
+  /** Finds the items that references name, each in its place: the position, or what is wrong. */
+  locate(references: readonly ItemReference[]): Promise<readonly LocatedItem[]>;
+  /** Reads items for what scores outputs: of as many of the positions as fit into memory, in their order, and one at least. */
+  readItems(positions: readonly ItemPosition[]): Promise<readonly (ItemToScore | null)[]>;
+  /** Reads a file of an item, see `RunSession`. */
+  readonly readAsset: (
+    file: { readonly sha256: string; readonly byteLength: number },
+    signal: AbortSignal,
+  ) => AsyncIterable<Uint8Array>;
+  /**
+   * Stores results, each in place of the one that is there, and ends their claims.
+   *
+   * @param results at most one for each repetition of an item
+   * @throws StoreError `run_finished`, `run_not_found`
+   */
+  save(results: readonly ImportedResult[]): Promise<Written>;
+}
+
+/** See `RunStore.push`. */
+export async function openPush(
+  context: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes' | 'maxWholeBytes'>,
+  id: string,
+  signal: AbortSignal,
+): Promise<PushSession> {
+  const { pool, ...limits } = context;
+  const run = await readExternal(pool, id);
+  if (run.finishedAt !== null) throw runFinished(run);
+  const query = createReadQuery(pool, signal);
+  const locate = await createLocator(query, run);
+  return {
+    run,
+    async *readAsset({ sha256, byteLength }, reading) {
+      try {
+        const range = { start: 0, end: byteLength };
+        yield* context.assets.read(createReads(pool, reading), sha256, range, reading);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
+    ...guarded({
+      locate,
+      async readItems(positions: readonly ItemPosition[]) {
+        const { items, left } = await readItemsAt(query, limits, run.id, positions);
+        const end = positions.findIndex((position) => left.has(keyOf(position)));
+        return (end === -1 ? positions : positions.slice(0, end)).map(
+          (position) => items.get(keyOf(position)) ?? null,
+        );
+      },
+      async save(results: readonly ImportedResult[]) {
+        return await inTransaction(pool, async (client) => {
+          const { status } = await lockWaiting(client, run.id);
+          if (status === 'waiting') {
+            await client.query(
+              `UPDATE runs SET status = 'running', started_at = coalesce(started_at, clock_timestamp()) WHERE id = $1`,
+              [run.id],
+            );
+          }
+          const written = await insertWritten(client, run.id, results, 'all');
+          await endClaims(client, run.id, results);
+          return written;
+        });
+      },
+    }),
+  };
+}
