@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importItems } from '../../../prisma/test/import-items.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
@@ -444,9 +447,33 @@ describe('claims', () => {
   });
 });
 
+describe('the program of docs/runs.md', () => {
+  it('does what the page says', async () => {
+    const page = await readFile(new URL('../../../docs/runs.md', import.meta.url), 'utf8');
+    const program = /^```python\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '';
+    expect(program.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
+    const run = await startRun({ s: [...sums(3), { ...sum(3), inputs: { prompt: 'no sum' } }] });
+    const { stdout } = await promisify(execFile)('python3', ['-c', program, run.id], {
+      env: { PATH: String(process.env['PATH']), SVC_API_URL: api.url, NO_PROXY: '127.0.0.1' },
+    });
+    expect(stdout.split('\n').map((line) => (line.startsWith('{') ? JSON.parse(line) : line))).toEqual([
+      { accepted: 4, replaced: 0, rejected: [], rejected_total: 0 },
+      'completed',
+      '',
+    ]);
+    expect((await call('GET', `/runs/${run.id}`)).body).toMatchObject({
+      counts: { ok: 3, failed: 1 },
+      scores: { passed: 3 },
+    });
+    expect((await call('GET', `/runs/${run.id}/results?status=failed`)).body.data).toMatchObject([
+      { error: { code: 'client_error', message: expect.stringContaining('ValueError') } },
+    ]);
+  });
+});
+
 describe('twenty clients that are killed and repeat', () => {
   it('leave every result once', { timeout: 120_000 }, async () => {
-    const count = 600;
+    const count = 300;
     const run = await startRun({ s: sums(count) });
     const random = mulberry(7);
     const client = async (): Promise<void> => {

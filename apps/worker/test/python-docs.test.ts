@@ -144,6 +144,13 @@ assert runs.download_results_jsonl(first).count("\\n") == 2
 assert runs.download_results_csv(first).startswith("section,")
 assert os.path.getsize(runs.download_results_parquet(first)) > 100
 runs.delete_run(second)
+outside = runs.create_run({"dataset_id": dataset.id, "config": {"provider": {"type": "external", "label": "a test"}}}).id
+assert runs.list_pending_results(outside).count("\\n") == 2
+claimed = runs.claim_pending_results(outside, {"limit": 1}).split("\\n")[0]
+pushed = runs.push_results(outside, json.dumps({**json.loads(claimed), "output": "4"}))
+assert (pushed.accepted, pushed.rejected_total) == (1, 0), pushed
+refused("run_incomplete", lambda: runs.finish_run(outside, {}))
+assert runs.finish_run(outside, {"allow_missing": True}).status == "completed"
 assert settings.update_settings({"cancellation_check_interval_ms": 1000}).cancellation_check_interval_ms == 1000
 assert settings.get_settings().cancellation_check_interval_ms == 1000
 assert settings.send_onboarding_telemetry({

@@ -15,6 +15,7 @@ export { type HubOptions, openHub } from './open-hub.ts';
 export { type PlanRunDeps, type PlanRunRequest, planRun } from './plan-run.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
 export { previewUpload, type UploadPreview } from './preview-upload.ts';
+export { MAIN_SCORER, MAX_REJECTED, type PushOutcome, pushResults } from './push-results.ts';
 export {
   decodeImportRequest,
   decodeUploadRequest,
@@ -29,7 +30,6 @@ export {
   type UploadJobRequest,
   type UploadRequest,
 } from './requests.ts';
-export { MAIN_SCORER, MAX_REJECTED, type PushOutcome, pushResults } from './push-results.ts';
 export { createResultReader, type ResultReader } from './results/result-reader.ts';
 export { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 export { createTurns, type Turns } from './run/turns.ts';

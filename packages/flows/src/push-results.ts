@@ -177,7 +177,12 @@ function factsOf({ pushed, at }: PlacedResult) {
   return {
     ...{ repetition, finishReason, latencyMs, traceId, omittedAssets: null },
     itemId: at.itemId === null ? null : readStoredJson(at.itemId),
-    output: output === null ? null : output.length > MAX_INLINE_CHARS ? new JsonText(output) : readStoredJson(output),
+    output:
+      output === null
+        ? null
+        : output.length > MAX_INLINE_CHARS
+          ? new JsonText(output)
+          : readStoredJson(output),
     usage: usage === null ? null : (readStoredJson(usage) as JsonObject),
   };
 }

@@ -146,6 +146,8 @@ describe('runDataset', () => {
       finishReason: 'stop',
       attempts: 1,
       omittedAssets: [],
+      scoredBy: 'checker',
+      traceId: null,
     });
   });
 

@@ -101,7 +101,14 @@ describe('a run in an import', () => {
     error: null,
     latencyMs: 1.5,
     usage: null,
-    ...{ judgeUsage: null, finishReason: null, attempts: null, omittedAssets: null },
+    ...{
+      judgeUsage: null,
+      finishReason: null,
+      attempts: null,
+      omittedAssets: null,
+      scoredBy: null,
+      traceId: null,
+    },
     tokens: { model: { input: null, output: null }, judge: { input: null, output: null } },
   });
   const sections = { a: ['{"id":0}', '{"id":1}', '{"id":2}'] };

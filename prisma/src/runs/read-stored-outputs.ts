@@ -113,8 +113,7 @@ export async function* readStoredOutputs(
 }
 
 /** Names a position. */
-export const keyOf = (at: ItemPosition): string =>
-  `${at.sectionOrderIndex} ${at.orderIndex}`;
+export const keyOf = (at: ItemPosition): string => `${at.sectionOrderIndex} ${at.orderIndex}`;
 
 function toStoredOutput(result: StoredResult): StoredOutput {
   const { output, error, isTooLarge } = result;

@@ -1,5 +1,11 @@
 import { JsonlError } from '@svc/jsonl-v23';
-import { isDatasetName, type KnownSecrets, type LineBatch, linesOf, redactValue } from '@svc/jsonl-v23/internal';
+import {
+  isDatasetName,
+  type KnownSecrets,
+  type LineBatch,
+  linesOf,
+  redactValue,
+} from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
   ExactNumber,
@@ -217,7 +223,9 @@ function id(value: JsonValue, name: string): string {
     (value instanceof ExactNumber ? /^-?\d+$/.test(value.text) : Number.isInteger(value));
   const json = isId ? canonicalJson(value) : '';
   if (isId && json.length <= MAX_ID_CHARS) return json;
-  throw new LineProblem(`has an ${name} that is not a text or an integer of at most ${MAX_ID_CHARS} characters`);
+  throw new LineProblem(
+    `has an ${name} that is not a text or an integer of at most ${MAX_ID_CHARS} characters`,
+  );
 }
 
 function matching(pattern: RegExp, wanted: string): Reader<string> {
@@ -237,7 +245,8 @@ function numberFrom(minimum: number, maximum: number): Reader<number> {
 
 function integerFrom(minimum: number, maximum: number): Reader<number> {
   return (value, name) => {
-    if (typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum) return value;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum)
+      return value;
     throw new LineProblem(`has a ${name} that is not an integer from ${minimum} to ${maximum}`);
   };
 }

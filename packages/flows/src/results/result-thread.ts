@@ -1,7 +1,13 @@
 /** The code of each thread of `result-reader.ts`. */
 import { parentPort } from 'node:worker_threads';
 import { serveTasks } from '@svc/concurrency';
-import { buffersOf, type LineFailure, type PackedResults, packResults, toLineFailure } from './pack-results.ts';
+import {
+  buffersOf,
+  type LineFailure,
+  type PackedResults,
+  packResults,
+  toLineFailure,
+} from './pack-results.ts';
 import { type PushedLine, readPushedLines } from './read-pushed.ts';
 import type { ReadTask } from './result-reader.ts';
 

@@ -68,7 +68,11 @@ export async function claimPending(
 }
 
 /** Finds results that nobody has claimed, from where the last search ended: those before have a result or a claim. */
-async function findFresh(client: pg.ClientBase, run: Run, limit: number): Promise<readonly PendingPosition[]> {
+async function findFresh(
+  client: pg.ClientBase,
+  run: Run,
+  limit: number,
+): Promise<readonly PendingPosition[]> {
   if (limit <= 0) return [];
   const query = queryOf(client);
   const [row] = await query<{ section: number; index: number }>(

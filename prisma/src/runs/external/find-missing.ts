@@ -73,12 +73,17 @@ export async function* findMissing(
   { id, hasSelection, repetitions }: Pick<Run, 'id' | 'hasSelection' | 'repetitions'>,
   options: { readonly limit: () => number; readonly isUnclaimed?: boolean; readonly start?: SearchStart },
 ): AsyncGenerator<{ readonly found: readonly PendingPosition[]; readonly next: SearchStart }> {
-  const { limit, isUnclaimed = false, start = { sectionOrderIndex: 0, orderIndex: 0, repetition: 1 } } = options;
+  const {
+    limit,
+    isUnclaimed = false,
+    start = { sectionOrderIndex: 0, orderIndex: 0, repetition: 1 },
+  } = options;
   const sql = missing(hasSelection, isUnclaimed);
   const block = Math.max(1, Math.floor(BLOCK / repetitions));
   for (const { orderIndex: section, itemCount } of await sectionsOf(query, id)) {
     if (section < start.sectionOrderIndex) continue;
-    let [from, repetition] = section > start.sectionOrderIndex ? [0, 1] : [start.orderIndex, start.repetition];
+    let [from, repetition] =
+      section > start.sectionOrderIndex ? [0, 1] : [start.orderIndex, start.repetition];
     while (from < itemCount) {
       const most = limit();
       const to = Math.min(from + block, itemCount);

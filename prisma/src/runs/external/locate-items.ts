@@ -61,11 +61,7 @@ export async function createLocator(
   const sections = new Map((await sectionsOf(query, id)).map((section) => [section.name, section]));
   const positionSql = byPosition(hasSelection);
   const idSql = byKey(hasSelection, 'i.item_id', 'AND i.item_id = ANY ($2::text[])');
-  const hashSql = byKey(
-    hasSelection,
-    `encode(i.item_hash, 'hex')`,
-    'AND i.item_hash = ANY ($2::bytea[])',
-  );
+  const hashSql = byKey(hasSelection, `encode(i.item_hash, 'hex')`, 'AND i.item_hash = ANY ($2::bytea[])');
   const find = async (sql: string, ...values: unknown[]): Promise<ReadonlyMap<string, FoundItem>> =>
     new Map((await query<FoundItem>(sql, [id, ...values])).map((row) => [row.key, row]));
 
@@ -86,7 +82,12 @@ export async function createLocator(
             positions.map(({ orderIndex }) => orderIndex),
           ),
       ids.length === 0 ? NONE : find(idSql, ids),
-      hashes.length === 0 ? NONE : find(hashSql, hashes.map((hash) => Buffer.from(hash, 'hex'))),
+      hashes.length === 0
+        ? NONE
+        : find(
+            hashSql,
+            hashes.map((hash) => Buffer.from(hash, 'hex')),
+          ),
     ]);
     const names = [...sections.values()].map(({ name }) => name);
     let n = 0;
