@@ -78,6 +78,13 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['runs'], prints: /"status":"completed"/ },
   { argv: ['results', '{run}'], prints: /"output"/ },
   { argv: ['results', '{run}', '--format', 'csv', '--output', 'results.csv'] },
+  { argv: ['run', 'package', '--set', 'provider.type=external', '--no-wait'], keepsId: 'external' },
+  { argv: ['pending', '{external}'], prints: /"item_hash"/ },
+  {
+    argv: ['results', 'push', '{external}', '-', '--finish', '--allow-missing'],
+    stdin: '{"item_id":1,"output":"2"}\n',
+    prints: /accepted +1/,
+  },
   {
     argv: ['rescore', '{run}', '--set', 'checker.type=includes'],
     prints: /"completed"/,
@@ -133,7 +140,7 @@ export async function runEveryCommand(
 
   const failures = new Map<string, string | null>();
   for (const { argv, stdin, prints, keepsId } of COMMAND_LINES) {
-    const isText = ['--version', 'help', 'items', 'results'].includes(argv[0] ?? '');
+    const isText = ['--version', 'help', 'items', 'results', 'pending'].includes(argv[0] ?? '');
     const given = [...(isText ? [] : ['--json']), ...argv.map(filled)];
     const { code, stdout, stderr } = await run(given, stdin === undefined ? '' : filled(stdin));
     const shown = argv[0] === 'completion' ? String(JSON.parse(stdout || '{}').script) : stdout;

@@ -293,6 +293,18 @@ const LINES_OF_COMMANDS: readonly Line[] = [
     error: 'run_not_found',
   },
   {
+    command: 'pending',
+    before: async () => {
+      const run = await document('run', 'first', '--set', 'provider.type=external', '--no-wait');
+      ids['external'] = run['id'] ?? '';
+    },
+    done: () => [ids['external'] ?? '', '--claim', '60', '--limit', '1'],
+    prints: /"claimed_until"/,
+    failed: () => [ids['run'] ?? ''],
+    exitCode: 1,
+    error: 'run_not_external',
+  },
+  {
     command: 'rescore',
     isLost: true,
     done: () => [ids['run'] ?? '', '--set', 'checker.type=includes', '--name', 'again'],

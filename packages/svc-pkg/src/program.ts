@@ -24,6 +24,7 @@ import { addPackCommand } from './commands/pack.ts';
 import { addPreviewCommand } from './commands/preview.ts';
 import { addCancelCommand } from './commands/runs/cancel.ts';
 import { addCompareCommand } from './commands/runs/compare.ts';
+import { addPendingCommand } from './commands/runs/pending.ts';
 import { addRescoreCommand } from './commands/runs/rescore.ts';
 import { addResultsCommand } from './commands/runs/results.ts';
 import { addRetryCommand } from './commands/runs/retry.ts';
@@ -100,6 +101,7 @@ export function createProgram(
   addRunCommand(program, cli);
   addRunsCommand(program, cli);
   addResultsCommand(program, cli);
+  addPendingCommand(program, cli);
   addRetryCommand(program, cli);
   addRescoreCommand(program, cli);
   addCancelCommand(program, cli);

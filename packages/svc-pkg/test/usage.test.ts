@@ -10,6 +10,7 @@ const COMMANDS = [
     'run',
     'runs',
     'results',
+    'pending',
     'retry',
     'rescore',
     'cancel',

@@ -10,6 +10,8 @@ export const TABLE_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
 export interface TableRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
+  /** JSON text of the request; with it, the service does something. */
+  readonly body?: string;
   /** `-` for standard output. */
   readonly output: string;
   readonly force: boolean;
@@ -21,9 +23,13 @@ export interface TableRequest {
  * @throws CliError `output_exists`, `io_error`, `usage` for Parquet on a terminal; as `ServiceClient.send`
  */
 export async function downloadTable(cli: Cli, service: ServiceClient, request: TableRequest): Promise<void> {
-  const { path, query = {}, output, force } = request;
+  const { path, query = {}, body: json, output, force } = request;
   if (output === '-' && path.endsWith('.parquet')) refuseTerminal(cli);
-  const { body } = await service.send({ method: 'GET', path, query });
+  const { body } = await service.send(
+    json === undefined
+      ? { method: 'GET', path, query }
+      : { method: 'POST', path, headers: { 'content-type': 'application/json' }, body: json },
+  );
   if (output === '-') {
     await receive(cli, body, dataWriter(cli));
     return;

@@ -1,0 +1,138 @@
+import { createReadStream } from 'node:fs';
+import { LineCutter } from '@svc/jsonl-v23/internal';
+import { isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { CliError } from '../../errors/cli-error.ts';
+import { EXIT } from '../../errors/exit-codes.ts';
+import { toFileError } from '../../errors/file-error.ts';
+import { printReport } from '../../output/print-result.ts';
+import { showProgress } from '../../output/progress.ts';
+import { repeatLost } from '../../service/client/repeat-lost.ts';
+import type { ServiceClient } from '../../service/client/service-client.ts';
+import { runParams } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { formatFacts } from '../../text/format-facts.ts';
+import { printableValue } from '../../text/printable-text.ts';
+import { withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly finish?: boolean;
+  readonly allowMissing?: boolean;
+}
+
+/** Bytes of one request, which a lost connection makes this send again. */
+const BATCH_BYTES = 4 * 1024 * 1024;
+/** Rejected lines that are named. */
+const MAX_NAMED = 100;
+
+interface Pushed {
+  accepted: number;
+  replaced: number;
+  readonly rejected: { readonly line: number; readonly message: string }[];
+  rejected_total: number;
+}
+
+/** `results push`: sends results that were made elsewhere. */
+export function addPushResultsCommand(results: Command, cli: Cli): void {
+  const command = results
+    .command('push')
+    .summary('send results that were made elsewhere')
+    .description(
+      'Sends results to a run with the provider "external": one JSON object per line, see docs/runs.md. What is sent ' +
+        'twice is stored once. Ends with 1 if lines were rejected, and names the first 100 of them.',
+    )
+    .argument('<run>', 'id of the run')
+    .argument('<file>', 'JSON Lines, - for standard input')
+    .option('--finish', 'end the run afterwards, if no line was rejected')
+    .option('--allow-missing', 'with --finish, end it although results are missing')
+    .action(async (run: string, file: string, _: Options, self: Command) => {
+      // `results` takes the options of the service, wherever they stand.
+      const { finish, allowMissing, ...options } = self.optsWithGlobals<Options>();
+      const service = openService(cli, options);
+      const pushed = await pushFile(cli, service, run, file);
+      const rejected = pushed.rejected_total;
+      if (finish === true && rejected === 0) {
+        const params = runParams(run);
+        await service.read(
+          service.api.POST('/runs/{id}/finish', { params, body: { allow_missing: allowMissing === true } }),
+        );
+      }
+      await printReport(cli, { text: () => textOf(pushed), json: () => JSON.stringify(pushed) });
+      if (rejected > 0) cli.endWith(EXIT.failed);
+    });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg results push 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d done.jsonl --finish',
+    './my-agent | svc-pkg results push 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d -',
+  ]);
+}
+
+/** Sends a file in requests of some MiB, each again if its connection is lost: the service stores each result once. */
+async function pushFile(cli: Cli, service: ServiceClient, run: string, file: string): Promise<Pushed> {
+  const path = `/runs/${encodeURIComponent(runParams(run).path.id)}/results`;
+  const pushed: Pushed = { accepted: 0, replaced: 0, rejected: [], rejected_total: 0 };
+  using progress = showProgress(cli, 'sending');
+  let bytes = 0;
+  const cutter = new LineCutter({ batchBytes: BATCH_BYTES, signal: cli.signal });
+  for await (const batch of cutter.batches(readFile(cli, file))) {
+    if (batch.fault !== undefined) {
+      pushed.rejected_total += 1;
+      if (pushed.rejected.length < MAX_NAMED) {
+        pushed.rejected.push({ line: batch.firstLine, message: `The line ${batch.fault}.` });
+      }
+      continue;
+    }
+    const response = await repeatLost(cli, async () => {
+      const { body } = await service.send({
+        ...{ method: 'POST', path, headers: { 'content-type': 'application/jsonl' } },
+        body: once(batch.bytes),
+        responseTimeoutMs: 0,
+      });
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of body) chunks.push(chunk);
+      return parseJson(Buffer.concat(chunks).toString());
+    });
+    add(pushed, response, batch.firstLine - 1);
+    bytes += batch.bytes.byteLength;
+    progress.update(bytes, null);
+  }
+  return pushed;
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+async function* readFile(cli: Cli, file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* file === '-' ? cli.stdin : createReadStream(file);
+  } catch (error) {
+    throw toFileError(error, 'read', file);
+  }
+}
+
+/** Adds what the service says of a request. @param linesBefore lines of the file that earlier requests had */
+function add(pushed: Pushed, response: JsonValue, linesBefore: number): void {
+  const { accepted, replaced, rejected_total, rejected } = isJsonObject(response) ? response : {};
+  if (typeof accepted !== 'number' || typeof replaced !== 'number' || typeof rejected_total !== 'number') {
+    throw new CliError('bad_response', 'The service returned something else than what became of the lines');
+  }
+  pushed.accepted += accepted;
+  pushed.replaced += replaced;
+  pushed.rejected_total += rejected_total;
+  for (const one of Array.isArray(rejected) ? rejected : []) {
+    if (!isJsonObject(one) || pushed.rejected.length >= MAX_NAMED) continue;
+    pushed.rejected.push({ line: linesBefore + Number(one['line']), message: String(one['message']) });
+  }
+}
+
+function textOf({ accepted, replaced, rejected, rejected_total }: Pushed): string {
+  const lines = rejected.map(({ line, message }) => `line ${line}: ${printableValue(message)}\n`).join('');
+  const facts: [string, number][] = [
+    ['accepted', accepted],
+    ['replaced', replaced],
+    ['rejected', rejected_total],
+  ];
+  return `${formatFacts(facts)}${lines}`;
+}
