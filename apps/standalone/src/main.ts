@@ -122,7 +122,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
 
 function rootWarning(uid: number, obstacle: string | null): string[] {
   return obstacle === null
-    ? [`  warning: started as root; it goes on as the account of its database (uid ${uid})`]
+    ? [`  warning: started as root; switched to the database account (uid ${uid})`]
     : [
         `  warning: it runs as root, because the account of its database (uid ${uid}) may not enter ${obstacle}:`,
         '           start it as an ordinary user, or from a folder that every user may enter',

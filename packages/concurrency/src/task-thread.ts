@@ -18,7 +18,7 @@ export type TaskReply<Outcome, Failure> =
 export interface ThreadTasks<Task, Failure> {
   /** The code of each thread, which calls {@link serveTasks}. */
   readonly file: URL;
-  /** The error of a task that exceeded a limit; `reason` goes on after the subject, such as `took too much memory`. */
+  /** The error of a task that exceeded a limit; `reason` follows the subject, such as `took too much memory`. */
   readonly limitError: (task: Task, reason: string) => Error;
   /** The error of a task that was refused. */
   readonly failedError: (failure: Failure) => Error;

@@ -8,7 +8,7 @@ export interface RowBatch {
   /** Index of the first row in the table. */
   readonly firstRow: number;
   readonly rows: readonly JsonObject[];
-  /** Rows that cannot be read, of a table that goes on after them; their values are null. */
+  /** Rows that cannot be read, of a table that continues after them; their values are null. */
   readonly invalid?: UnreadRows | undefined;
 }
 

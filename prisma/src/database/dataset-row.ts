@@ -87,22 +87,8 @@ export const DATASET_BYTES: string = `octet_length(name)::bigint + coalesce(octe
   + coalesce(octet_length(notes), 0) + octet_length(schema)`;
 
 /** The columns of a dataset as queries name them. */
-export interface DatasetRow {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly notes: string | null;
+export interface DatasetRow extends Omit<DatasetSummary, 'source' | 'sections'> {
   readonly source: string;
-  readonly handle: string | null;
-  readonly version: number;
-  readonly versionCount: number;
-  readonly versionHash: string;
-  readonly schema: string;
-  readonly sectionCount: number;
-  readonly itemCount: number;
-  readonly assetCount: number;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
 }
 
 export function toSummary(

@@ -10,7 +10,7 @@ export function boundedText(column: string, maxBytes: number, otherwise = 'NULL'
   return `CASE WHEN octet_length(${column}) > ${maxBytes} THEN ${otherwise} ELSE ${column} END`;
 }
 
-/** An item that is there but is not read. */
+/** The error for a stored item that is too large to read. */
 export function itemTooLarge(
   what: 'Item' | 'The result of item',
   { section, orderIndex }: { readonly section: string; readonly orderIndex: number },

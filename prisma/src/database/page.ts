@@ -113,7 +113,7 @@ export function cursorAfter(list: string, shown: readonly CreatedRow[]): string 
 }
 
 /**
- * The version of a list's page: that of the cursor, with which no other goes on.
+ * The version of a list's page: that of the cursor, with which no other continues.
  *
  * @returns null for the newest
  * @throws StoreError `invalid_cursor`

@@ -11,7 +11,7 @@ export interface SectionRecord {
   readonly orderIndex: number;
   readonly itemCount: number;
   readonly sectionHash: Uint8Array;
-  /** From which the hash goes on when items are appended. */
+  /** From which the hash continues when items are appended. */
   readonly hashState: Uint8Array;
   /** Size and SHA-256 of the section's file in an export; null when its items embed files. */
   readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;

@@ -12,7 +12,7 @@ export interface OnReplicaOptions {
 }
 
 /**
- * A dataset that is open on the replica, and goes on from the primary when the replica fails: items never change, so a
+ * A dataset that is open on the replica, and continues from the primary when the replica fails: items never change, so a
  * reader of them notices nothing. The results of a run may change, so a reader of those gets the error.
  *
  * @param open on the replica; disposed with the result

@@ -30,7 +30,7 @@ export interface ReadStoreOptions {
   readonly onRead: (outcome: ReadOutcome) => void;
 }
 
-/** Reads from the replica where it is current, else from the primary; what fails on the replica goes on from there. */
+/** Reads from the replica where it is current, else from the primary; what fails on the replica continues from there. */
 export function createReadStore(options: ReadStoreOptions): ReadStore {
   const { watch, primary, replica, onRead } = options;
 

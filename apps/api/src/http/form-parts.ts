@@ -30,7 +30,7 @@ interface FormFile {
   readonly name: string;
   /** Without any folder; empty when the client gave none. */
   readonly fileName: string;
-  /** In pieces; the form goes on when they have been read. */
+  /** In pieces; the form continues when they have been read. */
   readonly content: AsyncIterable<Buffer>;
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { report, tally, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
-import { samplePackage, uploadForm } from './sample-packages.ts';
+import { samplePackage } from './sample-packages.ts';
 import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import {
   ask,
@@ -17,6 +17,7 @@ import {
   NO_LEFTOVERS,
   outcomeOf,
   type ServiceResponse,
+  upload,
   verifyDataset,
 } from './stored-datasets.ts';
 
@@ -31,14 +32,6 @@ beforeAll(async () => {
   database = cleanUp.use(await startDatabase());
 });
 afterAll(() => cleanUp.disposeAsync());
-
-const upload = (
-  service: ServiceProcess,
-  name: string,
-  archive: Uint8Array<ArrayBuffer>,
-  headers: Record<string, string> = {},
-): Promise<ServiceResponse> =>
-  ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name), headers });
 
 /** A small file system in memory, where this may be mounted: as root on Linux. */
 async function mountSmall(name: string, size: string): Promise<string> {

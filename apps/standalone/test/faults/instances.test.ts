@@ -9,12 +9,11 @@ import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import {
-  ask,
   LEFTOVERS,
   listDatasets,
   NO_LEFTOVERS,
   outcomeOf,
-  type ServiceResponse,
+  upload,
   verifyDataset,
 } from './stored-datasets.ts';
 
@@ -35,14 +34,6 @@ beforeAll(async () => {
   [first, second] = await Promise.all([start(), start()]);
 });
 afterAll(() => cleanUp.disposeAsync());
-
-const upload = (
-  service: ServiceProcess,
-  name: string,
-  archive: Uint8Array<ArrayBuffer>,
-  headers: Record<string, string> = {},
-): Promise<ServiceResponse> =>
-  ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name), headers });
 
 describe('two instances on one database and one data folder', () => {
   it('import at once, and each shows what the other stored', async (context) => {

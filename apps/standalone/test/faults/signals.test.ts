@@ -20,6 +20,7 @@ import {
   NO_LEFTOVERS,
   outcomeOf,
   type ServiceResponse,
+  upload,
   verifyDataset,
 } from './stored-datasets.ts';
 
@@ -45,14 +46,6 @@ async function start(env: Record<string, string> = {}): Promise<ServiceProcess> 
   running.add(service);
   return service;
 }
-const upload = (
-  service: ServiceProcess,
-  name: string,
-  archive: Uint8Array<ArrayBuffer>,
-  headers: Record<string, string> = {},
-): Promise<ServiceResponse> =>
-  ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name), headers });
-
 /** Sends a request on a separate connection. */
 function askOnce(url: string, headers: Record<string, string>): Promise<ServiceResponse> {
   const nothing = { headers: new Headers(), body: null, text: '' };

@@ -28,6 +28,16 @@ export async function ask(url: string, init: RequestInit = {}): Promise<ServiceR
   }
 }
 
+/** Uploads a package to a service. */
+export function upload(
+  { url }: { readonly url: string },
+  name: string,
+  archive: Uint8Array<ArrayBuffer>,
+  headers: Record<string, string> = {},
+): Promise<ServiceResponse> {
+  return ask(`${url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, name), headers });
+}
+
 /** An answer in a word: its status, with its code where it is an error; `no answer` for a connection that broke. */
 export function outcomeOf({ status, code }: ServiceResponse): string {
   if (status === 0) return 'no answer';

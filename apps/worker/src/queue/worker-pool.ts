@@ -9,7 +9,7 @@ export interface PoolOptions {
   readonly handlers: Readonly<Partial<Record<TaskKind, TaskHandler>>>;
   /** Maximum number of concurrent tasks. */
   readonly concurrency: number;
-  /** Whether an interrupted task goes on where it stopped, so that releasing it costs nothing. */
+  /** Whether an interrupted task continues where it stopped, so that releasing it costs nothing. */
   readonly resumable: boolean;
 }
 

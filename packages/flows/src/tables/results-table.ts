@@ -12,7 +12,7 @@ export function resultsTable(open: OpenRun, options: TableOptions<StoredResult>)
   return {
     fileName: `${fileBaseName(name ?? '', `run-${id}`)}.results.${format}`,
     mediaType: MEDIA_TYPES[format],
-    // A run that goes on has other results with the next request.
+    // A run that continues has other results with the next request.
     etag: finishedAt === null ? null : tableEtag([id, finishedAt, counts, retries], options),
     bytes: () => writeTable(open.results(), options),
   };

@@ -22,7 +22,7 @@ export interface SelectOptions {
   /** Columns of text files whose values stay as they are written, whatever type they would have. */
   readonly textColumns?: ReadonlySet<string> | undefined;
   /**
-   * Whether reading goes on after lines of JSON Lines and rows of CSV that cannot be read: such rows have `unread`, and
+   * Whether reading continues after lines of JSON Lines and rows of CSV that cannot be read: such rows have `unread`, and
    * batches of cells `invalid`. Default false.
    */
   readonly skipsInvalid?: boolean | undefined;

@@ -28,7 +28,7 @@ export type CheckedItem =
 const MAX_LINE_ERRORS = 10;
 
 /**
- * Checks every line of a JSON Lines file: reads as `readItems` does, but goes on after a faulty line. Holds one batch of
+ * Checks every line of a JSON Lines file: reads as `readItems` does, but continues after a faulty line. Holds one batch of
  * lines.
  *
  * @throws TypeError for another kind of source; the signal's reason; what the source throws

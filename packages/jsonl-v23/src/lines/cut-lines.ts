@@ -20,7 +20,7 @@ export interface CutLines extends AsyncIterable<readonly CutLine[]> {
 }
 
 /**
- * Cuts a stream of bytes into its lines, by the rules of `splitLines`, but goes on after a faulty line.
+ * Cuts a stream of bytes into its lines, by the rules of `splitLines`, but continues after a faulty line.
  *
  * @throws while it is read, the signal's reason and what the source throws
  */

@@ -5,7 +5,7 @@ import { type CheckedPackage, inspectPackage } from './inspect-package.ts';
 
 /**
  * Reads everything that an import reads, and the files of a run, and yields every error: invalid lines, missing and
- * damaged files, and differences from the manifest. Unlike reading, it goes on after an error. Memory holds one item with
+ * damaged files, and differences from the manifest. Unlike reading, it continues after an error. Memory holds one item with
  * its files.
  *
  * @returns what could be read, with the version hash if there was no error

@@ -48,7 +48,7 @@ export async function* inflateRaw(
   try {
     for await (const chunk of inflater as AsyncIterable<Buffer<ArrayBuffer>>) {
       yield chunk;
-      // The inflater goes on writing into a buffer that is not full.
+      // The inflater continues to write into a buffer that is not full.
       const isFull = chunk.byteOffset + chunk.byteLength === CHUNK_BYTES;
       if (isTransient && isFull && chunk.buffer.byteLength === CHUNK_BYTES) transferBuffer(chunk.buffer, 0);
     }

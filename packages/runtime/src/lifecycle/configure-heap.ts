@@ -7,7 +7,7 @@ const HEAP_GROWING_PERCENT = 200;
  * Has V8 collect garbage less often. An import streams gigabytes through buffers, whose bytes V8 counts as growth of the
  * heap. Left to itself it would allow the heap to grow by some megabytes only, and look through some thirty megabytes
  * that are all alive a hundred times in a few seconds: half of the work of an import. Where V8 does not know the flag,
- * it says so on standard error and goes on as ever.
+ * it says so on standard error and continues.
  *
  * @see https://nodejs.org/api/v8.html#v8setflagsfromstringflags
  */

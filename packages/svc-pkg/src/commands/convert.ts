@@ -2,22 +2,12 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import { type ConversionReport, convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { eachPath } from '../output/each-path.ts';
-import {
-  checkOutputOfSeveral,
-  outputPackage,
-  type PackageOutputOptions,
-  type PackageReport,
-} from '../output/package-output.ts';
+import { outputPackage, type PackageReport } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
 import { type InputFile, openInputFile } from '../package/input-file.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { conversionDocument, conversionText } from '../text/conversion-text.ts';
-import { checkName, withExamples, withOutputOptions } from './define-command.ts';
-
-interface Options extends PackageOutputOptions {
-  readonly name?: string;
-}
+import { type WriteOptions, withExamples, writesPackages } from './define-command.ts';
 
 /** `convert`: turns a legacy archive into a package. */
 export function addConvertCommand(program: Command, cli: Cli): void {
@@ -30,13 +20,7 @@ export function addConvertCommand(program: Command, cli: Cli): void {
     )
     .argument('<legacy...>', '.zip files, - for standard input')
     .option('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)');
-  withOutputOptions(command, '<legacy>.pkg.zip in the folder of the archive').action(
-    async (paths: readonly string[], options: Options) => {
-      checkName(options.name);
-      await checkOutputOfSeveral(paths, options);
-      await eachPath(cli, paths, (out, path) => convertOne(out, path, options));
-    },
-  );
+  writesPackages(command, cli, '<legacy>.pkg.zip in the folder of the archive', convertOne);
   withExamples(command, [
     'svc-pkg convert old.zip',
     'svc-pkg convert old.zip --name "GSM8K" --output packages/',
@@ -45,7 +29,7 @@ export function addConvertCommand(program: Command, cli: Cli): void {
   ]);
 }
 
-async function convertOne(cli: Cli, path: string, options: Options): Promise<void> {
+async function convertOne(cli: Cli, path: string, options: WriteOptions): Promise<void> {
   await using file = await openInputFile(cli, path);
   const input = file.path;
   // What comes from standard input goes to standard output.

@@ -1,6 +1,9 @@
 import { isDatasetName, MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { eachPath } from '../output/each-path.ts';
+import { checkOutputOfSeveral, type PackageOutputOptions } from '../output/package-output.ts';
 import { API_KEY_VARIABLE, API_URL_VARIABLE, DEFAULT_API_URL } from '../service/service-options.ts';
 
 /** Adds example command lines to a command's help. */
@@ -105,6 +108,27 @@ export function withOutputOptions(command: Command, defaultOutput: string): Comm
       `file or folder to write to, - for standard output (default: ${defaultOutput})`,
     )
     .option('-f, --force', 'replace an existing output');
+}
+
+/** The options of commands that write a package for each input. */
+export interface WriteOptions extends PackageOutputOptions {
+  readonly name?: string;
+}
+
+/** Lets a command write a package for each input. @param defaultOutput as in {@link withOutputOptions} */
+export function writesPackages(
+  command: Command,
+  cli: Cli,
+  defaultOutput: string,
+  write: (cli: Cli, input: string, options: WriteOptions) => Promise<void>,
+): void {
+  withOutputOptions(command, defaultOutput).action(
+    async (inputs: readonly string[], options: WriteOptions) => {
+      checkName(options.name);
+      await checkOutputOfSeveral(inputs, options);
+      await eachPath(cli, inputs, (out, input) => write(out, input, options));
+    },
+  );
 }
 
 /**

@@ -4,17 +4,12 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import { type SealReport, sealedOutputPath, sealPackageFile } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
-import { eachPath } from '../output/each-path.ts';
-import { checkOutputOfSeveral, outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
+import { outputPackage } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
-import { checkName, withExamples, withOutputOptions } from './define-command.ts';
-
-interface Options extends PackageOutputOptions {
-  readonly name?: string;
-}
+import { type WriteOptions, withExamples, writesPackages } from './define-command.ts';
 
 /** `seal`: writes the manifest of an edited package. */
 export function addSealCommand(program: Command, cli: Cli): void {
@@ -27,20 +22,14 @@ export function addSealCommand(program: Command, cli: Cli): void {
     )
     .argument('<packages...>', '.pkg.zip files, or folders with the files of one each')
     .option('--name <name>', 'name of the dataset (default: the name in the manifest, else the file name)');
-  withOutputOptions(command, '<package>.pkg.zip next to the input').action(
-    async (inputs: readonly string[], options: Options) => {
-      checkName(options.name);
-      await checkOutputOfSeveral(inputs, options);
-      await eachPath(cli, inputs, (out, input) => seal(out, input, options));
-    },
-  );
+  writesPackages(command, cli, '<package>.pkg.zip next to the input', seal);
   withExamples(command, [
     'unzip gsm8k.pkg.zip -d gsm8k && $EDITOR gsm8k/sections/test.jsonl && svc-pkg seal gsm8k --force',
     'svc-pkg seal edited.pkg.zip --output sealed.pkg.zip',
   ]);
 }
 
-async function seal(cli: Cli, input: string, options: Options): Promise<void> {
+async function seal(cli: Cli, input: string, options: WriteOptions): Promise<void> {
   const { name } = options;
   const sealed = sealedOutputPath(input);
   const defaultPath = isAbsolute(input) ? sealed : relative('', sealed);

@@ -2,7 +2,7 @@ import { ImportErrors, type LocatedError } from '@svc/jsonl-v23/internal';
 
 const MAX_ERRORS = 100;
 
-/** Collects errors after which reading goes on. */
+/** Collects errors after which reading continues. */
 export class ErrorCollector {
   readonly #errors: LocatedError[] = [];
   #total = 0;

@@ -10,7 +10,7 @@ export interface LocatedRow {
   /** 0-based. */
   readonly rowIndex: number;
   readonly split: string;
-  /** Why it cannot be read, where reading goes on after such rows. */
+  /** Why it cannot be read, where reading continues after such rows. */
   readonly unread?: UnreadRow | undefined;
 }
 

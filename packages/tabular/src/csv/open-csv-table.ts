@@ -43,7 +43,7 @@ export interface CsvTableOptions extends CsvOptions {
   readonly textColumns: TextColumns;
   /** Whether types come from all rows; otherwise from the first ones. */
   readonly wholeFile: boolean;
-  /** Whether reading goes on after rows that cannot be read, where it can. */
+  /** Whether reading continues after rows that cannot be read, where it can. */
   readonly skipsInvalid: boolean;
   readonly signal: AbortSignal | undefined;
 }

@@ -21,7 +21,7 @@ export interface FileTableOptions {
    * another type ends reading with `type_changed`. Default true.
    */
   readonly wholeFile?: boolean;
-  /** Whether reading goes on after rows of CSV and JSON Lines that cannot be read. Default false. */
+  /** Whether reading continues after rows of CSV and JSON Lines that cannot be read. Default false. */
   readonly skipsInvalid?: boolean;
   /** Functions that decompress pages of Parquet; used before those of the runtime. */
   readonly decompressors?: Decompressors | undefined;

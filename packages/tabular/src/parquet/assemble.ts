@@ -41,7 +41,7 @@ export function assembleLists(
 
   const first = repetitions?.[0] ?? 0;
   if (first > 0) {
-    // The first entry goes on with the last row.
+    // The first entry continues the last row.
     while (depth < leaf && repeated < first) {
       depth += 1;
       if (kinds[depth] !== 'REQUIRED') {

@@ -11,7 +11,7 @@ export interface SectionTable extends MappedColumns {
 }
 
 /**
- * Opens the table of a file and checks the mapping against its columns. Reading goes on after rows that cannot be read.
+ * Opens the table of a file and checks the mapping against its columns. Reading continues after rows that cannot be read.
  *
  * @param wholeFile as for `openFileTable`
  * @throws as `openFileTable` and `planMapping`

@@ -16,7 +16,7 @@ interface BatchRange {
   readonly from: number;
   /** Exclusive. */
   readonly to: number;
-  /** Whether reading goes on after rows that cannot be read. */
+  /** Whether reading continues after rows that cannot be read. */
   readonly skipsInvalid: boolean;
 }
 

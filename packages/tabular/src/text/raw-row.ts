@@ -33,7 +33,7 @@ export interface TextOptions {
   readonly signal?: AbortSignal | undefined;
   /** Columns of CSV files that keep their texts: missing values in them are texts too. */
   readonly textColumns?: TextColumns | undefined;
-  /** Whether reading goes on after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
+  /** Whether reading continues after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
   readonly skipsInvalid?: boolean | undefined;
 }
 

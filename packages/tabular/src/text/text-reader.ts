@@ -11,7 +11,7 @@ export interface FormatOptions {
   readonly params?: LoaderParams;
   /** Columns of CSV files that keep their texts, whatever type they would have. */
   readonly textColumns?: TextColumns | undefined;
-  /** Whether reading goes on after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
+  /** Whether reading continues after lines of JSON Lines, and rows of CSV with too many fields, that cannot be read. */
   readonly skipsInvalid?: boolean | undefined;
 }
 

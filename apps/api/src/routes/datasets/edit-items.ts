@@ -23,7 +23,7 @@ const EDIT: Schema = {
       description: 'the item; or `item_id`',
     },
     item_id: { description: '`id` of the item, as JSON: `1` and `"1"` differ' },
-    section: { type: 'string', description: 'the section of the item, where others have one like it' },
+    section: { type: 'string', description: 'the section of the item, if several sections contain it' },
     item: { type: 'object', description: 'the new item; or `remove`' },
     remove: { type: 'boolean', const: true },
   },

@@ -24,7 +24,8 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
     query: {
       run_id: {
         type: 'string',
-        description: 'the run to take along, with its results; without `version`, its version is exported',
+        description:
+          'the run to include, with its results; without `version`, the version of the run is exported',
       },
       ...VERSION,
     },

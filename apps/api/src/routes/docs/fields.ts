@@ -28,7 +28,7 @@ const SCHEMAS: Readonly<Record<FieldKind, Schema>> = {
       provider_message: {
         type: 'string',
         maxLength: 500,
-        description: 'what the provider says about it, without secrets; absent if it says nothing',
+        description: 'message of the provider, without secrets; absent if there is none',
       },
     },
   },

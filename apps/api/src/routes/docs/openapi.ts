@@ -53,12 +53,12 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
       headers: { RequestId: { description: 'the id of the request in logs', schema: { type: 'string' } } },
       responses: {
         Refused: {
-          description: 'the request was refused; `code` says why',
+          description: 'the request was refused; `code` has the reason',
           headers: REQUEST_ID,
           content: problemContent(problem),
         },
         Failed: {
-          description: 'the service could not answer; `code` says why',
+          description: 'the service could not respond; `code` has the reason',
           headers: REQUEST_ID,
           content: problemContent(problem),
         },

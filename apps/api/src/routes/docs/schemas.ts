@@ -64,16 +64,16 @@ export const ITEM: Schema = shape(
     item_hash: sha256,
     item: {
       type: ['object', 'null'],
-      description: 'the whole item, with every digit as stored; null where it is too large to be read',
+      description: 'the whole item, with every digit as stored; null if it is too large to read',
     },
     error: {
       type: 'object',
       properties: { code: { type: 'string' }, message: { type: 'string' } },
-      description: 'only with an item that is too large to be read, or has a file that is missing',
+      description: 'set if the item is too large to read, or one of its files is missing',
     },
     truncated: {
       type: 'boolean',
-      description: 'true where the item would be too large with its files, and has links in place of them',
+      description: 'true if the item would be too large with its files, and contains links instead',
     },
   },
   ['error', 'truncated'],
@@ -111,7 +111,7 @@ export const CHANGED_ITEM: Schema = shape({
         pointer: { type: 'string', description: 'JSON Pointer of the member; empty for the whole item' },
         from: changedValue,
         to: changedValue,
-        truncated: { type: 'boolean', description: 'true where a value is shortened' },
+        truncated: { type: 'boolean', description: 'true if a value is shortened' },
       },
       ['from', 'to', 'truncated'],
     ),

@@ -71,7 +71,7 @@ export const PREVIEW: Schema = shape(
 export const DRY_RUN: Schema = shape(
   {
     item_count: { type: 'integer', minimum: 0 },
-    version_hash: { type: ['string', 'null'], description: 'null where a row did not become an item' },
+    version_hash: { type: ['string', 'null'], description: 'null if a row is invalid' },
     change: CHANGE,
     errors: {
       type: 'array',

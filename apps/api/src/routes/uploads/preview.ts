@@ -25,7 +25,7 @@ export const UPLOAD_PREVIEW: Schema = shape(
   {
     kind: { type: 'string', enum: ['package', 'legacy_package', 'items', 'table'] },
     format: { type: ['string', 'null'] },
-    options: { type: ['object', 'null'], description: 'how the file is written, as detected' },
+    options: { type: ['object', 'null'], description: 'the detected format of the file' },
     features: { type: 'array', items: shape({ name: { type: 'string' }, dtype: { type: 'string' } }) },
     num_rows: { type: ['integer', 'null'], minimum: 0 },
     info: { type: 'object' },

@@ -36,7 +36,7 @@ const OPTIONS: Schema = {
     header: { type: 'boolean', description: 'whether the first row has the names of the columns' },
   },
   additionalProperties: false,
-  description: 'only where detection is wrong',
+  description: 'overrides the detection',
 };
 
 /** The schema of an upload form. */
@@ -51,10 +51,10 @@ export const UPLOAD_FORM: Schema = {
       description:
         'a package; files with a table (CSV, TSV, JSON Lines, JSON, Parquet, text; also .gz, .zst or in a ZIP archive); or JSON Lines of items',
     },
-    name: { type: 'string', description: 'else the manifest’s name, else the file name' },
-    description: { type: 'string', description: 'else the one in meta.json' },
+    name: { type: 'string', description: 'default: the name in the manifest, else the file name' },
+    description: { type: 'string', description: 'default: the description in `meta.json`' },
     mapping: { ...MAPPING_SCHEMA, description: 'required for tables' },
-    format: { type: 'string', enum: FORMATS, description: 'only where detection is wrong' },
+    format: { type: 'string', enum: FORMATS, description: 'overrides the detection' },
     options: OPTIONS,
     convert: { type: 'boolean', description: 'convert an older archive' },
     handle: { type: 'string', description: 'short name that is unique without regard to case' },

@@ -84,7 +84,7 @@ export function uploadRoute(deps: UploadDeps): Route {
     body: { contentType: 'multipart/form-data', schema: UPLOAD_FORM },
     produces: 'application/json',
     responses: {
-      200: { description: 'with `if_exists=reuse`: the dataset that is there', schema: DATASET_SUMMARY },
+      200: { description: 'with `if_exists=reuse`: the existing dataset', schema: DATASET_SUMMARY },
       201: { description: 'the stored dataset', schema: DATASET_SUMMARY },
       202: { description: 'with `respond-async`: the job that imports it', schema: JOB },
     },

@@ -1,7 +1,7 @@
 import type { Server } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long a closing server goes on accepting connections, at most. */
+/** How long a closing server keeps accepting connections, at most. */
 const MAX_MS = 2000;
 
 /**

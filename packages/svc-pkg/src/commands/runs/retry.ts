@@ -17,7 +17,7 @@ export function addRetryCommand(program: Command, cli: Cli): void {
     .command('retry')
     .summary('run the failed items of a run again')
     .description(
-      'The same run goes on with these items; their old results are replaced when the new ones are written.',
+      'The same run continues with these items; their old results are replaced when the new ones are written.',
     )
     .argument('<run>', 'id of the run')
     .addOption(

@@ -27,7 +27,7 @@ export function addRunCommand(program: Command, cli: Cli): void {
     .command('run')
     .summary('run a dataset against a model')
     .description(
-      'Starts a run of a dataset and follows it to its end. The run goes on in the service if you interrupt this command.',
+      'Starts a run of a dataset and follows it to its end. The run continues in the service if you interrupt this command.',
     )
     .argument('<dataset>', VERSION_ARGUMENT)
     .option('--config <file>', 'JSON file with the configuration, - for standard input')

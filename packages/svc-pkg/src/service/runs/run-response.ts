@@ -19,7 +19,7 @@ export function runParams(id: string): { readonly path: { readonly id: string } 
 }
 
 /**
- * Waits until a run has ended; shows its progress on a terminal. The run goes on if this is interrupted.
+ * Waits until a run has ended; shows its progress on a terminal. The run continues if this is interrupted.
  *
  * @throws as `ServiceClient.send`; the signal's reason
  */

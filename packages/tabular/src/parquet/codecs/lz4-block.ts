@@ -14,7 +14,7 @@ export function inflateLz4Block(input: Uint8Array, outputLength: number): Uint8A
     if (at >= input.length) throw new RangeError('LZ4 block ends early');
     return input[at++] as number;
   };
-  /** A length of 15 goes on in further bytes as long as they are 255. */
+  /** A length of 15 continues in further bytes as long as they are 255. */
   const length = (nibble: number): number => {
     let total = nibble;
     for (let more = nibble === 15 ? 255 : 0; more === 255; total += more) more = next();

@@ -113,7 +113,7 @@ export function schemaTree(schema: readonly SchemaElement[]): SchemaTree {
   return read([]);
 }
 
-/** Repetition level of an entry that goes on with the innermost list. */
+/** Repetition level of an entry that continues the innermost list. */
 export function maxRepetitionLevel(path: readonly SchemaTree[]): number {
   return path.filter(({ element }) => element.repetition_type === 'REPEATED').length;
 }
