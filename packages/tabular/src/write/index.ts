@@ -1,5 +1,13 @@
 /** `@svc/tabular/write`, for Node: tables as CSV and Parquet. */
 
+export {
+  type EncodedRowGroup,
+  encodeRowGroup,
+  PARQUET_MAGIC,
+  parquetFooter,
+} from './parquet/encode-row-group.ts';
+export type { RowGroup } from './parquet/metadata.ts';
+export type { ImageColumn, ParquetColumn, ParquetImage } from './parquet/parquet-column.ts';
 export { parquetWriterVersion, writeParquet } from './parquet/write-parquet.ts';
 export type { ColumnType, TableColumn } from './table-column.ts';
 export { type CsvOptions, writeCsv } from './write-csv.ts';

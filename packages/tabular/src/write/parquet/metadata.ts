@@ -1,11 +1,12 @@
-import type { ColumnType } from '../table-column.ts';
+import { type Leaf, leavesOf, type NamedColumn } from './parquet-column.ts';
 import { encodeThrift, type ThriftStruct, type ThriftValue } from './thrift-writer.ts';
 
 /** Numbers of `parquet.thrift`. */
-const PHYSICAL = { bool: 0, int64: 2, double: 5, string: 6, json: 6 } as const;
-const CONVERTED = { string: 0, json: 19 } as const;
-const LOGICAL = { string: 1, json: 12 } as const;
+const PHYSICAL = { bool: 0, int64: 2, double: 5, string: 6, json: 6, bytes: 6 } as const;
+const CONVERTED = { string: 0, json: 19, list: 3 } as const;
+const LOGICAL = { string: 1, list: 3, json: 12 } as const;
 const OPTIONAL = 1;
+const REPEATED = 2;
 const DATA_PAGE = 0;
 const PLAIN = 0;
 const RLE = 3;
@@ -13,7 +14,7 @@ const ZSTD = 6;
 
 /** The part of a column in one row group. */
 export interface ColumnChunk {
-  readonly rowCount: number;
+  readonly valueCount: number;
   readonly nullCount: number;
   readonly uncompressedBytes: number;
   readonly compressedBytes: number;
@@ -23,11 +24,9 @@ export interface ColumnChunk {
 
 export interface RowGroup {
   readonly rowCount: number;
-  /** In the order of the columns. */
+  /** In the order of the leaves. */
   readonly chunks: readonly ColumnChunk[];
 }
-
-type NamedColumn = { readonly name: string; readonly type: ColumnType };
 
 const i32 = (value: number): ThriftValue => ({ i32: value });
 const i64 = (value: number): ThriftValue => ({ i64: value });
@@ -39,7 +38,7 @@ const struct = (...fields: readonly [number, ThriftValue | undefined][]): Thrift
 
 /** The header in front of a page (`PageHeader`). */
 export function encodePageHeader(page: {
-  readonly rowCount: number;
+  readonly valueCount: number;
   readonly uncompressedBytes: number;
   readonly compressedBytes: number;
   /** Size of the compressed bytes. */
@@ -50,23 +49,31 @@ export function encodePageHeader(page: {
     [2, i32(page.uncompressedBytes)],
     [3, i32(page.compressedBytes)],
     [4, i32(page.crc32 | 0)],
-    [5, struct([1, i32(page.rowCount)], [2, i32(PLAIN)], [3, i32(RLE)], [4, i32(RLE)])],
+    [5, struct([1, i32(page.valueCount)], [2, i32(PLAIN)], [3, i32(RLE)], [4, i32(RLE)])],
   ]);
   return encodeThrift(header);
 }
 
-/** The end of a file: its metadata (`FileMetaData`) with length and magic number. */
+/**
+ * The end of a file: its metadata (`FileMetaData`) with length and magic number.
+ *
+ * @param keyValues metadata of the writer's own
+ */
 export function encodeFooter(
   columns: readonly NamedColumn[],
   groups: readonly RowGroup[],
   createdBy: string,
+  keyValues: Readonly<Record<string, string>> = {},
 ): Uint8Array {
+  const pairs = Object.entries(keyValues).map(([key, value]) => struct([1, text(key)], [2, text(value)]));
+  const leaves = columns.flatMap(leavesOf);
   const metadata = encodeThrift(
     new Map([
       [1, i32(2)],
-      [2, list([struct([4, text('rows')], [5, i32(columns.length)]), ...columns.map(schemaElement)])],
+      [2, list([struct([4, text('rows')], [5, i32(columns.length)]), ...columns.flatMap(schemaElements)])],
       [3, i64(groups.reduce((rows, { rowCount }) => rows + rowCount, 0))],
-      [4, list(groups.map((group) => rowGroup(columns, group)))],
+      [4, list(groups.map((group) => rowGroup(leaves, group)))],
+      [5, pairs.length === 0 ? undefined : list(pairs)],
       [6, text(createdBy)],
     ]),
   );
@@ -77,22 +84,48 @@ export function encodeFooter(
   return footer;
 }
 
-function schemaElement({ name, type }: NamedColumn): ThriftValue {
+/** A column: its groups from the outermost on, then its leaves. */
+function schemaElements(column: NamedColumn): readonly ThriftValue[] {
+  const { name, type } = column;
+  const leaves = leavesOf(column).map(leafElement);
+  const members = i32(leaves.length);
+  switch (type) {
+    case 'image':
+      return [struct([3, i32(OPTIONAL)], [4, text(name)], [5, members]), ...leaves];
+    case 'images':
+      return [
+        struct(
+          [3, i32(OPTIONAL)],
+          [4, text(name)],
+          [5, i32(1)],
+          [6, i32(CONVERTED.list)],
+          [10, struct([LOGICAL.list, struct()])],
+        ),
+        struct([3, i32(REPEATED)], [4, text('list')], [5, i32(1)]),
+        struct([3, i32(OPTIONAL)], [4, text('element')], [5, members]),
+        ...leaves,
+      ];
+    default:
+      return leaves;
+  }
+}
+
+function leafElement({ path, type }: Leaf): ThriftValue {
   const isText = type === 'string' || type === 'json';
   return struct(
     [1, i32(PHYSICAL[type])],
     [3, i32(OPTIONAL)],
-    [4, text(name)],
+    [4, text(path.at(-1) ?? '')],
     [6, isText ? i32(CONVERTED[type]) : undefined],
     [10, isText ? struct([LOGICAL[type], struct()]) : undefined],
   );
 }
 
-function rowGroup(columns: readonly NamedColumn[], { rowCount, chunks }: RowGroup): ThriftValue {
+function rowGroup(leaves: readonly Leaf[], { rowCount, chunks }: RowGroup): ThriftValue {
   const total = (bytes: 'uncompressedBytes' | 'compressedBytes'): number =>
     chunks.reduce((sum, chunk) => sum + chunk[bytes], 0);
   return struct(
-    [1, list(chunks.map((chunk, index) => columnChunk(columns[index] as NamedColumn, chunk)))],
+    [1, list(chunks.map((chunk, index) => columnChunk(leaves[index] as Leaf, chunk)))],
     [2, i64(total('uncompressedBytes'))],
     [3, i64(rowCount)],
     [5, i64(chunks[0]?.offset ?? 0)],
@@ -100,13 +133,13 @@ function rowGroup(columns: readonly NamedColumn[], { rowCount, chunks }: RowGrou
   );
 }
 
-function columnChunk({ name, type }: NamedColumn, chunk: ColumnChunk): ThriftValue {
+function columnChunk({ path, type }: Leaf, chunk: ColumnChunk): ThriftValue {
   const metadata = struct(
     [1, i32(PHYSICAL[type])],
     [2, list([i32(PLAIN), i32(RLE)])],
-    [3, list([text(name)])],
+    [3, list(path.map(text))],
     [4, i32(ZSTD)],
-    [5, i64(chunk.rowCount)],
+    [5, i64(chunk.valueCount)],
     [6, i64(chunk.uncompressedBytes)],
     [7, i64(chunk.compressedBytes)],
     [9, i64(chunk.offset)],

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { cellJson, cellText, type LongText } from '../cell-text.ts';
-import type { ColumnType } from '../table-column.ts';
+import { LevelRuns } from './level-runs.ts';
+import type { Leaf } from './parquet-column.ts';
 
 /** A larger buffer is given up after its page: one long cell must not keep its memory. */
 const KEPT_BYTES = 1024 * 1024;
@@ -8,31 +9,36 @@ const FIRST_BYTES = 16 * 1024;
 /** The longest text that grows the buffer in one step has this many bytes for each UTF-16 code unit. */
 const BYTES_PER_UNIT = 3;
 
-/** The cells of one page: runs of present and absent ones, and the values of the present ones (`PLAIN` encoding). */
+/** The entries of one page: their levels, and the values of the present ones (`PLAIN` encoding). */
 export class PageBuffer {
-  readonly #type: ColumnType;
+  readonly #type: Leaf['type'];
+  readonly #maxDefinition: number;
+  readonly #definitions: LevelRuns;
+  /** Null for a leaf that is not part of a list. */
+  readonly #repetitions: LevelRuns | null;
   #values: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #length = 0;
-  /** Lengths of runs, of present cells at first, then of absent and present ones in turn. */
-  #runs: number[] = [0];
   /** Bits of the last byte that are in use, for booleans. */
   #bits = 0;
-  rowCount = 0;
+  valueCount = 0;
   nullCount = 0;
 
-  constructor(type: ColumnType) {
+  constructor({ type, maxDefinition, maxRepetition }: Leaf) {
     this.#type = type;
+    this.#maxDefinition = maxDefinition;
+    this.#definitions = new LevelRuns(maxDefinition);
+    this.#repetitions = maxRepetition === 0 ? null : new LevelRuns(0);
   }
 
   /** Bytes so far. */
   get byteLength(): number {
-    return this.#length + 2 * this.#runs.length;
+    return this.#length + this.#definitions.byteLength + (this.#repetitions?.byteLength ?? 0);
   }
 
   /** Adds a cell, from JSON text. Gives a promise for a long one. */
   append(json: string | null): Promise<void> | undefined {
     const isNull = json === null || json === 'null';
-    this.#addLevel(!isNull);
+    this.#addLevels(isNull ? 0 : this.#maxDefinition, 0);
     if (isNull) return undefined;
     switch (this.#type) {
       case 'bool':
@@ -56,34 +62,47 @@ export class PageBuffer {
         this.#length += 4 + written;
         return undefined;
       }
+      case 'bytes':
+        throw new Error('Bytes have no JSON text.');
     }
+  }
+
+  /**
+   * Adds an entry of a nested leaf by its levels.
+   *
+   * @param value null for an entry whose definition level is not the highest
+   */
+  appendNested(definition: number, repetition: number, value: Uint8Array | null): void {
+    this.#addLevels(definition, repetition);
+    if (value === null) return;
+    this.#reserve(4 + value.byteLength);
+    this.#values.writeUInt32LE(value.byteLength, this.#length);
+    this.#values.set(value, this.#length + 4);
+    this.#length += 4 + value.byteLength;
   }
 
   /** The bytes of the page. They are valid until {@link reset}. */
   take(): Uint8Array {
-    const levels = encodeLevels(this.#runs);
-    const page = Buffer.allocUnsafe(levels.byteLength + this.#length);
-    levels.copy(page);
-    this.#values.copy(page, levels.byteLength, 0, this.#length);
-    return page;
+    const levels = [this.#repetitions, this.#definitions].flatMap((runs) => runs?.encode() ?? []);
+    return Buffer.concat([...levels, this.#values.subarray(0, this.#length)]);
   }
 
   /** Begins another page. */
   reset(): void {
     if (this.#values.byteLength > KEPT_BYTES) this.#values = Buffer.allocUnsafeSlow(FIRST_BYTES);
     this.#length = 0;
-    this.#runs = [0];
+    this.#definitions.reset();
+    this.#repetitions?.reset();
     this.#bits = 0;
-    this.rowCount = 0;
+    this.valueCount = 0;
     this.nullCount = 0;
   }
 
-  #addLevel(isPresent: boolean): void {
-    this.rowCount += 1;
-    if (!isPresent) this.nullCount += 1;
-    // Runs at even indexes are of present cells.
-    if ((this.#runs.length % 2 === 1) !== isPresent) this.#runs.push(0);
-    this.#runs[this.#runs.length - 1] = (this.#runs.at(-1) ?? 0) + 1;
+  #addLevels(definition: number, repetition: number): void {
+    this.valueCount += 1;
+    if (definition < this.#maxDefinition) this.nullCount += 1;
+    this.#definitions.add(definition);
+    this.#repetitions?.add(repetition);
   }
 
   async #appendLong(text: LongText): Promise<void> {
@@ -118,24 +137,4 @@ export class PageBuffer {
     this.#values.copy(larger, 0, 0, this.#length);
     this.#values = larger;
   }
-}
-
-/**
- * The definition levels of a page: runs of ones and zeros in the hybrid encoding, behind their length.
- *
- * @see https://parquet.apache.org/docs/file-format/data-pages/encodings/#RLE
- */
-function encodeLevels(runs: readonly number[]): Buffer {
-  const bytes: number[] = [0, 0, 0, 0];
-  for (const [index, length] of runs.entries()) {
-    if (length === 0) continue;
-    for (let rest = 2 * length; ; rest >>>= 7) {
-      bytes.push(rest > 0x7f ? (rest & 0x7f) | 0x80 : rest);
-      if (rest <= 0x7f) break;
-    }
-    bytes.push(index % 2 === 0 ? 1 : 0);
-  }
-  const levels = Buffer.from(bytes);
-  levels.writeUInt32LE(levels.byteLength - 4);
-  return levels;
 }

@@ -1,21 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import * as zlib from 'node:zlib';
 import { checkBatch, checkColumns, jsonOf, type TableColumn } from '../table-column.ts';
-import { type ColumnChunk, encodeFooter, encodePageHeader, type RowGroup } from './metadata.ts';
-import { PageBuffer } from './page-buffer.ts';
+import { ChunkWriter, requireZstd } from './chunk-writer.ts';
+import { type ColumnChunk, encodeFooter, type RowGroup } from './metadata.ts';
+import { leavesOf } from './parquet-column.ts';
 
-/** A page ends with the row that brings it to one of these. */
-const PAGE_BYTES = 256 * 1024;
-const PAGE_ROWS = 16 * 1024;
 /** A row group ends with the row that brings it to one of these: its compressed pages are in memory. */
 const GROUP_BYTES = 32 * 1024 * 1024;
 const GROUP_ROWS = 64 * 1024;
 /** Rows that are encoded before the event loop runs, and cells of this many bytes. */
 const TURN_ROWS = 256;
 const TURN_BYTES = 256 * 1024;
-const CHECKSUM_BYTES = 1024 * 1024;
 
-const CREATED_BY = 'svc-tabular version 1.0.0';
+export const CREATED_BY = 'svc-tabular version 1.0.0';
 
 /** What the bytes of a file depend on apart from its rows: part of an entity tag. */
 export function parquetWriterVersion(): string {
@@ -41,7 +37,7 @@ export async function* writeParquet<Row>(
   checkColumns(columns);
   requireZstd();
   const groups: RowGroup[] = [];
-  const writers = columns.map(({ type }) => new ChunkWriter(new PageBuffer(type)));
+  const writers = columns.flatMap(leavesOf).map((leaf) => new ChunkWriter(leaf));
   let offset = 4;
   let groupRows = 0;
   let turnRows = 0;
@@ -83,95 +79,4 @@ export async function* writeParquet<Row>(
   }
   if (groupRows > 0) yield* endGroup();
   yield encodeFooter(columns, groups, CREATED_BY);
-}
-
-/** Compresses the pages of one column in a row group. */
-class ChunkWriter {
-  readonly #page: PageBuffer;
-  #pages: Uint8Array[] = [];
-  #rowCount = 0;
-  #nullCount = 0;
-  #endedBytes = 0;
-
-  constructor(page: PageBuffer) {
-    this.#page = page;
-  }
-
-  /** Size of all pages so far, before compression. */
-  get uncompressedBytes(): number {
-    return this.#endedBytes + this.#page.byteLength;
-  }
-
-  /** Gives a promise when a cell is long or completes a page. */
-  append(json: string | null): Promise<void> | undefined {
-    const writing = this.#page.append(json);
-    if (writing !== undefined) return writing.then(() => this.#endFullPage());
-    return this.#endFullPage();
-  }
-
-  /** The chunk with its pages, which begin at `offset`. Begins another chunk. */
-  async end(offset: number): Promise<{ readonly chunk: ColumnChunk; readonly pages: readonly Uint8Array[] }> {
-    if (this.#page.rowCount > 0) await this.#endPage();
-    const pages = this.#pages;
-    const chunk = {
-      rowCount: this.#rowCount,
-      nullCount: this.#nullCount,
-      uncompressedBytes: this.#endedBytes,
-      compressedBytes: pages.reduce((sum, { byteLength }) => sum + byteLength, 0),
-      offset,
-    };
-    this.#pages = [];
-    this.#rowCount = 0;
-    this.#nullCount = 0;
-    this.#endedBytes = 0;
-    return { chunk, pages };
-  }
-
-  #endFullPage(): Promise<void> | undefined {
-    const page = this.#page;
-    return page.byteLength >= PAGE_BYTES || page.rowCount >= PAGE_ROWS ? this.#endPage() : undefined;
-  }
-
-  async #endPage(): Promise<void> {
-    const page = this.#page;
-    const bytes = page.take();
-    const { rowCount, nullCount } = page;
-    page.reset();
-    const compressed = await compress(bytes);
-    const header = encodePageHeader({
-      rowCount,
-      uncompressedBytes: bytes.byteLength,
-      compressedBytes: compressed.byteLength,
-      crc32: await checksum(compressed),
-    });
-    this.#rowCount += rowCount;
-    this.#nullCount += nullCount;
-    this.#endedBytes += header.byteLength + bytes.byteLength;
-    this.#pages.push(header, compressed);
-  }
-}
-
-/** CRC-32 of bytes; the event loop runs after each megabyte. */
-async function checksum(bytes: Uint8Array): Promise<number> {
-  let crc = 0;
-  for (let at = 0; at < bytes.byteLength; at += CHECKSUM_BYTES) {
-    if (at > 0) await nextTurn();
-    crc = zlib.crc32(bytes.subarray(at, at + CHECKSUM_BYTES), crc);
-  }
-  return crc;
-}
-
-function compress(bytes: Uint8Array): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    requireZstd()(bytes, (error, compressed) => (error === null ? resolve(compressed) : reject(error)));
-  });
-}
-
-/** Node has zstd from 22.15 on. */
-function requireZstd(): typeof zlib.zstdCompress {
-  const { zstdCompress }: Partial<typeof zlib> = zlib;
-  if (zstdCompress !== undefined) return zstdCompress;
-  throw new Error(
-    `Cannot write Parquet: zstd needs Node 22.15 or newer, and this is ${process.versions.node}.`,
-  );
 }
