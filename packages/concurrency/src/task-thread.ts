@@ -14,6 +14,13 @@ export type TaskReply<Outcome, Failure> =
   | { readonly kind: 'failed'; readonly failure: Failure }
   | { readonly kind: 'fault'; readonly error: unknown };
 
+/** A reply on its way. */
+interface TaskMessage<Outcome, Failure> {
+  readonly message: TaskReply<Outcome, Failure>;
+  /** Bytes of the reply, which move to the other thread instead of being copied. */
+  readonly transfer?: readonly TransferListItem[];
+}
+
 /** The kind of tasks that a thread does. */
 export interface ThreadTasks<Task, Failure> {
   /** The code of each thread, which calls {@link serveTasks}. */
@@ -42,16 +49,12 @@ interface Job<Task, Outcome> {
 /** Does the tasks of a thread, one after the other. Call it in the thread's code. */
 export function serveTasks<Task, Outcome, Failure>(
   port: MessagePort | null,
-  reply: (task: Task) => {
-    readonly message: TaskReply<Outcome, Failure>;
-    /** Bytes of the reply, which move to the other thread instead of being copied. */
-    readonly transfer?: readonly TransferListItem[];
-  },
+  reply: (task: Task) => TaskMessage<Outcome, Failure> | Promise<TaskMessage<Outcome, Failure>>,
 ): void {
   if (port === null) throw new Error('Start this file as a worker thread.');
   lowerThreadPriority();
-  port.on('message', (task: Task) => {
-    const { message, transfer = [] } = reply(task);
+  port.on('message', async (task: Task) => {
+    const { message, transfer = [] } = await reply(task);
     port.postMessage(message satisfies ThreadReply<Outcome, Failure>, transfer);
   });
   port.postMessage({ kind: 'ready' } satisfies ThreadReply<Outcome, Failure>);
