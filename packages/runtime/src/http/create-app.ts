@@ -34,8 +34,8 @@ export interface AppOptions {
   readonly accessOf: (path: string) => Access;
   /** Whether everything that is worth protecting needs a key; hosts are then checked only where some are configured. */
   readonly isKeyed: boolean;
-  /** Turns an error into what clients may see of it. */
-  readonly classify: (error: unknown) => ErrorView;
+  /** Turns an error into what clients may see of it, whose request had a path. */
+  readonly classify: (error: unknown, path: string) => ErrorView;
   /** Texts that no response may contain. */
   readonly secrets: readonly string[];
   /** Aborts when the server starts to drain. */

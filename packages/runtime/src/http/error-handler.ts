@@ -12,14 +12,14 @@ const SUCCESS_HEADERS = ['Content-Disposition', 'Content-Encoding', 'Content-Len
 /** Turns what a route or a middleware throws into a response, and logs internal errors and outages. */
 export function errorHandler(
   logger: Logger,
-  classify: (error: unknown) => ErrorView,
+  classify: (error: unknown, path: string) => ErrorView,
   redact: Redactor,
 ): ErrorRequestHandler {
   return async (thrown: unknown, request: Request, response: Response, _next): Promise<void> => {
     const state = requestState(request);
     const error = fromExpress(thrown);
     if (error instanceof ClientDisconnectedError || response.destroyed) return void response.destroy();
-    const view = classify(error);
+    const view = classify(error, request.path);
     const { status, headers, body } = problem(view, { instance: request.path, requestId: state.id }, redact);
     state.setCode(body.code);
     const { method } = request;

@@ -9,6 +9,7 @@ import { createStreamPermits, type StreamPermits } from './access/stream-permits
 import type { BodyWatch } from './minimum-rate.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 import { followSignal } from './request/follow-signal.ts';
+import { isForm, readFormBody } from './request/read-form-body.ts';
 import { readJsonBody } from './request/read-json-body.ts';
 import { RequestError } from './request/request-error.ts';
 import { type RequestState, requestState } from './request/track-request.ts';
@@ -36,8 +37,9 @@ export function mountRoutes(
   for (const [path, methods] of methodsByPath(routes)) app.all(path, otherMethods(path, methods));
 }
 
-/** `/datasets/{id}` as Express and the metrics write it: `/datasets/:id`. */
-const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
+/** `/datasets/{id}/{+path}` as Express and the metrics write it: `/datasets/:id/*path`. */
+const expressPath = (path: string): string =>
+  path.replaceAll(/\{(\+?)(\w+)\}/g, (_, rest, name) => `${rest === '' ? ':' : '*'}${name}`);
 
 function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
@@ -86,7 +88,7 @@ function handlerOf(
         ? undefined
         : await permits[route.streams].acquire(state.signal, { client });
     const parts = {
-      params: request.params as Record<string, string>,
+      params: paramsOf(request),
       query,
       client,
       caller,
@@ -97,6 +99,12 @@ function handlerOf(
     const result = await respond(route, validator, config, state, parts);
     await sendResponse(request, response, result, () => state.signal, config.slowReaderTimeoutMs);
   };
+}
+
+/** The parameters of the path; Express gives the segments of a rest. */
+function paramsOf({ params }: Request): Record<string, string> {
+  const entries = Object.entries(params as Record<string, string | string[]>);
+  return Object.fromEntries(entries.map(([name, value]) => [name, [value].flat().join('/')]));
 }
 
 /** Whether the client accepts a type, JSON or a problem; a client that names none accepts all. */
@@ -132,15 +140,18 @@ async function respond(
 }
 
 async function bodyOf(
-  { contentType, maxBytes }: NonNullable<Route['body']>,
+  { contentType, maxBytes, acceptsForm }: NonNullable<Route['body']>,
   request: Request,
   validator: RouteValidator,
   config: Config,
   signal: AbortSignal,
 ): Promise<JsonObject | null> {
   if (contentType !== 'application/json') return null;
+  const limits = { ...config, maxJsonBodyBytes: maxBytes ?? config.maxJsonBodyBytes };
   return validator.body(
-    await readJsonBody(request, { ...config, maxJsonBodyBytes: maxBytes ?? config.maxJsonBodyBytes }, signal),
+    acceptsForm === true && isForm(request)
+      ? await readFormBody(request, limits, signal)
+      : await readJsonBody(request, limits, signal),
   );
 }
 

@@ -35,7 +35,7 @@ export interface RouteRequest {
 /** One endpoint, as data: the OpenAPI document is generated from it. */
 export interface Route {
   readonly method: 'get' | 'post' | 'patch' | 'delete';
-  /** As in OpenAPI: `/datasets/{id}`. */
+  /** As in OpenAPI: `/datasets/{id}`. A last parameter `{+path}` takes the rest of the path, with its slashes. */
   readonly path: string;
   readonly operationId: string;
   readonly summary: string;
@@ -43,7 +43,7 @@ export interface Route {
   readonly access: Access;
   /** Query parameters; any other is an error. */
   readonly query?: Readonly<Record<string, Schema>>;
-  /** A page whose script reads the query itself: any is accepted, and none reaches the handler. */
+  /** Other parameters than those of `query` are ignored: a page's script reads them, or a client sends more than it needs. */
   readonly ignoresQuery?: true;
   /** Headers that the handler reads, for the document. */
   readonly headers?: Readonly<Record<string, Schema>>;
@@ -51,6 +51,8 @@ export interface Route {
   readonly body?: {
     readonly contentType: string;
     readonly schema: Schema;
+    /** A form is taken as the object of its fields, whose repeated ones are arrays. */
+    readonly acceptsForm?: true;
     /** Longest JSON body, if not that of the configuration. */
     readonly maxBytes?: number;
     /** The schema for the document, where the handler validates a part itself. */

@@ -63,7 +63,8 @@ export async function readJsonBody(
   }
 }
 
-async function readBytes(request: Request, limits: BodyLimits, signal: AbortSignal): Promise<Buffer> {
+/** The bytes of a body. @throws RequestError `body_too_large`, `request_timeout` */
+export async function readBytes(request: Request, limits: BodyLimits, signal: AbortSignal): Promise<Buffer> {
   const { maxJsonBodyBytes, jsonRequestTimeoutMs } = limits;
   const tooLarge = (limit: string): RequestError =>
     new RequestError('body_too_large', `The body must have at most ${limit}.`);

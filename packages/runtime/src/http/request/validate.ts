@@ -51,13 +51,15 @@ function compileRoute(route: Route, ajv: Ajv2020): RouteValidator {
   const body = route.body === undefined ? undefined : ajv.compile(route.body.schema);
   return {
     query: (values) => {
-      const copy: Record<string, unknown> = { ...values };
+      const known = route.ignoresQuery === true ? (route.query ?? {}) : values;
+      const copy: Record<string, unknown> = Object.fromEntries(
+        Object.entries(values).filter(([name]) => Object.hasOwn(known, name)),
+      );
       for (const [name, { type }] of Object.entries(route.query ?? {})) {
         const value = copy[name];
         if (typeof value === 'string') copy[name] = typed(value, type);
       }
       if (query !== undefined) check(query, copy, 'query', (error) => fieldName(error));
-      else if (route.ignoresQuery === true) return {};
       else rejectAll(copy);
       return copy as Record<string, string | number | boolean | undefined>;
     },
