@@ -12,6 +12,7 @@ import type { StoreContext } from './context.ts';
 import { StoreError } from './database/errors.ts';
 import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
+import { createHubFileStore, type HubFileStore } from './hub-files/hub-file-store.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/idempotency-store.ts';
 import { DiskShare, freeDiskBytes } from './import/disk-share.ts';
 import type { ImportContext } from './import/draft.ts';
@@ -73,6 +74,7 @@ export interface Store extends AsyncDisposable {
   readonly jobs: JobStore;
   readonly settings: SettingsStore;
   readonly idempotency: IdempotencyStore;
+  readonly hubFiles: HubFileStore;
   /** What only reads and needs no lock: it uses the replica, if there is one, and sees every write that has ended. */
   readonly reads: ReadStore;
   /** Which of these runs and jobs are to stop, and when to ask again: one query. @throws StoreError `unavailable` */
@@ -157,6 +159,7 @@ export function createStore(options: StoreOptions): Store {
     jobs: createJobStore(context),
     settings: createSettingsStore(context),
     idempotency: createIdempotencyStore(context),
+    hubFiles: createHubFileStore(context),
     cancellationsAmong: (ids) => cancellationsAmong(context, ids),
     listen: (wanted) => listen({ ...wanted, url: options.directUrl ?? options.url }),
     queueSizes: () => probes.queueSizes(),

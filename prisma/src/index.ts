@@ -16,6 +16,13 @@ export type { ItemChange } from './diff/compare-sections.ts';
 export type { DiffCounts } from './diff/diff-counts.ts';
 export type { DiffEntry, ItemPosition } from './diff/read-differences.ts';
 export type {
+  HubFile,
+  HubFileStore,
+  LayoutKey,
+  ListedHubFile,
+  SectionFiles,
+} from './hub-files/hub-file-store.ts';
+export type {
   IdempotencyClaim,
   IdempotencyOutcome,
   IdempotencyRequest,

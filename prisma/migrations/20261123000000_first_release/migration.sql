@@ -321,6 +321,37 @@ CREATE TABLE "job_chunks" (
 );
 
 -- CreateTable
+CREATE TABLE "hub_layouts" (
+    "dataset_id" UUID NOT NULL,
+    "version" INTEGER NOT NULL,
+    "format" TEXT NOT NULL,
+    "claim" UUID NOT NULL,
+    "claimed_till" TIMESTAMPTZ(3) NOT NULL,
+    "columns" TEXT,
+
+    CONSTRAINT "hub_layouts_pkey" PRIMARY KEY ("dataset_id","version","format")
+);
+
+-- CreateTable
+CREATE TABLE "hub_files" (
+    "dataset_id" UUID NOT NULL,
+    "version" INTEGER NOT NULL,
+    "format" TEXT NOT NULL,
+    "path" TEXT NOT NULL,
+    "section_id" UUID NOT NULL,
+    "first_item" INTEGER NOT NULL,
+    "item_count" INTEGER NOT NULL,
+    "byte_length" BIGINT NOT NULL,
+    "table_bytes" BIGINT NOT NULL,
+    "sha256" BYTEA NOT NULL,
+    "group_items" INTEGER[],
+    "group_bytes" INTEGER[],
+    "footer" BYTEA NOT NULL,
+
+    CONSTRAINT "hub_files_pkey" PRIMARY KEY ("dataset_id","version","format","path")
+);
+
+-- CreateTable
 CREATE TABLE "settings" (
     "key" TEXT NOT NULL,
     "value" TEXT NOT NULL,
@@ -438,6 +469,13 @@ ALTER TABLE "jobs" ADD CONSTRAINT "jobs_dataset_id_fkey" FOREIGN KEY ("dataset_i
 
 -- AddForeignKey
 ALTER TABLE "job_chunks" ADD CONSTRAINT "job_chunks_job_id_fkey" FOREIGN KEY ("job_id") REFERENCES "jobs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "hub_layouts" ADD CONSTRAINT "hub_layouts_dataset_id_version_fkey" FOREIGN KEY ("dataset_id", "version") REFERENCES "versions"("dataset_id", "version") ON DELETE CASCADE ON UPDATE NO ACTION;
+
+-- AddForeignKey
+ALTER TABLE "hub_files" ADD CONSTRAINT "hub_files_dataset_id_version_format_fkey" FOREIGN KEY ("dataset_id", "version", "format") REFERENCES "hub_layouts"("dataset_id", "version", "format") ON DELETE CASCADE ON UPDATE NO ACTION;
+
 -- Prisma's schema language has no checks.
 ALTER TABLE "datasets"
     ADD CONSTRAINT "datasets_source" CHECK ("source" IN ('hub', 'pkg_zip', 'file')),

@@ -18,6 +18,8 @@ export const LOCATIONS: Readonly<Record<string, TableLocation>> = {
   versions: 'reference',
   sections: 'reference',
   parts: 'reference',
+  hub_layouts: 'reference',
+  hub_files: 'reference',
   runs: 'reference',
   run_comparisons: 'reference',
   assets: 'local',

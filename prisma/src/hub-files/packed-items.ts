@@ -1,0 +1,51 @@
+import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import { readLinkedFiles } from '../assets/linked-files-column.ts';
+import { copiedRows } from '../database/copy-format.ts';
+
+/** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
+export interface UnpackedItem {
+  readonly orderIndex: number;
+  /** 32 bytes, a view of what was unpacked. */
+  readonly itemHash: Uint8Array;
+  readonly payload: string;
+  readonly answer: string | null;
+  readonly checker: string | null;
+  readonly assets: string | null;
+  /** The embedded files that checker and assets lack. */
+  readonly linkedFiles: readonly LinkedFile[];
+}
+
+/** The columns that {@link unpackItems} reads, in its order. */
+export const PACKED_COLUMNS = 'order_index, item_hash, payload, answer, checker, assets, linked_files';
+
+const FIELD = {
+  orderIndex: 0,
+  itemHash: 1,
+  payload: 2,
+  answer: 3,
+  checker: 4,
+  assets: 5,
+  linkedFiles: 6,
+} as const;
+
+/** The items in what `HubFileStore.readItems` gave. Depends on nothing else of the store, so that a thread loads little. */
+export function* unpackItems(packed: Uint8Array): Generator<UnpackedItem> {
+  for (const fields of copiedRows([packed])) {
+    yield {
+      orderIndex: fields.int32(FIELD.orderIndex),
+      itemHash: fields.view(FIELD.itemHash),
+      payload: fields.text(FIELD.payload) ?? '',
+      answer: fields.text(FIELD.answer),
+      checker: fields.text(FIELD.checker),
+      assets: fields.text(FIELD.assets),
+      linkedFiles: readLinkedFiles(fields.text(FIELD.linkedFiles)),
+    };
+  }
+}
+
+/** The files that packed items link, in their order. */
+export function* linkedFilesOf(packed: Uint8Array): Generator<LinkedFile> {
+  for (const fields of copiedRows([packed])) {
+    if (!fields.isNull(FIELD.linkedFiles)) yield* readLinkedFiles(fields.text(FIELD.linkedFiles));
+  }
+}
