@@ -18,6 +18,9 @@ import { classify } from './http/problem.ts';
 import { openStagingFolder } from './http/staging-folder.ts';
 import { apiRoutes } from './routes/api-routes.ts';
 import { openConsole } from './routes/console/console-files.ts';
+import { createLayouts } from './routes/hub-serving/files/layouts.ts';
+import { withHubHeaders } from './routes/hub-serving/hub-errors.ts';
+import { createItemEncoder } from './routes/hub-serving/thread/item-encoder.ts';
 
 export interface ApiDeps {
   readonly config: Config;
@@ -60,6 +63,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const checks = starting.use(createCheckRunner({ threads: 1 }));
   const results = starting.use(createResultReader());
   const pushChecks = starting.use(createCheckRunner({ threads: 2 }));
+  const encoder = starting.use(createItemEncoder(store.hubFiles));
   const draining = new AbortController();
   const stopping = new AbortController();
   const uploads = config.maxConcurrentUploads;
@@ -71,6 +75,8 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     pushChecks,
     pushes: limit('requests with results', MAX_PUSHES, config.importWaitMs),
     longLines: limit('long lines of results', MAX_LONG_LINES, config.importWaitMs),
+    encoder,
+    layouts: createLayouts({ store, encoder, logger }, stopping.signal),
     console: openConsole(deps.consoleFolder),
     // A client with slow uploads leaves permits for the others.
     uploads: limit('uploads', uploads, config.importWaitMs, Math.max(1, Math.floor(uploads / 2))),
@@ -85,7 +91,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     metrics,
     accessOf,
     isKeyed: config.apiKeys.length > 0,
-    classify,
+    classify: (error, path) => withHubHeaders(classify(error), path),
     secrets: deps.secrets,
     drainSignal: draining.signal,
     stopSignal: stopping.signal,

@@ -89,7 +89,9 @@ describe('access', () => {
           expect([method, path, role, status === 403]).toEqual([method, path, role, !reaches]);
           expect(status).not.toBe(401);
           if (method !== 'get') expect(RANK).toContain(access);
-          if (method !== 'get') expect(access).not.toBe('viewer');
+          // The paths that a client asks for may be too long for an address.
+          const isRead = method === 'get' || path.endsWith('/paths-info/{revision}');
+          if (!isRead) expect(access).not.toBe('viewer');
         }
         checked += 1;
       }

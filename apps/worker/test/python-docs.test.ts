@@ -116,6 +116,17 @@ assert datasets.download_items_csv(dataset.id).startswith("section,")
 for download in (datasets.export_dataset, datasets.download_items_parquet):
     assert os.path.getsize(download(dataset.id)) > 100
 refused("not_found", lambda: datasets.get_asset(dataset.id, "0" * 64))
+serving, repo = svc_client.HubServingApi(client), dataset.id
+assert serving.get_hub_caller()["type"] == "user"
+assert f"svc/{repo}" in [found["id"] for found in serving.list_hub_datasets()]
+commit = serving.get_hub_dataset(repo)["sha"]
+assert commit == dataset.version_hash[:40] == serving.get_hub_dataset_revision(repo, "v1")["sha"]
+assert [entry.path for entry in serving.list_hub_files(repo, "main")] == ["README.md", "data", "items"]
+[lines] = serving.list_hub_folder(repo, commit, "items")
+assert serving.find_hub_files(repo, commit, {"paths": [lines.path, "nothing"]})[0].size == lines.size
+assert os.path.getsize(serving.download_hub_file(repo, commit, lines.path)) == lines.size
+assert serving.list_hub_refs(repo)["tags"][0]["name"] == "v1"
+assert serving.list_hub_commits(repo, "main")[0]["id"] == commit
 datasets.delete_dataset(table["id"])
 source = {"path": "owner/name"}
 assert hub.preview_hub_dataset(source).features[0].name == "question"

@@ -272,6 +272,27 @@ export const EVENTS = {
     when: 'a dataset was deleted',
     fields: { dataset_id: 'id of the dataset' as Text },
   },
+  'hub.layout.finish': {
+    level: 'info',
+    when: 'the files of a version were made for the first time, for clients of the hub',
+    fields: {
+      dataset_id: 'id of the dataset' as Text,
+      version: 'number of the version' as Count,
+      files: 'files that were made' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
+    },
+  },
+  'hub.layout.fail': {
+    level: 'error',
+    when: 'the files of a version could not be made',
+    fields: {
+      dataset_id: 'id of the dataset' as Text,
+      version: 'number of the version' as Count,
+      files: 'files that were made until then' as Count,
+      duration_ms: 'duration in milliseconds' as Count,
+      error: 'name, code, message, stack and cause' as Thrown,
+    },
+  },
   'hub.request': {
     level: 'debug',
     when: 'a request to the hub ended, with or without a response',

@@ -14,6 +14,7 @@ import { documentationRoutes } from './docs/documentation.ts';
 import { dryRunRoutes, withoutDryRuns } from './dry-runs.ts';
 import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
 import { hubPreviewRoute } from './hub/preview.ts';
+import { type HubServingRouteDeps, hubServingRoutes } from './hub-serving/routes.ts';
 import { type JobDeps, jobRoutes } from './jobs/routes.ts';
 import { type RunDeps, runRoutes } from './runs/routes.ts';
 import { resultTableRoutes } from './runs/tables.ts';
@@ -28,6 +29,7 @@ export type RouteDeps = AssetDeps &
   EditDeps &
   ExportDeps &
   HubImportDeps &
+  HubServingRouteDeps &
   JobDeps &
   HealthDeps &
   RunDeps &
@@ -61,7 +63,13 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     ...sessionRoutes(deps),
     ...healthRoutes(deps),
   ].map((route) => resolvingDatasets(route, deps.store.datasets));
-  const others = [...dryRunRoutes(routes), ...consoleRoutes(deps.console)];
+  const hubServing = hubServingRoutes(deps);
+  const others = [...dryRunRoutes(routes), ...hubServing.documented, ...consoleRoutes(deps.console)];
   const documented = [...withoutDryRuns(routes), ...others];
-  return [...routes, ...others, ...documentationRoutes(documented, deps.version, deps.console)];
+  return [
+    ...routes,
+    ...others,
+    ...hubServing.others,
+    ...documentationRoutes(documented, deps.version, deps.console),
+  ];
 }

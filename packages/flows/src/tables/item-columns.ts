@@ -1,4 +1,4 @@
-import { joinStoredItem } from '@svc/store';
+import { joinStoredItem } from '@svc/store/rows';
 import type { TableColumn } from '@svc/tabular/write';
 import type { ItemRow } from './item-row.ts';
 

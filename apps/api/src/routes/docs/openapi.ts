@@ -18,6 +18,7 @@ const COMMON_ERRORS = [
 const TAGS: Readonly<Record<string, string>> = {
   datasets: 'Upload, read, change, compare and export datasets',
   hub: 'Preview and import datasets of the hub',
+  'hub-serving': 'Datasets as repositories, for clients of the hub: set their HF_ENDPOINT to this service',
   runs: 'Run datasets against models, and read the results',
   jobs: 'Imports and uploads in the background',
   settings: 'What an operator can change at run time',
@@ -33,8 +34,9 @@ export function openApiDocument(routes: readonly Route[], version: string): Reco
   const problem = components.add(PROBLEM, { name: 'Problem' });
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes) {
-    paths[route.path] ??= {};
-    (paths[route.path] as Record<string, unknown>)[route.method] = operation(route, components);
+    const path = route.path.replace('{+', '{');
+    paths[path] ??= {};
+    (paths[path] as Record<string, unknown>)[route.method] = operation(route, components);
   }
   return {
     openapi: '3.1.0',
@@ -80,7 +82,7 @@ const problemContent = (problem: Schema): object => {
 function operation(route: Route, components: Components): Record<string, unknown> {
   const name = `${route.operationId.charAt(0).toUpperCase()}${route.operationId.slice(1)}`;
   const parameters = [
-    ...[...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    ...[...route.path.matchAll(/\{\+?(\w+)\}/g)].map(([, name]) => {
       return { name, in: 'path', required: true, schema: { type: 'string' } };
     }),
     ...optionalParameters('query', route.query, components),

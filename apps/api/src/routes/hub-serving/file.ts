@@ -1,0 +1,112 @@
+import { basename } from 'node:path/posix';
+import { empty, isUnchanged, type Route, stream } from '@svc/runtime';
+import { requestedRange } from '../../http/byte-range.ts';
+import { contentDisposition } from '../../http/content-disposition.ts';
+import { SAFE } from '../../http/media-headers.ts';
+import { fileBytes } from './files/file-bytes.ts';
+import { readSections } from './files/layout-version.ts';
+import {
+  CARD,
+  entryNotFound,
+  findRepository,
+  type HubServingDeps,
+  isFilePath,
+  makeCard,
+  type Repository,
+} from './repository.ts';
+import { HUB_READ } from './shared.ts';
+import type { ItemEncoder } from './thread/item-encoder.ts';
+import { layoutOf } from './tree.ts';
+
+export interface FileDeps extends HubServingDeps {
+  readonly encoder: ItemEncoder;
+}
+
+/** A file that is about to be sent. */
+interface OpenFile {
+  readonly byteLength: number;
+  readonly sha256: string;
+  readonly mediaType: string;
+  bytes(range: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
+}
+
+/** `GET /datasets/svc/{repo}/resolve/{revision}/{file}`: a file, or a range of it. */
+export function fileRoute(deps: FileDeps): Route {
+  const text = { type: 'string' } as const;
+  return {
+    ...HUB_READ,
+    path: '/datasets/svc/{repo}/resolve/{revision}/{+file}',
+    operationId: 'downloadHubFile',
+    summary: 'A file of a repository, or a range of it; any range costs what it covers',
+    query: {},
+    headers: { Range: text, 'If-None-Match': text, 'If-Range': text },
+    produces: '*/*',
+    streams: 'assets',
+    responses: {
+      200: { description: 'the file', schema: { type: 'string', format: 'binary' } },
+      206: { description: 'the bytes of `Range`', schema: { type: 'string', format: 'binary' } },
+      304: { description: 'the file is the one of `If-None-Match`' },
+    },
+    errors: [...HUB_READ.errors, 'range_not_satisfiable', 'item_too_large', 'asset_missing'],
+    handle: async ({ params, header, raw, signal }) => {
+      const repository = await findRepository(deps, params['repo'] ?? '', params['revision'] ?? '', signal);
+      const path = params['file'] ?? '';
+      const file = await openFile(deps, repository, path, signal);
+      const { byteLength } = file;
+      const etag = `"${file.sha256}"`;
+      const headers = {
+        ...SAFE,
+        ETag: etag,
+        'X-Repo-Commit': repository.commit,
+        'Cache-Control': 'private, no-cache',
+      };
+      if (isUnchanged(header('if-none-match'), etag)) return empty(304, headers);
+      const range = requestedRange(raw, { byteLength, etag });
+      const { start, end } = range ?? { start: 0, end: byteLength };
+      const response = stream(file.bytes({ start, end }), {
+        ...headers,
+        'Content-Type': file.mediaType,
+        'Content-Disposition': contentDisposition(basename(path)),
+        'Accept-Ranges': 'bytes',
+        'Content-Length': String(end - start),
+      });
+      if (range === null) return response;
+      const contentRange = { 'Content-Range': `bytes ${start}-${end - 1}/${byteLength}` };
+      return { ...response, status: 206, headers: { ...response.headers, ...contentRange } };
+    },
+  };
+}
+
+/** @throws RequestError `not_found` for a path that is not a file */
+async function openFile(
+  deps: FileDeps,
+  repository: Repository,
+  path: string,
+  signal: AbortSignal,
+): Promise<OpenFile> {
+  if (path !== CARD && !isFilePath(path)) throw entryNotFound(repository.commit);
+  const layout = await layoutOf(deps, repository, signal);
+  if (path === CARD) {
+    const { bytes, sha256 } = await makeCard(deps, repository, layout, signal);
+    return {
+      byteLength: bytes.byteLength,
+      sha256,
+      mediaType: 'text/markdown; charset=utf-8',
+      async *bytes({ start, end }) {
+        yield bytes.subarray(start, end);
+      },
+    };
+  }
+  const file = await deps.store.hubFiles.find(layout.key, path, signal);
+  if (file === null) throw entryNotFound(repository.commit);
+  return {
+    byteLength: file.byteLength,
+    sha256: file.sha256,
+    mediaType: path.endsWith('.parquet') ? 'application/vnd.apache.parquet' : 'application/jsonl',
+    async *bytes(range) {
+      const sections = await readSections(deps.store, layout.key, signal);
+      const section = sections.find(({ id }) => id === file.sectionId)?.name ?? '';
+      yield* fileBytes(deps.encoder, { file, section, columns: layout.columns }, range, signal);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** The kinds of JSON values, as bits of a set. */
+const KIND = {
+  string: 1,
+  /** An integer that a double represents. */
+  integer: 2,
+  /** An integer of 64 bits beyond that. */
+  longInteger: 4,
+  /** A number with a fraction that a double represents. */
+  double: 8,
+  /** A number that neither type represents. */
+  otherNumber: 16,
+  boolean: 32,
+  array: 64,
+  object: 128,
+} as const;
+
+/** A set of kinds; nulls have none. */
+export type Kinds = number;
+
+/** The type of a column for values of some kinds. */
+export type ValueType = 'string' | 'int64' | 'double' | 'bool' | 'json';
+
+/** The kind of a value, from its canonical text. */
+export function kindOf(json: string): Kinds {
+  switch (json.charCodeAt(0)) {
+    case 0x22:
+      return KIND.string;
+    case 0x5b:
+      return KIND.array;
+    case 0x7b:
+      return KIND.object;
+    case 0x74:
+    case 0x66:
+      return KIND.boolean;
+    case 0x6e:
+      return 0;
+    default:
+      return numberKind(json);
+  }
+}
+
+function numberKind(json: string): Kinds {
+  if (/^-?\d+$/.test(json)) {
+    if (Number.isSafeInteger(Number(json))) return KIND.integer;
+    const isLong = json.length <= 20 && BigInt.asIntN(64, BigInt(json)) === BigInt(json);
+    return isLong ? KIND.longInteger : KIND.otherNumber;
+  }
+  // The canonical text of a double is the one of ECMAScript; an integer with an exponent has more than 64 bits.
+  return String(Number(json)) === json && !Number.isInteger(Number(json)) ? KIND.double : KIND.otherNumber;
+}
+
+/** The type that all values of some kinds have; null where there is no value. */
+export function typeOf(kinds: Kinds): ValueType | null {
+  const isOf = (...some: readonly Kinds[]): boolean =>
+    (kinds & ~some.reduce((all, one) => all | one, 0)) === 0;
+  if (kinds === 0) return null;
+  if (isOf(KIND.string)) return 'string';
+  if (isOf(KIND.boolean)) return 'bool';
+  if (isOf(KIND.integer, KIND.longInteger)) return 'int64';
+  if (isOf(KIND.integer, KIND.double)) return 'double';
+  return 'json';
+}
+
+/** Whether values of some kinds are all arrays, all objects, or of one type that is not JSON. */
+export function agree(kinds: Kinds): boolean {
+  return kinds === KIND.array || kinds === KIND.object || !['json', null].includes(typeOf(kinds));
+}

@@ -1,0 +1,97 @@
+import { type JsonBody, json, type Route } from '@svc/runtime';
+import type { ListedVersion } from '@svc/store';
+import { commitOf, findRepository, type HubServingDeps } from './repository.ts';
+import { HUB_READ, limitOf, nextPage } from './shared.ts';
+
+/** Versions that are tags at most: the newest ones. */
+const MAX_TAGS = 10_000;
+const VERSIONS_PER_PAGE = 1_000;
+
+/** `GET …/refs` and `GET …/commits/{revision}`. */
+export function historyRoutes(deps: HubServingDeps): readonly Route[] {
+  const { datasets } = deps.store.reads;
+  return [
+    {
+      ...HUB_READ,
+      path: '/api/datasets/svc/{repo}/refs',
+      operationId: 'listHubRefs',
+      summary: 'The branch `main`, and a tag `v<version>` for each version',
+      query: {},
+      responses: {
+        200: { description: 'branches and tags', schema: { type: 'object', additionalProperties: true } },
+      },
+      handle: async ({ params, signal }) => {
+        const { dataset, commit } = await findRepository(deps, params['repo'] ?? '', 'main', signal);
+        const versions: ListedVersion[] = [];
+        for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+          const request = { limit: VERSIONS_PER_PAGE, signal, ...(cursor === null ? {} : { cursor }) };
+          const page: Awaited<ReturnType<typeof datasets.listVersions>> = await datasets.listVersions(
+            dataset.id,
+            request,
+          );
+          versions.push(...page.data);
+          cursor = versions.length < MAX_TAGS ? page.nextCursor : null;
+        }
+        return json({
+          branches: [{ name: 'main', ref: 'refs/heads/main', targetCommit: commit }],
+          converts: [],
+          tags: versions.map(({ version, versionHash }) => {
+            return { name: `v${version}`, ref: `refs/tags/v${version}`, targetCommit: commitOf(versionHash) };
+          }),
+          pullRequests: [],
+        });
+      },
+    },
+    {
+      ...HUB_READ,
+      path: '/api/datasets/svc/{repo}/commits/{revision}',
+      operationId: 'listHubCommits',
+      summary: 'A commit for each version up to a revision, newest first',
+      query: {
+        limit: { type: 'string', description: 'commits of a page, 1,000 at most' },
+        cursor: { type: 'string', maxLength: 2_000, description: 'as `Link` has it' },
+      },
+      responses: {
+        200: {
+          description: 'a page; the header `Link` names the next one',
+          schema: { type: 'array', items: { type: 'object', additionalProperties: true } },
+        },
+      },
+      errors: [...HUB_READ.errors, 'invalid_cursor'],
+      handle: async (request) => {
+        const { params, query, signal } = request;
+        const { dataset } = await findRepository(
+          deps,
+          params['repo'] ?? '',
+          params['revision'] ?? '',
+          signal,
+        );
+        const cursor = query['cursor'] as string | undefined;
+        const page = await datasets.listVersions(dataset.id, {
+          limit: limitOf(query['limit'], VERSIONS_PER_PAGE),
+          signal,
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+        const shown = page.data.filter(({ version }) => version <= dataset.version);
+        return json(shown.map(serializeCommit), 200, nextPage(request, page.nextCursor));
+      },
+    },
+  ];
+}
+
+function serializeCommit({
+  version,
+  versionHash,
+  message,
+  author,
+  source,
+  createdAt,
+}: ListedVersion): JsonBody {
+  return {
+    id: commitOf(versionHash),
+    title: `Version ${version}: ${message?.split('\n')[0] ?? source}`,
+    message: message ?? '',
+    authors: [{ user: author ?? 'svc' }],
+    date: createdAt,
+  };
+}

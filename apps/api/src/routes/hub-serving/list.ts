@@ -1,0 +1,49 @@
+import { json, type Route } from '@svc/runtime';
+import { definedOf } from '../page.ts';
+import { repositoryInfo } from './info.ts';
+import type { HubServingDeps } from './repository.ts';
+import { HUB_READ, limitOf, nextPage } from './shared.ts';
+
+const MAX_DATASETS = 100;
+
+/** `GET /api/datasets`: datasets as repositories. */
+export function listRoute({ store: { reads } }: Pick<HubServingDeps, 'store'>): Route {
+  return {
+    ...HUB_READ,
+    path: '/api/datasets',
+    operationId: 'listHubDatasets',
+    summary: 'Datasets as repositories, newest first',
+    query: {
+      search: {
+        type: 'string',
+        maxLength: 1_000,
+        format: 'storable-text',
+        description: 'part of the name or description',
+      },
+      author: { type: 'string', description: 'the owner, which is always `svc`' },
+      limit: { type: 'string', description: 'repositories of a page, 100 at most' },
+      cursor: { type: 'string', maxLength: 2_000, description: 'as `Link` has it' },
+    },
+    responses: {
+      200: {
+        description: 'a page; the header `Link` names the next one',
+        schema: { type: 'array', items: { type: 'object', additionalProperties: true } },
+      },
+    },
+    errors: [...HUB_READ.errors, 'invalid_cursor'],
+    handle: async (request) => {
+      const { query, signal } = request;
+      if (![undefined, 'svc'].includes(query['author'] as string | undefined)) return json([]);
+      const search = query['search'] as string | undefined;
+      const page = await reads.datasets.list({
+        limit: limitOf(query['limit'], MAX_DATASETS),
+        signal,
+        ...definedOf({
+          cursor: query['cursor'] as string | undefined,
+          q: search === '' ? undefined : search,
+        }),
+      });
+      return json(page.data.map(repositoryInfo), 200, nextPage(request, page.nextCursor));
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { RequestError } from '@svc/runtime';
+import { type DatasetSummary, type LayoutKey, type Store, StoreError } from '@svc/store';
+import { type CardFacts, cardText } from './files/card.ts';
+import type { HubColumn } from './files/hub-columns.ts';
+import { readSections } from './files/layout-version.ts';
+import type { Layouts } from './files/layouts.ts';
+
+/** What the routes for clients of the hub need. */
+export interface HubServingDeps {
+  readonly store: Pick<Store, 'datasets' | 'reads' | 'hubFiles'>;
+  readonly layouts: Layouts;
+}
+
+/** One version of a dataset, as a repository at a commit. */
+export interface Repository {
+  /** `svc/<handle or id>` */
+  readonly name: string;
+  readonly dataset: DatasetSummary;
+  /** 40 hex digits. */
+  readonly commit: string;
+}
+
+/** A commit is the beginning of a version's hash. */
+export const commitOf = (versionHash: string): string => versionHash.slice(0, 40);
+
+export const repositoryName = ({ handle, id }: Pick<DatasetSummary, 'handle' | 'id'>): string =>
+  `svc/${handle ?? id}`;
+
+/** The names of the newest version. */
+const NEWEST: ReadonlySet<string> = new Set(['main', 'HEAD', 'refs/heads/main']);
+const TAG = /^(?:refs\/tags\/)?v([1-9]\d{0,8})$/;
+const COMMIT = /^[0-9a-f]{8,64}$/;
+
+/**
+ * Finds what a request names.
+ *
+ * @param name handle or id
+ * @param revision `main`, `v<version>` or a commit
+ * @throws RequestError `not_found` with the code that clients of the hub know
+ */
+export async function findRepository(
+  { store }: Pick<HubServingDeps, 'store'>,
+  name: string,
+  revision: string,
+  signal: AbortSignal,
+): Promise<Repository> {
+  const tag = TAG.exec(revision)?.[1];
+  const wanted = NEWEST.has(revision) ? undefined : (tag ?? (COMMIT.test(revision) ? revision : null));
+  try {
+    const { id, version } = await store.datasets.resolve(name, wanted ?? undefined, signal);
+    const dataset = await store.reads.datasets.get(id, { version, signal });
+    const isOther =
+      tag === undefined
+        ? wanted !== undefined && !dataset.versionHash.startsWith(revision)
+        : dataset.version !== Number(tag);
+    if (wanted === null || isOther) throw revisionNotFound(revision);
+    return { name: repositoryName(dataset), dataset, commit: commitOf(dataset.versionHash) };
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.code === 'dataset_not_found') throw repositoryNotFound();
+    if (error.code === 'version_not_found' || error.code === 'ambiguous_version')
+      throw revisionNotFound(revision);
+    throw error;
+  }
+}
+
+/** Errors as clients of the hub tell them apart. */
+export type HubErrorCode = 'RepoNotFound' | 'RevisionNotFound' | 'EntryNotFound';
+
+function hubNotFound(code: HubErrorCode, message: string, headers: Readonly<Record<string, string>> = {}) {
+  return new RequestError('not_found', message, { headers: { ...headers, 'X-Error-Code': code } });
+}
+
+const repositoryNotFound = (): RequestError => hubNotFound('RepoNotFound', 'Repository not found.');
+
+const revisionNotFound = (revision: string): RequestError =>
+  hubNotFound('RevisionNotFound', `Invalid rev id: ${revision.slice(0, 100)}`);
+
+/** The error for a path that is not a file of a commit. */
+export const entryNotFound = (commit: string): RequestError =>
+  hubNotFound('EntryNotFound', 'Entry not found.', { 'X-Repo-Commit': commit });
+
+/** The name of the card. */
+export const CARD = 'README.md';
+/** The folders of a repository. */
+export const FOLDERS: readonly string[] = ['data', 'items'];
+
+/** Whether a path has the form of a file in a folder. */
+export const isFilePath = (path: string): boolean =>
+  path.length < 1_000 && /^(?:data\/[\p{L}\p{N}_.-]+\.parquet|items\/[\p{L}\p{N}_.]+\.jsonl)$/u.test(path);
+
+/** The card of a repository. */
+export interface Card {
+  readonly bytes: Uint8Array;
+  /** 64 hex digits. */
+  readonly sha256: string;
+  readonly facts: CardFacts;
+}
+
+/** Makes the card of a repository: of the layout, and of name and description as they are now. */
+export async function makeCard(
+  { store }: Pick<HubServingDeps, 'store'>,
+  { name, dataset }: Repository,
+  { key, columns }: { readonly key: LayoutKey; readonly columns: readonly HubColumn[] },
+  signal: AbortSignal,
+): Promise<Card> {
+  const sections = await readSections(store, key, signal);
+  const tables = await store.hubFiles.sections(key, 'data/', signal);
+  const facts = { repository: name, dataset, sections, columns, tables };
+  const bytes = Buffer.from(cardText(facts));
+  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex'), facts };
+}

@@ -1,0 +1,41 @@
+import type { Route, RouteRequest } from '@svc/runtime';
+
+/** What the routes for clients of the hub share. Other parameters of a query than those that they know are ignored. */
+export const HUB_READ: Pick<Route, 'tag' | 'produces' | 'ignoresQuery' | 'errors'> & {
+  readonly method: 'get';
+  readonly access: 'viewer';
+} = {
+  method: 'get',
+  tag: 'hub-serving',
+  access: 'viewer',
+  produces: 'application/json',
+  ignoresQuery: true,
+  errors: ['not_found', 'unavailable'],
+};
+
+/** Whether a text of a query is true: clients of Python write `True`. */
+export const isTrue = (value: unknown): boolean => String(value).toLowerCase() === 'true' || value === '1';
+
+/** How many entries a query asks for. */
+export function limitOf(value: unknown, max: number): number {
+  const limit = /^\d{1,9}$/.test(String(value)) ? Number(value) : max;
+  return Math.min(Math.max(1, limit), max);
+}
+
+/** The header that names the next page, with an absolute address, as clients follow it. */
+export function nextPage(
+  { raw, isSecure }: RouteRequest,
+  cursor: string | null,
+): Readonly<Record<string, string>> {
+  if (cursor === null) return {};
+  const query = new URLSearchParams(raw.originalUrl.split('?')[1] ?? '');
+  query.set('cursor', cursor);
+  const origin = `${isSecure ? 'https' : 'http'}://${raw.get('host') ?? ''}`;
+  return { Link: `<${origin}${raw.path}?${query}>; rel="next"` };
+}
+
+/** A text as an opaque cursor. */
+export const toCursor = (text: string): string => Buffer.from(text).toString('base64url');
+
+export const fromCursor = (cursor: unknown): string =>
+  typeof cursor === 'string' ? Buffer.from(cursor, 'base64url').toString() : '';

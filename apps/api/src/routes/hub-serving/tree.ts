@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
+import { type JsonBody, json, type Route, type RouteRequest } from '@svc/runtime';
+import {
+  CARD,
+  entryNotFound,
+  FOLDERS,
+  findRepository,
+  type HubServingDeps,
+  isFilePath,
+  makeCard,
+  type Repository,
+} from './repository.ts';
+import { fromCursor, HUB_READ, isTrue, limitOf, nextPage, toCursor } from './shared.ts';
+
+const MAX_ENTRIES = 1_000;
+const MAX_PATHS = 2_000;
+
+const ENTRIES = {
+  type: 'array',
+  description: 'files and folders',
+  items: {
+    type: 'object',
+    description: 'a file or a folder',
+    properties: {
+      type: { type: 'string', enum: ['file', 'directory'] },
+      oid: { type: 'string' },
+      size: { type: 'integer' },
+      path: { type: 'string' },
+    },
+    required: ['type', 'oid', 'size', 'path'],
+  },
+} as const;
+
+interface Entry {
+  readonly path: string;
+  /** Null for a folder. */
+  readonly byteLength: number | null;
+  readonly sha256: string;
+}
+
+/** `GET …/tree/{revision}`, also of a folder, and `POST …/paths-info/{revision}`. */
+export function treeRoutes(deps: HubServingDeps): readonly Route[] {
+  const tree = {
+    ...HUB_READ,
+    query: {
+      recursive: { type: 'string', description: '`true`: files in folders too' },
+      expand: { type: 'string', description: '`true`: each entry with its commit' },
+      limit: { type: 'string', description: 'entries of a page, 1,000 at most' },
+      cursor: { type: 'string', maxLength: 2_000, description: 'as `Link` has it' },
+    },
+    responses: { 200: { description: 'a page; the header `Link` names the next one', schema: ENTRIES } },
+    handle: (request: RouteRequest) => listTree(deps, request),
+  };
+  return [
+    {
+      ...tree,
+      path: '/api/datasets/svc/{repo}/tree/{revision}',
+      operationId: 'listHubFiles',
+      summary: 'The files and folders of a repository',
+    },
+    {
+      ...tree,
+      path: '/api/datasets/svc/{repo}/tree/{revision}/{+folder}',
+      operationId: 'listHubFolder',
+      summary: 'The files of a folder of a repository',
+    },
+    {
+      ...HUB_READ,
+      method: 'post',
+      path: '/api/datasets/svc/{repo}/paths-info/{revision}',
+      operationId: 'findHubFiles',
+      summary: 'Those of some paths that a repository has',
+      body: {
+        contentType: 'application/json',
+        acceptsForm: true,
+        schema: {
+          type: 'object',
+          properties: {
+            paths: {
+              type: ['array', 'string'],
+              items: { type: 'string' },
+              maxItems: MAX_PATHS,
+            },
+            expand: { type: ['boolean', 'string'] },
+          },
+          required: ['paths'],
+        },
+        documented: {
+          type: 'object',
+          properties: {
+            paths: { type: 'array', items: { type: 'string' }, maxItems: MAX_PATHS },
+            expand: { type: 'boolean' },
+          },
+          required: ['paths'],
+        },
+      },
+      errors: [...HUB_READ.errors, 'invalid_json', 'body_too_large', 'unsupported_media_type'],
+      responses: { 200: { description: 'the entries', schema: ENTRIES } },
+      handle: (request) => findPaths(deps, request),
+    },
+  ];
+}
+
+async function listTree(deps: HubServingDeps, request: RouteRequest): Promise<ReturnType<typeof json>> {
+  const { params, query, signal } = request;
+  const repository = await findRepository(deps, params['repo'] ?? '', params['revision'] ?? '', signal);
+  const folder = (params['folder'] ?? '').replace(/\/$/, '');
+  if (folder !== '' && !FOLDERS.includes(folder)) throw entryNotFound(repository.commit);
+  const layout = await layoutOf(deps, repository, signal);
+  const limit = limitOf(query['limit'], MAX_ENTRIES);
+  const cursor = fromCursor(query['cursor']);
+  const after = isFilePath(cursor) || cursor === CARD || FOLDERS.includes(cursor) ? cursor : '';
+  const above = folder === '' ? await topEntries(deps, repository, layout, signal) : [];
+  const hasFiles = folder !== '' || isTrue(query['recursive']);
+  const files = hasFiles
+    ? await deps.store.hubFiles.list(
+        layout.key,
+        { folder: folder === '' ? '' : `${folder}/`, after, limit: limit + 1 },
+        signal,
+      )
+    : [];
+  const entries: readonly Entry[] = [
+    ...above.filter(({ path }) => compareUtf8(path, after) > 0),
+    ...files,
+  ].sort((a, b) => compareUtf8(a.path, b.path));
+  const shown = entries.slice(0, limit);
+  const next = entries.length > limit ? toCursor(shown.at(-1)?.path ?? '') : null;
+  const body = shown.map((entry) => serializeEntry(entry, repository, isTrue(query['expand'])));
+  return json(body, 200, nextPage(request, next));
+}
+
+async function findPaths(deps: HubServingDeps, request: RouteRequest): Promise<ReturnType<typeof json>> {
+  const { params, body, signal } = request;
+  const repository = await findRepository(deps, params['repo'] ?? '', params['revision'] ?? '', signal);
+  const layout = await layoutOf(deps, repository, signal);
+  const { paths, expand } = body as { readonly paths: string | readonly string[]; readonly expand?: unknown };
+  const wanted = new Set([paths].flat());
+  const above = (await topEntries(deps, repository, layout, signal)).filter(({ path }) => wanted.has(path));
+  const files = await deps.store.hubFiles.findSome(layout.key, [...wanted].filter(isFilePath), signal);
+  return json([...above, ...files].map((entry) => serializeEntry(entry, repository, isTrue(expand))));
+}
+
+type Layout = Awaited<ReturnType<HubServingDeps['layouts']['ready']>>;
+
+export function layoutOf(
+  { layouts }: HubServingDeps,
+  { dataset }: Repository,
+  signal: AbortSignal,
+): Promise<Layout> {
+  return layouts.ready({ datasetId: dataset.id, version: dataset.version }, signal);
+}
+
+/** The card and the folders. */
+async function topEntries(
+  deps: HubServingDeps,
+  repository: Repository,
+  layout: Layout,
+  signal: AbortSignal,
+): Promise<readonly Entry[]> {
+  const { bytes, sha256 } = await makeCard(deps, repository, layout, signal);
+  const folders = FOLDERS.map((path): Entry => {
+    const hash = createHash('sha256').update(`${repository.commit}/${path}`).digest('hex');
+    return { path, byteLength: null, sha256: hash };
+  });
+  return [{ path: CARD, byteLength: bytes.byteLength, sha256 }, ...folders];
+}
+
+function serializeEntry(
+  { path, byteLength, sha256 }: Entry,
+  { commit, dataset }: Repository,
+  isExpanded: boolean,
+): JsonBody {
+  const lastCommit = { id: commit, title: `Version ${dataset.version}`, date: dataset.updatedAt };
+  return {
+    type: byteLength === null ? 'directory' : 'file',
+    oid: sha256.slice(0, 40),
+    size: byteLength ?? 0,
+    path,
+    ...(isExpanded ? { lastCommit } : {}),
+  };
+}
