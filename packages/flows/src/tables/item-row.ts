@@ -30,7 +30,7 @@ export async function* itemRows(batches: AsyncIterable<readonly StoredItem[]>): 
 }
 
 /** The members of an object, from its canonical text: the JSON text of each value, with every digit, by its key. */
-function membersOf(text: string): ReadonlyMap<string, string> {
+export function membersOf(text: string): ReadonlyMap<string, string> {
   const members = new Map<string, string>();
   for (let start = 1; start < text.length - 1; ) {
     const keyEnd = skipValue(text, start);
