@@ -121,6 +121,7 @@ const OWNERS: Record<string, readonly string[]> = {
   'rehype-sanitize': ['apps/web/src/ui/'],
   katex: ['apps/web/src/ui/'],
   recharts: ['apps/web/src/ui/charts/'],
+  '@tanstack/react-table': ['apps/web/src/ui/table/'],
   '@mantine/': ['apps/web/src/'],
   '@tanstack/': ['apps/web/src/'],
   re2js: ['packages/evaluation/src/checkers/', 'packages/jsonl-v23/src/mapping/'],

@@ -263,7 +263,9 @@ describe('the console', () => {
     await page.getByRole('tab', { name: 'Charts' }).click();
     await page.locator('figure svg').first().waitFor();
     // an address of a result that is not among those of the first page
-    await page.goto(`${url}/console/runs/${ids['run']}?result=110`);
+    const late = await fetch(`${url}/datasets/${ids['hub']}/items?item_id=train-110`);
+    const { data } = (await late.json()) as { data: { item_hash: string }[] };
+    await page.goto(`${url}/console/runs/${ids['run']}?result=${data[0]?.item_hash}`);
     await page.getByRole('heading', { name: 'train-110' }).waitFor();
     await page.goto(`${url}/console/compare?runs=${ids['run']},${ids['otherRun']}`);
     await page.getByText(/^0, 1\d\d, \d$/).waitFor();
@@ -384,9 +386,10 @@ describe('the console', () => {
       '/console/jobs',
       '/console/runs',
       `/console/runs/new?dataset=${ids['example']}`,
-      `/console/runs/${ids['run']}?result=0`,
+      `/console/runs/${ids['run']}?passed=true`,
+      `/console/datasets/${ids['hub']}?tab=runs`,
       `/console/runs/${ids['run']}?tab=charts`,
-      `/console/compare?runs=${ids['run']},${ids['otherRun']}&item=0`,
+      `/console/compare?runs=${ids['run']},${ids['otherRun']}`,
       '/console/settings',
       '/console/status',
       '/console/nothing',

@@ -1,4 +1,4 @@
-import { indexOf, oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
+import { oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
 
 /** What the address of the compare page states. */
 export interface CompareSearch {
@@ -7,8 +7,8 @@ export interface CompareSearch {
   /** The run whose items are listed; by default the second. */
   readonly other?: string;
   readonly only?: 'regressions' | 'improvements';
-  /** Position of the open item in the list. */
-  readonly item?: number;
+  /** Hash of the open item. */
+  readonly item?: string;
 }
 
 /** Reads the address of the compare page; what it does not know is left out. */
@@ -17,6 +17,6 @@ export function parseCompareSearch(search: RawSearch): CompareSearch {
     runs: textOf(search, 'runs'),
     other: textOf(search, 'other'),
     only: oneOf(search, 'only', ['regressions', 'improvements']),
-    item: indexOf(search, 'item'),
+    item: textOf(search, 'item'),
   };
 }

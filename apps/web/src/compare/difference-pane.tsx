@@ -12,24 +12,23 @@ import { Part } from '../ui/layout/part.tsx';
 import { DiffedText } from '../ui/text/diffed-text.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { prettyJson } from '../ui/text/pretty-json.ts';
-import type { Difference } from './use-comparison.ts';
 
 /** The outputs of runs for one item, side by side, with what differs from the first marked, and the item below. */
 export function DifferencePane({
   runs,
   other,
-  difference: { item_hash },
+  itemHash,
 }: {
   readonly runs: readonly Run[];
   /** The run that the first one is compared with: its differences are marked in the output of the first. */
   readonly other: Run;
-  readonly difference: Pick<Difference, 'item_hash'>;
+  readonly itemHash: string;
 }) {
   const api = useApi();
   const ids = runs.map(({ id }) => id);
   const found = useQuery({
-    queryKey: ['difference', ids, item_hash],
-    queryFn: ({ signal }) => Promise.all(ids.map((id) => readResult(api, id, item_hash, signal))),
+    queryKey: ['difference', ids, itemHash],
+    queryFn: ({ signal }) => Promise.all(ids.map((id) => readResult(api, id, itemHash, signal))),
   });
   if (found.error !== null) return <ErrorView error={found.error} />;
   if (found.data === undefined) return <PageSkeleton rows={4} />;
@@ -62,7 +61,7 @@ export function DifferencePane({
           The item cannot be shown.
         </Text>
       ) : (
-        <ItemViewer item={item} datasetId={runs[holder]?.dataset_id} hash={item_hash} />
+        <ItemViewer item={item} datasetId={runs[holder]?.dataset_id} hash={itemHash} />
       )}
     </Stack>
   );

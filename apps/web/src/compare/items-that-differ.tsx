@@ -8,7 +8,7 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Panes } from '../ui/layout/panes.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
-import { usePageOf } from '../ui/use-page-of.ts';
+import { useChosenRow } from '../ui/use-chosen-row.ts';
 import { VirtualList } from '../ui/virtual-list.tsx';
 import { DifferencePane } from './difference-pane.tsx';
 import { type Difference, useComparison } from './use-comparison.ts';
@@ -39,14 +39,20 @@ export function ItemsThatDiffer({
     },
     [hasNextPage, isFetchingNextPage, fetchNextPage, differences.length],
   );
-  usePageOf(item, differences.length, found);
+  const { selected, select } = useChosenRow({
+    rows: differences,
+    keyOf: ({ item_hash }) => item_hash,
+    chosen: item,
+    onChoose: (hash) =>
+      void navigate({ resetScroll: false, search: (before) => ({ ...before, item: hash }), replace: true }),
+    pages: found,
+  });
   if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
   if (found.data === undefined) return <PageSkeleton rows={3} />;
-  const open = item === undefined ? undefined : differences[item];
   return (
     <Panes
       label="Difference"
-      isOpen={open !== undefined}
+      isOpen={item !== undefined}
       onClose={() =>
         void navigate({ resetScroll: false, search: (before) => ({ ...before, item: undefined }) })
       }
@@ -59,14 +65,8 @@ export function ItemsThatDiffer({
           <VirtualList
             label="Items that differ"
             count={differences.length}
-            selected={item}
-            onSelect={(index) =>
-              void navigate({
-                resetScroll: false,
-                search: (before) => ({ ...before, item: index }),
-                replace: true,
-              })
-            }
+            selected={selected}
+            onSelect={select}
             onRange={onRange}
             columns="minmax(0, 1fr) 110px 70px"
             renderRow={(index) => <Row difference={differences[index]} />}
@@ -74,12 +74,12 @@ export function ItemsThatDiffer({
         )
       }
       entry={
-        open === undefined ? (
+        item === undefined ? (
           <Text c="dimmed" p="md" size="sm">
             Choose an item to see the outputs side by side.
           </Text>
         ) : (
-          <DifferencePane runs={runs} other={other} difference={open} />
+          <DifferencePane runs={runs} other={other} itemHash={item} />
         )
       }
     />

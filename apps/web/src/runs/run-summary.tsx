@@ -1,14 +1,8 @@
 import { SimpleGrid, VisuallyHidden } from '@mantine/core';
 import { Fact } from '../ui/layout/fact.tsx';
-import {
-  clampedInterval,
-  formatCost,
-  formatCount,
-  formatDuration,
-  formatPercent,
-  formatScore,
-} from '../ui/text/formats.ts';
-import type { Run, WatchedRun } from './use-run.ts';
+import { formatCount, formatScore } from '../ui/text/formats.ts';
+import { factsOf } from './run-facts.ts';
+import type { WatchedRun } from './use-run.ts';
 
 /** The numbers of a run: score with its interval, counts, time, latency, tokens and cost. */
 export function RunSummary({ run }: { readonly run: WatchedRun }) {
@@ -25,72 +19,4 @@ export function RunSummary({ run }: { readonly run: WatchedRun }) {
       </VisuallyHidden>
     </>
   );
-}
-
-type FactOfRun = readonly [name: string, value: string, note?: string];
-
-function factsOf(run: WatchedRun): readonly FactOfRun[] {
-  const { counts, scores, usage, cost, latency_ms } = run;
-  const elapsedMs =
-    run.started_at === null
-      ? null
-      : Date.parse(run.finished_at ?? new Date().toISOString()) - Date.parse(run.started_at);
-  const perSecond =
-    run.progress?.results_per_minute != null
-      ? run.progress.results_per_minute / 60
-      : elapsedMs === null || elapsedMs < 1000
-        ? undefined
-        : (1000 * counts.done) / elapsedMs;
-  const rate = perSecond === undefined ? [] : [`${perSecond.toFixed(1)} results/s`];
-  const left =
-    run.finished_at === null && run.progress?.remaining_ms != null
-      ? [`${formatDuration(run.progress.remaining_ms)} left`]
-      : [];
-  const wrong = Math.max(0, counts.ok - scores.passed);
-  const tokens = usage.input_tokens + usage.output_tokens;
-  return [
-    ['Score', scoreText(scores), intervalText(run)],
-    [
-      'Right',
-      formatCount(scores.passed),
-      `${formatPercent(scores.pass_rate)} of ${formatCount(counts.done)}`,
-    ],
-    ['Wrong', formatCount(wrong), wrong === 0 ? undefined : `of ${formatCount(counts.ok)} scored`],
-    [
-      'No answer',
-      formatCount(counts.failed),
-      counts.unscored === 0 ? undefined : `${formatCount(counts.unscored)} not scored`,
-    ],
-    ['Done', formatCount(counts.done), `of ${formatCount(counts.total)}`],
-    ['Time', elapsedMs === null ? '–' : formatDuration(elapsedMs), [...rate, ...left].join(', ')],
-    [
-      'Latency',
-      latency_ms?.p50 == null ? '–' : formatDuration(latency_ms.p50),
-      latency_ms?.p99 == null ? undefined : `99 %: ${formatDuration(latency_ms.p99)}`,
-    ],
-    [
-      'Tokens',
-      formatCount(tokens),
-      tokens === 0 ? undefined : `${formatCount(usage.output_tokens)} of them output`,
-    ],
-    ['Cost', formatCost(cost)],
-  ];
-}
-
-/** Fewer scored results say little, whatever their interval is. */
-const FEW = 10;
-
-/** A score with half the width of its interval: `0.813 ± 0.036`. */
-export function scoreText({ mean, ci95 }: Pick<Run['scores'], 'mean' | 'ci95'>): string {
-  const [low, high] = clampedInterval(ci95) ?? [];
-  if (mean === null || low === undefined || high === undefined) return formatScore(mean);
-  return `${formatScore(mean)} ± ${((high - low) / 2).toFixed(3)}`;
-}
-
-function intervalText({ scores, counts }: Run): string | undefined {
-  if (scores.mean === null) return undefined;
-  const of = `${formatCount(counts.ok)} scored`;
-  if (counts.ok < FEW) return `of ${of}: too few to say much`;
-  const interval = clampedInterval(scores.ci95);
-  return interval === null ? `of ${of}` : `95 %: ${interval.map(formatScore).join(' to ')}, of ${of}`;
 }

@@ -1,4 +1,5 @@
-import { indexOf, oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
+import { oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
+import type { ColumnsView } from '../ui/table/view-columns.ts';
 
 export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled'] as const;
 export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
@@ -15,7 +16,7 @@ export interface RunsSearch {
 }
 
 /** What the address of a run's page states. */
-export interface RunSearch {
+export interface RunSearch extends ColumnsView {
   readonly tab?: (typeof RUN_TABS)[number];
   readonly status?: (typeof RESULT_STATUSES)[number];
   readonly passed?: boolean;
@@ -24,10 +25,8 @@ export interface RunSearch {
   readonly tag?: string;
   readonly finish_reason?: string;
   readonly q?: string;
-  /** Keys of the columns of the list, joined by commas. */
-  readonly columns?: string;
-  /** Position of the open result in the list. */
-  readonly result?: number;
+  /** The open result: the hash of its item, with `.2` and so on for further repetitions. */
+  readonly result?: string;
 }
 
 /** Reads the address of the list of runs; what it does not know is left out. */
@@ -39,6 +38,14 @@ export function parseRunsSearch(search: RawSearch): RunsSearch {
     chosen: textOf(search, 'chosen'),
   };
 }
+
+/** What the address states of the columns of a table. */
+const columnsView = (search: RawSearch): ColumnsView => ({
+  columns: textOf(search, 'columns'),
+  widths: textOf(search, 'widths'),
+  pinned: textOf(search, 'pinned'),
+  sort: textOf(search, 'sort'),
+});
 
 const PASSED: Readonly<Record<string, boolean>> = { true: true, false: false };
 
@@ -53,8 +60,8 @@ export function parseRunSearch(search: RawSearch): RunSearch {
     tag: textOf(search, 'tag'),
     finish_reason: textOf(search, 'finish_reason'),
     q: textOf(search, 'q'),
-    columns: textOf(search, 'columns'),
-    result: indexOf(search, 'result'),
+    ...columnsView(search),
+    result: textOf(search, 'result'),
   };
 }
 

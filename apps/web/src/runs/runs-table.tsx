@@ -8,7 +8,7 @@ import { LinkAnchor } from '../ui/layout/links.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Age } from '../ui/text/age.tsx';
 import { formatCost, formatCount, formatPercent } from '../ui/text/formats.ts';
-import { scoreText } from './run-summary.tsx';
+import { scoreText } from './run-facts.ts';
 import { modelOf, nameOf, type Run } from './use-run.ts';
 
 const NUMBERS: readonly Column<Run>[] = [

@@ -1,13 +1,17 @@
 import { Menu } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
+import type { ReactNode } from 'react';
 import { MenuButton } from './menu-button.tsx';
 
 /** A menu of files that the service makes of a dataset or a run. */
 export function ExportMenu({
   files,
   label = 'Export',
+  children,
 }: {
   readonly label?: string;
+  /** Further entries. */
+  readonly children?: ReactNode;
   readonly files: readonly (readonly [label: string, address: string])[];
 }) {
   return (
@@ -17,6 +21,7 @@ export function ExportMenu({
           {label}
         </Menu.Item>
       ))}
+      {children}
     </MenuButton>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 
 /** A list that is read page by page. */
-interface Pages {
+export interface Pages {
   readonly hasNextPage: boolean;
   readonly isFetchingNextPage: boolean;
   readonly isError: boolean;

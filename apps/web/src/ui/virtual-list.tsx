@@ -10,8 +10,6 @@ export const MAX_ROWS = 1_000_000;
 
 const PAGE_ROWS = 10;
 
-const HEADER_HEIGHT = 28;
-
 /**
  * A list of any length, of which only what is visible is in the page. Its rows are chosen by a click, or with the arrow
  * keys, Page Up, Page Down, Home and End, and from anywhere in the page with j and k.
@@ -40,12 +38,13 @@ export function VirtualList({
   readonly total?: number;
   /** Widths of the cells, as `grid-template-columns`. */
   readonly columns: string;
-  /** Names of the columns, which stay above the rows. */
-  readonly headers?: readonly string[];
+  /** The row above the rows, one node for each cell. It scrolls sideways with them. */
+  readonly headers?: readonly ReactNode[];
   /** In pixels: where there is less room, the rows scroll sideways. */
   readonly minWidth?: number;
 }) {
   const scroller = useRef<HTMLDivElement>(null);
+  const header = useRef<HTMLDivElement>(null);
   const id = useId();
   const list = useVirtualizer({
     count,
@@ -58,9 +57,8 @@ export function VirtualList({
   const last = rows.at(-1)?.index ?? 0;
   useEffect(() => onRange?.(first, last), [first, last, onRange]);
   useEffect(() => {
-    if (selected !== undefined && selected < count)
-      showRow(scroller.current, selected, headers === undefined ? 0 : HEADER_HEIGHT);
-  }, [selected, count, headers]);
+    if (selected !== undefined && selected < count) showRow(scroller.current, selected);
+  }, [selected, count]);
 
   const move = (key: string): boolean => {
     const next = nextOf(key, selected, count);
@@ -76,59 +74,61 @@ export function VirtualList({
   ]);
   // not before its row is in the page
   const isSelectedShown = rows.some(({ index }) => index === selected);
+  const rowStyle = { gridTemplateColumns: columns, minWidth };
   return (
-    <div
-      ref={scroller}
-      className="virtual-list"
-      role="listbox"
-      aria-label={label}
-      tabIndex={0}
-      aria-activedescendant={isSelectedShown ? `${id}-${selected}` : undefined}
-      onKeyDown={onKeyDown}
-    >
+    <div className="virtual-list-frame">
       {headers !== undefined && (
-        <div
-          aria-hidden="true"
-          className="list-row list-header"
-          style={{ gridTemplateColumns: columns, minWidth, height: HEADER_HEIGHT }}
-        >
-          {headers.map((header) => (
-            <span key={header}>{header}</span>
-          ))}
+        <div ref={header} className="list-headers">
+          <div className="list-row list-header" style={rowStyle}>
+            {headers}
+          </div>
         </div>
       )}
       <div
-        role="presentation"
-        className="virtual-list-body"
-        style={{ height: list.getTotalSize(), minWidth }}
+        ref={scroller}
+        className="virtual-list"
+        role="listbox"
+        aria-label={label}
+        tabIndex={0}
+        aria-activedescendant={isSelectedShown ? `${id}-${selected}` : undefined}
+        onKeyDown={onKeyDown}
+        onScroll={({ currentTarget }) => {
+          if (header.current !== null) header.current.scrollLeft = currentTarget.scrollLeft;
+        }}
       >
-        {rows.map(({ index, start }) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys of its rows
-          // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, which a row would take away with it
-          <div
-            key={index}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === selected}
-            aria-posinset={index + 1}
-            aria-setsize={total ?? count}
-            className="list-row virtual-list-row"
-            style={{ transform: `translateY(${start}px)`, gridTemplateColumns: columns }}
-            onClick={() => onSelect(index)}
-          >
-            {renderRow(index)}
-          </div>
-        ))}
+        <div
+          role="presentation"
+          className="virtual-list-body"
+          style={{ height: list.getTotalSize(), minWidth }}
+        >
+          {rows.map(({ index, start }) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys of its rows
+            // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, which a row would take away with it
+            <div
+              key={index}
+              id={`${id}-${index}`}
+              role="option"
+              aria-selected={index === selected}
+              aria-posinset={index + 1}
+              aria-setsize={total ?? count}
+              className="list-row virtual-list-row"
+              style={{ transform: `translateY(${start}px)`, gridTemplateColumns: columns }}
+              onClick={() => onSelect(index)}
+            >
+              {renderRow(index)}
+            </div>
+          ))}
+        </div>
       </div>
     </div>
   );
 }
 
 /** Scrolls a row into view, as little as that takes. All rows have one height. */
-function showRow(scroller: HTMLElement | null, index: number, headerHeight: number): void {
+function showRow(scroller: HTMLElement | null, index: number): void {
   if (scroller === null) return;
   const top = index * ROW_HEIGHT;
-  const bottom = top + ROW_HEIGHT + headerHeight;
+  const bottom = top + ROW_HEIGHT;
   if (top < scroller.scrollTop) scroller.scrollTop = top;
   else if (bottom > scroller.scrollTop + scroller.clientHeight)
     scroller.scrollTop = bottom - scroller.clientHeight;

@@ -8,6 +8,7 @@ import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { ExportMenu } from '../../ui/export-menu.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
+import { ReportItem } from '../report/report-item.tsx';
 import type { Run } from '../use-run.ts';
 import { AgainMenu, type RetryOnly } from './again-menu.tsx';
 import { DeleteRun } from './delete-run.tsx';
@@ -71,7 +72,9 @@ export function RunActions({ run }: { readonly run: Run }) {
           ['Results as CSV for Excel', `/runs/${run.id}/results.csv?excel=true`],
           ['Results as Parquet', `/runs/${run.id}/results.parquet`],
         ]}
-      />
+      >
+        {run.counts.done > 0 && <ReportItem run={run} />}
+      </ExportMenu>
       {canEdit && (
         <Button
           size="xs"

@@ -2,8 +2,9 @@ import { SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
+import { groupScores } from '../../ui/charts/group-scores.ts';
 import { Histogram } from '../../ui/charts/histogram.tsx';
-import { type GroupScore, ScoreBars } from '../../ui/charts/score-bars.tsx';
+import { ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
@@ -14,8 +15,6 @@ import { readMeasures } from './read-measures.ts';
 const route = getRouteApi('/runs/$id');
 
 const REFRESH_MS = 5_000;
-
-type Groups = NonNullable<Run['scores']['by_section']>;
 
 /** The scores of a run by section, type and tag, how its results ended, and their latencies and tokens. */
 export default function ChartsTab({ run }: { readonly run: Run }) {
@@ -37,11 +36,11 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
         <ScoreBars
           title="Score by section"
-          groups={groupsOf(by_section)}
+          groups={groupScores(by_section)}
           onChoose={(section) => show({ section })}
         />
-        <ScoreBars title="Score by type" groups={groupsOf(by_type)} onChoose={(type) => show({ type })} />
-        <ScoreBars title="Score by tag" groups={groupsOf(by_tag)} onChoose={(tag) => show({ tag })} />
+        <ScoreBars title="Score by type" groups={groupScores(by_type)} onChoose={(type) => show({ type })} />
+        <ScoreBars title="Score by tag" groups={groupScores(by_tag)} onChoose={(tag) => show({ tag })} />
         <CountBars
           title="Finish reasons"
           counts={new Map(Object.entries(run.finish_reasons ?? {}))}
@@ -70,12 +69,3 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
 }
 
 const round = (value: number): string => formatCount(Math.round(value));
-
-/** The groups with a score, the best first. */
-function groupsOf(groups: Groups | undefined): readonly GroupScore[] {
-  return Object.entries(groups ?? {})
-    .flatMap(([name, { mean, ci95, results }]): GroupScore[] =>
-      mean === null ? [] : [{ name, mean, ci95: ci95 as [number, number] | null, count: results ?? 0 }],
-    )
-    .sort((a, b) => b.mean - a.mean);
-}

@@ -1,8 +1,9 @@
 import { Badge, Group, Text } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { IconCheck, IconMinus, IconX } from '@tabler/icons-react';
-import type { ReactNode } from 'react';
+import type { CSSProperties, ReactNode } from 'react';
 import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
+import type { ViewColumn } from '../../ui/table/view-columns.ts';
 import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
@@ -13,6 +14,8 @@ export interface ListedResult extends Omit<Result, 'item'> {
   readonly expected: string;
   readonly type: string;
   readonly tags: readonly string[];
+  /** Beginnings of the values of the metadata. */
+  readonly meta: Readonly<Record<string, string>>;
 }
 
 /** Takes from the item of a result what the list shows: whole items would fill the memory. */
@@ -24,30 +27,21 @@ export function listedResult({ item, ...result }: Result): ListedResult {
     expected: plainText(getMember(whole, 'answer'), 2_000),
     type: plainText(getMember(whole, 'type'), 40),
     tags: tagsOf(whole).slice(0, 5),
+    meta: metaOf(whole),
   };
 }
 
-interface ResultColumn {
-  readonly key: string;
-  readonly label: string;
-  /** As in `grid-template-columns`. */
-  readonly width: string;
-  readonly minWidth: number;
+export interface ResultColumn extends ViewColumn {
+  /** Of the room that columns share which were not resized; 0 for a column that keeps its width. */
+  readonly share: number;
   readonly isNumber?: boolean;
   readonly cell: (result: ListedResult) => ReactNode;
 }
 
-const text = (minWidth: number, share: number): Pick<ResultColumn, 'width' | 'minWidth'> => ({
-  width: `minmax(${minWidth}px, ${share}fr)`,
-  minWidth,
-});
-const fixed = (width: number): Pick<ResultColumn, 'width' | 'minWidth'> => ({
-  width: `${width}px`,
-  minWidth: width,
-});
+const text = (size: number, share: number): Pick<ResultColumn, 'size' | 'share'> => ({ size, share });
+const fixed = (size: number): Pick<ResultColumn, 'size' | 'share'> => ({ size, share: 0 });
 
-/** What the list of results can show. */
-export const RESULT_COLUMNS: readonly ResultColumn[] = [
+const RESULT_COLUMNS: readonly ResultColumn[] = [
   { key: 'id', label: 'Id', ...text(70, 0.6), cell: (result) => idOf(result) },
   { key: 'question', label: 'Question', ...text(140, 2), cell: ({ question }) => question },
   { key: 'expected', label: 'Expected', ...text(80, 0.8), cell: ({ expected }) => shortText(expected) },
@@ -81,13 +75,24 @@ export const RESULT_COLUMNS: readonly ResultColumn[] = [
   { key: 'finish', label: 'Finish reason', ...fixed(90), cell: ({ finish_reason }) => finish_reason ?? '–' },
 ];
 
-const DEFAULT_COLUMNS = ['id', 'question', 'expected', 'got', 'why', 'score', 'latency'];
+export const DEFAULT_COLUMNS = ['id', 'question', 'expected', 'got', 'why', 'score', 'latency'];
 
-/** The chosen columns, in the order of all columns. */
-export function columnsOf(chosen: string | undefined): readonly ResultColumn[] {
-  const keys = chosen?.split(',') ?? DEFAULT_COLUMNS;
-  const found = RESULT_COLUMNS.filter(({ key }) => keys.includes(key));
-  return found.length === 0 ? RESULT_COLUMNS.filter(({ key }) => DEFAULT_COLUMNS.includes(key)) : found;
+/** More keys of metadata are not offered. */
+const MAX_META_KEYS = 40;
+
+/** What the list of results can show: also each key of the metadata of the items that were read. */
+export function resultColumns(results: readonly ListedResult[]): readonly ResultColumn[] {
+  const names = new Set(results.flatMap(({ meta }) => Object.keys(meta)));
+  const ofMeta = [...names].filter((name) => !name.includes(',')).slice(0, MAX_META_KEYS);
+  return [
+    ...RESULT_COLUMNS,
+    ...ofMeta.map((name) => ({
+      key: `meta.${name}`,
+      label: name,
+      ...text(90, 0.8),
+      cell: ({ meta }: ListedResult) => meta[name] ?? '',
+    })),
+  ];
 }
 
 /** How a result ended, as a mark with a colour. */
@@ -110,13 +115,15 @@ export function Mark({
   );
 }
 
-/** The cells of a row. */
+/** The cells of a row, in the order of the table. */
 export function ResultCells({
   result,
   columns,
+  styleOf,
 }: {
   readonly result: ListedResult;
   readonly columns: readonly ResultColumn[];
+  readonly styleOf: (key: string) => CSSProperties | undefined;
 }) {
   return (
     <>
@@ -129,6 +136,7 @@ export function ResultCells({
           dir={isNumber === true ? undefined : 'auto'}
           ta={isNumber === true ? 'end' : undefined}
           className={isNumber === true ? 'numbers' : undefined}
+          style={styleOf(key)}
         >
           {cell(result)}
         </Text>
@@ -140,6 +148,23 @@ export function ResultCells({
 /** What a cell shows, which is also read out. */
 const MAX_CELL = 120;
 const shortText = (value: JsonValue | undefined): string => plainText(value, MAX_CELL);
+
+function metaOf(item: JsonObject): Readonly<Record<string, string>> {
+  const meta = getMember(item, 'meta');
+  if (meta === undefined || !isJsonObject(meta)) return {};
+  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, shortText(value)]));
+}
+
+/** How an address names a result: by the hash of its item, or by its place where the item is gone. */
+export function resultKey({
+  item_hash,
+  section,
+  order_index,
+  repetition,
+}: Pick<Result, 'item_hash' | 'section' | 'order_index' | 'repetition'>): string {
+  const item = item_hash ?? `${section} ${order_index}`;
+  return repetition === 1 ? item : `${item}.${repetition}`;
+}
 
 const idOf = ({ item_id, order_index }: ListedResult): string =>
   plainText((item_id ?? order_index) as JsonValue);

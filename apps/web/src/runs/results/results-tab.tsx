@@ -1,17 +1,20 @@
-import { Button, Group, Menu, Stack, Text } from '@mantine/core';
-import { IconColumns, IconRefresh } from '@tabler/icons-react';
+import { Button, Group, Stack, Text } from '@mantine/core';
+import { IconRefresh } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
-import { MenuButton } from '../../ui/menu-button.tsx';
+import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
+import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 import { ErrorGroups } from './error-groups.tsx';
-import { columnsOf, RESULT_COLUMNS, ResultCells } from './result-columns.tsx';
+import { DEFAULT_COLUMNS, ResultCells, resultKey } from './result-columns.tsx';
 import { ResultFilters } from './result-filters.tsx';
 import { ResultPane } from './result-pane.tsx';
+import { useResult } from './use-result.ts';
+import { useResultGrid } from './use-result-grid.tsx';
 import { useResults } from './use-results.ts';
 
 const route = getRouteApi('/runs/$id');
@@ -24,17 +27,21 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   const change = (changes: Partial<RunSearch>): void =>
     void navigate({ resetScroll: false, search: (before) => ({ ...before, ...changes }), replace: true });
   const filter = (changes: Partial<RunSearch>): void => change({ result: undefined, ...changes });
-  const open = search.result === undefined ? undefined : results[search.result];
-  const columns = columnsOf(search.columns);
+  const { selected, select } = useChosenRow({
+    rows: results,
+    keyOf: resultKey,
+    chosen: search.result,
+    onChoose: (result) => change({ result }),
+    pages: found,
+  });
+  const open = useResult(run, search.result, selected === undefined ? undefined : results[selected]);
+  const grid = useResultGrid(results, search, change);
   return (
     <Stack gap="sm">
       <ErrorGroups run={run} onChoose={(q) => filter({ status: 'failed', q })} />
       <Group gap="xs">
         <ResultFilters run={run} search={search} onChange={filter} />
-        <ColumnChoice
-          chosen={columns.map(({ key }) => key)}
-          onChange={(keys) => change({ columns: keys.join(',') || undefined })}
-        />
+        <ColumnsMenu columns={grid.all} defaults={DEFAULT_COLUMNS} view={search} onView={change} />
         <Text size="sm" c="dimmed" aria-live="polite">
           {formatCount(total)} {total === 1 ? 'result' : 'results'}
         </Text>
@@ -66,18 +73,18 @@ export function ResultsTab({ run }: { readonly run: Run }) {
               label="Results"
               count={count}
               total={total}
-              selected={search.result}
-              onSelect={(index) => change({ result: index })}
+              selected={selected}
+              onSelect={select}
               onRange={onRange}
-              columns={`18px ${columns.map(({ width }) => width).join(' ')}`}
-              headers={['', ...columns.map(({ label }) => label)]}
-              minWidth={columns.reduce((sum, { minWidth }) => sum + minWidth + 8, 50)}
+              columns={grid.template}
+              headers={grid.headers}
+              minWidth={grid.minWidth}
               renderRow={(index) => {
                 const result = results[index];
                 return result === undefined ? (
                   <span>…</span>
                 ) : (
-                  <ResultCells result={result} columns={columns} />
+                  <ResultCells result={result} columns={grid.shown} styleOf={grid.styleOf} />
                 );
               }}
             />
@@ -86,27 +93,5 @@ export function ResultsTab({ run }: { readonly run: Run }) {
         entry={open !== undefined && <ResultPane run={run} result={open} onClose={() => filter({})} />}
       />
     </Stack>
-  );
-}
-
-function ColumnChoice({
-  chosen,
-  onChange,
-}: {
-  readonly chosen: readonly string[];
-  readonly onChange: (keys: readonly string[]) => void;
-}) {
-  return (
-    <MenuButton label="Columns" icon={<IconColumns size={16} />} isLasting>
-      {RESULT_COLUMNS.map(({ key, label }) => (
-        <Menu.CheckboxItem
-          key={key}
-          checked={chosen.includes(key)}
-          onChange={(isChosen) => onChange(isChosen ? [...chosen, key] : chosen.filter((one) => one !== key))}
-        >
-          {label}
-        </Menu.CheckboxItem>
-      ))}
-    </MenuButton>
   );
 }

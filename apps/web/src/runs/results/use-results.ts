@@ -2,7 +2,6 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
-import { usePageOf } from '../../ui/use-page-of.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 import { listedResult } from './result-columns.tsx';
@@ -48,8 +47,6 @@ export function useResults(run: Run, search: RunSearch) {
     },
     [hasNextPage, isFetchingNextPage, fetchNextPage, results.length],
   );
-  usePageOf(search.result, results.length, found);
-
   // results that were made since the list was read
   const doneWhenRead = useRef({ at: 0, done: 0 });
   if (doneWhenRead.current.at !== dataUpdatedAt)

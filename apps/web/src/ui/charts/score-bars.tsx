@@ -1,14 +1,7 @@
 import { Anchor, Table, Text } from '@mantine/core';
 import { type Column, Columns } from '../layout/columns.tsx';
 import { clampedInterval, formatCount, formatScore } from '../text/formats.ts';
-
-/** A score of one group, with the interval that holds the true mean in 95 % of samples. */
-export interface GroupScore {
-  readonly name: string;
-  readonly mean: number;
-  readonly ci95: readonly [low: number, high: number] | null;
-  readonly count: number;
-}
+import type { GroupScore } from './group-scores.ts';
 
 const MAX_ROWS = 100;
 

@@ -1,0 +1,36 @@
+import type { ApiClient } from '@svc/client';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { renderToStaticMarkup } from 'react-dom/server';
+import { prettyJson } from '../../ui/text/pretty-json.ts';
+import type { Run } from '../use-run.ts';
+import { fitRows } from './fit-rows.ts';
+import { ReportPage } from './report-page.tsx';
+import { readReportRows } from './report-rows.ts';
+
+/** For the results; the rest of the report stays far below what remains of 5 MB. */
+const MAX_ROW_BYTES = 4_600_000;
+
+/**
+ * Makes the report of a run: one HTML file below 5 MB, which needs nothing else.
+ *
+ * @param dataset its name, with its version
+ * @param onProgress receives how many results were read
+ */
+export async function makeReport(
+  api: ApiClient,
+  run: Run,
+  dataset: string,
+  onProgress: (read: number) => void,
+): Promise<Blob> {
+  const rows = fitRows(await readReportRows(api, run, onProgress), MAX_ROW_BYTES);
+  const page = (
+    <ReportPage
+      run={run}
+      dataset={dataset}
+      config={prettyJson(run.config as unknown as JsonValue)}
+      rows={rows}
+      madeAt={new Date().toISOString().slice(0, 16).replace('T', ' ')}
+    />
+  );
+  return new Blob([`<!doctype html>${renderToStaticMarkup(page)}`], { type: 'text/html' });
+}

@@ -1,0 +1,74 @@
+import { VisuallyHidden } from '@mantine/core';
+import { type CSSProperties, type ReactNode, useMemo } from 'react';
+import { HeaderCell } from '../../ui/table/header-cell.tsx';
+import { useViewTable } from '../../ui/table/use-view-table.ts';
+import type { ColumnsView } from '../../ui/table/view-columns.ts';
+import { DEFAULT_COLUMNS, type ListedResult, type ResultColumn, resultColumns } from './result-columns.tsx';
+
+/** Pixels of the mark in front of each row, and between columns. */
+const [MARK, GAP, PADDING] = [18, 8, 8] as const;
+
+/** How the list of results is laid out: its columns in their order and width, with their headers. */
+export function useResultGrid(
+  results: readonly ListedResult[],
+  view: ColumnsView,
+  onView: (changes: ColumnsView) => void,
+): {
+  readonly all: readonly ResultColumn[];
+  readonly shown: readonly ResultColumn[];
+  readonly headers: readonly ReactNode[];
+  /** As in `grid-template-columns`. */
+  readonly template: string;
+  /** Pixels below which the list scrolls sideways. */
+  readonly minWidth: number;
+  /** Of a cell that stays at its place while the others scroll. */
+  readonly styleOf: (key: string) => CSSProperties | undefined;
+} {
+  const names = JSON.stringify([...new Set(results.flatMap(({ meta }) => Object.keys(meta)))]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on the names of metadata only
+  const all = useMemo(() => resultColumns(results), [names]);
+  const table = useViewTable<ListedResult>({
+    columns: all,
+    defaults: DEFAULT_COLUMNS,
+    rows: NO_ROWS,
+    view,
+    onView,
+  });
+  const headers = table.getHeaderGroups()[0]?.headers ?? [];
+  const shown = headers.flatMap(({ column }) => all.find(({ key }) => key === column.id) ?? []);
+  const columnOf = new Map(headers.map(({ column }) => [column.id, column]));
+  const sizes = shown.map(({ key, share, size }) => {
+    const column = columnOf.get(key);
+    const isFixed =
+      share === 0 || column?.getIsPinned() !== false || table.state.columnSizing[key] !== undefined;
+    const width = column?.getSize() ?? size;
+    return { width, text: isFixed ? `${width}px` : `minmax(${size}px, ${share}fr)` };
+  });
+  const styleOf = (key: string): CSSProperties | undefined => {
+    const column = columnOf.get(key);
+    if (column === undefined || column.getIsPinned() === false) return undefined;
+    const before = column.getIndex('start');
+    const start = PADDING + MARK + GAP + column.getStart('start') + before * GAP;
+    return { position: 'sticky', insetInlineStart: start, background: 'var(--mantine-color-body)' };
+  };
+  return {
+    all,
+    shown,
+    headers: [
+      <span key="mark">
+        <VisuallyHidden>Outcome</VisuallyHidden>
+      </span>,
+      ...headers.map((header) => (
+        <div key={header.id} style={styleOf(header.column.id)}>
+          <HeaderCell<ListedResult> header={header} />
+        </div>
+      )),
+    ],
+    template: `${MARK}px ${sizes.map(({ text }) => text).join(' ')}`,
+    minWidth: sizes.reduce((sum, { width }) => sum + width + GAP, MARK + 2 * PADDING),
+    styleOf,
+  };
+}
+
+/** The rows are those of the virtual list. */
+const NO_ROWS: readonly ListedResult[] = [];

@@ -1,0 +1,33 @@
+import { useQuery } from '@tanstack/react-query';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import type { Run } from '../use-run.ts';
+import { type ListedResult, listedResult, resultKey } from './result-columns.tsx';
+
+/**
+ * The result that an address names: that of the list, or one that the list does not have, which is read by its hash.
+ *
+ * @param key as `resultKey` makes it
+ */
+export function useResult(
+  run: Run,
+  key: string | undefined,
+  listed: ListedResult | undefined,
+): ListedResult | undefined {
+  const api = useApi();
+  const isListed = listed !== undefined && resultKey(listed) === key;
+  const hash = /^[0-9a-f]{64}/.exec(key ?? '')?.[0];
+  const found = useQuery({
+    queryKey: ['result', run.id, key],
+    queryFn: async ({ signal }) => {
+      const query = { item_hash: hash, include: 'item' as const, limit: 100 };
+      const { data } = await dataOf(
+        api.GET('/runs/{id}/results', { params: { path: { id: run.id }, query }, signal }),
+      );
+      const result = data.find((one) => resultKey(one) === key);
+      return result === undefined ? null : listedResult(result);
+    },
+    enabled: hash !== undefined && !isListed,
+  });
+  return isListed ? listed : (found.data ?? undefined);
+}

@@ -1,0 +1,121 @@
+import { ActionIcon, Button, Checkbox, Group, Popover, Stack } from '@mantine/core';
+import {
+  IconArrowDown,
+  IconArrowUp,
+  IconChevronDown,
+  IconColumns,
+  IconPin,
+  IconPinFilled,
+} from '@tabler/icons-react';
+import { type ColumnsView, moved, readView, type ViewColumn, widthsText } from './view-columns.ts';
+
+/** Pixels by which a step makes a column wider. */
+const STEP = 40;
+
+/** Chooses, orders, pins and resizes the columns of a table without dragging. */
+export function ColumnsMenu({
+  columns,
+  defaults,
+  view,
+  onView,
+}: {
+  readonly columns: readonly ViewColumn[];
+  readonly defaults: readonly string[];
+  readonly view: ColumnsView;
+  readonly onView: (changes: ColumnsView) => void;
+}) {
+  const { shown, widths, pinned } = readView(view, columns, defaults);
+  const ordered = [
+    ...shown.flatMap((key) => columns.filter((column) => column.key === key)),
+    ...columns.filter(({ key }) => !shown.includes(key)),
+  ];
+  const show = (keys: readonly string[]): void => onView({ columns: keys.join(',') || undefined });
+  const isChanged = [view.columns, view.widths, view.pinned].some((one) => one !== undefined);
+  return (
+    <Popover position="bottom-end" trapFocus>
+      <Popover.Target>
+        <Button
+          size="xs"
+          variant="default"
+          leftSection={<IconColumns size={16} />}
+          rightSection={<IconChevronDown size={14} />}
+        >
+          Columns
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Columns">
+        <Stack gap={4} component="ul" className="plain-list columns-menu">
+          {ordered.map(({ key, label, size }) => {
+            const isShown = shown.includes(key);
+            const isPinned = pinned.includes(key);
+            const width = widths[key] ?? size;
+            const resize = (next: number): void => onView({ widths: widthsText({ ...widths, [key]: next }) });
+            return (
+              <Group component="li" key={key} gap={8} mih={30} wrap="nowrap" justify="space-between">
+                <Checkbox
+                  size="xs"
+                  label={label}
+                  checked={isShown}
+                  onChange={() => show(isShown ? shown.filter((one) => one !== key) : [...shown, key])}
+                />
+                {isShown && (
+                  <Group gap={2} wrap="nowrap">
+                    <Act label={`Move ${label} up`} onClick={() => show(moved(shown, key, -1))}>
+                      <IconArrowUp size={14} />
+                    </Act>
+                    <Act label={`Move ${label} down`} onClick={() => show(moved(shown, key, 1))}>
+                      <IconArrowDown size={14} />
+                    </Act>
+                    <Act label={`Make ${label} narrower`} onClick={() => resize(width - STEP)}>
+                      −
+                    </Act>
+                    <Act label={`Make ${label} wider`} onClick={() => resize(width + STEP)}>
+                      +
+                    </Act>
+                    <Act
+                      label={isPinned ? `Unpin ${label}` : `Pin ${label}`}
+                      onClick={() =>
+                        onView({
+                          pinned:
+                            (isPinned ? pinned.filter((one) => one !== key) : [...pinned, key]).join(',') ||
+                            undefined,
+                        })
+                      }
+                    >
+                      {isPinned ? <IconPinFilled size={14} /> : <IconPin size={14} />}
+                    </Act>
+                  </Group>
+                )}
+              </Group>
+            );
+          })}
+        </Stack>
+        <Button
+          size="compact-xs"
+          variant="subtle"
+          mt="xs"
+          disabled={!isChanged}
+          onClick={() => onView({ columns: undefined, widths: undefined, pinned: undefined })}
+        >
+          As at first
+        </Button>
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function Act({
+  label,
+  onClick,
+  children,
+}: {
+  readonly label: string;
+  readonly onClick: () => void;
+  readonly children: React.ReactNode;
+}) {
+  return (
+    <ActionIcon size={24} variant="subtle" color="gray" aria-label={label} title={label} onClick={onClick}>
+      {children}
+    </ActionIcon>
+  );
+}

@@ -1,0 +1,68 @@
+/** A column that people choose, order, resize and pin. */
+export interface ViewColumn {
+  readonly key: string;
+  readonly label: string;
+  /** Pixels, before it is resized. */
+  readonly size: number;
+}
+
+/** What an address states of the columns of a table. */
+export interface ColumnsView {
+  /** Keys of the shown columns in their order, joined by commas. */
+  readonly columns?: string | undefined;
+  /** Widths in pixels of resized columns: `question.320,got.200`. */
+  readonly widths?: string | undefined;
+  /** Keys of the columns that stay at the left, joined by commas. */
+  readonly pinned?: string | undefined;
+  /** Key of the column that orders the rows, with a leading `-` for descending. */
+  readonly sort?: string | undefined;
+}
+
+/** The same, read. */
+export interface ReadView {
+  readonly shown: readonly string[];
+  readonly widths: Readonly<Record<string, number>>;
+  readonly pinned: readonly string[];
+}
+
+const [MIN_WIDTH, MAX_WIDTH] = [40, 2_000] as const;
+
+/** Reads a view; keys that no column has are left out. */
+export function readView(
+  { columns, widths, pinned }: ColumnsView,
+  all: readonly ViewColumn[],
+  defaults: readonly string[],
+): ReadView {
+  const known = (list: string | undefined): readonly string[] => [
+    ...new Set((list ?? '').split(',').filter((key) => all.some((column) => column.key === key))),
+  ];
+  const shown = known(columns);
+  return {
+    shown: shown.length === 0 ? defaults : shown,
+    widths: Object.fromEntries(
+      (widths ?? '').split(',').flatMap((one) => {
+        // a key may have dots
+        const dot = one.lastIndexOf('.');
+        const [key, width] = [one.slice(0, Math.max(0, dot)), one.slice(dot + 1)];
+        return known(key).length === 1 && /^\d{1,5}$/.test(width) ? [[key, bounded(Number(width))]] : [];
+      }),
+    ),
+    pinned: known(pinned),
+  };
+}
+
+const bounded = (width: number): number => Math.round(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, width)));
+
+/** The text of widths for an address; undefined without any. */
+export const widthsText = (widths: Readonly<Record<string, number>>): string | undefined =>
+  Object.entries(widths)
+    .map(([key, width]) => `${key}.${bounded(width)}`)
+    .join(',') || undefined;
+
+/** The keys with one of them moved by some places. */
+export function moved(keys: readonly string[], key: string, by: -1 | 1): readonly string[] {
+  const at = keys.indexOf(key);
+  const to = at + by;
+  if (at === -1 || to < 0 || to >= keys.length) return keys;
+  return keys.with(at, keys[to] ?? '').with(to, key);
+}

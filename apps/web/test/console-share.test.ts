@@ -1,0 +1,71 @@
+import { readFile, stat } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OwnConsole, startConsole } from './own-console.ts';
+
+// What is shown to a colleague: a run as one file.
+
+const ITEMS = 10_000;
+const HOSTILE =
+  '</td></tr><script>window.hacked=1</script><img src=http://evil.example/x onerror="window.hacked=1">';
+
+let own: OwnConsole;
+let run: string;
+beforeAll(async () => {
+  own = await startConsole({});
+  const items = Array.from({ length: ITEMS }, (_, at) => ({
+    id: `q-${at}`,
+    type: 'exact',
+    tags: [`group ${at % 3}`],
+    inputs: {
+      prompt:
+        at === 0 ? HOSTILE : `Which word is number ${at} of the list? ${'The list is long. '.repeat(10)}`,
+    },
+    answer: `word ${at}`,
+    meta: { output: at % 4 === 0 ? `${HOSTILE} ${'wrong '.repeat(200)}` : `word ${at}` },
+  }));
+  const dataset = await own.upload(items, 'Words');
+  run = await own.run(dataset, { provider: { type: 'item_field', pointer: '/meta/output' } }, 'Ten thousand');
+});
+afterAll(() => own[Symbol.asyncDispose]());
+
+describe('a report', () => {
+  it('holds 10,000 results in less than 5 MB, and needs neither scripts nor a service', async () => {
+    await using opened = await own.browser.open(`/console/runs/${run}`);
+    const { page, faults } = opened;
+    await page.getByRole('button', { name: 'Export' }).click();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'Report (one HTML file)' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe('Ten thousand.html');
+    const path = `${await download.path()}.html`;
+    await download.saveAs(path);
+    expect((await stat(path)).size).toBeLessThan(5_000_000);
+    expect((await stat(path)).size).toBeGreaterThan(3_000_000);
+    expect(await readFile(path, 'utf8')).not.toContain('<script');
+    expect(faults).toEqual([]);
+
+    const context = await page.context().browser()?.newContext({ javaScriptEnabled: false });
+    const report = await context?.newPage();
+    if (report === undefined) throw new Error('The browser opens no page.');
+    const requests: string[] = [];
+    report.on('request', (request) => requests.push(request.url()));
+    await report.goto(`file://${path}`);
+    await report.getByRole('heading', { name: 'Ten thousand' }).waitFor();
+    await report.getByText('Words', { exact: false }).first().waitFor();
+    await report.getByRole('row', { name: /^group 1 0\.75\d 0\.7\d\d to 0\.7\d\d 3,333$/ }).waitFor();
+    const rows = report.locator('.results tbody tr');
+    expect(await report.locator('.results tr.wrong').count()).toBe(ITEMS / 4);
+    expect(await rows.first().getAttribute('class')).toBe('wrong');
+    await report
+      .getByText(/^[\d,]+ of 10,000 results: errors and wrong ones first\. [\d,]+ are left out/)
+      .waitFor();
+    expect(requests.filter((url) => !url.startsWith('file:'))).toEqual([]);
+    await context?.close();
+
+    // the same with scripts: none runs
+    const again = await page.context().newPage();
+    await again.goto(`file://${path}`);
+    await again.getByRole('heading', { name: 'Ten thousand' }).waitFor();
+    expect(await again.evaluate('window.hacked')).toBeUndefined();
+  });
+});
