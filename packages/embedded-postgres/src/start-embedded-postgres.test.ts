@@ -96,6 +96,7 @@ describe('the embedded server', () => {
   });
 
   it('listens on a socket in a closed folder only, and wants a password', async () => {
+    await layDatabase();
     const { url } = await start();
     expect(await query(url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '' }]);
     for (const user of ['svc', 'postgres']) {
@@ -114,6 +115,7 @@ describe('the embedded server', () => {
   });
 
   it('is worked with as an ordinary role that owns the database and nothing else', async () => {
+    await layDatabase();
     const { url } = await start();
     const [role] = await query(
       url,
@@ -164,6 +166,7 @@ describe('the embedded server', () => {
   });
 
   it('folds the case of all letters and is UTF-8', async () => {
+    await layDatabase();
     const { url } = await start();
     expect(
       await query(url, "SELECT 'ÉTÉ' ILIKE '%été%' AS same, current_setting('server_encoding') AS encoding"),
