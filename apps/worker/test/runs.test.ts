@@ -124,7 +124,15 @@ describe('a run against a provider of every mood', () => {
     const config = chat(provider, { max_retries: 1 });
     const run = await startRun(service, await service.importItems(items.slice(0, 4)), config);
     const ended = await runEnded(service, run.id);
-    expect(ended.counts).toEqual({ total: 4, done: 4, ok: 2, failed: 2, unscored: 0, truncated: 0 });
+    expect(ended.counts).toEqual({
+      total: 4,
+      done: 4,
+      ok: 2,
+      failed: 2,
+      unscored: 0,
+      truncated: 0,
+      reused: 0,
+    });
     const codes = (await allResults(service, run.id)).map((result) => result.error?.code);
     expect(codes).toEqual([undefined, 'provider_rate_limited', 'provider_unavailable', undefined]);
   });

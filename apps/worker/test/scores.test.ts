@@ -171,7 +171,8 @@ it('selects the same items every time, in the order of its members', async () =>
   };
   expect(await plan({ limit: 30, types: ['exact'] })).toEqual({
     plan: {
-      ...{ items: 15, requests: 15, scorable: 12, unscorable: 3 },
+      ...{ items: 15, requests: 15, reused: 0, scorable: 12, unscorable: 3 },
+      estimate: { input_tokens: 195, output_tokens: 31, cost: { amount: 0.0007975, currency: 'EUR' } },
       unscorable_reasons: { no_answer: 3 },
     },
     warnings: [{ code: 'unscorable_items', message: expect.stringContaining('3 of 15') }],

@@ -1,5 +1,6 @@
 export type { MarkedFiles } from './assets/marked-files.ts';
 export type { CheckOutcome } from './checkers/checker.ts';
+export type { FindAnswer } from './complete-item.ts';
 export {
   CHECKER_NAME_SCHEMA,
   CHECKER_OPTIONS_SCHEMA,
@@ -21,6 +22,7 @@ export {
 export {
   ITEM_POINTER,
   JUDGE_SCHEMA,
+  MAX_COST_SCHEMA,
   PRICE_SCHEMA,
   PROVIDER_SCHEMA,
   PROVIDER_SCHEMAS,
@@ -30,12 +32,21 @@ export {
 export { fieldMissing, lastMessageText } from './item/last-message.ts';
 export { isIndex, pointerSteps } from './item/text-at.ts';
 export { JsonText } from './json-text.ts';
+export { asksTheSame } from './plan/asks-the-same.ts';
 export { type PlannedAnswer, withoutUnusableAnswers } from './plan/check-answers.ts';
 export { checkRunPattern, type PlannedPattern, withoutInvalidPatterns } from './plan/check-patterns.ts';
-export { describePlan, type PlanCounts, type RunPlan, type RunWarning } from './plan/describe-plan.ts';
+export {
+  describePlan,
+  type PlanCounts,
+  type PlannedRequests,
+  type RunPlan,
+  type RunWarning,
+} from './plan/describe-plan.ts';
+export { estimateRun, modelOf, type RunEstimate } from './plan/estimate-run.ts';
 export { type ScoringFacts, scoringFacts } from './plan/scoring-facts.ts';
 export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
 export { readProviderResponse } from './read-provider-response.ts';
+export { estimateInputTokens } from './request/estimate-tokens.ts';
 export { type ModelRequest, modelRequest } from './request/model-request.ts';
 export { type RequestBody, requestBody } from './request/request-body.ts';
 export { hashRequest } from './request/request-hash.ts';
@@ -49,6 +60,7 @@ export {
   toFailure,
 } from './run-item.ts';
 export type {
+  EarlierAnswer,
   RunEnd,
   RunFailure,
   RunItem,
@@ -66,6 +78,6 @@ export {
 } from './statistics/group-scores.ts';
 export type { Interval, Spread } from './statistics/intervals.ts';
 export type { PassCount } from './statistics/pass-at-k.ts';
-export { runCost } from './statistics/run-cost.ts';
+export { costOf, runCost } from './statistics/run-cost.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
 export { type TokenCounts, tokenCounts } from './token-counts.ts';

@@ -22,6 +22,7 @@ export type RunErrorCode =
   | 'provider_timeout'
   | 'provider_bad_response'
   | 'run_cancelled'
+  | 'budget_spent'
   | 'internal';
 
 /** One problem of a run configuration. */

@@ -64,18 +64,29 @@ export async function runItem(
   const startMs = deps.clock.nowMs();
   // A provider that looks into the item itself sees the stored texts.
   const asked = deps.provider.usesMessages ? parts : withChecker(item.parts, checker);
-  const { itemId, completion, omittedAssets } = await completeItem(
+  const { completion, requestHash, ...known } = await completeItem(
     deps,
     asked,
+    repetition,
     marked.files,
     prompts,
     signal,
   );
-  if ('error' in completion) return failed({ ...nothing, itemId, omittedAssets }, completion.error, signal);
-  const { pacedMs = 0, ...known } = completion;
+  if ('error' in completion) return failed({ ...nothing, ...known }, completion.error, signal);
+  if ('earlier' in completion) {
+    const { usage: usageReused, ...answer } = completion.earlier;
+    const facts = { ...nothing, ...known, ...answer, reused: true, usageReused };
+    return reusable(await score(deps, parts, marked.files, facts, signal), requestHash);
+  }
+  const { pacedMs = 0, ...answer } = completion;
   const latencyMs = Math.max(0, Math.round((deps.clock.nowMs() - startMs - pacedMs) * 10) / 10);
-  const facts = { ...nothing, itemId, latencyMs, omittedAssets, ...known };
-  return await score(deps, parts, marked.files, facts, signal);
+  const facts = { ...nothing, ...known, latencyMs, ...answer };
+  return reusable(await score(deps, parts, marked.files, facts, signal), requestHash);
+}
+
+/** Marks a result with its request, unless it failed or was cut: such an output is asked for again. */
+function reusable(result: RunResult, requestHash: Uint8Array | null): RunResult {
+  return result.status === 'failed' || result.finishReason === 'length' ? result : { ...result, requestHash };
 }
 
 /**
@@ -102,6 +113,7 @@ function nothingOf({ section, sectionOrderIndex, orderIndex }: RunItem, repetiti
     ...{ section, sectionOrderIndex, orderIndex, repetition },
     ...{ itemId: null, output: null, latencyMs: null, usage: null },
     ...{ finishReason: null, attempts: null, omittedAssets: null, traceId: null },
+    ...{ reused: false, usageReused: null },
   };
 }
 

@@ -36,6 +36,15 @@ export interface StoredOutput {
   readonly traceId: string | null;
 }
 
+/** What an earlier run was answered to the same request. */
+export interface EarlierAnswer {
+  readonly output: JsonValue | JsonText;
+  readonly finishReason: string | null;
+  readonly latencyMs: number | null;
+  /** What the answer took when it was made. */
+  readonly usage: JsonObject | JsonText | null;
+}
+
 /** Status of one repetition: scored, done but not scored, or not done. */
 export type RunResultStatus = RunResult['status'];
 
@@ -54,12 +63,16 @@ export interface RunResult extends ResultValues<JsonText> {
   readonly cause?: unknown;
   /** The error of a result that ends the run; not stored as such. */
   readonly endsRun?: RunError;
+  /** SHA-256 of what the model was asked, if other runs may take the output; see `Provider.hashRequest`. */
+  readonly requestHash?: Uint8Array | null;
+  /** What its requests have cost, for the budget. Default: 0. */
+  readonly cost?: number;
 }
 
 /** How a run ended. */
 export type RunEnd =
   | { readonly status: 'completed' | 'cancelled' }
-  | { readonly status: 'failed'; readonly error: RunFailure };
+  | { readonly status: 'failed' | 'stopped'; readonly error: RunFailure };
 
 /** The stored side of one run, for the worker that holds it. */
 export interface RunSession {
@@ -74,6 +87,13 @@ export interface RunSession {
    * @throws RunError `asset_missing` if its content is gone; what the store throws
    */
   readAsset(file: LinkedFile, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /**
+   * The answers of an earlier run to requests with these hashes, in their order; null for one that has none. Absent if the
+   * run takes no outputs of another one.
+   */
+  readonly findAnswers?:
+    | ((hashes: readonly Uint8Array[], signal: AbortSignal) => Promise<readonly (EarlierAnswer | null)[]>)
+    | undefined;
   /**
    * Stores results, all or none of them. A result that exists stays as it is: the first writer wins. Await each call
    * before the next.

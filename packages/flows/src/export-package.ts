@@ -67,7 +67,7 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions = 
 
 function exportRun(run: ExportedRun): Omit<ExportRun, 'results'> {
   const { config, error } = run;
-  const { truncated: _, ...counts } = run.counts;
+  const { truncated: _, reused: __, ...counts } = run.counts;
   const members = PACKAGED_RUN_FIELDS.map(({ name, wire }) => [wire, wireValue(run[name] as string | Date)]);
   return {
     ...(Object.fromEntries(members) as Pick<ExportRun, PackagedRunMember>),
@@ -75,6 +75,8 @@ function exportRun(run: ExportedRun): Omit<ExportRun, 'results'> {
     status: run.status === 'waiting' ? 'running' : run.status,
     // An imported run keeps its id from export to export.
     id: run.originId ?? run.id,
+    // Earlier readers know no other status of a run that did not get to its end; its error says what it is.
+    ...(run.status === 'stopped' && { status: 'cancelled' as const }),
     error: isJsonObject(error) ? error : null,
     counts,
     scores: { mean: run.scores.mean, passed: run.scores.passed, pass_rate: run.scores.passRate },

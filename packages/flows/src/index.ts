@@ -12,7 +12,7 @@ export { type ImportFailure, requestFailure } from './import-failure.ts';
 export { type ObservedChange, observeChange } from './observe-change.ts';
 export { observeImport } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
-export { type PlanRunDeps, type PlanRunRequest, planRun } from './plan-run.ts';
+export { type PlannedRun, type PlanRunDeps, type PlanRunRequest, planRun, sampleOf } from './plan-run.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
 export { previewUpload, type UploadPreview } from './preview-upload.ts';
 export { MAIN_SCORER, MAX_REJECTED, type PushOutcome, pushResults } from './push-results.ts';

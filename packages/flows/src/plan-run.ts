@@ -1,16 +1,22 @@
 import {
+  asksTheSame,
   type CheckRunner,
   checkerOf,
   checkRunPattern,
   describePlan,
+  estimateRun,
+  modelOf,
+  type PlannedRequests,
+  parseStoredRunConfig,
   type RunConfig,
   type RunPlan,
+  type RunSelection,
   type RunWarning,
   scoringFacts,
   withoutInvalidPatterns,
   withoutUnusableAnswers,
 } from '@svc/evaluation';
-import type { Store } from '@svc/store';
+import { type Run, readStoredJson, type Store, StoreError } from '@svc/store';
 import { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 
 export interface PlanRunRequest {
@@ -27,30 +33,92 @@ export interface PlanRunRequest {
 
 export interface PlanRunDeps {
   readonly store: Pick<Store, 'datasets' | 'runs'>;
-  /** Compiles patterns, which are untrusted, on a thread. */
+  /** Compiles patterns, which are untrusted, and reads large items, on a thread. */
   readonly checks: Pick<CheckRunner, 'run'>;
 }
 
+/** What a run will do. */
+export interface PlannedRun {
+  readonly plan: RunPlan;
+  readonly warnings: readonly RunWarning[];
+  /** The run whose outputs it takes; null for none. */
+  readonly reusedRunId: string | null;
+}
+
+/** Items whose prompts estimate those of all. */
+const SAMPLE_ITEMS = 20;
+
 /**
- * Plans a run: pattern of its checker → dataset → what scores its items → counts → patterns and answers of items → plan and warnings.
- * The database counts; nothing is stored.
+ * Plans a run: pattern of its checker → dataset → what scores its items → counts → patterns and answers of items → what
+ * earlier runs say about its requests → plan and warnings. The database counts; nothing is stored.
  *
- * @throws RunError `invalid_request` for a pattern that cannot be used, `nothing_to_score`; StoreError `dataset_not_found`
+ * @throws RunError `invalid_request` for a pattern that cannot be used, `nothing_to_score`; StoreError
+ * `dataset_not_found`; `run_not_found`, `run_active` for the run that is to be reused
  */
 export async function planRun(
   { store, checks }: PlanRunDeps,
   { datasetId, version, config, checkerPath, isRescore = false, signal }: PlanRunRequest,
-): Promise<{ readonly plan: RunPlan; readonly warnings: readonly RunWarning[] }> {
+): Promise<PlannedRun> {
   await checkRunPattern(checkerOf(config), checkerPath, checks, signal);
   const { schema } = await store.datasets.get(datasetId, { version });
   const scoring = scoringFacts(config, config.judge === undefined ? null : defaultJudgePrompts(schema));
+  const asked = isRescore ? null : modelOf(config);
+  const latest =
+    asked === null
+      ? null
+      : await store.runs.findLatest({
+          ...{ datasetId, model: asked.model.model },
+          origin: new URL(asked.model.base_url).origin,
+        });
+  const earlier = asked === null ? null : await earlierRun(config, latest, store);
   const found = await store.runs.plan({
     ...{ datasetId, version, scoring, signal },
     selection: config.select ?? null,
+    reuse:
+      earlier !== null && asksTheSame(config, parseStoredRunConfig(readStoredJson(earlier.config)))
+        ? {
+            ...{ runId: earlier.id, repetitions: config.repetitions },
+            asksMore: config.prompt_template !== undefined,
+          }
+        : undefined,
   });
   const usable = await withoutUnusableAnswers(found.counts, found.answers, checks, signal);
   const counts = await withoutInvalidPatterns(usable, found.patterns, checks, signal);
-  const { type } = config.provider;
-  const asksProvider = !isRescore && (type === 'openai_compatible' || type === 'anthropic');
-  return describePlan(config, counts, asksProvider);
+  const reused = config.reuse === undefined ? null : found.reusable;
+  let requests: PlannedRequests | null = null;
+  if (asked !== null) {
+    const selection = sampleOf(config.select, SAMPLE_ITEMS);
+    const facts = {
+      sample: await store.runs.sample({ datasetId, version, selection, signal }),
+      requests: counts.items * config.repetitions - (reused ?? 0),
+      meanOutputTokens: latest === null ? null : meanOutputTokens(latest),
+    };
+    requests = { reused, estimate: await estimateRun(config, facts, checks, signal) };
+  }
+  return { ...describePlan(config, counts, requests), reusedRunId: earlier?.id ?? null };
+}
+
+/** The run whose outputs are taken; null for none. */
+async function earlierRun(
+  { reuse }: RunConfig,
+  latest: Run | null,
+  store: Pick<Store, 'runs'>,
+): Promise<Run | null> {
+  if (reuse === undefined) return null;
+  if (reuse.run_id === 'latest') return latest;
+  const run = await store.runs.get(reuse.run_id);
+  if (run.finishedAt !== null) return run;
+  throw new StoreError('run_active', `Cannot take the outputs of run ${run.id}: it has not ended.`);
+}
+
+/** The first items of the sample that a selection would be with a larger one. */
+export function sampleOf(selection: RunSelection | undefined, count: number): RunSelection {
+  const { seed = 0, n = count } = selection?.sample ?? {};
+  return { ...selection, sample: { seed, n: Math.min(n, count) } };
+}
+
+/** Of the results that were asked for; null without a number. */
+function meanOutputTokens({ counts, usage }: Run): number | null {
+  const asked = counts.ok + counts.unscored - counts.reused;
+  return asked <= 0 || usage.outputTokens === 0 ? null : usage.outputTokens / asked;
 }

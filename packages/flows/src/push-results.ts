@@ -195,7 +195,7 @@ function withoutScoring(placed: PlacedResult): RunResult | undefined {
   const { section, sectionOrderIndex, orderIndex } = at;
   const facts = {
     ...{ section, sectionOrderIndex, orderIndex, ...factsOf(placed) },
-    ...{ attempts: null, judgeUsage: null },
+    ...{ attempts: null, judgeUsage: null, reused: false, usageReused: null },
   };
   if (scored === undefined) {
     const none = { score: null, passed: null, explanation: null, scoredBy: null } as const;

@@ -118,7 +118,11 @@ function run(
       clock: { nowMs: () => (nowMs += 5) },
       turns: createTurns(),
     },
-    { config: CONFIG, defaultJudgePrompts: null, signal: new AbortController().signal, ...options },
+    {
+      ...{ config: CONFIG, before: { spent: 0, asked: 0 }, defaultJudgePrompts: null },
+      signal: new AbortController().signal,
+      ...options,
+    },
   );
 }
 
@@ -148,6 +152,9 @@ describe('runDataset', () => {
       omittedAssets: [],
       scoredBy: 'checker',
       traceId: null,
+      reused: false,
+      usageReused: null,
+      ...{ cost: 0, requestHash: null },
     });
   });
 
@@ -256,6 +263,7 @@ describe('runDataset', () => {
         { session, provider: given, judge, checks, clock: { nowMs: () => 0 }, turns: createTurns() },
         {
           config: { ...CONFIG, repetitions: 1, concurrency: 1 },
+          before: { spent: 0, asked: 0 },
           defaultJudgePrompts: 'From the dataset',
           signal: new AbortController().signal,
         },

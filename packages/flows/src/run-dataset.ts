@@ -14,6 +14,8 @@ import {
   toFailure,
 } from '@svc/evaluation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import { type BudgetState, createBudget } from './run/budget.ts';
+import { createAnswerFinder } from './run/find-answers.ts';
 import { createOutageDetector } from './run/outage-detector.ts';
 import type { Turns } from './run/turns.ts';
 import { createResultWriter } from './run/write-results.ts';
@@ -44,7 +46,11 @@ export interface RunDatasetOptions {
     | 'checker'
     | 'checker_mode'
     | 'max_consecutive_failures'
+    | 'price'
+    | 'max_cost'
   >;
+  /** What the run has spent before, and on how many results. */
+  readonly before: Pick<BudgetState, 'spent' | 'asked'>;
   /** `default_judge_prompts` of the dataset's package; null without them. */
   readonly defaultJudgePrompts: JsonValue;
   /**
@@ -57,7 +63,8 @@ export interface RunDatasetOptions {
 /**
  * Runs the items of a dataset: items without a result → provider → checker → store, with limited concurrency. Each
  * result is stored as soon as it exists and stays, however the run ends, so that an interrupted run continues where it
- * stopped. A provider that gives no answer to a number of items in a row ends the run as failed.
+ * stopped. Requests that an earlier run has asked take its answers. A provider that gives no answer to a number of items in
+ * a row ends the run as failed; one that costs more than the run may, as stopped.
  *
  * Memory holds the items in progress and a limited number of results.
  *
@@ -76,7 +83,10 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
           defaultPrompts: options.defaultJudgePrompts,
         };
   const scoring = { prompts: promptsOf(config), checker: checkerOf(config) };
-  const itemDeps = { provider, judge, checks, clock, readFile: session.readAsset };
+  const findAnswer =
+    session.findAnswers === undefined ? undefined : createAnswerFinder(session.findAnswers, signal);
+  const itemDeps = { checks, clock, readFile: session.readAsset, findAnswer };
+  const budget = createBudget({ ...options.before, maxCost: config.max_cost?.amount ?? null }, clock);
   const results = createResultWriter((batch) => session.saveResults(batch), MAX_WAITING_RESULTS);
 
   const outage = createOutageDetector(config.max_consecutive_failures);
@@ -87,8 +97,16 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
       { concurrency: config.concurrency, signal },
       async ({ item, repetition }, itemSignal) => {
         await turns.take();
-        const result = await runItem(itemDeps, item, repetition, scoring, itemSignal);
-        await results.write(result);
+        using account = budget.open();
+        const asked = {
+          provider: account.charge(provider, config.price ?? null),
+          judge: judge && {
+            ...judge,
+            provider: account.charge(judge.provider, config.judge?.price ?? null),
+          },
+        };
+        const result = await runItem({ ...itemDeps, ...asked }, item, repetition, scoring, itemSignal);
+        await results.write({ ...result, cost: account.close() });
         if (result.endsRun !== undefined) throw result.endsRun;
         outage.check(result);
       },
@@ -97,6 +115,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
     await results.flush();
     if (!(error instanceof RunError)) throw error;
     if (error.code === 'run_cancelled') end = { status: 'cancelled' };
+    else if (error.code === 'budget_spent') end = { status: 'stopped', error: toFailure(error) };
     else if (error.endsRun) end = { status: 'failed', error: toFailure(error) };
     else throw error;
   }

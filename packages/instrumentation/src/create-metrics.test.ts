@@ -41,6 +41,7 @@ describe('createMetrics', () => {
       svc_ready: 'gauge',
       svc_runs_total: 'counter',
       svc_run_items_total: 'counter',
+      svc_reused_outputs_total: 'counter',
       svc_provider_requests_total: 'counter',
       svc_provider_request_duration_seconds: 'histogram',
       svc_provider_tokens_total: 'counter',

@@ -56,6 +56,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     setReadiness: state.setReadiness,
     recordRun: runs.recordRun,
     recordRunItem: runs.recordRunItem,
+    recordReusedOutput: runs.recordReusedOutput,
     recordProviderRequest: provider.recordProviderRequest,
     recordProviderTokens: provider.recordProviderTokens,
     recordRead: reads.recordRead,

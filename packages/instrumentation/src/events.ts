@@ -450,7 +450,7 @@ export const EVENTS = {
   'run.retry': {
     level: 'info',
     when: 'a run is retried',
-    fields: { only: 'which results: `failed`, `unscored` or `truncated`' as Text },
+    fields: { only: 'which results: `failed`, `unscored`, `truncated` or `missing`' as Text },
   },
   'run.results': {
     level: 'info',
@@ -484,12 +484,13 @@ export const EVENTS = {
     level: 'info',
     when: 'a run ended',
     fields: {
-      status: '`completed`, `failed` or `cancelled`' as Field<RunEndStatus>,
+      status: '`completed`, `failed`, `cancelled` or `stopped`' as Field<RunEndStatus>,
       item_count: 'number of results that the run has' as OptionalCount,
       ok: 'number of results with a score' as OptionalCount,
       failed: 'number of results with an error' as OptionalCount,
       unscored: 'number of results without a score' as OptionalCount,
-      code: 'the stable error code of a failed run' as OptionalText,
+      reused: 'number of results of this attempt with the output of an earlier run' as OptionalCount,
+      code: 'the stable error code of a failed or stopped run' as OptionalText,
       duration_ms: 'duration in milliseconds' as Count,
     },
   },

@@ -223,7 +223,9 @@ export function stateMetrics(registers: Registry[]): MetricArea<'setQueueJobs' |
   };
 }
 
-export function runMetrics(registers: Registry[]): MetricArea<'recordRun' | 'recordRunItem'> {
+export function runMetrics(
+  registers: Registry[],
+): MetricArea<'recordRun' | 'recordRunItem' | 'recordReusedOutput'> {
   const runs = new Counter({
     name: 'svc_runs_total',
     help: 'Runs that ended, by status.',
@@ -236,6 +238,11 @@ export function runMetrics(registers: Registry[]): MetricArea<'recordRun' | 'rec
     labelNames: ['status'],
     registers,
   });
+  const reused = new Counter({
+    name: 'svc_reused_outputs_total',
+    help: 'Results of runs with the output of an earlier run.',
+    registers,
+  });
   return {
     zero() {
       for (const status of RUN_STATUSES) runs.inc({ status }, 0);
@@ -243,5 +250,6 @@ export function runMetrics(registers: Registry[]): MetricArea<'recordRun' | 'rec
     },
     recordRun: (status) => runs.inc({ status }),
     recordRunItem: (status) => items.inc({ status }),
+    recordReusedOutput: () => reused.inc(),
   };
 }

@@ -58,7 +58,7 @@ export const READINESS_CHECKS = ['database', 'queue', 'accepting'] as const;
 /** What a process needs before it can work; `/readyz` returns these checks. */
 export type ReadinessCheck = (typeof READINESS_CHECKS)[number];
 
-export const RUN_STATUSES = ['completed', 'failed', 'cancelled'] as const;
+export const RUN_STATUSES = ['completed', 'failed', 'cancelled', 'stopped'] as const;
 /** How a run ended. */
 export type RunEndStatus = (typeof RUN_STATUSES)[number];
 

@@ -42,4 +42,6 @@ export interface ServiceMetrics {
   recordRun(status: RunEndStatus): void;
   /** One result of a run. */
   recordRunItem(status: RunItemStatus): void;
+  /** A result with the output of an earlier run. */
+  recordReusedOutput(): void;
 }

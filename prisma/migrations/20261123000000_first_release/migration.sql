@@ -175,6 +175,9 @@ CREATE TABLE "runs" (
     "claimed_index" INTEGER NOT NULL DEFAULT 0,
     "has_selection" BOOLEAN NOT NULL DEFAULT false,
     "source_run_id" UUID,
+    "reused_run_id" UUID,
+    "reused" INTEGER NOT NULL DEFAULT 0,
+    "spent" DOUBLE PRECISION NOT NULL DEFAULT 0,
     "retries" INTEGER NOT NULL DEFAULT 0,
     "retry_only" TEXT,
     "truncated" INTEGER NOT NULL DEFAULT 0,
@@ -221,6 +224,9 @@ CREATE TABLE "run_results" (
     "output_tokens" INTEGER,
     "judge_input_tokens" INTEGER,
     "judge_output_tokens" INTEGER,
+    "reused" BOOLEAN NOT NULL DEFAULT false,
+    "usage_reused" TEXT,
+    "request_hash" BYTEA,
     "retries" INTEGER NOT NULL DEFAULT 0,
     "scored_by" TEXT,
     "trace_id" TEXT,
@@ -496,8 +502,8 @@ ALTER TABLE "assets"
     ADD CONSTRAINT "assets_byte_length" CHECK ("bytes" IS NULL OR octet_length("bytes") = "byte_length");
 
 ALTER TABLE "runs"
-    ADD CONSTRAINT "runs_status" CHECK ("status" IN ('queued', 'waiting', 'running', 'completed', 'failed', 'cancelling', 'cancelled')),
-    ADD CONSTRAINT "runs_retry_only" CHECK ("retry_only" IN ('failed', 'unscored', 'truncated')),
+    ADD CONSTRAINT "runs_status" CHECK ("status" IN ('queued', 'waiting', 'running', 'completed', 'failed', 'cancelling', 'cancelled', 'stopped')),
+    ADD CONSTRAINT "runs_retry_only" CHECK ("retry_only" IN ('failed', 'unscored', 'truncated', 'missing')),
     ADD CONSTRAINT "runs_config_is_json" CHECK ("config"::json IS NOT NULL),
     ADD CONSTRAINT "runs_error_is_json" CHECK ("error" IS NULL OR "error"::json IS NOT NULL),
     ADD CONSTRAINT "runs_plan_is_json" CHECK ("plan" IS NULL OR "plan"::json IS NOT NULL),
@@ -529,6 +535,9 @@ CREATE VIEW "version_sections" AS
         s."section_hash", s."part_ids", s."starts", s."firsts", s."file_bytes", s."file_sha256"
     FROM "versions" v CROSS JOIN LATERAL unnest(v."section_ids") WITH ORDINALITY AS place("id", "n")
         JOIN "sections" s ON s."id" = place."id";
+
+-- Outputs that other runs may take, by what was asked.
+CREATE INDEX "run_results_by_request" ON "run_results"("run_id", "request_hash") WHERE "request_hash" IS NOT NULL;
 
 -- The parts of which many items have no hash blocks yet.
 CREATE INDEX "parts_to_hash" ON "parts"("id") WHERE "item_count" - "hashed_items" >= 4096;

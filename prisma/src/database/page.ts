@@ -77,7 +77,12 @@ export function decodeCursor<const Kinds extends readonly Kind[]>(
 
 /** The values of a query's parameters, collected while its text is written. */
 export class Parameters {
-  readonly values: unknown[] = [];
+  readonly values: unknown[];
+
+  /** @param values those that the text has already */
+  constructor(values: readonly unknown[] = []) {
+    this.values = [...values];
+  }
 
   /** Adds a value. @returns its placeholder, such as `$1` */
   readonly add = (value: unknown): string => `$${this.values.push(value)}`;

@@ -6,7 +6,7 @@ import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 
 /** Which results a run does again. */
-export type RetryOnly = 'failed' | 'unscored' | 'truncated';
+export type RetryOnly = 'failed' | 'unscored' | 'truncated' | 'missing';
 
 /** See `RunStore.rename`. */
 export async function renameRun(pool: pg.Pool, id: string, name: string | null): Promise<Run> {
@@ -24,29 +24,41 @@ export async function renameRun(pool: pg.Pool, id: string, name: string | null):
 export async function deleteRun(pool: pg.Pool, id: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockFinished(client, id, 'delete');
+    const { rows } = await client.query(
+      'SELECT 1 FROM runs WHERE finished_at IS NULL AND reused_run_id = $1 LIMIT 1',
+      [id],
+    );
+    if (rows.length > 0) {
+      throw new StoreError('run_active', 'Cannot delete the run: another run takes its outputs.');
+    }
     await client.query('DELETE FROM runs WHERE id = $1', [id]);
   });
 }
 
 /** See `RunStore.retry`. */
-export async function retryRun(pool: pg.Pool, id: string, only: RetryOnly): Promise<Run> {
+export async function retryRun(
+  pool: pg.Pool,
+  id: string,
+  only: RetryOnly,
+  config: string | null,
+): Promise<Run> {
   return await inTransaction(pool, async (client) => {
     const run = await lockFinished(client, id, 'retry');
     if (run.imported) {
       throw new StoreError('run_imported', 'Cannot retry the run: it came with a package.');
     }
     // The counts of the run say whether any result is to be done, without reading one.
-    const due = run.counts[only] + run.counts.total - run.counts.done;
+    const due = (only === 'missing' ? 0 : run.counts[only]) + run.counts.total - run.counts.done;
     if (due === 0) {
       throw new StoreError('nothing_to_retry', `Cannot retry the run: it has no ${only} results.`);
     }
     const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, error = NULL, finished_at = NULL,
+      `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, config = coalesce($4, config), error = NULL, finished_at = NULL,
          cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, claimed_section = 0, claimed_index = 0,
          status = CASE WHEN is_external THEN 'waiting' ELSE 'queued' END,
          available_at = CASE WHEN is_external THEN 'infinity' ELSE clock_timestamp() END
        WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
-      [id, only, due],
+      [id, only, due, config],
     );
     await client.query(NOTIFY_WORKERS, ['run']);
     return toRun(rows[0] as RunRow);

@@ -15,7 +15,7 @@ import { isItemAt, ofRun } from '../items/version-sql.ts';
 /** A result to store, whose JSON values are texts or the bytes of texts, and the tokens that its usage states. */
 export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
   readonly tokens: { readonly model: TokenCounts; readonly judge: TokenCounts };
-};
+} & Pick<RunResult, 'requestHash' | 'cost'>;
 
 /** A result with a longer text is written by a separate statement, which takes the text as it is. */
 export const MAX_TEXT_CHARS: number = 64 * 1024;
@@ -24,7 +24,7 @@ export const MAX_TEXT_CHARS: number = 64 * 1024;
 const COUNTS = `count(*) AS all, count(*) FILTER (WHERE status = 'ok') AS ok,
   count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'unscored') AS unscored,
   count(score) AS scored, coalesce(sum(score), 0) AS score_sum, count(*) FILTER (WHERE passed) AS passed,
-  count(*) FILTER (WHERE truncated) AS truncated, coalesce(sum(input_tokens), 0) AS input_tokens,
+  count(*) FILTER (WHERE truncated) AS truncated, count(*) FILTER (WHERE reused) AS reused, coalesce(sum(input_tokens), 0) AS input_tokens,
   coalesce(sum(output_tokens), 0) AS output_tokens, coalesce(sum(judge_input_tokens), 0) AS judge_input_tokens,
   coalesce(sum(judge_output_tokens), 0) AS judge_output_tokens`;
 const COUNTED = [
@@ -35,6 +35,7 @@ const COUNTED = [
   'score_sum',
   'passed',
   'truncated',
+  'reused',
   'input_tokens',
   'output_tokens',
   'judge_input_tokens',
@@ -82,6 +83,7 @@ const COLUMNS: readonly Column[] = [
   ['output_tokens', 'int', ({ tokens }) => tokens.model.output],
   ['judge_input_tokens', 'int', ({ tokens }) => tokens.judge.input],
   ['judge_output_tokens', 'int', ({ tokens }) => tokens.judge.output],
+  ['request_hash', 'bytea', ({ requestHash }) => requestHash ?? null],
 ];
 const KEY: readonly string[] = ['section_order_index', 'order_index', 'repetition'];
 /** What the statement finds out itself. */
@@ -122,9 +124,10 @@ const insertOf = (wanted: string, replaces: Replaces): string => `
   SELECT added.all AS written, replaced.all AS replaced, replaced.all - coalesce(replaced.due, 0) AS again, ${COUNTED.map((name) => `added.${name} - replaced.${name} AS ${name}`).join(', ')}
   FROM added, replaced`;
 
-/** $1 the run, $2 the number of results, $3 how many of them were not to be done, then what each count grows by. A separate statement: it is another table. */
+/** $1 the run, $2 the number of results, $3 how many of them were not to be done, $4 what they have cost, then what each count grows by. A separate statement: it is another table. */
 const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint, results_due = results_due + $3::bigint,
-    ${COUNTED.map((name, index) => `${name} = ${name} + $${index + 4}::${name === 'score_sum' ? 'float8' : 'bigint'}`).join(', ')}
+    spent = spent + $4::float8,
+    ${COUNTED.map((name, index) => `${name} = ${name} + $${index + 5}::${name === 'score_sum' ? 'float8' : 'bigint'}`).join(', ')}
   WHERE id = $1`;
 
 /**
@@ -163,20 +166,33 @@ export async function insertWritten(
     await insert(
       insertOf(MANY, replaces),
       COLUMNS.map(([, , take]) => small.map(take)),
+      small,
     );
   }
   for (const result of results.filter(hasLongText)) {
     await insert(
       insertOf(ONE, replaces),
       COLUMNS.map(([, , take]) => take(result)),
+      [result],
     );
   }
   return total;
 
-  async function insert(sql: string, values: readonly unknown[]): Promise<void> {
+  async function insert(
+    sql: string,
+    values: readonly unknown[],
+    of: readonly ImportedResult[],
+  ): Promise<void> {
     const { rows } = await client.query<Growth>(sql, [runId, ...values]);
     const growth = rows[0] as Growth;
-    await client.query(COUNT, [runId, growth.written, growth.again, ...COUNTED.map((name) => growth[name])]);
+    const cost = of.reduce((sum, result) => sum + (result.cost ?? 0), 0);
+    await client.query(COUNT, [
+      runId,
+      growth.written,
+      growth.again,
+      cost,
+      ...COUNTED.map((name) => growth[name]),
+    ]);
     total.written += Number(growth.written);
     total.replaced += Number(growth.replaced);
   }
@@ -190,7 +206,7 @@ function hasLongText(result: ImportedResult): boolean {
 
 /** Writes the JSON values of a result, whose section need not be found yet, as they are stored. */
 export function writeResult(
-  result: Omit<ResultValues<JsonText>, 'sectionOrderIndex'>,
+  result: Omit<ResultValues<JsonText>, 'sectionOrderIndex'> & Pick<RunResult, 'requestHash' | 'cost'>,
   write: (value: JsonValue) => string | Uint8Array,
 ): Omit<ImportedResult, 'sectionOrderIndex'> {
   const values: { readonly [Name in StatedName]?: unknown } = result;

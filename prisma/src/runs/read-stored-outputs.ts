@@ -26,7 +26,7 @@ import type { Run } from './run-row.ts';
 /** Maximum results of one query. */
 const PAGE_RESULTS = 100;
 /** Longer outputs stay JSON text: threads read them. */
-const MAX_INLINE_CHARS = 64 * 1024;
+export const MAX_INLINE_CHARS: number = 64 * 1024;
 
 /** Results of the source run, $7 this run, that this run has no result for. */
 const IS_TO_DO = {
@@ -134,7 +134,8 @@ function toStoredOutput(result: StoredResult): StoredOutput {
 const TOO_LARGE: RunFailure = { code: 'item_too_large', message: 'The stored output is too large.' };
 const WITHOUT_OUTPUT: RunFailure = { code: 'internal', message: 'The source run has no output.' };
 
-function readOutput(json: string): JsonValue | JsonText {
+/** A stored output; a long one stays text. */
+export function readOutput(json: string): JsonValue | JsonText {
   return json.length > MAX_INLINE_CHARS ? new JsonText(json) : readStoredJson(json);
 }
 

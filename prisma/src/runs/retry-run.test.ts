@@ -53,6 +53,7 @@ function resultOf(item: RunItem, facts: Partial<RunResult> = {}): RunResult {
     ...{ status: 'ok', output: 'new', score: 1, passed: true, explanation: null, error: null },
     ...{ latencyMs: 1, usage: { prompt_tokens: 2, completion_tokens: 3 }, judgeUsage: null },
     ...{ finishReason: 'stop', attempts: 1, omittedAssets: null, scoredBy: null, traceId: null },
+    ...{ reused: false, usageReused: null },
     ...facts,
   };
 }
@@ -125,9 +126,9 @@ it('replaces each failed result once, whatever happens to its workers', async ()
     ...{ counts: { total: ITEMS, done: ITEMS, ok: 39, failed: 1 }, retries: 1, resultsLeft: 0 },
     usage: { inputTokens: 78, outputTokens: 117 },
   });
-  expect((await store.runs.summarize(run.id))?.scores).toMatchObject({
-    ...{ ok: 39, failed: 1, pass_rate: 39 / 40, pass_rate_scored: 1 },
-    by_tag: { t0: { results: 20 }, t1: { results: 20, passed: 20 } },
+  expect(await store.runs.summarize(run.id)).toMatchObject({
+    scores: { ok: 39, failed: 1, pass_rate: 39 / 40, pass_rate_scored: 1 },
+    parts: { by_tag: { t0: { results: 20 }, t1: { results: 20, passed: 20 } } },
   });
 });
 

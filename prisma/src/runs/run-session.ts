@@ -5,6 +5,7 @@ import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
+import { findAnswers } from './find-answers.ts';
 import { insertResults } from './insert-results.ts';
 import { readRunItems } from './read-run-items.ts';
 import { readStoredOutputs } from './read-stored-outputs.ts';
@@ -21,6 +22,7 @@ export function createRunSession(
   attempt: number,
 ): RunSession {
   const { pool } = context;
+  const { reusedRunId } = run;
   /** Locks the run's row until the end of the transaction. */
   const lock = async (client: pg.ClientBase): Promise<void> => {
     const { rows } = await client.query<RunRow & { attempt: number }>(
@@ -38,6 +40,10 @@ export function createRunSession(
       run.sourceRunId === null
         ? readRunItems(context, run, signal)
         : readStoredOutputs(context, run, run.sourceRunId, signal),
+    ...(reusedRunId !== null && {
+      findAnswers: (hashes: readonly Uint8Array[], signal: AbortSignal) =>
+        findAnswers(context, reusedRunId, hashes, signal),
+    }),
     async *readAsset({ sha256, byteLength }, signal) {
       try {
         yield* context.assets.read(createReads(pool, signal), sha256, { start: 0, end: byteLength }, signal);
@@ -58,7 +64,7 @@ export function createRunSession(
       async finish(end: RunEnd): Promise<void> {
         // So that the run has its scores when it has ended.
         await summarizeRun(pool, run.id, { isEnding: true });
-        const error = end.status === 'failed' ? canonicalJson({ ...end.error }) : null;
+        const error = 'error' in end ? canonicalJson({ ...end.error }) : null;
         await inTransaction(pool, async (client) => {
           await lock(client);
           await client.query(

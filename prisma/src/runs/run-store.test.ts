@@ -67,6 +67,7 @@ const result = (orderIndex: number, facts: Partial<RunResult> = {}): RunResult =
     scoredBy: null,
     traceId: null,
   },
+  ...{ reused: false, usageReused: null },
   usage: null,
   ...facts,
 });
@@ -241,6 +242,7 @@ describe('a run in the hands of a worker', () => {
           traceId: null,
           truncated: false,
         },
+        ...{ reused: false, usageReused: null },
         itemHash: expect.any(Uint8Array),
         usage: '{"prompt_tokens":12345678901234567890}',
         isTooLarge: false,

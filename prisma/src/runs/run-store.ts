@@ -1,4 +1,4 @@
-import type { RunSession } from '@svc/evaluation';
+import type { RunItem, RunSession } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
@@ -15,9 +15,11 @@ import { finishRun } from './external/finish-run.ts';
 import { readExternal } from './external/lock-external.ts';
 import { openPush, type PushSession } from './external/push-session.ts';
 import { type PendingResult, readPending, withItems } from './external/read-pending.ts';
+import { type AskedModel, findLatestRun } from './find-latest-run.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import { type PlannedRun, type PlanRequest, planRun } from './plan/plan-run.ts';
+import { type SampleRequest, sampleItems } from './plan/sample-items.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './results/list-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
@@ -53,6 +55,13 @@ export interface RunStore {
    * @throws StoreError `dataset_not_found`
    */
   plan(request: PlanRequest): Promise<PlannedRun>;
+  /** Some of the items that a run would have, in order: as many as fit into a page. */
+  sample(request: SampleRequest): Promise<RunItem[]>;
+  /**
+   * The newest run of a dataset that asked a model, has ended and has results; null without one. Runs of packages, and
+   * those that score outputs again, asked nothing.
+   */
+  findLatest(asked: AskedModel): Promise<Run | null>;
   /** Changes the name. @throws StoreError `run_not_found`, `invalid_request` */
   rename(id: string, name: string | null): Promise<Run>;
   /** Aggregates of the results of a run; null for an unknown run. A run that goes on may have older ones. */
@@ -69,9 +78,10 @@ export interface RunStore {
    * Lets a run that has ended go on: with the results of one kind, which are replaced as the new ones are written, and
    * with those that are missing.
    *
+   * @param config JSON text that replaces its configuration; null to keep it
    * @throws StoreError `run_not_found`; `run_active` while it works; `run_imported`; `nothing_to_retry`
    */
-  retry(id: string, only: RetryOnly): Promise<Run>;
+  retry(id: string, only: RetryOnly, config?: string | null): Promise<Run>;
   /**
    * The results that a run lacks and clients are to send, each with its item, in item order.
    *
@@ -148,11 +158,15 @@ export function createRunStore(context: StoreContext): RunStore {
 
     plan: (request) => planRun(context, request),
 
+    sample: (request) => sampleItems(context, request),
+
+    findLatest: (asked) => findLatestRun(pool, asked),
+
     rename: (id, name) => renameRun(pool, id, name),
 
     delete: (id) => deleteRun(pool, id),
 
-    retry: (id, only) => retryRun(pool, id, only),
+    retry: (id, only, config = null) => retryRun(pool, id, only, config),
 
     async readPending(id, { limit, signal }) {
       const run = await readExternal(pool, id);

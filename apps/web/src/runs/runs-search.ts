@@ -1,7 +1,15 @@
 import { oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
 import type { ColumnsView } from '../ui/table/view-columns.ts';
 
-export const RUN_STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelling', 'cancelled'] as const;
+export const RUN_STATUSES = [
+  'queued',
+  'running',
+  'completed',
+  'failed',
+  'cancelling',
+  'cancelled',
+  'stopped',
+] as const;
 export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
 
 export const RUN_TABS = ['results', 'charts', 'configuration'] as const;

@@ -79,13 +79,18 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
   const { ok, failed, unscored } = run.counts;
   const counts = { ok, failed, unscored };
   const { secrets, ...providers } = createProviders(config, deps);
+  let reusedCount = 0;
   let end: RunEnd;
   try {
     end = await runDataset(
       {
-        session: observed(session, secrets, ({ status, cause }) => {
+        session: observed(session, secrets, ({ status, reused, cause }) => {
           counts[status] += 1;
           metrics.recordRunItem(status);
+          if (reused) {
+            reusedCount += 1;
+            metrics.recordReusedOutput();
+          }
           if (cause !== undefined) logger.log('error.internal', { error: cause });
         }),
         ...providers,
@@ -95,6 +100,7 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
       },
       {
         config,
+        before: { spent: run.spent, asked: Math.max(0, ok + unscored - run.counts.reused) },
         defaultJudgePrompts: await judgePrompts(run, config, store),
         signal: AbortSignal.any(signals),
       },
@@ -114,7 +120,8 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
     status: end.status,
     item_count: counts.ok + counts.failed + counts.unscored,
     ...counts,
-    ...(end.status === 'failed' ? { code: end.error.code } : {}),
+    reused: reusedCount,
+    ...('error' in end ? { code: end.error.code } : {}),
     duration_ms: Math.round(performance.now() - startedAt),
   });
   if (end.status === 'failed') return { status: 'failed', code: end.error.code };
@@ -139,6 +146,7 @@ function observed(
 ): RunSession {
   return {
     items: (signal) => session.items(signal),
+    findAnswers: session.findAnswers,
     readAsset: (file, signal) => session.readAsset(file, signal),
     finish: (end) => session.finish(end),
     saveResults: async (results) => {

@@ -51,8 +51,10 @@ export function parseRescore(request: JsonObject, source: RunConfig): RunConfig 
   const { checker = null, judge = null } = request;
   const stated = { judge, ...(checker !== null && { checker, checker_mode: 'override' }) };
   const { provider: _, ...scoring } = parse({ provider: 'echo', ...stated }, '', MAX_PARAM_TEXT_CHARS);
+  // Neither is about outputs that are there already.
+  const { reuse: __, max_cost: ___, ...others } = source;
   const config: RunConfig = {
-    ...source,
+    ...others,
     ...(scoring.judge && { judge: scoring.judge }),
     ...(scoring.checker !== undefined && { checker: scoring.checker, checker_mode: 'override' }),
   };
@@ -85,8 +87,17 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
       model.base_url = model.base_url.replace(/(?<!\/)\/+$/, '');
   }
   checkCurrencies(parsed, problems);
+  checkBudget(parsed, problems);
   if (!problems.isEmpty) throw problems.toError();
   return parsed;
+}
+
+/** A limit of what is not known would not be one. */
+function checkBudget({ max_cost: maxCost, price, judge }: RunConfig, problems: ConfigProblems): void {
+  if (maxCost === undefined) return;
+  if (price === undefined) problems.add('needs `price`', ['max_cost']);
+  if (judge !== undefined && judge.price === undefined)
+    problems.add('must be set with `max_cost`', ['judge', 'price']);
 }
 
 /** The cost of a run is one amount. */

@@ -154,6 +154,19 @@ export const PRICE_SCHEMA = {
   additionalProperties: false,
 } as const satisfies ConfigSchema;
 
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+
+export const MAX_COST_SCHEMA = {
+  type: 'object',
+  description:
+    'no request starts that is expected to take the cost of the run beyond this; needs `price`. The run then ends as `stopped`',
+  properties: {
+    amount: { type: 'number', minimum: 0, maximum: 1e12, description: 'in the currency of `price`' },
+  },
+  required: ['amount'],
+  additionalProperties: false,
+} as const satisfies ConfigSchema;
+
 /** The model that judges. */
 export const JUDGE_SCHEMA = {
   type: 'object',
@@ -294,6 +307,22 @@ const members = {
     description: 'requests to the models, evenly spaced; without it there is no limit',
   },
   price: PRICE_SCHEMA,
+  max_cost: MAX_COST_SCHEMA,
+  reuse: {
+    type: 'object',
+    description: 'takes outputs of an earlier run where that asked the same, instead of asking again',
+    properties: {
+      run_id: {
+        type: 'string',
+        pattern: `^(latest|${UUID})$`,
+        'x-rule': 'must be the id of a run, or "latest"',
+        description:
+          'the earlier run; `latest` is the newest run of the dataset that has ended and asked the same model at the same origin',
+      },
+    },
+    required: ['run_id'],
+    additionalProperties: false,
+  },
 } as const;
 
 /** The configuration without the details of `provider`, which has one schema per type, and of `checker`. */

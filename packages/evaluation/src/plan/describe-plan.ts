@@ -1,5 +1,6 @@
 import type { RunConfig } from '../config/run-config.ts';
 import { RunError } from '../run-error.ts';
+import type { RunEstimate } from './estimate-run.ts';
 
 /** How many items a run selects, and how they would be scored. */
 export interface PlanCounts {
@@ -15,8 +16,12 @@ export interface PlanCounts {
 /** What a run will do, as the API shows it. */
 export interface RunPlan {
   readonly items: number;
-  /** Requests to the model and the judge, without retries. */
+  /** Requests to the model and the judge, without retries and reused outputs. */
   readonly requests: number;
+  /** Requests to the model that an earlier run has an answer to. */
+  readonly reused: number;
+  /** Null for a run that asks no model. */
+  readonly estimate: RunEstimate | null;
   readonly scorable: number;
   readonly unscorable: number;
   /** Items by reason. */
@@ -25,8 +30,15 @@ export interface RunPlan {
 
 /** Something to know before a run starts. */
 export interface RunWarning {
-  readonly code: 'no_items' | 'unscorable_items' | 'judge_not_used' | 'judge_not_priced';
+  readonly code: 'nothing_to_reuse' | 'no_items' | 'unscorable_items' | 'judge_not_used' | 'judge_not_priced';
   readonly message: string;
+}
+
+/** What a run asks its model. */
+export interface PlannedRequests {
+  /** Requests that an earlier run has an answer to; null if none is named. */
+  readonly reused: number | null;
+  readonly estimate: RunEstimate | null;
 }
 
 /** What the reasons mean, after the number of items. */
@@ -43,13 +55,13 @@ const REASONS: Readonly<Record<string, string>> = {
 /**
  * Describes what a run will do.
  *
- * @param asksProvider whether outputs come from a model, each for a request
+ * @param asked requests to the model; null if it is not asked
  * @throws RunError `nothing_to_score` if no item can be scored, unless the configuration allows that
  */
 export function describePlan(
   config: Pick<RunConfig, 'allow_unscored' | 'judge' | 'price' | 'provider' | 'repetitions'>,
   { items, scored, judged, unscorable: reasons }: PlanCounts,
-  asksProvider: boolean,
+  asked: PlannedRequests | null,
 ): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
   const scorable = scored + judged;
   const why = Object.entries(reasons).map(([reason, count]) => `${count} ${REASONS[reason] ?? reason}`);
@@ -75,11 +87,18 @@ export function describePlan(
     const message = 'The cost of the run will not include the judge: it has no price.';
     warnings.push({ code: 'judge_not_priced', message });
   }
-  const requests = (asksProvider ? items : 0) + judged;
+  if (asked?.reused === 0) {
+    const message = 'No earlier result answers a request of the run: all of them are sent.';
+    warnings.push({ code: 'nothing_to_reuse', message });
+  }
+  const requests = ((asked === null ? 0 : items) + judged) * config.repetitions;
+  const reused = asked?.reused ?? 0;
   return {
     plan: {
       items,
-      requests: requests * config.repetitions,
+      requests: requests - reused,
+      reused,
+      estimate: asked?.estimate ?? null,
       scorable,
       unscorable: items - scorable,
       unscorable_reasons: reasons,

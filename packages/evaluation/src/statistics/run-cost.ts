@@ -27,7 +27,8 @@ export function runCost(
   return { amount, currency };
 }
 
-function costOf(price: Price | null, inputTokens: number, outputTokens: number): number {
+/** What tokens cost at a price. */
+export function costOf(price: Price | null, inputTokens: number, outputTokens: number): number {
   if (price === null) return 0;
   return (inputTokens * price.input_per_million + outputTokens * price.output_per_million) / 1e6;
 }

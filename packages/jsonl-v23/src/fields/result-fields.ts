@@ -3,7 +3,7 @@ import type { Field, FieldText, FieldValue } from './field.ts';
 /** A field of a result. */
 export interface ResultField extends Field {
   /** What a line of a package means that lacks the field; null without it. */
-  readonly default?: number;
+  readonly default?: number | boolean;
   /** Whether only the store knows it: neither packages, nor tables, nor the API have it. */
   readonly isInternal?: boolean;
   /** Whether the store finds it out: the reader of a package ignores it. */
@@ -49,6 +49,20 @@ export const RESULT_FIELDS = {
   usage: { wire: 'usage', kind: 'object', description: 'as the provider reported it' },
   /** Those of the judge. */
   judgeUsage: { wire: 'judge_usage', kind: 'object', description: 'the same of the judge' },
+  /** Whether the output is that of an earlier run, which asked the same. */
+  reused: {
+    wire: 'reused',
+    kind: 'boolean',
+    isRequired: true,
+    default: false,
+    description: 'whether an earlier run asked the same, so that its output was taken',
+  },
+  /** Token counts of the earlier request, which cost nothing now. */
+  usageReused: {
+    wire: 'usage_reused',
+    kind: 'object',
+    description: 'what the reused output took when it was made',
+  },
   /** 32 bytes; null if the item is gone. */
   itemHash: { wire: 'item_hash', kind: 'hash', isDerived: true },
   /** Why the output ended; `length` if it was cut at the token limit. Null if unknown. */

@@ -37,7 +37,7 @@ export const RUN_FIELDS = {
     wire: 'status',
     kind: 'word',
     isRequired: true,
-    values: ['queued', 'waiting', 'running', 'completed', 'failed', 'cancelling', 'cancelled'],
+    values: ['queued', 'waiting', 'running', 'completed', 'failed', 'cancelling', 'cancelled', 'stopped'],
     isPackaged: true,
   },
   /** Without secrets. Read up to more than a request may have. */
@@ -56,6 +56,14 @@ export const RUN_FIELDS = {
     isRequired: true,
     minimum: 0,
     description: 'results whose output was cut at the token limit',
+    group: 'counts',
+  },
+  reused: {
+    wire: 'reused',
+    kind: 'integer',
+    isRequired: true,
+    minimum: 0,
+    description: 'results whose output an earlier run has paid for',
     group: 'counts',
   },
 
@@ -117,6 +125,13 @@ export const RUN_FIELDS = {
     kind: 'uuid',
     description: 'the run whose outputs it scores again',
   },
+  reusedRunId: {
+    wire: 'reused_run_id',
+    kind: 'uuid',
+    description: 'the run whose outputs it takes where that asked the same',
+  },
+  /** What its requests have cost so far, those of replaced results too, in the currency of the price. */
+  spent: { wire: 'spent', kind: 'number', isRequired: true, isInternal: true },
   retries: {
     wire: 'retries',
     kind: 'integer',
@@ -159,7 +174,7 @@ export type RunColumns = {
 /** What the manifest of a package states of its run; null where it does not. */
 export type PackagedRun = {
   readonly [Name in NamesOf<{ readonly isPackaged: true }>]: Name extends 'status'
-    ? 'completed' | 'failed' | 'cancelled'
+    ? 'completed' | 'failed' | 'cancelled' | 'stopped'
     : FieldValue<Fields[Name]> | null;
 };
 

@@ -150,7 +150,12 @@ function readHeader(run: JsonObject | null): PackagedRun {
   }
   const { status } = header;
   const hasEnded = status === null || status === 'completed' || status === 'failed';
-  return { ...(header as PackagedRun), status: hasEnded ? (status ?? 'completed') : 'cancelled' };
+  const { error } = header as PackagedRun;
+  const isStopped = status === 'stopped' || error?.code === 'budget_spent';
+  return {
+    ...(header as PackagedRun),
+    status: hasEnded ? (status ?? 'completed') : isStopped ? 'stopped' : 'cancelled',
+  };
 }
 
 function invalidMember(key: string, wanted: string): PackageError {

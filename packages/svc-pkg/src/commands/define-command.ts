@@ -83,6 +83,18 @@ export function countOption(
   return fallback === undefined ? option : option.default(fallback);
 }
 
+/** What a run may cost. */
+export function maxCostOption(): Option {
+  return new Option(
+    '--max-cost <amount>',
+    'the most that the run may cost, in the currency of its price; it stops before, with exit code 4',
+  ).argParser((text: string) => {
+    const amount = Number(text);
+    if (text.trim() !== '' && Number.isFinite(amount) && amount >= 0) return amount;
+    throw new InvalidArgumentError('It must be a number of at least 0.');
+  });
+}
+
 /** Adds the options of commands that wait for a run. */
 export function withRunLimits(command: Command): Command {
   return command

@@ -15,6 +15,7 @@ export const CLI_ERROR_CODES = {
   item_ambiguous: 'several items have this id; name their section, or use their hashes in a file',
   job_ended: 'the job of an import was cancelled',
   run_failed: 'the run failed or was cancelled; its results so far are stored',
+  run_stopped: 'the budget of the run stopped it; its results so far are stored',
   items_failed: 'more items of the run failed than `--max-failed` allows, or all',
   score_too_low: 'the mean score of the run is lower than `--min-score`, or there is none',
   database_refused: 'the database refuses the login; check the user and the password',

@@ -5,6 +5,7 @@ import { datasetNotFound } from '../../database/dataset-row.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
 import { isItemAt, itemsOf, ofVersion } from '../../items/version-sql.ts';
+import { countReusable, type ReuseRequest } from './count-reusable.ts';
 import { scoringOf } from './scorability-sql.ts';
 import { selectItems } from './select-items.ts';
 
@@ -16,6 +17,8 @@ export interface PlanRequest {
   /** Null for all items. */
   readonly selection: RunSelection | null;
   readonly scoring: ScoringFacts;
+  /** Absent if no outputs are taken from an earlier run. */
+  readonly reuse?: ReuseRequest | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -26,6 +29,8 @@ export interface PlannedRun {
   readonly patterns: readonly PlannedPattern[];
   /** Answers of which only the checker can tell whether it can use them: those of most items, which count as scored. */
   readonly answers: readonly PlannedAnswer[];
+  /** Requests that the earlier run has an answer to. */
+  readonly reusable: number;
 }
 
 const MAX_PATTERNS = 1_000;
@@ -47,7 +52,7 @@ const shortened = (text: string): string =>
  */
 export async function planRun(
   { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
-  { datasetId, version, selection, scoring, signal }: PlanRequest,
+  { datasetId, version, selection, scoring, reuse, signal }: PlanRequest,
 ): Promise<PlannedRun> {
   if (!isUuid(datasetId)) throw datasetNotFound(datasetId);
   const { add, values } = new Parameters();
@@ -59,13 +64,16 @@ export async function planRun(
       : `(${selectItems(selection, add)}) AS chosen
           JOIN version_sections s ON ${ofVersion('$1', '$2')} AND s.order_index = chosen.section
           JOIN items i ON ${isItemAt('chosen.item')}`;
-  const items = `SELECT i.type, i.payload, i.answer, i.checker FROM ${from}`;
+  const items = `SELECT i.type, i.payload, i.answer, i.checker, i.assets, i.linked_files FROM ${from}`;
+  const chosen = [...values];
   using _permit = await searches.acquire(signal);
   return await readFrom(
     pool,
     async (query) => {
       const [dataset] = await query('SELECT 1 FROM datasets WHERE id = $1', [datasetId]);
       if (dataset === undefined) throw datasetNotFound(datasetId);
+      const reusable =
+        reuse === undefined ? 0 : await countReusable(query, items, reuse, new Parameters(chosen));
       const scored = scoringOf(items, scoring, add);
       const rows = await query<ScoringRow>(
         `SELECT scoring, count(*), coalesce(bool_or(has_pattern), false) AS "hasPattern"
@@ -93,7 +101,7 @@ export async function planRun(
             values,
           )
         : [];
-      return { counts: countsOf(rows), patterns, answers };
+      return { counts: countsOf(rows), patterns, answers, reusable };
     },
     signal,
     'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0',

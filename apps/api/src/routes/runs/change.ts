@@ -1,12 +1,14 @@
+import { MAX_COST_SCHEMA, parseRunConfig } from '@svc/evaluation';
 import type { Metrics } from '@svc/instrumentation';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { empty, json, type Route, type RouteRequest } from '@svc/runtime';
-import type { RetryOnly, Run } from '@svc/store';
+import { empty, json, orNull, type Route, type RouteRequest } from '@svc/runtime';
+import { type RetryOnly, type Run, readStoredJson } from '@svc/store';
 import { NAME } from '../datasets/fields.ts';
 import type { CreateRunDeps } from './create.ts';
 import { isFinished, RUN, serializeRun } from './serialize.ts';
 
-const RETRY_ONLY = ['failed', 'unscored', 'truncated'] as const satisfies readonly RetryOnly[];
+const RETRY_ONLY = ['failed', 'unscored', 'truncated', 'missing'] as const satisfies readonly RetryOnly[];
 
 export interface ChangeRunDeps extends CreateRunDeps {
   readonly metrics: Pick<Metrics, 'recordRun'>;
@@ -75,8 +77,10 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
             only: {
               type: 'string',
               enum: RETRY_ONLY,
-              description: 'the results to do again; each is replaced when the new one is written',
+              description:
+                'the results to do again; each is replaced when the new one is written. `missing` does only those that are not there',
             },
+            max_cost: orNull(MAX_COST_SCHEMA, 'the new limit of the whole run; null for none'),
           },
           required: ['only'],
           additionalProperties: false,
@@ -89,12 +93,21 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
       ],
       handle: async ({ params, body }) => {
         const only = body?.['only'] as RetryOnly;
-        const run = await runs.retry(idOf(params), only);
+        const id = idOf(params);
+        const maxCost = body?.['max_cost'] as JsonObject | null | undefined;
+        const config = maxCost === undefined ? null : withMaxCost((await runs.get(id)).config, maxCost);
+        const run = await runs.retry(id, only, config);
         runWithContext({ run_id: run.id }, () => deps.logger.log('run.retry', { only }));
         return json(serializeRun(run), 202);
       },
     },
   ];
+}
+
+/** A stored configuration with another limit. @throws RunError `invalid_request` without a price */
+function withMaxCost(config: string, maxCost: JsonObject | null): string {
+  const { max_cost: _, ...others } = readStoredJson(config) as JsonObject;
+  return canonicalJson(parseRunConfig({ ...others, max_cost: maxCost }, '') as unknown as JsonObject);
 }
 
 const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';

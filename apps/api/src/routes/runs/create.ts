@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type CheckRunner, parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig } from '@svc/evaluation';
-import { planRun } from '@svc/flows';
+import { type PlannedRun, planRun } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { currentContext, runWithContext } from '@svc/observability';
@@ -56,6 +56,8 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       'dataset_not_found',
       'version_not_found',
       'ambiguous_version',
+      'run_not_found',
+      'run_active',
       'idempotency_key_reused',
       'unavailable',
     ],
@@ -72,12 +74,12 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       const datasetId = found.id;
       // The plan is of the items that the run will have, whatever changes meanwhile.
       const { version } = await store.datasets.get(datasetId, found);
-      const plan = (): Promise<Planned> =>
+      const plan = (): Promise<PlannedRun> =>
         planRun(
           { store, checks },
           { datasetId, version, config, checkerPath: '/config/checker', signal: request.signal },
         );
-      if (request.query['dry_run'] === true) return json((await plan()) as unknown as JsonBody);
+      if (request.query['dry_run'] === true) return json(plannedBody(await plan()));
       const digest = (): Uint8Array => requestDigest('POST /runs', canonicalJson(body));
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
         const run = await store.runs.create(
@@ -98,14 +100,17 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
   };
 }
 
-type Planned = Awaited<ReturnType<typeof planRun>>;
+/** What a dry run answers. */
+function plannedBody({ plan, warnings }: PlannedRun): JsonBody {
+  return { plan, warnings } as unknown as JsonBody;
+}
 
 /** The parts of a new run that its configuration and its plan determine. */
 export function newRun(
   config: RunConfig,
   configJson: JsonObject,
-  { plan, warnings }: Planned,
-): Pick<NewRun, 'id' | 'config' | 'repetitions' | 'requestId' | 'plan' | 'warnings'> {
+  { plan, warnings, reusedRunId }: PlannedRun,
+): Pick<NewRun, 'id' | 'config' | 'repetitions' | 'requestId' | 'plan' | 'warnings' | 'reusedRunId'> {
   return {
     id: randomUUID(),
     config: canonicalJson(configJson),
@@ -113,6 +118,7 @@ export function newRun(
     requestId: currentContext().request_id ?? null,
     plan: JSON.stringify(plan),
     warnings: JSON.stringify(warnings),
+    reusedRunId,
   };
 }
 

@@ -12,7 +12,15 @@ const COUNT: Schema = { type: 'integer', minimum: 0 };
 
 export const PLAN: Schema = shape({
   items: COUNT,
-  requests: { ...COUNT, description: 'requests to the model and the judge, without retries' },
+  requests: {
+    ...COUNT,
+    description: 'requests to the model and the judge, without retries and reused outputs',
+  },
+  reused: { ...COUNT, description: 'requests to the model that an earlier run has an answer to' },
+  estimate: orNull(
+    shape({ input_tokens: COUNT, output_tokens: { type: ['integer', 'null'], minimum: 0 }, cost: COST }),
+    'of the requests to the model, from 20 of the items; null if it asks none',
+  ),
   scorable: COUNT,
   unscorable: COUNT,
   unscorable_reasons: { type: 'object', additionalProperties: COUNT, description: 'items by reason' },

@@ -4,10 +4,11 @@ import { repeatLost } from '../../service/client/repeat-lost.ts';
 import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
 import { runParams, trackRun } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
+import { maxCostOption, withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions, RunLimits {
-  readonly only: 'failed' | 'unscored' | 'truncated';
+  readonly only: 'failed' | 'unscored' | 'truncated' | 'missing';
+  readonly maxCost?: number;
   readonly wait: boolean;
 }
 
@@ -22,18 +23,23 @@ export function addRetryCommand(program: Command, cli: Cli): void {
     .argument('<run>', 'id of the run')
     .addOption(
       new Option('--only <results>', 'which results to replace')
-        .choices(['failed', 'unscored', 'truncated'])
+        .choices(['failed', 'unscored', 'truncated', 'missing'])
         .default('failed'),
     )
+    .addOption(maxCostOption())
     .option('--no-wait', 'end when the run is queued')
-    .action(async (run: string, { only, wait, ...options }: Options) => {
+    .action(async (run: string, { only, maxCost, wait, ...options }: Options) => {
       const service = openService(cli, options);
       const started = await repeatLost(cli, (key) => {
-        const options = { params: runParams(run), headers: { 'Idempotency-Key': key }, body: { only } };
+        const body = { only, ...(maxCost !== undefined && { max_cost: { amount: maxCost } }) };
+        const options = { params: runParams(run), headers: { 'Idempotency-Key': key }, body };
         return service.read(service.api.POST('/runs/{id}/retry', options));
       });
       await printRun(cli, service, wait ? await trackRun(cli, service, started) : started, options);
     });
   withServiceOptions(withRunLimits(command));
-  withExamples(command, ['svc-pkg retry 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only truncated']);
+  withExamples(command, [
+    'svc-pkg retry 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only truncated',
+    'svc-pkg retry 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --only missing --max-cost 5',
+  ]);
 }

@@ -13,7 +13,7 @@ import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
 import { type RunConfigOptions, readRunConfig } from '../../service/runs/run-config.ts';
 import { trackRun } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
+import { maxCostOption, withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions, RunConfigOptions, RunLimits {
   readonly name?: string;
@@ -37,6 +37,11 @@ export function addRunCommand(program: Command, cli: Cli): void {
       '--set <member=value...>',
       'set members of the configuration, such as repetitions=3 or provider.type=echo',
     )
+    .option(
+      '--reuse <run>',
+      'id of an earlier run, or latest: its outputs are taken where it asked the same, and cost nothing',
+    )
+    .addOption(maxCostOption())
     .option('--name <name>', 'name of the run')
     .option('--dry-run', 'only validate, and show what would be requested')
     .option('--no-wait', 'end when the run is queued')
@@ -71,5 +76,6 @@ export function addRunCommand(program: Command, cli: Cli): void {
       '      --set provider.api_key_env=SVC_PROVIDER_OPENAI',
     'svc-pkg run GSM8K@3 --config run.json --no-wait',
     'svc-pkg run GSM8K --config run.json --max-failed 5 --min-score 0.8',
+    'svc-pkg run GSM8K --config run.json --reuse latest --max-cost 2.50',
   ]);
 }

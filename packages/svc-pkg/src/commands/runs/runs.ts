@@ -22,6 +22,7 @@ const RUN_STATUSES: readonly Run['status'][] = [
   'failed',
   'cancelling',
   'cancelled',
+  'stopped',
 ];
 
 /** `runs`: the runs of a service. */

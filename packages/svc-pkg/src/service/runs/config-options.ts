@@ -7,6 +7,11 @@ const OPTIONS: Readonly<Record<string, string>> = {
   'provider.base_url': '--base-url',
   checker: '--set checker.type=...',
   judge: '--set judge.model=...',
+  reuse: '--reuse',
+  'reuse.run_id': '--reuse',
+  max_cost: '--max-cost',
+  'max_cost.amount': '--max-cost',
+  price: '--set price.input_per_million=...',
   allow_unscored: '--set allow_unscored=true',
 };
 

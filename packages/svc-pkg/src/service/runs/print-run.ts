@@ -15,7 +15,7 @@ export interface RunLimits {
 /**
  * Prints a run, for machines the response as it is, for people the main facts, and checks its outcome.
  *
- * @throws CliError `run_failed` after printing a run that failed or was cancelled; as `checkRun`
+ * @throws CliError `run_failed` after printing a run that failed or was cancelled, `run_stopped`; as `checkRun`
  */
 export async function printRun(
   cli: Cli,
@@ -28,6 +28,16 @@ export async function printRun(
   if (run.status === 'failed' || run.status === 'cancelled') {
     const why = run.error?.message === undefined ? '' : `: ${run.error.message}`;
     throw new CliError('run_failed', `Run ${run.id} has the status ${run.status}${why}`);
+  }
+  if (run.status === 'stopped') {
+    const { done, total } = run.counts;
+    throw new CliError(
+      'run_stopped',
+      `The budget of run ${run.id} stopped it after ${done} of ${total} results`,
+      {
+        hint: `To go on with a new limit: svc-pkg retry ${run.id} --only missing --max-cost <amount>`,
+      },
+    );
   }
   if (run.status !== 'completed') return;
   await checkRun(service, run, limits);

@@ -20,6 +20,10 @@ export interface RunConfigOptions {
   readonly baseUrl?: string;
   /** `name.of.member=value`; the value is JSON, or else a text. */
   readonly set?: readonly string[];
+  /** Id of a run whose outputs are taken where it asked the same, or `latest`. */
+  readonly reuse?: string;
+  /** What the run may cost, in the currency of its price. */
+  readonly maxCost?: number;
 }
 
 /**
@@ -39,6 +43,8 @@ export async function readRunConfig(cli: Cli, options: RunConfigOptions): Promis
     if (at < 1) throw new CliError('usage', `--set must be <member>=<value>, got ${JSON.stringify(entry)}`);
     setPath(config, entry.slice(0, at).split('.'), parseValue(entry.slice(at + 1)));
   }
+  if (options.reuse !== undefined) setPath(config, ['reuse'], { run_id: options.reuse });
+  if (options.maxCost !== undefined) setPath(config, ['max_cost'], { amount: options.maxCost });
   return config;
 }
 

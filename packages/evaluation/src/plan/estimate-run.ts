@@ -1,0 +1,97 @@
+import { markFiles } from '../assets/marked-files.ts';
+import { type ModelConfig, promptsOf, type RunConfig } from '../config/run-config.ts';
+import { prepareItem } from '../prepare-item.ts';
+import type { WireFormat } from '../provider.ts';
+import { estimateInputTokens } from '../request/estimate-tokens.ts';
+import { requestMembers } from '../request/request-body.ts';
+import type { RunItem } from '../run-session.ts';
+import { runCost } from '../statistics/run-cost.ts';
+import type { CheckRunner } from '../threads/check-runner.ts';
+
+/** What the requests of a run to its model are expected to take, as the API shows it. The judge's are not in it. */
+export interface RunEstimate {
+  readonly input_tokens: number;
+  /** Null if neither an earlier run nor `max_tokens` says how long outputs are. */
+  readonly output_tokens: number | null;
+  /** Null without a price, or without `output_tokens`. */
+  readonly cost: { readonly amount: number; readonly currency: string } | null;
+}
+
+/** What is known before a run starts. */
+export interface EstimateFacts {
+  /** Some of its items. */
+  readonly sample: readonly RunItem[];
+  /** Requests to the model. */
+  readonly requests: number;
+  /** Mean output tokens of an earlier run of the same model; null without one. */
+  readonly meanOutputTokens: number | null;
+}
+
+/** The model that a run asks, and how; null if it asks none. */
+export function modelOf({
+  provider,
+}: Pick<RunConfig, 'provider'>): { readonly model: ModelConfig; readonly wireFormat: WireFormat } | null {
+  switch (provider.type) {
+    case 'openai_compatible':
+      return { model: provider, wireFormat: 'chat_completions' };
+    case 'anthropic':
+      return { model: provider, wireFormat: 'anthropic_messages' };
+    default:
+      return null;
+  }
+}
+
+/**
+ * Estimates what a run takes: input by the prompts of a sample, output by an earlier run, or else by the limit of the
+ * request.
+ *
+ * @returns null for a run that asks no model
+ */
+export async function estimateRun(
+  config: RunConfig,
+  { sample, requests, meanOutputTokens }: EstimateFacts,
+  checks: Pick<CheckRunner, 'run'>,
+  signal: AbortSignal,
+): Promise<RunEstimate | null> {
+  const asked = modelOf(config);
+  if (asked === null) return null;
+  const { model, wireFormat } = asked;
+  const inputs: number[] = [];
+  for (const item of sample) {
+    if (item.parts === null) continue;
+    const { parts, files } = markFiles(item.parts, item.linkedFiles ?? [], neverRead);
+    const deps = { provider: { usesMessages: true, wireFormat }, checks };
+    const prepared = await prepareItem(deps, parts, files, promptsOf(config), signal);
+    signal.throwIfAborted();
+    if ('request' in prepared.asked) inputs.push(estimateInputTokens(prepared.asked.request, wireFormat));
+  }
+  const meanInput = inputs.reduce((sum, tokens) => sum + tokens, 0) / Math.max(1, inputs.length);
+  const inputTokens = Math.round(meanInput * requests);
+  const output = meanOutputTokens ?? outputLimit(requestMembers(model, wireFormat));
+  const outputTokens = output === null ? null : Math.round(output * requests);
+  const price = config.price ?? null;
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cost:
+      price === null || outputTokens === null
+        ? null
+        : runCost({ model: price, judge: null }, { ...NO_JUDGE, inputTokens, outputTokens }),
+  };
+}
+
+const NO_JUDGE = { judgeInputTokens: 0, judgeOutputTokens: 0 };
+
+/** An estimate looks at no content of a file. */
+const neverRead = (): never => {
+  throw new Error('An estimate reads no files.');
+};
+
+/** The most tokens that a request allows for an output; null if it states none. */
+function outputLimit(members: Readonly<Record<string, unknown>>): number | null {
+  for (const name of ['max_completion_tokens', 'max_tokens']) {
+    const limit = members[name];
+    if (typeof limit === 'number' && Number.isInteger(limit) && limit > 0) return limit;
+  }
+  return null;
+}

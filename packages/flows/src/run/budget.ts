@@ -1,0 +1,145 @@
+import {
+  type Completion,
+  costOf,
+  estimateInputTokens,
+  type Price,
+  type Provider,
+  type RunClock,
+  RunError,
+  tokenCounts,
+} from '@svc/evaluation';
+
+/** What a run may cost, and has cost. */
+export interface BudgetState {
+  /** Null without a limit. */
+  readonly maxCost: number | null;
+  /** What the requests of the run have cost before. */
+  readonly spent: number;
+  /** Results that were asked for before, whose mean cost is expected of the next one. */
+  readonly asked: number;
+}
+
+/** Lets requests start that are expected to stay within a limit. */
+export interface Budget {
+  /** The account of one item. */
+  open(): ItemBudget;
+}
+
+/** What one item costs: its requests to the model and to the judge. */
+export interface ItemBudget extends Disposable {
+  /**
+   * The provider itself without a price; else one whose first request waits until its expected cost fits, and whose
+   * answers are charged. What the item asks after that belongs to it: an output that was paid for is also judged.
+   *
+   * @throws RunError `budget_spent`, which ends the run, if the cost does not fit although no other item is in progress
+   */
+  charge(provider: Provider, price: Price | null): Provider;
+  /** Ends the account, once. @returns what the item has cost */
+  close(): number;
+}
+
+/** An item that is to be asked. */
+interface Waiting {
+  /** Estimated cost of its prompt. */
+  readonly prompt: number;
+  readonly admit: () => void;
+  readonly refuse: (error: unknown) => void;
+}
+
+/**
+ * Makes the budget of a run. Expected of a request is the mean cost of the results so far, and at least its estimated
+ * prompt; the same is expected of the items in progress, so that the run exceeds its limit by what they cost beyond that
+ * at most.
+ */
+export function createBudget(
+  { maxCost, spent: spentBefore, asked: askedBefore }: BudgetState,
+  clock: RunClock,
+): Budget {
+  let spent = spentBefore;
+  let asked = askedBefore;
+  /** The estimated prompts of the items in progress. */
+  const inProgress = new Set<{ readonly prompt: number }>();
+  const waiting: Waiting[] = [];
+
+  const expected = (prompt: number): number => Math.max(prompt, asked === 0 ? 0 : spent / asked);
+  const fits = ({ prompt }: Waiting): boolean => {
+    if (maxCost === null) return true;
+    let sum = spent + expected(prompt);
+    for (const item of inProgress) sum += expected(item.prompt);
+    return sum <= maxCost;
+  };
+  /** In order: the first that does not fit waits for those in progress, and ends the run if there are none. */
+  const admitNext = (): void => {
+    for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+      if (!fits(next)) {
+        if (inProgress.size === 0) for (const { refuse } of waiting.splice(0)) refuse(budgetSpent());
+        return;
+      }
+      waiting.shift();
+      inProgress.add(next);
+      next.admit();
+    }
+  };
+  const admission = async (prompt: number, signal: AbortSignal): Promise<Waiting> => {
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const entry: Waiting = { prompt, admit: resolve, refuse: reject };
+    const leave = (): void => {
+      const at = waiting.indexOf(entry);
+      if (at < 0) return;
+      waiting.splice(at, 1);
+      reject(signal.reason);
+    };
+    waiting.push(entry);
+    signal.addEventListener('abort', leave, { once: true });
+    admitNext();
+    await promise.finally(() => signal.removeEventListener('abort', leave));
+    return entry;
+  };
+
+  return {
+    open() {
+      /** Null before the first request of the item. */
+      let admitted: Waiting | null = null;
+      let cost = 0;
+      const close = (): number => {
+        if (admitted === null || !inProgress.delete(admitted)) return 0;
+        if (cost > 0) {
+          spent += cost;
+          asked += 1;
+        }
+        admitNext();
+        return cost;
+      };
+      const charge = (provider: Provider, price: Price): Provider['complete'] =>
+        async function complete(request, signal) {
+          const tokens = estimateInputTokens(request, provider.wireFormat ?? 'chat_completions');
+          const prompt = costOf(price, tokens, 0);
+          const startMs = clock.nowMs();
+          admitted ??= await admission(prompt, signal);
+          const waitedMs = clock.nowMs() - startMs;
+          const completion = await provider.complete(request, signal);
+          cost += chargeOf(completion, price, prompt);
+          return { ...completion, pacedMs: (completion.pacedMs ?? 0) + waitedMs };
+        };
+      return {
+        charge: (provider, price) =>
+          price === null ? provider : { ...provider, complete: charge(provider, price) },
+        close,
+        [Symbol.dispose]: () => void close(),
+      };
+    },
+  };
+}
+
+/** What a completion costs; without token counts, its prompt alone is known. */
+function chargeOf({ usage }: Completion, price: Price | null, prompt: number): number {
+  const { input, output } = tokenCounts(usage);
+  return (input === null ? prompt : costOf(price, input, 0)) + costOf(price, 0, output ?? 0);
+}
+
+function budgetSpent(): RunError {
+  return new RunError('budget_spent', 'The next request could take the run beyond max_cost.', {
+    endsRun: true,
+  });
+}

@@ -1,0 +1,70 @@
+import type { EarlierAnswer } from '@svc/evaluation';
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import { createReadQuery, type ReadQuery } from '@svc/postgres';
+import type { StoreContext } from '../context.ts';
+import { boundedText } from '../database/item-size.ts';
+import { readStoredJson } from '../database/read-stored-json.ts';
+import { MAX_INLINE_CHARS, readOutput } from './read-stored-outputs.ts';
+
+/** The usage of a reused answer is that of the first one. A longer one than models give is left out. */
+const USAGE = boundedText('coalesce(usage, usage_reused)', MAX_INLINE_CHARS);
+
+/** For each of the hashes `$2`, any result of run `$1` that asked the same; outputs of more than `$3` bytes are not found. */
+const ANSWERS = `
+  SELECT place::int, section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition,
+    finish_reason AS "finishReason", latency_ms AS "latencyMs", ${USAGE} AS usage,
+    ${boundedText('output', MAX_INLINE_CHARS)} AS output
+  FROM unnest($2::bytea[]) WITH ORDINALITY AS wanted (hash, place)
+    CROSS JOIN LATERAL (
+      SELECT * FROM run_results WHERE run_id = $1 AND request_hash = wanted.hash LIMIT 1
+    ) AS result
+  WHERE octet_length(output) <= $3`;
+
+/** The output of one result. */
+const OUTPUT = `SELECT output FROM run_results
+  WHERE run_id = $1 AND section_order_index = $2 AND order_index = $3 AND repetition = $4`;
+
+interface AnswerRow extends Pick<EarlierAnswer, 'finishReason' | 'latencyMs'> {
+  /** From 1. */
+  readonly place: number;
+  readonly sectionOrderIndex: number;
+  readonly orderIndex: number;
+  readonly repetition: number;
+  readonly usage: string | null;
+  /** Null for a long one. */
+  readonly output: string | null;
+}
+
+/** See `RunSession.findAnswers`: the answers of run `runId`. Long outputs are read one by one. */
+export async function findAnswers(
+  { pool, maxItemBytes }: Pick<StoreContext, 'pool' | 'maxItemBytes'>,
+  runId: string,
+  hashes: readonly Uint8Array[],
+  signal: AbortSignal,
+): Promise<readonly (EarlierAnswer | null)[]> {
+  const query = createReadQuery(pool, signal);
+  const answers: (EarlierAnswer | null)[] = hashes.map(() => null);
+  const wanted = hashes.map((hash) => Buffer.from(hash));
+  for (const row of await query<AnswerRow>(ANSWERS, [runId, wanted, maxItemBytes])) {
+    const output = row.output ?? (await readLong(query, runId, row));
+    if (output === null) continue;
+    answers[row.place - 1] = {
+      output: readOutput(output),
+      usage: row.usage === null ? null : (readStoredJson(row.usage) as JsonObject),
+      finishReason: row.finishReason,
+      latencyMs: row.latencyMs,
+    };
+  }
+  return answers;
+}
+
+/** Null if the result has gone meanwhile. */
+async function readLong(query: ReadQuery, runId: string, at: AnswerRow): Promise<string | null> {
+  const [row] = await query<{ readonly output: string | null }>(OUTPUT, [
+    runId,
+    at.sectionOrderIndex,
+    at.orderIndex,
+    at.repetition,
+  ]);
+  return row?.output ?? null;
+}

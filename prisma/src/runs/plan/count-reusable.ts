@@ -1,0 +1,51 @@
+import type { ReadQuery } from '@svc/postgres';
+import { readableJson } from '../../database/values.ts';
+import { isItemAt, ofRun } from '../../items/version-sql.ts';
+
+/** Which outputs of an earlier run may be taken. */
+export interface ReuseRequest {
+  /** The earlier run, which asks the same about equal items. */
+  readonly runId: string;
+  readonly repetitions: number;
+  /** Whether what it asks depends on more than the question of an item: on `id` and `meta`. */
+  readonly asksMore: boolean;
+}
+
+/** What a request says about an item: its question, with the files in it. */
+const QUESTION = [
+  'i.type',
+  'i.assets::text',
+  'i.linked_files::text',
+  ...[`(${readableJson('i.payload')} -> 'inputs')::text`],
+];
+const MORE = ['id', 'meta'].map((name) => `(${readableJson('i.payload')} -> '${name}')::text`);
+
+/**
+ * Counts the requests that an earlier run has an answer to: by the questions, without making them.
+ *
+ * @param items a subquery with the columns of `items i`
+ * @param add adds a value and gives its placeholder
+ */
+export async function countReusable(
+  query: ReadQuery,
+  items: string,
+  { runId, repetitions, asksMore }: ReuseRequest,
+  { add, values }: { add(value: unknown): string; readonly values: readonly unknown[] },
+): Promise<number> {
+  const parts = [...QUESTION, ...(asksMore ? MORE : [])].map((part) => `coalesce(${part}, '')`);
+  // JSON text has no line breaks.
+  const question = `sha256(convert_to(${parts.join(` || E'\\n' || `)}, 'UTF8'))`;
+  const earlier = `${add(runId)}::uuid`;
+  const [found] = await query<{ readonly count: string }>(
+    `WITH answered AS (
+       SELECT DISTINCT ${question} AS question, result.repetition
+       FROM run_results result JOIN runs run ON run.id = result.run_id
+         JOIN version_sections s ON ${ofRun('run')} AND s.order_index = result.section_order_index
+         JOIN items i ON ${isItemAt('result.order_index')}
+       WHERE result.run_id = ${earlier} AND result.request_hash IS NOT NULL AND result.repetition <= ${add(repetitions)}::int
+     )
+     SELECT count(*) FROM (SELECT ${question} AS question FROM (${items}) AS i) AS asked JOIN answered USING (question)`,
+    values,
+  );
+  return Number(found?.count ?? 0);
+}
