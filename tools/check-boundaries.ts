@@ -112,7 +112,7 @@ const OWNERS: Record<string, readonly string[]> = {
   ],
   winston: ['packages/observability/src/'],
   'winston-transport': ['packages/observability/src/'],
-  'prom-client': ['packages/observability/src/', 'packages/instrumentation/src/metric-areas.ts'],
+  'prom-client': ['packages/observability/src/', 'packages/instrumentation/src/create-metrics.ts'],
   ajv: ['packages/evaluation/src/config/', 'packages/runtime/src/http/'],
   '@noble/hashes': ['packages/jsonl-v23/src/'],
   react: ['apps/web/src/'],

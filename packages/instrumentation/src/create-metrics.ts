@@ -3,16 +3,20 @@ import {
   createMetrics as createRequestMetrics,
   type Metrics as RequestMetrics,
 } from '@svc/observability';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import {
-  cancelPollMetrics,
-  changeMetrics,
-  hubMetrics,
-  importMetrics,
-  providerMetrics,
-  readMetrics,
-  runMetrics,
-  stateMetrics,
-} from './metric-areas.ts';
+  CHANGE_MODES,
+  CHANGE_OUTCOMES,
+  HUB_OUTCOMES,
+  IMPORT_OUTCOMES,
+  IMPORT_SOURCES,
+  PROVIDER_OUTCOMES,
+  QUEUE_STATES,
+  READ_OUTCOMES,
+  READINESS_CHECKS,
+  RUN_ITEM_STATUSES,
+  RUN_STATUSES,
+} from './metric-labels.ts';
 import type { ServiceMetrics } from './service-metrics.ts';
 
 /** The metrics of a process of the service, on a separate registry. */
@@ -29,40 +33,178 @@ export interface MetricsOptions {
 export function createMetrics(options: MetricsOptions): Metrics {
   const requests = createRequestMetrics({ prefix: 'svc', version: options.version, processMetrics: false });
   const { registry } = requests;
-  const registers = [registry];
-  const cancelPolls = cancelPollMetrics(registers);
-  const changes = changeMetrics(registers);
-  const imports = importMetrics(registers);
-  const hub = hubMetrics(registers);
-  const state = stateMetrics(registers);
-  const runs = runMetrics(registers);
-  const provider = providerMetrics(registers);
-  const reads = readMetrics(registers);
+  const metrics = registerMetrics(registry);
   if (options.collectProcessMetrics ?? true) collectProcessMetrics(registry);
-
   // rate() misses the first event of a series that appears with it, so every known series starts at 0.
-  const zero = (): void => {
-    for (const area of [cancelPolls, changes, imports, hub, state, runs, provider, reads]) area.zero();
-  };
-  zero();
+  metrics.zero();
 
   return {
     ...requests,
-    recordCancelPoll: cancelPolls.recordCancelPoll,
-    recordChange: changes.recordChange,
-    recordImport: imports.recordImport,
-    recordHubRequest: hub.recordHubRequest,
-    setQueueJobs: state.setQueueJobs,
-    setReadiness: state.setReadiness,
-    recordRun: runs.recordRun,
-    recordRunItem: runs.recordRunItem,
-    recordReusedOutput: runs.recordReusedOutput,
-    recordProviderRequest: provider.recordProviderRequest,
-    recordProviderTokens: provider.recordProviderTokens,
-    recordRead: reads.recordRead,
+    recordCancelPoll({ queries, durationMs }) {
+      metrics.cancelPolls.inc();
+      metrics.cancelPollQueries.inc(queries);
+      metrics.cancelPollSeconds.observe(durationMs / 1000);
+    },
+    recordChange: ({ mode, outcome }) => metrics.changes.inc({ mode, outcome }),
+    recordImport({ source, outcome, items, bytes, durationMs }) {
+      metrics.imports.inc({ source, outcome });
+      metrics.importItems.inc({ source, outcome }, items);
+      metrics.importBytes.inc({ source, outcome }, bytes);
+      metrics.importSeconds.observe({ source, outcome }, durationMs / 1000);
+    },
+    recordHubRequest({ outcome, durationMs }) {
+      metrics.hubRequests.inc({ outcome });
+      metrics.hubSeconds.observe({ outcome }, durationMs / 1000);
+    },
+    recordProviderRequest({ outcome, durationMs }) {
+      metrics.providerRequests.inc({ outcome });
+      metrics.providerSeconds.observe(durationMs / 1000);
+    },
+    recordProviderTokens({ input, output }) {
+      if (input !== null) metrics.providerTokens.inc({ direction: 'input' }, input);
+      if (output !== null) metrics.providerTokens.inc({ direction: 'output' }, output);
+    },
+    setQueueJobs(counts) {
+      for (const state of QUEUE_STATES) metrics.queueJobs.set({ state }, counts[state] ?? 0);
+    },
+    setReadiness(checks) {
+      for (const check of READINESS_CHECKS) metrics.readiness.set({ check }, checks[check] === true ? 1 : 0);
+    },
+    recordRead: (outcome) => metrics.reads.inc({ outcome }),
+    recordRun: (status) => metrics.runs.inc({ status }),
+    recordRunItem: (status) => metrics.runItems.inc({ status }),
+    recordReusedOutput: () => metrics.reusedOutputs.inc(),
     resetForTesting() {
       requests.resetForTesting();
-      zero();
+      metrics.zero();
     },
   };
+}
+
+/** The labels of a metric with all their values. */
+type Labels = Readonly<Record<string, readonly string[]>>;
+
+const QUERY_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+const IMPORT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
+const PROVIDER_SECONDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600];
+const HUB_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+const CHANGE = { mode: CHANGE_MODES, outcome: CHANGE_OUTCOMES };
+const IMPORT = { source: IMPORT_SOURCES, outcome: IMPORT_OUTCOMES };
+const HUB = { outcome: HUB_OUTCOMES };
+
+/** Registers the metrics of the service. `zero` sets every series that they can have to 0. */
+function registerMetrics(registry: Registry) {
+  const registers = [registry];
+  const zeros: (() => void)[] = [];
+
+  function counter(name: string, help: string, labels: Labels = {}): Counter {
+    const metric = new Counter({ name, help, labelNames: Object.keys(labels), registers });
+    zeros.push(() => forEachSeries(labels, (series) => metric.inc(series, 0)));
+    return metric;
+  }
+
+  function gauge(name: string, help: string, labels: Labels): Gauge {
+    const metric = new Gauge({ name, help, labelNames: Object.keys(labels), registers });
+    zeros.push(() => forEachSeries(labels, (series) => metric.set(series, 0)));
+    return metric;
+  }
+
+  function histogram(name: string, help: string, buckets: number[], labels: Labels = {}): Histogram {
+    const metric = new Histogram({ name, help, labelNames: Object.keys(labels), buckets, registers });
+    zeros.push(() => forEachSeries(labels, (series) => metric.zero(series)));
+    return metric;
+  }
+
+  return {
+    cancelPolls: counter(
+      'runs_cancel_poll_count',
+      'Checks whether the cancellation of running runs was requested.',
+    ),
+    cancelPollQueries: counter(
+      'runs_cancel_poll_db_queries_total',
+      'Database queries made by checks for cancelled runs.',
+    ),
+    cancelPollSeconds: histogram(
+      'runs_cancel_poll_latency_seconds',
+      'Time of the database query of a check for cancelled runs.',
+      QUERY_SECONDS,
+    ),
+    changes: counter(
+      'svc_dataset_changes_total',
+      'Changes of datasets that ended, by mode and outcome.',
+      CHANGE,
+    ),
+    imports: counter(
+      'svc_dataset_imports_total',
+      'Dataset imports that ended, by source and outcome.',
+      IMPORT,
+    ),
+    importItems: counter(
+      'svc_dataset_import_items_total',
+      'Items read by dataset imports, by source and outcome of the import.',
+      IMPORT,
+    ),
+    importBytes: counter(
+      'svc_dataset_import_bytes_total',
+      'Bytes read by dataset imports, by source and outcome of the import.',
+      IMPORT,
+    ),
+    importSeconds: histogram(
+      'svc_dataset_import_duration_seconds',
+      'Time of dataset imports, by source and outcome.',
+      IMPORT_SECONDS,
+      IMPORT,
+    ),
+    hubRequests: counter(
+      'svc_hub_requests_total',
+      'Requests to the dataset hub, by outcome; every retry counts.',
+      HUB,
+    ),
+    hubSeconds: histogram(
+      'svc_hub_request_duration_seconds',
+      'Time of requests to the dataset hub, by outcome.',
+      HUB_SECONDS,
+      HUB,
+    ),
+    queueJobs: gauge('svc_queue_jobs', 'Tasks in the queue, by state.', { state: QUEUE_STATES }),
+    readiness: gauge('svc_ready', '1 if a readiness check passes, else 0; checked when metrics are read.', {
+      check: READINESS_CHECKS,
+    }),
+    runs: counter('svc_runs_total', 'Runs that ended, by status.', { status: RUN_STATUSES }),
+    runItems: counter('svc_run_items_total', 'Results of runs, by status.', { status: RUN_ITEM_STATUSES }),
+    reusedOutputs: counter('svc_reused_outputs_total', 'Results of runs with the output of an earlier run.'),
+    providerRequests: counter(
+      'svc_provider_requests_total',
+      'Requests of runs to model providers, by outcome; every retry counts.',
+      { outcome: PROVIDER_OUTCOMES },
+    ),
+    providerSeconds: histogram(
+      'svc_provider_request_duration_seconds',
+      'Time of requests of runs to model providers.',
+      PROVIDER_SECONDS,
+    ),
+    providerTokens: counter(
+      'svc_provider_tokens_total',
+      'Tokens that model providers reported, by direction.',
+      { direction: ['input', 'output'] },
+    ),
+    reads: counter(
+      'svc_database_reads_total',
+      'Reads that a replica might serve, by the server that served them.',
+      { outcome: READ_OUTCOMES },
+    ),
+    zero: () => {
+      for (const zero of zeros) zero();
+    },
+  };
+}
+
+/** Calls `use` with every combination of labels. */
+function forEachSeries(labels: Labels, use: (series: Record<string, string>) => void): void {
+  let all: Record<string, string>[] = [{}];
+  for (const [label, values] of Object.entries(labels)) {
+    all = all.flatMap((series) => values.map((value) => ({ ...series, [label]: value })));
+  }
+  all.forEach(use);
 }

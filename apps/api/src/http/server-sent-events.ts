@@ -114,7 +114,7 @@ export function createWatch<T extends { readonly id: string }>(
       let sent = '';
       let id = 0;
       for (;;) {
-        if (topic.text === sent) yield Buffer.from(': still there\n\n');
+        if (topic.text === sent) yield Buffer.from(': keep-alive\n\n');
         else {
           sent = topic.text;
           id += 1;
