@@ -53,9 +53,13 @@ export function serveTasks<Task, Outcome, Failure>(
 ): void {
   if (port === null) throw new Error('Start this file as a worker thread.');
   lowerThreadPriority();
-  port.on('message', async (task: Task) => {
-    const { message, transfer = [] } = await reply(task);
-    port.postMessage(message satisfies ThreadReply<Outcome, Failure>, transfer);
+  // Replies are matched to tasks by their order.
+  let last = Promise.resolve();
+  port.on('message', (task: Task) => {
+    last = last.then(async () => {
+      const { message, transfer = [] } = await reply(task);
+      port.postMessage(message satisfies ThreadReply<Outcome, Failure>, transfer);
+    });
   });
   port.postMessage({ kind: 'ready' } satisfies ThreadReply<Outcome, Failure>);
 }

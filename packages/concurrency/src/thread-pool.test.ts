@@ -65,6 +65,17 @@ describe('createThreadPool', () => {
     expect(done).toEqual(tasks);
   });
 
+  it('gives each task its reply where the second one would be ready first', async () => {
+    const module = new URL('./task-thread.ts', import.meta.url);
+    const script = `import { serveTasks } from '${module}';
+      serveTasks(port, async (ms) => {
+        await new Promise((resolve) => setTimeout(resolve, ms));
+        return { message: { kind: 'outcome', outcome: ms } };
+      });`;
+    await using pool = poolOf(script, { maxThreads: 1, tasksPerThread: 2 });
+    expect(await Promise.all([pool.run(200), pool.run(1)])).toEqual([200, 1]);
+  });
+
   it('ends an idle thread after `maxIdleMs`, and starts another for the next task', async () => {
     await using pool = poolOf(REPLY_LATER, { maxThreads: 1, maxIdleMs: 100 });
     const [first, second] = [await pool.run(1), await pool.run(2)];
