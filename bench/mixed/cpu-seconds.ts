@@ -22,11 +22,6 @@ export function cpuSeconds(pid: number, title?: RegExp): number {
     .reduce((sum, { seconds }) => sum + seconds, 0);
 }
 
-/** CPU time of one process so far. */
-export function cpuSecondsOf(pid: number): number {
-  return timesOf(pid)?.seconds ?? 0;
-}
-
 /** @see https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 function timesOf(pid: number): ProcessTimes | null {
   try {

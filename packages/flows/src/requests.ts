@@ -44,7 +44,7 @@ export interface FileRequest {
 }
 
 /** A file of a job: what the API recognised, without its bytes. */
-export interface JobFile extends Omit<TableFile, 'source'> {
+interface JobFile extends Omit<TableFile, 'source'> {
   readonly bytes: number;
 }
 

@@ -19,7 +19,7 @@ import type { ImportSource } from './import-dataset.ts';
 /** What an import makes: a dataset, or the next version of one. */
 export type ImportTarget = NewDatasetTarget | VersionTarget;
 
-export interface NewDatasetTarget {
+interface NewDatasetTarget {
   readonly kind: 'dataset';
   readonly handle: string | null;
   /** What to do with a dataset that is there: that of this handle, or without one of the same name and hash. */

@@ -6,7 +6,7 @@ export function newRequestId(): string {
 }
 
 /** The id is repeated in the response and in every log line. */
-export const MAX_REQUEST_ID_CHARS = 1_024;
+const MAX_REQUEST_ID_CHARS = 1_024;
 
 /** Why a request is refused whose id is too long: 431 in Express and Fastify. */
 export class RequestIdError extends Error {

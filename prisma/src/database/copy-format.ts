@@ -114,7 +114,7 @@ export async function* cutRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
 }
 
 /** Cuts rows out of chunks that are pushed. */
-export class RowCutter {
+class RowCutter {
   readonly #rest = new RowBuffer();
   #neededBytes = COPY_HEADER.byteLength;
   #headerIsRead = false;

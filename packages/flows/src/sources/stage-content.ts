@@ -27,11 +27,11 @@ export type StagedFile = FileDigest &
   };
 
 /** Where the bytes of a file are. */
-export type FileLocation =
+type FileLocation =
   | { readonly path: string; readonly content: null }
   | { readonly path: null; readonly content: Uint8Array };
 
-export interface FileDigest {
+interface FileDigest {
   readonly bytes: number;
   /** Hex digits. */
   readonly sha256: string;

@@ -14,7 +14,7 @@ export interface RunField extends Field {
   readonly maxBytes?: number;
 }
 
-export type RunGroup = 'counts' | 'scores' | 'usage';
+type RunGroup = 'counts' | 'scores' | 'usage';
 
 /**
  * The fields of a run. Insert, select, the manifests of packages and the API follow from this list: for another field,

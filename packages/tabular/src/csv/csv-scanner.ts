@@ -17,7 +17,7 @@ export const VERBATIM = 0;
 /** The range has doubled quotes. */
 export const DOUBLED = 1;
 /** The range has the quotes around the field, escapes, and text after quotes. */
-export const RAW = 2;
+const RAW = 2;
 
 const MIN_BUFFER_BYTES = 64 * 1024;
 /** Ranges that are kept: more than a table may have columns. Further fields of a record are only counted. */

@@ -66,7 +66,7 @@ export interface CsvColumnShape {
 }
 
 /** Numbers and truth values as Python writes them: `1.0`, `True`. */
-export type CsvSpelling = 'none' | 'number' | 'bool' | 'other';
+type CsvSpelling = 'none' | 'number' | 'bool' | 'other';
 
 /** The shape of a column without values. */
 export function emptyShape(isText: boolean): CsvColumnShape {

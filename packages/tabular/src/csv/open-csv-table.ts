@@ -26,7 +26,7 @@ import { uniqueNames } from './unique-names.ts';
 import { wrongWidth } from './wrong-width.ts';
 
 /** How a CSV file is written. */
-export interface CsvOptions {
+interface CsvOptions {
   /** One ASCII character. */
   readonly delimiter: string;
   /** One ASCII character; null if quotes are ordinary characters. */

@@ -2,7 +2,7 @@ import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import type { MappableFeature } from '@svc/jsonl-v23/mapping';
 
 /** Kinds of files that a cell can hold as bytes and a path. */
-export type Media = 'image' | 'audio' | 'video' | 'pdf' | 'mesh' | 'nifti';
+type Media = 'image' | 'audio' | 'video' | 'pdf' | 'mesh' | 'nifti';
 
 /** The type of a column, whatever described it: the hub's feature JSON, a dataset card, Parquet or Arrow. */
 export type Feature =

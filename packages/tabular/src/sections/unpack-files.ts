@@ -17,7 +17,7 @@ import {
 } from './table-file.ts';
 
 /** The files of an archive, by their paths. */
-export interface FileArchive {
+interface FileArchive {
   readonly files: { keys(): Iterable<string> };
   read(path: string, options: { readonly signal: AbortSignal }): AsyncIterable<Uint8Array>;
 }
