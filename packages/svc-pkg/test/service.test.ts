@@ -788,3 +788,22 @@ it('rename changes notes alone', async () => {
   expect(service.requests[0]?.body.toString()).toBe('{"notes":"n"}');
   expect(await svcPkg(argv)).toMatchObject({ exitCode: 2 });
 });
+
+describe('open --python', () => {
+  it('prints the three lines that load a version of a dataset', async () => {
+    const dataset = { ...DATASET, handle: 'Capitals' };
+    const service = await fakeService({
+      'GET /datasets/Capitals': json(dataset),
+      [`GET /datasets/${DATASET.id}`]: json(dataset),
+    });
+    const lines = [
+      `import os; os.environ["HF_ENDPOINT"] = "${service.url}"`,
+      'from datasets import load_dataset',
+      `dataset = load_dataset("svc/Capitals", revision="${'ab'.repeat(20)}")`,
+    ];
+    const given = ['open', 'Capitals@1', '--python', '--api-url', service.url];
+    expect(await svcPkg(given)).toMatchObject({ exitCode: 0, stdout: `${lines.join('\n')}\n` });
+    expect(JSON.parse((await svcPkg(['--json', ...given])).stdout)).toEqual({ lines });
+    expect(await svcPkg(['open', '--python', '--api-url', service.url])).toMatchObject({ exitCode: 2 });
+  });
+});

@@ -8,6 +8,7 @@ import { AppendItems } from '../items/edit/append-items.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { DeleteDataset } from './delete-dataset.tsx';
 import { EditDataset } from './edit-dataset.tsx';
+import { UseInPython } from './use-in-python.tsx';
 
 const FORMATS = [
   ['Package (.pkg.zip)', 'export'],
@@ -49,6 +50,7 @@ export function DatasetActions({
           `/datasets/${dataset.id}/${path}?version=${dataset.version}`,
         ])}
       />
+      <UseInPython dataset={dataset} />
       {canEdit && isNewest && (
         <Button size="xs" variant="default" leftSection={<IconPlus size={16} />} onClick={adding.open}>
           Add items

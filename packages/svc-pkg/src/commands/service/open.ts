@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
+import { CliError } from '../../errors/cli-error.ts';
+import { given } from '../../given.ts';
 import { printResult } from '../../output/print-result.ts';
+import type { ServiceClient } from '../../service/client/service-client.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { type FoundVersion, findVersion } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
@@ -11,6 +14,7 @@ import { withExamples, withServiceOptions } from '../define-command.ts';
 interface Options extends ServiceOptions {
   readonly run?: string;
   readonly print?: boolean;
+  readonly python?: boolean;
 }
 
 /** `open`: the console in a browser. */
@@ -24,14 +28,27 @@ export function addOpenCommand(program: Command, cli: Cli): void {
     .argument('[dataset]', VERSION_ARGUMENT)
     .option('--run <id>', 'open this run')
     .option('--print', 'only print the address')
-    .action(async (dataset: string | undefined, { run, print, ...options }: Options) => {
+    .option('--python', 'print the three lines that read the dataset in Python, and open nothing')
+    .action(async (dataset: string | undefined, { run, print, python, ...options }: Options) => {
       const service = openService(cli, options);
+      if (python === true) {
+        if (dataset === undefined) throw new CliError('usage', '--python needs a dataset.');
+        const lines = await pythonLines(service, dataset);
+        const text = (): string => `${lines.join('\n')}\n`;
+        await printResult(cli, { text, json: () => jsonText({ lines }) });
+        return;
+      }
       const address = `${service.url}/console${await pathOf(dataset, run, (named) => findVersion(service, named))}`;
       await printResult(cli, { text: () => `${address}\n`, json: () => jsonText({ url: address }) });
       if (!print && !cli.json) openBrowser(cli, address);
     });
   withServiceOptions(command);
-  withExamples(command, ['svc-pkg open', 'svc-pkg open GSM8K', 'svc-pkg open --print']);
+  withExamples(command, [
+    'svc-pkg open',
+    'svc-pkg open GSM8K',
+    'svc-pkg open --print',
+    'svc-pkg open GSM8K --python',
+  ]);
 }
 
 async function pathOf(
@@ -43,6 +60,19 @@ async function pathOf(
   if (dataset === undefined) return '/datasets';
   const { id, version } = await find(dataset);
   return `/datasets/${id}${version === undefined ? '' : `?version=${version}`}`;
+}
+
+/** The program that loads a version of a dataset: the library reads the variable when it is imported. */
+async function pythonLines(service: ServiceClient, dataset: string): Promise<readonly string[]> {
+  const { id, version } = await findVersion(service, dataset);
+  const params = { path: { id }, query: given({ version }) };
+  const { value } = await service.read(service.api.GET('/datasets/{id}', { params }));
+  const name = JSON.stringify(`svc/${value.handle ?? id}`);
+  return [
+    `import os; os.environ["HF_ENDPOINT"] = ${JSON.stringify(service.url)}`,
+    'from datasets import load_dataset',
+    `dataset = load_dataset(${name}, revision="${value.version_hash.slice(0, 40)}")`,
+  ];
 }
 
 /** The program of each platform that opens an address in the user's browser. */
