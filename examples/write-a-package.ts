@@ -4,11 +4,14 @@ import { datasetFromItems, writePackage } from '@svc/pkg-format';
 
 const africa = { Kenya: 'Nairobi', Senegal: 'Dakar', Egypt: 'Cairo' };
 const europe = { France: 'Paris', Portugal: 'Lisbon', Austria: 'Vienna', Estonia: 'Tallinn' };
+// what a model that makes mistakes would say: a run can score it without a model
+const mistakes: Readonly<Record<string, string>> = { Senegal: 'Banjul', Portugal: 'Porto' };
 const shared = { type: 'exact', checker: { type: 'exact_match' }, tags: ['geography'] };
 const sections = Object.entries({ africa, europe }).map(([name, capitals]) => {
   const items = Object.entries(capitals).map(([country, answer], index) => {
     const prompt = `What is the capital of ${country}? Answer with its name only.`;
-    return { ...shared, id: `${name.slice(0, 2)}-${index + 1}`, inputs: { prompt }, answer };
+    const meta = { pretend_output: mistakes[country] ?? answer };
+    return { ...shared, id: `${name.slice(0, 2)}-${index + 1}`, inputs: { prompt }, answer, meta };
   });
   return { name, items };
 });

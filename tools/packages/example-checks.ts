@@ -90,7 +90,7 @@ export const EXAMPLE_CHECKS: Readonly<Record<string, (runner: ExampleRunner, env
       [
         ...['africa 1 Nairobi', 'africa 2 Dakar', 'africa 3 Cairo'],
         ...['europe 1 Paris', 'europe 2 Lisbon', 'europe 3 Vienna', 'europe 4 Tallinn'],
-        '4465474127d483d0b3b63b2a8ecad58804a411d1fc45ae3d3ecb3b59ec5c032a\n',
+        '60f7b787db978daa86c599430de25562f14229f37faa6d803924eac020990b3a\n',
       ].join('\n'),
     );
   },

@@ -12,11 +12,13 @@ let dataset: string;
 let first: string;
 let provider: object;
 
+const TOO_LONG = '{"error":{"message":"maximum context length is 4096 tokens"}}';
+
 /** Wrong for every third question, and no answer for every tenth. */
 function reply(prompt: string) {
   const number = Number(/(\d+) plus/.exec(prompt)?.[1] ?? 0);
   if (prompt.startsWith('Wait') && number >= 5) return 'hang' as const;
-  if (number % 10 === 7) return { status: 400 } as const;
+  if (number % 10 === 7) return { status: 400, body: TOO_LONG } as const;
   return { text: `Let me think.\nThe answer is ${number % 3 === 0 ? number : 2 * number}` };
 }
 
@@ -62,11 +64,15 @@ describe('the hour after a run', () => {
     // the errors by what they say; one click lists their results, the second one shows the reason
     const errors = page.getByRole('region', { name: 'Errors' });
     await errors.getByText('6', { exact: true }).waitFor();
-    await errors.getByRole('button').click();
+    await errors.getByRole('button', { name: 'maximum context length is 4096 tokens' }).click();
     await page.getByText('6 results', { exact: true }).waitFor();
     await list.getByRole('option', { name: /^no answer sum-7 / }).click();
     const pane = page.getByRole('region', { name: 'Result', exact: true });
     await pane.getByText('The provider rejected the request').waitFor();
+    await pane
+      .getByRole('figure', { name: 'The provider says' })
+      .getByText('maximum context length is 4096 tokens')
+      .waitFor();
     expect(await page.getByText('Something went wrong').count()).toBe(0);
     expect(await barriersOf(page)).toEqual([]);
     expect(faults).toEqual([]);
@@ -263,6 +269,21 @@ describe('the hour after a run', () => {
     await using opened = await own.browser.open('/console/runs');
     const { page, faults } = opened;
     await page.getByRole('row', { name: /First attempt weak-1 Sums .* 0\.685 ± 0\.1/ }).waitFor();
+    await page.getByLabel('Search name, model, dataset').fill('first att');
+    await page.getByText(/^1 run of \d$/).waitFor();
+    await page.getByLabel('Search name, model, dataset').fill('');
+    await page.getByRole('button', { name: 'Score', exact: true }).click();
+    await page.getByRole('columnheader', { name: 'Score', exact: true }).waitFor();
+    expect(new URL(page.url()).searchParams.get('sort')).toBe('-score');
+    const scores = (await page.getByRole('cell', { name: /^(?:\d\.\d{3}|–)(?: ± .*)?$/ }).allTextContents())
+      .map((text) => Number.parseFloat(text))
+      .filter((score) => !Number.isNaN(score));
+    expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await page.getByRole('checkbox', { name: 'Tokens' }).click();
+    await page.keyboard.press('Escape');
+    await page.getByRole('columnheader', { name: 'Tokens' }).waitFor({ state: 'detached' });
+    expect(await barriersOf(page)).toEqual([]);
     await page.getByRole('checkbox', { name: 'Compare First attempt' }).click();
     await page.getByRole('link', { name: 'First attempt' }).click();
     await page.getByRole('heading', { name: 'First attempt' }).waitFor();

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
 
@@ -217,6 +218,39 @@ describe('the console', () => {
     await page.context().setOffline(false);
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
     await page.getByText('No jobs yet.', { exact: false }).waitFor();
+  });
+
+  it('ends the tour with a score between 0 and 1, and a wrong answer', async () => {
+    await using opened = await own.browser.open('/console/datasets', {
+      hasSeenTour: false,
+      key: KEYS.editor,
+    });
+    const { page, faults } = opened;
+    await page.getByRole('button', { name: 'Take the tour', exact: true }).click();
+    const example = await readFile(new URL('../../../examples/capitals.pkg.zip', import.meta.url));
+    const form = new FormData();
+    form.append('file', new File([example], 'capitals.pkg.zip'));
+    const { id } = await own.call<{ id: string }>('POST', '/datasets/upload', form);
+    await page.reload();
+    await page.getByRole('link', { name: 'Capitals', exact: true }).click();
+    await page.getByText('2 of 4: Look at an item').waitFor();
+    await page.getByRole('listbox', { name: 'Items' }).getByRole('option').first().click();
+    await page.getByText('3 of 4: Run it').waitFor();
+    await page.getByRole('link', { name: 'New run' }).click();
+    await page.getByText('Answers in the items', { exact: true }).click();
+    await expect
+      .poll(() => page.getByRole('combobox', { name: 'Pointer' }).inputValue())
+      .toBe('/meta/pretend_output');
+    await page.getByRole('row', { name: 'Can be scored 7' }).waitFor();
+    await page.getByRole('button', { name: 'Start the run' }).click();
+    await page.getByText('4 of 4: See the score').waitFor();
+    await page.getByText(/^0\.714 ± /).waitFor();
+    await page.getByRole('option', { name: /^wrong af-2 .* Dakar Banjul/ }).click();
+    await page.getByRole('region', { name: 'Result', exact: true }).getByText('Banjul').first().waitFor();
+    expect(faults).toEqual([]);
+    for (const run of (await own.call<{ data: { id: string }[] }>('GET', `/runs?dataset_id=${id}`)).data)
+      await own.call('DELETE', `/runs/${run.id}`);
+    await own.call('DELETE', `/datasets/${id}`);
   });
 
   it('asks before an upload is left, and ends it with the page', async () => {

@@ -110,6 +110,8 @@ describe('a table of questions', () => {
       .getByRole('region', { name: 'Scores by group' })
       .getByRole('row', { name: /^even tag/ })
       .waitFor();
+    await page.getByText(/^With a template: −\d+\.\d points, 95 % CI −\d/).waitFor();
+    await page.getByRole('button', { name: 'Copy the sentence' }).waitFor();
     expect(await page.locator('figure').count()).toBe(0);
     // the widest interval fills the scale
     const bar = page.getByRole('region', { name: 'Differences', exact: true }).locator('svg line').nth(2);
@@ -122,6 +124,8 @@ describe('a table of questions', () => {
       'Numbers again',
     );
     const three = await own.run(other, { provider }, 'Of another dataset');
+    await page.goto(`${own.url}/console/compare`);
+    await page.getByRole('link', { name: 'Without a template and With a template' }).waitFor();
     await page.goto(`${own.url}/console/compare?runs=${one},${three}`);
     await page.getByText('These runs share no scored items').waitFor();
     expect(await page.getByRole('alert').count()).toBe(1);
@@ -149,9 +153,13 @@ describe('a table of questions', () => {
     await using opened = await own.browser.open('/console/jobs');
     const { page, faults } = opened;
     await page.getByRole('link', { name: 'Short' }).waitFor();
+    await page.getByText(/^org\/short.* → Short$/).waitFor();
     await page.getByText('deleted since').waitFor();
     await page.goto(`${own.url}/console/status`);
     await page.getByText('Requests to models').first().waitFor();
+    await page.getByRole('figure', { name: /^Requests to models/ }).waitFor();
+    await page.getByRole('figure', { name: /^Requests \d/ }).waitFor();
+    expect(await barriersOf(page)).toEqual([]);
     expect(await page.getByRole('link', { name: 'Metrics' }).getAttribute('href')).toBe('/metrics');
     expect(faults).toEqual([]);
   });

@@ -160,6 +160,7 @@ describe('the console', () => {
     await page.getByRole('tab', { name: 'Overview' }).click();
     await page.getByText('Length of prompts, in characters').first().waitFor();
     await page.getByRole('tab', { name: 'Provenance' }).click();
+    await page.getByText('All of it, as JSON').click();
     await page.getByText('"source": "pkg_zip"').waitFor();
     await page.getByRole('tab', { name: 'Compare with…' }).click();
     await page.getByRole('combobox', { name: 'Other dataset' }).click();

@@ -9,6 +9,7 @@ import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { Comparison } from './comparison.tsx';
+import { RecentPairs } from './recent-pairs.tsx';
 
 const route = getRouteApi('/compare');
 
@@ -57,9 +58,12 @@ export function ComparePage() {
       />
       {error !== null && <ErrorView error={error} />}
       {ids.length < 2 ? (
-        <Text size="sm" c="dimmed">
-          Runs can be compared when they share items: the same items have the same hash, in any dataset.
-        </Text>
+        <>
+          <Text size="sm" c="dimmed">
+            Runs can be compared when they share items: the same items have the same hash, in any dataset.
+          </Text>
+          {ids.length === 0 && <RecentPairs runs={recent} />}
+        </>
       ) : runs.length < ids.length ? (
         error === null && <PageSkeleton rows={3} />
       ) : (

@@ -1,4 +1,4 @@
-import { Alert, Group, SegmentedControl, Select, Stack } from '@mantine/core';
+import { Alert, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
@@ -6,11 +6,13 @@ import { ApiProblem, dataOf } from '../api/api-problem.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { CopyAction } from '../ui/text/copy-action.tsx';
 import type { CompareSearch } from './compare-search.ts';
 import { ConfigDifferences } from './config-differences.tsx';
 import { DifferencesTable } from './differences-table.tsx';
 import { GroupScores } from './group-scores.tsx';
 import { ItemsThatDiffer } from './items-that-differ.tsx';
+import { summarySentence } from './summary-sentence.ts';
 
 const route = getRouteApi('/compare');
 
@@ -37,6 +39,8 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
   const error = compared.find(({ error: one }) => one !== null)?.error ?? null;
   const change = (changes: Partial<CompareSearch>): void =>
     void navigate({ resetScroll: false, search: (before) => ({ ...before, item: undefined, ...changes }) });
+  const shown = compared[others.indexOf(other)]?.data;
+  const sentence = shown === undefined ? null : summarySentence(shown);
   if (error !== null) return <NotComparable error={error} runs={runs} />;
   return (
     <Stack gap="md">
@@ -50,6 +54,14 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
         shown={other.id}
         onShow={(id) => change({ other: id })}
       />
+      {sentence !== null && (
+        <Group gap={6}>
+          <Text size="sm" className="numbers">
+            {nameOf(other)}: {sentence}
+          </Text>
+          <CopyAction text={sentence} label="Copy the sentence" variant="subtle" color="gray" size="sm" />
+        </Group>
+      )}
       <ConfigDifferences runs={runs} />
       <GroupScores runs={runs} />
       <Group gap="sm">

@@ -6,6 +6,10 @@ import { JsonText } from '../ui/text/json-text.tsx';
 import { plainText } from '../ui/text/pretty-json.ts';
 import type { Dataset } from './items/item-windows.ts';
 
+/** `trust_remote_code` as `Trust remote code`. */
+const inWords = (name: string): string =>
+  (name.slice(0, 1).toUpperCase() + name.slice(1)).replaceAll('_', ' ');
+
 /** Where a dataset came from: its source, and the whole schema. */
 export default function ProvenanceTab({ dataset }: { readonly dataset: Dataset }) {
   const schema = dataset.schema as JsonObject;
@@ -13,7 +17,9 @@ export default function ProvenanceTab({ dataset }: { readonly dataset: Dataset }
   const facts: readonly (readonly [string, string])[] = [
     ['Source', plainText(getMember(schema, 'source'))],
     ...(isJsonObject(config)
-      ? Object.entries(config).map(([name, value]) => [name, plainText(value, 400)] as const)
+      ? Object.entries(config)
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => [inWords(name), plainText(value, 400)] as const)
       : []),
     ['Version hash', dataset.version_hash],
     ['Added', dataset.created_at],
@@ -27,9 +33,10 @@ export default function ProvenanceTab({ dataset }: { readonly dataset: Dataset }
           <pre className="pre">{dataset.notes}</pre>
         </Part>
       )}
-      <Part title="Schema">
+      <details>
+        <summary>All of it, as JSON</summary>
         <JsonText value={schema} label="schema" />
-      </Part>
+      </details>
     </Stack>
   );
 }

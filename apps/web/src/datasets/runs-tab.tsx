@@ -19,6 +19,7 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
   const api = useApi();
   const navigate = useNavigate();
   const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [sort, setSort] = useState<string>();
   const query = { dataset_id: dataset.id, limit: SHOWN };
   const found = useQuery({
     queryKey: ['runs', query],
@@ -57,6 +58,8 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
       <RunsTable
         runs={runs}
         chosen={chosen}
+        view={{ sort }}
+        onView={(view) => 'sort' in view && setSort(view.sort)}
         onToggle={(id) =>
           setChosen(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id])
         }

@@ -1,5 +1,6 @@
 import { Badge, Group, Progress, Select, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
@@ -14,6 +15,7 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Pager } from '../ui/layout/pager.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Age } from '../ui/text/age.tsx';
+import { plainText } from '../ui/text/pretty-json.ts';
 import { CancelJob } from './cancel-job.tsx';
 import { progressText, shareOf } from './job-progress.tsx';
 import { JOB_KINDS, JOB_STATUSES } from './jobs-search.ts';
@@ -147,12 +149,26 @@ function JobResult({ job }: { readonly job: Job }) {
   );
 }
 
-/** The dataset that a job made, by name. */
+/** The dataset that a job made, by name, and what was imported into it. */
 function DatasetLink({ id }: { readonly id: string }) {
   const { data } = useDataset(id);
+  const source = data === undefined ? '' : sourceText(data.schema as JsonObject);
   return (
-    <LinkAnchor to="/datasets/$id" params={{ id }} size="sm">
-      {data?.name ?? 'Dataset'}
-    </LinkAnchor>
+    <>
+      {source !== '' && `${source} → `}
+      <LinkAnchor to="/datasets/$id" params={{ id }} size="sm">
+        {data?.name ?? 'Dataset'}
+      </LinkAnchor>
+    </>
   );
+}
+
+/** Path, subset and split of the hub; empty for another source. */
+function sourceText(schema: JsonObject): string {
+  const config = getMember(schema, 'config');
+  if (config === undefined || !isJsonObject(config)) return '';
+  return ['path', 'subset', 'split']
+    .map((name) => plainText(getMember(config, name), 100))
+    .filter((part) => part !== '')
+    .join(', ');
 }

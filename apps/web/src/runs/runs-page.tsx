@@ -1,53 +1,38 @@
 import { Button, Group, Select, Text } from '@mantine/core';
 import { IconArrowsDiff, IconPlus } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { useMemo } from 'react';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
 import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
-import { Pager } from '../ui/layout/pager.tsx';
+import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
+import { formatCount } from '../ui/text/formats.ts';
+import { TypedFilter } from '../ui/typed-filter.tsx';
+import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
 import { RUN_STATUSES, type RunsSearch } from './runs-search.ts';
-import { RunsTable } from './runs-table.tsx';
+import { RunsTable, useDatasetNames } from './runs-table.tsx';
+import { useRunList } from './use-run-list.ts';
 
 const route = getRouteApi('/runs');
 
-const REFRESH_MS = 2000;
-const IDLE_REFRESH_MS = 15_000;
-
-/** The runs: a table with filters and pages, from which some can be compared. */
+/** The runs: a table with search, filters, order and columns, from which some can be compared. */
 export function RunsPage() {
-  const api = useApi();
   const search = route.useSearch();
-  const { dataset, status, cursor } = search;
+  const { dataset, status, q } = search;
   const navigate = route.useNavigate();
   const canEdit = useCan('editor');
   const chosen = search.chosen?.split(',') ?? [];
-  const found = useQuery({
-    queryKey: ['runs', { dataset, status, cursor }],
-    queryFn: ({ signal }) =>
-      dataOf(
-        api.GET('/runs', { params: { query: { dataset_id: dataset, status, cursor, limit: 50 } }, signal }),
-      ),
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) =>
-      state.data?.data.some(({ finished_at }) => finished_at === null) === true
-        ? REFRESH_MS
-        : IDLE_REFRESH_MS,
-  });
-  const change = (changes: Partial<RunsSearch>, isNew = true): void =>
-    void navigate({
-      search: (before) => ({ ...before, ...(isNew && { cursor: undefined }), ...changes }),
-      replace: !isNew,
-      resetScroll: false,
-    });
+  const datasetOf = useDatasetNames();
+  const columns = useMemo(() => runColumns(datasetOf), [datasetOf]);
+  const { found, read, runs, total } = useRunList(search, datasetOf);
+  const change = (changes: Partial<RunsSearch>): void =>
+    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
   const toggle = (id: string): void => {
     const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id];
-    change({ chosen: next.join(',') || undefined }, false);
+    change({ chosen: next.join(',') || undefined });
   };
   return (
     <Page
@@ -72,6 +57,12 @@ export function RunsPage() {
       }
     >
       <Group gap="xs" role="search" aria-label="Runs">
+        <TypedFilter
+          label="Search name, model, dataset"
+          value={q}
+          onChange={(text) => change({ q: text })}
+          isWide
+        />
         <Select
           aria-label="Status"
           placeholder="Status"
@@ -90,29 +81,45 @@ export function RunsPage() {
           value={dataset ?? null}
           onChange={(id) => change({ dataset: id ?? undefined })}
         />
+        <ColumnsMenu columns={columns} defaults={DEFAULT_RUN_COLUMNS} view={search} onView={change} />
       </Group>
       {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
       {found.isPending && <PageSkeleton />}
       {found.data !== undefined && (
         <>
-          {found.data.data.length === 0 ? (
+          {runs.length === 0 ? (
             <Text c="dimmed" size="sm">
-              {status === undefined && dataset === undefined
+              {total === 0 && status === undefined && dataset === undefined
                 ? 'No runs yet. A run sends the items of a dataset to a model and scores the answers.'
                 : 'No run matches the filters.'}
             </Text>
           ) : (
-            <RunsTable runs={found.data.data} chosen={chosen} onToggle={toggle} />
+            <RunsTable runs={runs} chosen={chosen} onToggle={toggle} view={search} onView={change} />
           )}
-          <Pager
-            total={found.data.meta.total_items}
-            what="runs"
-            isFirst={cursor === undefined}
-            nextCursor={found.data.meta.next_cursor}
-            onCursor={(next) => change({ cursor: next })}
-          />
+          <Group justify="space-between">
+            <Text size="sm" c="dimmed" aria-live="polite">
+              {countText(runs.length, read.length, total)}
+            </Text>
+            {found.hasNextPage && (
+              <Button
+                size="xs"
+                variant="default"
+                loading={found.isFetchingNextPage}
+                onClick={() => void found.fetchNextPage()}
+              >
+                Read older runs
+              </Button>
+            )}
+          </Group>
         </>
       )}
     </Page>
   );
+}
+
+/** How many runs are shown, of how many: search and order are those of the runs that were read. */
+function countText(shown: number, read: number, total: number): string {
+  const runs = `${formatCount(shown)} ${shown === 1 ? 'run' : 'runs'}`;
+  if (read < total) return `${runs} of the newest ${formatCount(read)}, of ${formatCount(total)} in all`;
+  return shown === total ? runs : `${runs} of ${formatCount(total)}`;
 }

@@ -15,10 +15,11 @@ export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
 export const RUN_TABS = ['results', 'charts', 'configuration'] as const;
 
 /** What the address of the list of runs states. */
-export interface RunsSearch {
+export interface RunsSearch extends ColumnsView {
   readonly dataset?: string;
   readonly status?: (typeof RUN_STATUSES)[number];
-  readonly cursor?: string;
+  /** Part of the name, model or dataset. */
+  readonly q?: string;
   /** Ids of the runs to compare, joined by commas. */
   readonly chosen?: string;
 }
@@ -37,16 +38,6 @@ export interface RunSearch extends ColumnsView {
   readonly result?: string;
 }
 
-/** Reads the address of the list of runs; what it does not know is left out. */
-export function parseRunsSearch(search: RawSearch): RunsSearch {
-  return {
-    dataset: textOf(search, 'dataset'),
-    status: oneOf(search, 'status', RUN_STATUSES),
-    cursor: textOf(search, 'cursor'),
-    chosen: textOf(search, 'chosen'),
-  };
-}
-
 /** What the address states of the columns of a table. */
 const columnsView = (search: RawSearch): ColumnsView => ({
   columns: textOf(search, 'columns'),
@@ -54,6 +45,17 @@ const columnsView = (search: RawSearch): ColumnsView => ({
   pinned: textOf(search, 'pinned'),
   sort: textOf(search, 'sort'),
 });
+
+/** Reads the address of the list of runs; what it does not know is left out. */
+export function parseRunsSearch(search: RawSearch): RunsSearch {
+  return {
+    dataset: textOf(search, 'dataset'),
+    status: oneOf(search, 'status', RUN_STATUSES),
+    q: textOf(search, 'q'),
+    ...columnsView(search),
+    chosen: textOf(search, 'chosen'),
+  };
+}
 
 const PASSED: Readonly<Record<string, boolean>> = { true: true, false: false };
 

@@ -1,51 +1,32 @@
-import { Checkbox, Text } from '@mantine/core';
+import { Checkbox } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { useMemo } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
-import { LinkAnchor } from '../ui/layout/links.tsx';
-import { StatusBadge } from '../ui/status-badge.tsx';
-import { Age } from '../ui/text/age.tsx';
-import { formatCost, formatCount, formatPercent } from '../ui/text/formats.ts';
-import { scoreText } from './run-facts.ts';
-import { modelOf, nameOf, type Run } from './use-run.ts';
+import { useViewTable } from '../ui/table/use-view-table.ts';
+import type { ColumnsView } from '../ui/table/view-columns.ts';
+import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
+import { nameOf, type Run } from './use-run.ts';
 
-const NUMBERS: readonly Column<Run>[] = [
-  { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
-  {
-    header: 'Done',
-    align: 'end',
-    cell: ({ counts: { done, total } }) =>
-      done === total ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`,
-  },
-  { header: 'Score', align: 'end', cell: ({ scores }) => scoreText(scores) },
-  { header: 'Right', align: 'end', cell: ({ scores }) => formatPercent(scores.pass_rate) },
-  {
-    header: 'No answer',
-    align: 'end',
-    cell: ({ counts: { failed } }) => (failed === 0 ? '–' : formatCount(failed)),
-  },
-  {
-    header: 'Tokens',
-    align: 'end',
-    cell: ({ usage }) => formatCount(usage.input_tokens + usage.output_tokens),
-  },
-  { header: 'Cost', align: 'end', cell: ({ cost }) => formatCost(cost) },
-  { header: 'Created', cell: ({ created_at }) => <Age since={created_at} /> },
-];
-
-/** A page of runs, from which some can be chosen to be compared. */
+/** Runs, from which some can be chosen to be compared. A click on a header orders them. */
 export function RunsTable({
   runs,
   chosen,
   onToggle,
+  view,
+  onView,
 }: {
   readonly runs: readonly Run[];
   readonly chosen: readonly string[];
   readonly onToggle: (id: string) => void;
+  readonly view: ColumnsView;
+  readonly onView: (changes: ColumnsView) => void;
 }) {
   const datasetOf = useDatasetNames();
+  const all = useMemo(() => runColumns(datasetOf), [datasetOf]);
+  const table = useViewTable<Run>({ columns: all, defaults: DEFAULT_RUN_COLUMNS, rows: runs, view, onView });
+  const headers = table.getHeaderGroups()[0]?.headers ?? [];
   const columns: readonly Column<Run>[] = [
     {
       header: '',
@@ -59,46 +40,33 @@ export function RunsTable({
         />
       ),
     },
-    {
-      header: 'Name',
-      maxWidth: 320,
-      wraps: true,
-      cell: (run) => (
-        <Link to="/runs/$id" params={{ id: run.id }} className="row-link">
-          {nameOf(run)}
-        </Link>
-      ),
-    },
-    {
-      header: 'Model',
-      maxWidth: 220,
-      wraps: true,
-      cell: (run) => (
-        <Text span size="sm" c="dimmed">
-          {run.source_run_id === null ? (modelOf(run) ?? '–') : 'scored again'}
-        </Text>
-      ),
-    },
-    {
-      header: 'Dataset',
-      maxWidth: 260,
-      wraps: true,
-      cell: (run) => (
-        <LinkAnchor to="/datasets/$id" params={{ id: run.dataset_id }} size="sm" c="dimmed">
-          {datasetOf(run)}
-        </LinkAnchor>
-      ),
-    },
-    ...NUMBERS,
+    ...headers.flatMap(({ column }): Column<Run>[] => {
+      const found = all.find(({ key }) => key === column.id);
+      if (found === undefined) return [];
+      const { key, label, isNumber = false, wraps = false, cell } = found;
+      return [
+        {
+          header: label,
+          cell,
+          wraps,
+          sort: isNumber ? [`-${key}`, key] : [key, `-${key}`],
+          ...(isNumber && { align: 'end' }),
+          ...(wraps && { maxWidth: column.getSize() }),
+          ...(table.state.columnSizing[key] !== undefined && { width: column.getSize() }),
+        },
+      ];
+    }),
   ];
   return (
     <Columns
       label="Table of runs"
-      minWidth={1080}
+      minWidth={headers.reduce((sum, { column }) => sum + column.getSize(), 0) * 0.75}
       highlightOnHover
       columns={columns}
-      rows={runs}
+      rows={table.getRowModel().rows.map(({ original }) => original)}
       keyOf={({ id }) => id}
+      sort={view.sort ?? '-created'}
+      onSort={(sort) => onView({ sort })}
     />
   );
 }
@@ -106,14 +74,16 @@ export function RunsTable({
 /** Names of the newest datasets, with the version where there are several; others go by the beginning of their hash. */
 export function useDatasetNames(): (run: Run) => string {
   const api = useApi();
-  const found = useQuery({
+  const { data, isPending } = useQuery({
     queryKey: ['datasets', { limit: 100 }],
     queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: 100 } }, signal })),
   });
-  const known = new Map(found.data?.data.map((dataset) => [dataset.id, dataset]));
-  return ({ dataset_id, dataset_version, dataset_version_hash }) => {
-    const dataset = known.get(dataset_id);
-    if (dataset === undefined) return found.isPending ? '…' : dataset_version_hash.slice(0, 10);
-    return dataset.version_count === 1 ? dataset.name : `${dataset.name}, version ${dataset_version}`;
-  };
+  return useMemo(() => {
+    const known = new Map(data?.data.map((dataset) => [dataset.id, dataset]));
+    return ({ dataset_id, dataset_version, dataset_version_hash }) => {
+      const dataset = known.get(dataset_id);
+      if (dataset === undefined) return isPending ? '…' : dataset_version_hash.slice(0, 10);
+      return dataset.version_count === 1 ? dataset.name : `${dataset.name}, version ${dataset_version}`;
+    };
+  }, [data, isPending]);
 }

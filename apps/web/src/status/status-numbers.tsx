@@ -1,36 +1,23 @@
 import { SimpleGrid, Stack } from '@mantine/core';
-import { useEffect, useState } from 'react';
 import { Fact } from '../ui/layout/fact.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { formatCount, formatDuration, formatPercent } from '../ui/text/formats.ts';
 import { InProgress } from './in-progress.tsx';
 import { type Sample, sumOf } from './parse-metrics.ts';
-
-const isServerError = ({ status_code }: Sample['labels']): boolean => /^5/.test(status_code ?? '');
-
-interface Totals {
-  readonly atMs: number;
-  readonly requests: number;
-  readonly errors: number;
-  readonly seconds: number;
-}
+import { type Totals, totalsOf } from './rates.ts';
 
 /** What the metrics of the service say: work in progress, rates since the last look, and totals since its start. */
 export function StatusNumbers({
   samples,
-  atMs,
+  looks,
 }: {
   readonly samples: readonly Sample[];
-  readonly atMs: number;
+  /** Up to this one. */
+  readonly looks: readonly Totals[];
 }) {
-  const now: Totals = {
-    atMs,
-    requests: sumOf(samples, 'svc_http_requests_total'),
-    errors: sumOf(samples, 'svc_http_requests_total', isServerError),
-    seconds: sumOf(samples, 'svc_http_request_duration_seconds_sum'),
-  };
-  const before = usePrevious(now);
+  const now = looks.at(-1) ?? totalsOf(samples, 0);
+  const before = looks.at(-2) ?? null;
   const requests = before === null ? 0 : now.requests - before.requests;
   const elapsedS = before === null ? 0 : (now.atMs - before.atMs) / 1000;
   const [startedAtS] = samples.flatMap(({ name, value }) =>
@@ -104,15 +91,6 @@ export function StatusNumbers({
       </SimpleGrid>
     </Stack>
   );
-}
-
-/** The totals of the look before this one; null at first. */
-function usePrevious(now: Totals): Totals | null {
-  const [[previous, last], setLooks] = useState<readonly [Totals | null, Totals]>([null, now]);
-  useEffect(() => {
-    if (last.atMs !== now.atMs) setLooks([last, now]);
-  }, [last, now]);
-  return last.atMs === now.atMs ? previous : last;
 }
 
 function Counts({

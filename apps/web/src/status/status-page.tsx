@@ -1,11 +1,13 @@
 import { Anchor, Badge, Group, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { ApiProblem, dataOf } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { parseMetrics } from './parse-metrics.ts';
+import { RateCharts } from './rate-charts.tsx';
+import { type Totals, totalsOf, withLook } from './rates.ts';
 import { StatusNumbers } from './status-numbers.tsx';
 
 const REFRESH_MS = 5000;
@@ -18,6 +20,7 @@ interface Readiness {
 /** What the service is doing now, from its readiness, its metrics, and its lists of runs and jobs. */
 export function StatusPage() {
   const api = useApi();
+  const queries = useQueryClient();
   const readiness = useQuery({
     queryKey: ['readyz'],
     // a service that is not ready responds with a status, too
@@ -26,11 +29,15 @@ export function StatusPage() {
   });
   const metrics = useQuery({
     queryKey: ['metrics'],
-    queryFn: async ({ signal }) => ({
-      atMs: performance.now(),
-      samples: parseMetrics(String(await dataOf(api.GET('/metrics', { parseAs: 'text', signal })))),
-    }),
+    queryFn: async ({ signal }) => {
+      const samples = parseMetrics(String(await dataOf(api.GET('/metrics', { parseAs: 'text', signal }))));
+      const atMs = performance.now();
+      const before = queries.getQueryData<{ readonly looks: readonly Totals[] }>(['metrics'])?.looks ?? [];
+      return { atMs, samples, looks: withLook(before, totalsOf(samples, atMs)) };
+    },
     refetchInterval: REFRESH_MS,
+    // the history stays while other pages are shown
+    gcTime: Number.POSITIVE_INFINITY,
   });
   const isReady = readiness.data?.status === 'ok';
   return (
@@ -67,7 +74,12 @@ export function StatusPage() {
         ) : (
           <ErrorView error={metrics.error} onRetry={() => void metrics.refetch()} />
         ))}
-      {metrics.data !== undefined && <StatusNumbers {...metrics.data} />}
+      {metrics.data !== undefined && (
+        <>
+          <RateCharts looks={metrics.data.looks} />
+          <StatusNumbers {...metrics.data} />
+        </>
+      )}
     </Page>
   );
 }

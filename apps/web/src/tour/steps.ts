@@ -24,13 +24,13 @@ export const TOUR_STEPS: readonly TourStep[] = [
   },
   {
     title: 'Run it',
-    text: 'Press “New run”, choose “Answers in the items”, and start it: it needs no model and no key, and shows how items are scored.',
+    text: 'Press “New run”, choose “Answers in the items”, and start it: it needs no model and no key. The items of the example hold what a pretend model said, which makes mistakes.',
     route: '/datasets',
     isDone: (path) => /^\/runs\/[0-9a-f-]{36}$/.test(path),
   },
   {
     title: 'See the score',
-    text: 'The page follows the run. Below the score are the results: choose one to see the output next to its item.',
+    text: 'The page follows the run. Below the score are the results: choose one with a red cross to see what was expected, what the model said, and why it is wrong.',
     route: '/runs',
     isDone: () => false,
   },

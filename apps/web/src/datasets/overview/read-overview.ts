@@ -17,6 +17,8 @@ export interface Overview {
   readonly choiceCounts: readonly number[];
   /** Ids of the first items. */
   readonly ids: readonly string[];
+  /** Keys of the metadata of the items. */
+  readonly metaKeys: readonly string[];
 }
 
 /** Where reading stops without being asked for more. */
@@ -24,6 +26,7 @@ const FIRST_ITEMS = 5_000;
 const FIRST_BYTES = 16 * 1024 * 1024;
 
 const MAX_IDS = 500;
+const MAX_META_KEYS = 100;
 
 /** Items between two looks at the clock of the page. */
 const STEP = 200;
@@ -56,6 +59,7 @@ class Counts {
   readonly #targetLengths: number[] = [];
   readonly #choiceCounts: number[] = [];
   readonly #ids: string[] = [];
+  readonly #metaKeys = new Set<string>();
 
   add(line: string): void {
     const item = parseJson(line);
@@ -66,6 +70,9 @@ class Counts {
     for (const tag of tagsOf(item)) increment(this.#tags, tag);
     const id = plainText(getMember(item, 'id'));
     if (id !== '' && this.#ids.length < MAX_IDS) this.#ids.push(id);
+    const meta = getMember(item, 'meta');
+    if (meta !== undefined && isJsonObject(meta))
+      for (const key of Object.keys(meta)) if (this.#metaKeys.size < MAX_META_KEYS) this.#metaKeys.add(key);
     this.#promptLengths.push(lengthOf(item));
     const answer = getMember(item, 'answer');
     if (answer !== undefined && answer !== null)
@@ -84,6 +91,7 @@ class Counts {
       targetLengths: this.#targetLengths,
       choiceCounts: this.#choiceCounts,
       ids: this.#ids,
+      metaKeys: [...this.#metaKeys],
     };
   }
 }

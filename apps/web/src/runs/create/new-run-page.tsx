@@ -35,7 +35,7 @@ const PROVIDERS = [
   {
     value: 'item_field',
     label: 'Answers in the items',
-    hint: 'Scores outputs that the items already hold. With /answer, every item is right: a test of the scoring.',
+    hint: 'Scores outputs that the items already hold: of the example those of a pretend model, which makes mistakes. With /answer, every item is right: a test of the scoring.',
   },
   { value: 'echo', label: 'Echo', hint: 'Returns the prompt. A trial of a dataset or a deployment.' },
 ] as const;
@@ -67,7 +67,16 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
     onValuesChange: () => start.reset(),
   });
   const { values } = form;
-  const { parts, ofModel } = useFormParts(values);
+  const { parts, ofModel, pretended } = useFormParts(values);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a pointer that was typed stays
+  useEffect(() => {
+    if (
+      pretended !== undefined &&
+      values.pointer === EMPTY_FORM.pointer &&
+      values.copied === EMPTY_FORM.copied
+    )
+      form.setFieldValue('pointer', pretended);
+  }, [pretended]);
   const [settled] = useDebouncedValue(values, TYPING_MS);
   const request = useMemo(() => toRequest(settled), [settled]);
   const now = useMemo(() => toRequest(values), [values]);

@@ -6,9 +6,11 @@ export interface ModelSuggestions {
   readonly baseUrls: readonly string[];
   readonly models: readonly string[];
   readonly keyNames: readonly string[];
+  /** Where items may hold outputs. */
+  readonly pointers: readonly string[];
 }
 
-const NO_SUGGESTIONS: ModelSuggestions = { baseUrls: [], models: [], keyNames: [] };
+const NO_SUGGESTIONS: ModelSuggestions = { baseUrls: [], models: [], keyNames: [], pointers: [] };
 
 /** Fields of which the rare ones are shown on request. */
 export interface FieldGroups<Values = unknown> {
@@ -124,6 +126,7 @@ export const providerFields = (
           name: 'pointer',
           label: 'Pointer',
           description: 'Where the output is in the item, as a JSON Pointer',
+          data: suggestions.pointers,
           pointer: '/config/provider/pointer',
         },
       ],

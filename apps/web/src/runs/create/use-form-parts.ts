@@ -25,6 +25,8 @@ interface FormPart {
 export function useFormParts({ provider, datasetId, version, judge, currency }: RunForm): {
   readonly parts: readonly FormPart[];
   readonly ofModel: FieldGroups<RunForm>;
+  /** Where the items hold outputs of a pretend model; undefined where they hold none. */
+  readonly pretended: string | undefined;
 } {
   const dataset = useDataset(datasetId, version ?? undefined).data;
   const overview = useOverview(dataset).data;
@@ -35,6 +37,7 @@ export function useFormParts({ provider, datasetId, version, judge, currency }: 
     tags: [...(overview?.tags.keys() ?? [])],
     ids: overview?.ids ?? [],
   };
+  const pointers = ['/answer', ...(overview?.metaKeys ?? []).map((key) => `/meta/${escaped(key)}`)];
   const ofJudge = judgeFields(judge.type, '/config/judge', currency);
   const parts: readonly FormPart[] = [
     { key: 'prompt', label: 'What is asked', fields: PROMPT_FIELDS },
@@ -51,5 +54,15 @@ export function useFormParts({ provider, datasetId, version, judge, currency }: 
       cols: { base: 1, xs: 2, lg: 3 },
     },
   ];
-  return { parts, ofModel: providerFields(provider, suggestionsOf(recent, provider)) };
+  return {
+    parts,
+    ofModel: providerFields(provider, { ...suggestionsOf(recent, provider), pointers }),
+    pretended: pointers.find((pointer) => pointer === PRETENDED),
+  };
 }
+
+/** Where the items of the example hold the outputs of a pretend model. */
+const PRETENDED = '/meta/pretend_output';
+
+/** A key as a part of a JSON Pointer. */
+const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -15,7 +15,7 @@ export function useRecentRuns(): readonly Run[] {
 }
 
 /** What recent runs of the same protocol had as address, model and name of the key. */
-export function suggestionsOf(runs: readonly Run[], provider: string): ModelSuggestions {
+export function suggestionsOf(runs: readonly Run[], provider: string): Omit<ModelSuggestions, 'pointers'> {
   const models = runs.map(modelOfRun).filter(({ type }) => type === provider);
   const valuesOf = (name: 'base_url' | 'model' | 'api_key_env'): readonly string[] => [
     ...new Set(models.flatMap((model) => model[name] ?? [])),

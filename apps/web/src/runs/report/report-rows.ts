@@ -73,7 +73,10 @@ function rowOf(result: ListedResult): ReportRow {
     id: plainText((result.item_id ?? `${result.section} ${result.order_index}`) as JsonValue, 100),
     question: result.question,
     expected: result.expected,
-    got: plainText((status === 'failed' ? (error?.message ?? '') : result.output) as JsonValue, MAX_TEXT),
+    got: plainText(
+      (status === 'failed' ? (error?.provider_message ?? error?.message ?? '') : result.output) as JsonValue,
+      MAX_TEXT,
+    ),
     why: plainText(result.explanation, MAX_TEXT),
     score: result.score,
     latencyMs: result.latency_ms,

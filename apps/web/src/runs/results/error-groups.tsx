@@ -67,7 +67,7 @@ async function readGroups(id: string, signal: AbortSignal): Promise<readonly (re
     const row = parseJson(line);
     const error = isJsonObject(row) ? getMember(row, 'error') : undefined;
     if (error === undefined || !isJsonObject(error)) continue;
-    const message = plainText(getMember(error, 'message'));
+    const message = plainText(getMember(error, 'provider_message') ?? getMember(error, 'message'));
     counts.set(message, (counts.get(message) ?? 0) + 1);
   }
   return [...counts].sort(([, a], [, b]) => b - a);

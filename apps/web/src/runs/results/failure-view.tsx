@@ -1,4 +1,4 @@
-import { Alert, Text } from '@mantine/core';
+import { Alert, Blockquote, Box, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 
 /** What happened, by the code of the failure. */
@@ -23,10 +23,14 @@ const TITLES: Readonly<Record<string, string>> = {
 
 /** Why a run or a result failed. */
 export function FailureView({
-  failure: { code = 'failed', message },
+  failure: { code = 'failed', message, provider_message: words },
   what,
 }: {
-  readonly failure: { readonly code?: string; readonly message?: string };
+  readonly failure: {
+    readonly code?: string;
+    readonly message?: string;
+    readonly provider_message?: string;
+  };
   readonly what: 'run' | 'result';
 }) {
   return (
@@ -37,6 +41,16 @@ export function FailureView({
       icon={<IconAlertTriangle size={18} />}
       role={what === 'run' ? 'alert' : undefined}
     >
+      {words !== undefined && (
+        <Box component="figure" m={0} mb={6}>
+          <Text component="figcaption" size="xs" c="dimmed">
+            The provider says
+          </Text>
+          <Blockquote p="xs" m={0} radius="sm" fz="sm" dir="auto" className="break lines">
+            {words}
+          </Blockquote>
+        </Box>
+      )}
       <Text size="sm" dir="auto" className="break lines">
         {message}
       </Text>

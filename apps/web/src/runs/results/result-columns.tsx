@@ -170,7 +170,7 @@ const idOf = ({ item_id, order_index }: ListedResult): string =>
   plainText((item_id ?? order_index) as JsonValue);
 
 function gotOf({ status, error, output }: ListedResult): string {
-  return shortText(status === 'failed' ? error?.message : (output as JsonValue));
+  return shortText(status === 'failed' ? (error?.provider_message ?? error?.message) : (output as JsonValue));
 }
 
 function tokensOf({ usage }: ListedResult): string {

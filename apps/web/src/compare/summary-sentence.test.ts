@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest';
+import { summarySentence } from './summary-sentence.ts';
+
+const NUMBERS = { mean_difference: 0.062, ci95: [0.041, 0.083], paired: 1500, wins: 31, losses: 0 };
+
+it('says a comparison in one sentence', () => {
+  expect(summarySentence({ ...NUMBERS, p_value: 0.0000001 })).toBe(
+    '+6.2 points, 95 % CI 4.1 to 8.3, n = 1,500, 31 better, 0 worse, p < 0.001',
+  );
+  expect(summarySentence({ ...NUMBERS, mean_difference: -0.01, ci95: [-0.03, 0.012], p_value: 0.25 })).toBe(
+    '−1.0 points, 95 % CI −3.0 to 1.2, n = 1,500, 31 better, 0 worse, p = 0.250',
+  );
+  expect(summarySentence({ ...NUMBERS, ci95: null, p_value: null })).toBe(
+    '+6.2 points, n = 1,500, 31 better, 0 worse',
+  );
+  expect(summarySentence({ ...NUMBERS, mean_difference: null, p_value: null })).toBeNull();
+});

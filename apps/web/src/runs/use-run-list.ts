@@ -1,0 +1,37 @@
+import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import type { RunsSearch } from './runs-search.ts';
+import { modelOf, nameOf, type Run } from './use-run.ts';
+
+const PAGE = 100;
+const REFRESH_MS = 2_000;
+const IDLE_REFRESH_MS = 15_000;
+
+/** The runs that the address asks for, newest first, page by page; those of active ones are read again. */
+export function useRunList({ dataset, status, q }: RunsSearch, datasetOf: (run: Run) => string) {
+  const api = useApi();
+  const found = useInfiniteQuery({
+    queryKey: ['runs', 'pages', { dataset, status }],
+    queryFn: ({ signal, pageParam }) =>
+      dataOf(
+        api.GET('/runs', {
+          params: { query: { dataset_id: dataset, status, limit: PAGE, cursor: pageParam } },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state }) =>
+      state.data?.pages[0]?.data.some(({ finished_at }) => finished_at === null) === true
+        ? REFRESH_MS * state.data.pages.length
+        : IDLE_REFRESH_MS,
+  });
+  const read = found.data?.pages.flatMap(({ data }) => data) ?? [];
+  const wanted = q?.toLowerCase();
+  const has = (run: Run): boolean =>
+    wanted === undefined ||
+    [nameOf(run), modelOf(run) ?? '', datasetOf(run)].some((text) => text.toLowerCase().includes(wanted));
+  return { found, read, runs: read.filter(has), total: found.data?.pages[0]?.meta.total_items ?? 0 };
+}
