@@ -242,6 +242,12 @@ def comparison(results, other, cluster_of=None):
     }
 
 
+def difference(values, clusters):
+    mean = mean_of(values)
+    stderr, count = clustered_error(values, clusters)
+    return {"mean_difference": mean, "stderr": stderr, "ci95": t_interval(mean, stderr, count, -1.0)}
+
+
 request = json.load(sys.stdin)
 answer = {}
 if "results" in request:
@@ -253,6 +259,8 @@ if "other" in request:
     answer["comparison"] = comparison(request["results"], request["other"])
 if "samples" in request:
     answer["samples"] = [sample_scores(sample) for sample in request["samples"]]
+if "differences" in request:
+    answer["differences"] = [difference(**one) for one in request["differences"]]
 if "mcnemar" in request:
     answer["mcnemar"] = [mcnemar(b, c) for b, c in request["mcnemar"]]
 json.dump(answer, sys.stdout)

@@ -74,12 +74,26 @@ export { type ImportedResult, MAX_TEXT_CHARS, writeResult } from './runs/insert-
 export type { RunsRequest } from './runs/list-runs.ts';
 export type { OpenRun } from './runs/open-run.ts';
 export type { PlanRequest } from './runs/plan/plan-run.ts';
-export type { ResultsPage, ResultsRequest, ResultWithItem } from './runs/results/list-results.ts';
+export {
+  RESULTS_SORTS,
+  type ResultsPage,
+  type ResultsRequest,
+  type ResultsSort,
+  type ResultWithItem,
+} from './runs/results/list-results.ts';
 export type { ResultsConditions } from './runs/results/results-filter.ts';
+export type { RunErrorExample, RunErrorGroup } from './runs/results/run-errors.ts';
 export type { StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
 export type { PendingResults, RunStore, TakenRun } from './runs/run-store.ts';
-export type { CompareRequest, RunComparison, RunDifference } from './runs/scores/compare-runs.ts';
+export type {
+  ComparedMeans,
+  CompareRequest,
+  RunComparison,
+  RunDifference,
+} from './runs/scores/compare-runs.ts';
+export { PAIR_BY, type PairBy } from './runs/scores/compare-sql.ts';
+export type { RunSlice } from './runs/scores/slice-run.ts';
 export type { PartScores, RunSummary } from './runs/scores/summarize-run.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
 export type { ChangedDataset, DatasetChange } from './versions/change-dataset.ts';

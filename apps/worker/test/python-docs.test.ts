@@ -143,6 +143,8 @@ assert {run.id for run in runs.list_runs(limit=2).data} == {first, second}
 assert runs.get_run(first).config.provider == {"type": "echo"}
 assert runs.update_run(first, {"name": "First"}).name == "First"
 assert runs.compare_runs(first, second).paired == 2
+assert runs.slice_run(first, by=["/type"]).data[0].results == 2
+assert runs.list_run_errors(first).data == []
 rescored = runs.rescore_run(first, {"checker": {"type": "exact_match"}})
 assert rescored.source_run_id == first
 while runs.get_run(rescored.id).finished_at is None:

@@ -132,6 +132,282 @@ it('shows the same numbers in lists, also of a run that came with a package', as
   }
 });
 
+it.skipIf(!hasPython)(
+  'slices a run by one and by two values of its items, as another program does',
+  async () => {
+    reply = byPassage;
+    const repetitions = 2;
+    const ended = await run({ repetitions, cluster_by: '/meta/passage' });
+    const results = await resultsOf(ended.id);
+    const slices = async (query: string): Promise<Body> =>
+      (await service.get(`/runs/${ended.id}/slices?${query}`)).body;
+    const levels = await slices('by=/meta/level');
+    expect(levels.data.map(({ values }: Body) => values)).toEqual([[0], [1], [2]]);
+    for (const slice of levels.data) {
+      const of = results.filter(({ order_index }) => items[order_index]?.meta.level === slice.values[0]);
+      const { by_section: _, ...scores } = compute({
+        results: of,
+        repetitions,
+        clusters: clusters(of),
+      }).scores;
+      expect(slice).toMatchObject(close(scores) as object);
+    }
+    const both = await slices('by=/meta/passage&by=/type');
+    expect(both.meta).toEqual({ by: ['/meta/passage', '/type'], total_items: both.data.length });
+    for (const { values, results: count } of both.data) {
+      const of = results.filter(({ order_index }) => {
+        const item = items[order_index];
+        return JSON.stringify([item?.meta.passage ?? null, item?.type]) === JSON.stringify(values);
+      });
+      expect(of).toHaveLength(count);
+    }
+    expect(both.data.reduce((sum: number, slice: Body) => sum + slice.results, 0)).toBe(results.length);
+    const { scores } = (await service.get(`/runs/${ended.id}`)).body;
+    const [all] = (await slices('by=/meta/nothing')).data;
+    const { by_section: _, by_type: __, by_tag: ___, ...whole } = scores;
+    expect(all).toEqual(close({ values: [null], ...whole }));
+
+    for (const [query, message] of [
+      ['by=/id', 'more than 50 values'],
+      ['by=/meta/level&by=/inputs/prompt', 'Cannot slice the run by /inputs/prompt'],
+      ['by=meta', 'JSON Pointer'],
+      ['', 'by is missing'],
+      ['by=/a&by=/b&by=/c', 'at most 2'],
+    ]) {
+      const { status, body } = await service.get(`/runs/${ended.id}/slices?${query}`);
+      expect([status, body.code]).toEqual([400, 'invalid_request']);
+      expect(JSON.stringify(body)).toContain(message);
+    }
+    expect((await service.get(`/runs/${datasetId}/slices?by=/type`)).status).toBe(404);
+  },
+);
+
+it('groups errors by what providers say, and stores their words with results and runs', async () => {
+  const words = (number: number): string =>
+    number % 2 === 0
+      ? JSON.stringify({
+          error: { message: `Rate limit ${number} of ${number}.5k, request req_${'a1'.repeat(8)}${number}` },
+        })
+      : JSON.stringify({ detail: `Bad item ${number}` });
+  reply = (prompt) =>
+    numberOf(prompt) < 6
+      ? { status: 400, body: words(numberOf(prompt)) }
+      : { text: 'x', finishReason: 'stop' };
+  const ended = await run({ max_retries: 0 });
+  const { data } = (await service.get(`/runs/${ended.id}/errors`)).body;
+  expect(data).toMatchObject([
+    { code: 'provider_rejected', count: 3, message: expect.any(String) },
+    { code: 'provider_rejected', count: 3 },
+  ]);
+  expect(data.map(({ message }: Body) => message).toSorted()).toEqual([
+    'Bad item <n>',
+    'Rate limit <n> of <n>k, request req_<id>',
+  ]);
+  for (const { group, examples, message } of data) {
+    const first = message.startsWith('Bad') ? 1 : 0;
+    expect(examples.map(({ order_index }: Body) => order_index)).toEqual([first, first + 2, first + 4]);
+    expect(examples[0].item_id).toBe(`q${first}`);
+    const page = (await service.get(`/runs/${ended.id}/results?error=${group}`)).body;
+    expect(page.data.map(({ order_index }: Body) => order_index)).toEqual([first, first + 2, first + 4]);
+    for (const { error } of page.data) {
+      expect(error.message).toContain('status 400');
+      expect(error.provider_message).toMatch(/^(Bad item|Rate limit) \d/);
+    }
+  }
+  expect((await service.get(`/runs/${ended.id}/results?q=Bad+item`)).body.meta.total_items).toBe(3);
+
+  reply = () => ({ status: 401, body: '{"error":"This key is not yours: sk-1234567890abcdef"}' });
+  const failed = await run({ concurrency: 1 });
+  expect(failed).toMatchObject({
+    status: 'failed',
+    error: { code: 'provider_unauthorized', provider_message: 'This key is not yours: [redacted]' },
+    counts: { done: 1, failed: 1 },
+  });
+  const [result] = await resultsOf(failed.id);
+  expect(result.error).toEqual(failed.error);
+  // both travel in a package
+  const archive = await fetch(`${service.url}/datasets/${datasetId}/export?run_id=${failed.id}`);
+  const form = new FormData();
+  form.set('file', new Blob([await archive.arrayBuffer()]), 'failed.pkg.zip');
+  const { body: imported } = await service.post('/datasets/upload', form);
+  const [copy] = (await service.get(`/runs?dataset_id=${imported.id}`)).body.data;
+  expect(copy.error).toEqual(failed.error);
+  expect((await resultsOf(copy.id))[0].error).toEqual(failed.error);
+  expect((await service.get(`/runs/${copy.id}/errors`)).body.data).toMatchObject([{ count: 1 }]);
+});
+
+it('lists results in any order and by values of their items, page after page', async () => {
+  reply = (prompt, attempt) => {
+    const number = numberOf(prompt);
+    if (number % 7 === 3) return { status: 400 };
+    return { text: `${number}${'!'.repeat((number * 13) % 10)}${attempt}`, delayMs: number % 5 };
+  };
+  const price = { input_per_million: 1, output_per_million: 5 };
+  const ended = await run({ repetitions: 2, price, checker: 'includes', checker_mode: 'override' });
+  const results = await resultsOf(ended.id);
+  const list = async (query: string): Promise<Body[]> => {
+    const found: Body[] = [];
+    for (let cursor = ''; ; ) {
+      const { status, body } = await service.get(`/runs/${ended.id}/results?limit=17&${query}${cursor}`);
+      expect(status, JSON.stringify(body)).toBe(200);
+      found.push(...body.data);
+      if (body.meta.next_cursor === null) {
+        expect(found).toHaveLength(body.meta.total_items);
+        return found;
+      }
+      cursor = `&cursor=${body.meta.next_cursor}`;
+    }
+  };
+  const sortedBy: Record<string, (result: Body) => number | null> = {
+    score: ({ score }) => score,
+    latency: ({ latency_ms }) => latency_ms,
+    output_tokens: ({ usage }) => usage?.completion_tokens ?? null,
+    cost: ({ cost }) => cost,
+  };
+  const at = ({ order_index, repetition }: Body): number => order_index * 10 + repetition;
+  for (const [name, of] of Object.entries(sortedBy)) {
+    for (const sign of [1, -1]) {
+      const sorted = results.toSorted((one, two) => {
+        const [a, b] = [of(one), of(two)];
+        if ((a === null) !== (b === null)) return a === null ? 1 : -1;
+        return sign * ((a ?? 0) - (b ?? 0) || at(one) - at(two));
+      });
+      expect((await list(`sort=${sign === 1 ? '' : '-'}${name}`)).map(at), name).toEqual(sorted.map(at));
+    }
+  }
+  expect((await list('sort=-order')).map(at)).toEqual(results.map(at).reverse());
+  const [first] = results;
+  expect(first.cost).toBeCloseTo((first.usage.prompt_tokens + 5 * first.usage.completion_tokens) / 1e6, 15);
+  expect(ended.cost.amount).toBeCloseTo(
+    results.reduce((sum, { cost }) => sum + (cost ?? 0), 0),
+    12,
+  );
+
+  const where = (test: (result: Body) => boolean): number[] => results.filter(test).map(at);
+  const metaOf = ({ order_index }: Body): Body => items[order_index]?.meta;
+  expect((await list('min_score=0.5')).map(at)).toEqual(where(({ score }) => score !== null && score >= 0.5));
+  expect((await list('max_score=0.5&min_score=-1e0')).map(at)).toEqual(where(({ score }) => score === 0));
+  expect((await list('meta./level=2')).map(at)).toEqual(where((result) => metaOf(result).level === 2));
+  expect((await list('meta.passage=5')).map(at)).toEqual(
+    where((result) => metaOf(result).passage === 5 || metaOf(result).passage === '5'),
+  );
+  expect((await list('meta./passage=p1&meta.level=1&sort=-score')).length).toBe(
+    where((result) => metaOf(result).passage === 'p1' && metaOf(result).level === 1).length,
+  );
+  // the question, and the expected answer
+  expect((await list('q=ITEM+17')).map(at)).toEqual(where(({ order_index }) => order_index === 17));
+  expect(await list('q=passage.%20A')).toEqual([]);
+  const cursor = (await service.get(`/runs/${ended.id}/results?limit=2&sort=score`)).body.meta.next_cursor;
+  for (const query of [`cursor=${cursor}`, `cursor=${cursor}&sort=-score`]) {
+    expect(await service.get(`/runs/${ended.id}/results?${query}`)).toMatchObject({
+      body: { code: 'invalid_cursor' },
+    });
+  }
+  for (const query of [
+    'sort=label',
+    'min_score=x',
+    'error=1',
+    'meta.=1',
+    'meta=1',
+    'meta./~2=1',
+    'metal.a=1',
+  ]) {
+    const { status } = await service.get(`/runs/${ended.id}/results?${query}`);
+    expect(status, query).toBe(400);
+  }
+});
+
+it('compares runs by hash, id or prompt, clustered, with what else differs', async () => {
+  const price = { input_per_million: 1, output_per_million: 5, currency: 'EUR' };
+  reply = (prompt) => ({ text: String(numberOf(prompt)) });
+  const base = await run({ price, cluster_by: '/meta/passage' });
+  reply = (prompt) => {
+    const number = numberOf(prompt);
+    return { text: number % 12 < 4 ? `${number}77` : number % 12 < 6 ? `${number} ` : String(number) };
+  };
+  const params = { temperature: 1 };
+  const provider_ = { type: 'openai_compatible', base_url: provider.baseUrl, model: 'n', params };
+  const other = await run({ price, cluster_by: '/meta/passage', provider: provider_ });
+  const compare = async (one: Body, two: Body, query = ''): Promise<Body> =>
+    (await service.get(`/runs/${one.id}/compare/${two.id}?limit=100${query}`)).body;
+  const found = await compare(base, other);
+  const [worse, changed] = [COUNT / 3, COUNT / 2];
+  expect(found).toMatchObject({
+    ...{ paired: COUNT, losses: worse, wins: 0, changed_outputs: changed, reason: null },
+    ...{ cluster_by: '/meta/passage', pair_by: 'hash' },
+    meta: { total_items: worse },
+    config_differences: [
+      { path: '/provider/model', value: 'm', other_value: 'n' },
+      { path: '/provider/params/temperature', other_value: 1 },
+    ],
+    input_tokens: { mean: 7, other_mean: 7, mean_difference: 0 },
+    output_tokens: { mean_difference: expect.closeTo((2 * worse + (changed - worse)) / COUNT, 9) },
+    cost: { currency: 'EUR' },
+    latency_ms: { mean: expect.any(Number), mean_difference: expect.any(Number) },
+  });
+  expect(found.config_differences[1]).not.toHaveProperty('value');
+  expect(found.cost.mean_difference).toBeCloseTo((5 * found.output_tokens.mean_difference) / 1e6, 12);
+  expect(found.cost.mean).toBeCloseTo(base.cost.amount / COUNT, 12);
+  const only = await compare(base, other, '&only=changed_output');
+  expect(only.meta.total_items).toBe(changed);
+  expect(only.data).toHaveLength(changed);
+  expect(only.data.every(({ output_changed }: Body) => output_changed)).toBe(true);
+
+  // clustered by the passages, whose items differ alike
+  const alone = await compare(base, other, '&cluster_by=none');
+  expect(alone).toMatchObject({ cluster_by: null, mean_difference: found.mean_difference });
+  expect(found.stderr).toBeGreaterThan(1.5 * alone.stderr);
+  const scores = items.map((_, index) => (index % 12 < 4 ? -1 : 0));
+  if (hasPython) {
+    const [both, single] = compute({
+      differences: [
+        {
+          values: scores,
+          clusters: clusters(items.map((_, order_index) => ({ section: 's', order_index }))).map(
+            (of) => (of as unknown[])[2],
+          ),
+        },
+        { values: scores, clusters: scores.map((_, index) => index) },
+      ],
+    }).differences;
+    expect(found).toMatchObject(close(both) as object);
+    expect(alone).toMatchObject(close(single) as object);
+  }
+  const unclustered = await run({ price: { ...price, currency: 'USD' } });
+  const refused = await service.get(`/runs/${base.id}/compare/${unclustered.id}`);
+  expect(refused).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+  expect(await compare(base, unclustered, '&cluster_by=/meta/level')).toMatchObject({
+    cluster_by: '/meta/level',
+    cost: null,
+  });
+
+  // the same questions with other answers and ids
+  const copy = async (change: (item: (typeof items)[number]) => object): Promise<Body> => {
+    const dataset_id = await service.importItems(items.map(change));
+    const { body } = await service.post('/runs', {
+      dataset_id,
+      config: { provider: 'echo', checker: 'includes', checker_mode: 'override' },
+    });
+    await runEnded(service, body.id);
+    return body;
+  };
+  const same = await copy((item) => item);
+  const renamed = await copy((item) => ({ ...item, id: `x${item.id}` }));
+  const reworded = await copy((item) => ({ ...item, inputs: { prompt: `Please: ${item.inputs.prompt}` } }));
+  expect(await compare(same, renamed)).toMatchObject({
+    ...{ paired: 0, mean_difference: null, ci95: null, p_value: null, data: [] },
+    reason: `No scored items of the two runs have the same hash. pair_by=prompt pairs ${COUNT} items.`,
+  });
+  expect(await compare(same, renamed, '&pair_by=prompt')).toMatchObject({ paired: COUNT, ties: COUNT });
+  expect((await compare(same, reworded)).reason).toContain(`pair_by=id pairs ${COUNT} items`);
+  const byId = await compare(same, reworded, '&pair_by=id&only=changed_output');
+  expect(byId).toMatchObject({ paired: COUNT, changed_outputs: COUNT, meta: { total_items: COUNT } });
+  expect((await compare(renamed, reworded)).reason).toContain('No other way pairs them either');
+  reply = () => ({ status: 400 });
+  const nothing = await run({ max_retries: 0, max_consecutive_failures: 1000 });
+  expect((await compare(nothing, unclustered)).reason).toBe('This run has no scored results.');
+});
+
 it('refuses a pointer to nothing in particular', async () => {
   for (const cluster_by of ['', 'meta/passage', '/a~2', 5]) {
     const config = { provider: 'echo', cluster_by };

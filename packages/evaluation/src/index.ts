@@ -7,6 +7,7 @@ export {
   CHECKER_SCHEMA,
   CHECKER_SCHEMAS,
 } from './config/checker-schemas.ts';
+export { type ConfigDifference, configDifferences } from './config/config-differences.ts';
 export { isForbiddenAddress } from './config/is-forbidden-address.ts';
 export { parseRescore, parseRunConfig, parseStoredRunConfig } from './config/parse-run-config.ts';
 export {
@@ -78,6 +79,7 @@ export {
 } from './statistics/group-scores.ts';
 export type { Interval, Spread } from './statistics/intervals.ts';
 export type { PassCount } from './statistics/pass-at-k.ts';
-export { costOf, runCost } from './statistics/run-cost.ts';
+export { errorGroup, errorWords, foldMessage } from './statistics/error-group.ts';
+export { costOf, type RunPrices, readPrices, runCost } from './statistics/run-cost.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
 export { type TokenCounts, tokenCounts } from './token-counts.ts';

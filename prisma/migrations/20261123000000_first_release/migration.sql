@@ -227,6 +227,8 @@ CREATE TABLE "run_results" (
     "reused" BOOLEAN NOT NULL DEFAULT false,
     "usage_reused" TEXT,
     "request_hash" BYTEA,
+    "cost" DOUBLE PRECISION,
+    "error_group" TEXT,
     "retries" INTEGER NOT NULL DEFAULT 0,
     "scored_by" TEXT,
     "trace_id" TEXT,
@@ -268,16 +270,18 @@ CREATE TABLE "run_claim_batches" (
 CREATE TABLE "run_comparisons" (
     "run_id" UUID NOT NULL,
     "other_run_id" UUID NOT NULL,
+    "pair_by" TEXT NOT NULL,
     "comparison_of" TEXT NOT NULL,
     "summary" TEXT NOT NULL,
 
-    CONSTRAINT "run_comparisons_pkey" PRIMARY KEY ("run_id","other_run_id")
+    CONSTRAINT "run_comparisons_pkey" PRIMARY KEY ("run_id","other_run_id","pair_by")
 );
 
 -- CreateTable
 CREATE TABLE "run_differences" (
     "run_id" UUID NOT NULL,
     "other_run_id" UUID NOT NULL,
+    "pair_by" TEXT NOT NULL,
     "section_order_index" INTEGER NOT NULL,
     "order_index" INTEGER NOT NULL,
     "other_section_order_index" INTEGER NOT NULL,
@@ -286,8 +290,9 @@ CREATE TABLE "run_differences" (
     "other_score" DOUBLE PRECISION NOT NULL,
     "passed" BOOLEAN NOT NULL,
     "other_passed" BOOLEAN NOT NULL,
+    "output_changed" BOOLEAN NOT NULL,
 
-    CONSTRAINT "run_differences_pkey" PRIMARY KEY ("run_id","other_run_id","section_order_index","order_index")
+    CONSTRAINT "run_differences_pkey" PRIMARY KEY ("run_id","other_run_id","pair_by","section_order_index","order_index")
 );
 
 -- CreateTable
@@ -414,6 +419,18 @@ CREATE INDEX "run_claims_of_batch" ON "run_claims"("run_id", "batch_id");
 CREATE INDEX "run_claim_batches_expiry" ON "run_claim_batches"("run_id", "claimed_until");
 
 -- CreateIndex
+CREATE INDEX "run_results_by_score" ON "run_results"("run_id", "score", "section_order_index", "order_index", "repetition");
+
+-- CreateIndex
+CREATE INDEX "run_results_by_latency" ON "run_results"("run_id", "latency_ms", "section_order_index", "order_index", "repetition");
+
+-- CreateIndex
+CREATE INDEX "run_results_by_output_tokens" ON "run_results"("run_id", "output_tokens", "section_order_index", "order_index", "repetition");
+
+-- CreateIndex
+CREATE INDEX "run_results_by_cost" ON "run_results"("run_id", "cost", "section_order_index", "order_index", "repetition");
+
+-- CreateIndex
 CREATE INDEX "run_comparisons_of_other" ON "run_comparisons"("other_run_id");
 
 -- CreateIndex
@@ -468,7 +485,7 @@ ALTER TABLE "run_comparisons" ADD CONSTRAINT "run_comparisons_run_id_fkey" FOREI
 ALTER TABLE "run_comparisons" ADD CONSTRAINT "run_comparisons_other_run_id_fkey" FOREIGN KEY ("other_run_id") REFERENCES "runs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "run_differences" ADD CONSTRAINT "run_differences_run_id_other_run_id_fkey" FOREIGN KEY ("run_id", "other_run_id") REFERENCES "run_comparisons"("run_id", "other_run_id") ON DELETE CASCADE ON UPDATE NO ACTION;
+ALTER TABLE "run_differences" ADD CONSTRAINT "run_differences_run_id_other_run_id_pair_by_fkey" FOREIGN KEY ("run_id", "other_run_id", "pair_by") REFERENCES "run_comparisons"("run_id", "other_run_id", "pair_by") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
 ALTER TABLE "jobs" ADD CONSTRAINT "jobs_dataset_id_fkey" FOREIGN KEY ("dataset_id") REFERENCES "datasets"("id") ON DELETE SET NULL ON UPDATE NO ACTION;
@@ -538,6 +555,10 @@ CREATE VIEW "version_sections" AS
 
 -- Outputs that other runs may take, by what was asked.
 CREATE INDEX "run_results_by_request" ON "run_results"("run_id", "request_hash") WHERE "request_hash" IS NOT NULL;
+
+-- The results of each group of errors: few have one.
+CREATE INDEX "run_results_by_error" ON "run_results"("run_id", "error_group", "section_order_index", "order_index", "repetition")
+    WHERE "error_group" IS NOT NULL;
 
 -- The parts of which many items have no hash blocks yet.
 CREATE INDEX "parts_to_hash" ON "parts"("id") WHERE "item_count" - "hashed_items" >= 4096;

@@ -27,7 +27,6 @@ export type StoreErrorCode =
   | 'run_not_external'
   | 'run_incomplete'
   | 'nothing_to_retry'
-  | 'nothing_to_compare'
   | 'job_finished'
   | 'idempotency_key_reused'
   | 'superseded'
@@ -59,7 +58,6 @@ export type StoreErrorCode =
  * - `run_not_external`: a worker writes the results of the run, not clients
  * - `run_incomplete`: results are `missing`
  * - `nothing_to_retry`: the run has no such results
- * - `nothing_to_compare`: no item has a score in both runs
  * - `idempotency_key_reused`: the key was used for another request
  * - `superseded`: another worker has claimed the run, job or key
  * - `worker_lost`: at every attempt, the worker of the run or job stopped before finishing

@@ -25,19 +25,23 @@ export const MAX_PAGE_BYTES: number = 16 * 1024 * 1024;
 /** This part of a page is read together with the lengths of the rest. */
 export const EAGER_BYTES: number = 2 * 1024 * 1024;
 
-/** Part of a position: an order index, a count, a time, a UUID, a text. */
-type Kind = 'index' | 'count' | 'time' | 'uuid' | 'text';
+/** Part of a position: an order index, a count, the JSON text of a number or null, a time, a UUID, a text. */
+type Kind = 'index' | 'count' | 'number' | 'time' | 'uuid' | 'text';
 type Values<Kinds extends readonly Kind[]> = {
-  -readonly [Index in keyof Kinds]: Kinds[Index] extends 'time' | 'uuid' | 'text' ? string : number;
+  -readonly [Index in keyof Kinds]: Kinds[Index] extends 'index' | 'count' ? number : string;
 };
 
 /** Microseconds since 1970, up to the year 2286, which PostgreSQL multiplies exactly. */
 const TIME = /^(?:0|-?[1-9]\d{0,15})$/;
 
+const NUMBER = /^(?:null|-?\d{1,400}(?:\.\d{1,400})?(?:e[+-]?\d{1,3})?)$/;
+
 const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
   index: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 0x7fff_ffff,
   count: (value) => Number.isSafeInteger(value) && Number(value) >= 0,
   text: (value) => typeof value === 'string' && !value.includes('\0'),
+  number: (value) =>
+    typeof value === 'string' && NUMBER.test(value) && Number.isFinite(Number(value === 'null' ? 0 : value)),
   time: (value) => typeof value === 'string' && TIME.test(value),
   uuid: (value) => typeof value === 'string' && isUuid(value),
 };

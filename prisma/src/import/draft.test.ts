@@ -110,6 +110,7 @@ describe('a run in an import', () => {
       traceId: null,
     },
     ...{ reused: false, usageReused: null },
+    errorGroup: null,
     tokens: { model: { input: null, output: null }, judge: { input: null, output: null } },
   });
   const sections = { a: ['{"id":0}', '{"id":1}', '{"id":2}'] };

@@ -12,7 +12,7 @@ export interface ReadStore {
     'listVersions' | 'list' | 'get' | 'listSections' | 'listItems' | 'open' | 'diff'
   >;
   readonly assets: Pick<Assets, 'find' | 'read' | 'itemText' | 'findMissing'>;
-  readonly runs: Pick<RunStore, 'list' | 'listResults' | 'open'>;
+  readonly runs: Pick<RunStore, 'list' | 'listResults' | 'open' | 'slice' | 'errors'>;
 }
 
 /**
@@ -113,6 +113,8 @@ export function createReadStore(options: ReadStoreOptions): ReadStore {
       list: read(replica.runs.list, primary.runs.list),
       listResults: read(replica.runs.listResults, primary.runs.listResults),
       open: read(replica.runs.open, primary.runs.open),
+      slice: read(replica.runs.slice, primary.runs.slice),
+      errors: read(replica.runs.errors, primary.runs.errors),
     },
   };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { type RunPrices, readPrices } from '@svc/evaluation';
 import type { PackagedRun } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
 import { storableText } from '../database/values.ts';
 import { MAX_INTEGER } from './create-run.ts';
@@ -47,10 +48,17 @@ export async function insertImportedRun(
      SELECT ${parameters}, coalesce($${values.length + 1}, now), now FROM clock_timestamp() AS now`,
     [...values, finishedAt],
   );
+  const prices = pricesOf(run.config);
   for await (const results of batches) {
-    const { written } = await insertWritten(client, id, results);
+    const { written } = await insertWritten(client, id, results, prices);
     if (written !== results.length) throw new Error('An imported run has two results of one item.');
   }
   await client.query('UPDATE runs SET total = greatest(total, ok + failed + unscored) WHERE id = $1', [id]);
   await storeSummary(client, id);
+}
+
+function pricesOf(config: JsonObject): RunPrices {
+  const judge = getMember(config, 'judge');
+  const priceOf = (value: JsonObject): string => canonicalJson(getMember(value, 'price') ?? null);
+  return readPrices(priceOf(config), isJsonObject(judge) ? priceOf(judge) : null);
 }

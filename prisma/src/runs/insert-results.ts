@@ -1,4 +1,12 @@
-import { JsonText, type RunResult, type TokenCounts, tokenCounts } from '@svc/evaluation';
+import {
+  errorGroup,
+  JsonText,
+  type RunPrices,
+  type RunResult,
+  runCost,
+  type TokenCounts,
+  tokenCounts,
+} from '@svc/evaluation';
 import {
   isJsonField,
   RESULT_FIELD_LIST,
@@ -12,9 +20,11 @@ import { SQL_TYPES } from '../database/field-types.ts';
 import { memberText, readableJson } from '../database/values.ts';
 import { isItemAt, ofRun } from '../items/version-sql.ts';
 
-/** A result to store, whose JSON values are texts or the bytes of texts, and the tokens that its usage states. */
+/** A result to store, whose JSON values are texts or the bytes of texts, the tokens that its usage states, and the group of its error. */
 export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
   readonly tokens: { readonly model: TokenCounts; readonly judge: TokenCounts };
+  /** Null without an error. */
+  readonly errorGroup: string | null;
 } & Pick<RunResult, 'requestHash' | 'cost'>;
 
 /** A result with a longer text is written by a separate statement, which takes the text as it is. */
@@ -73,7 +83,11 @@ const ITEM_FACTS = `SELECT i.item_hash, CASE WHEN octet_length(i.type) <= ${MAX_
 const STATED = RESULT_FIELD_LIST.filter(({ isDerived = false }) => !isDerived);
 const STATED_JSON = STATED.filter(isJsonField).map(({ name }) => name as StatedName);
 
-type Column = readonly [name: string, type: string, take: (result: ImportedResult) => unknown];
+type Column = readonly [
+  name: string,
+  type: string,
+  take: (result: ImportedResult, prices: RunPrices) => unknown,
+];
 
 const COLUMNS: readonly Column[] = [
   ...STATED.map(({ wire, kind, name }): Column => {
@@ -84,6 +98,8 @@ const COLUMNS: readonly Column[] = [
   ['judge_input_tokens', 'int', ({ tokens }) => tokens.judge.input],
   ['judge_output_tokens', 'int', ({ tokens }) => tokens.judge.output],
   ['request_hash', 'bytea', ({ requestHash }) => requestHash ?? null],
+  ['error_group', 'text', ({ errorGroup: group }) => group],
+  ['cost', 'double precision', costOf],
 ];
 const KEY: readonly string[] = ['section_order_index', 'order_index', 'repetition'];
 /** What the statement finds out itself. */
@@ -134,17 +150,19 @@ const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint, r
  * Writes results and counts them. A result that is there stays as it is, unless a retry replaces it.
  *
  * @param client in a transaction that holds the run's row
+ * @param prices of the run
  * @returns how many were written
  */
 export async function insertResults(
   client: pg.ClientBase,
   runId: string,
   results: readonly RunResult[],
+  prices: RunPrices,
 ): Promise<number> {
   const texts = results.map((result) => {
     return { ...writeResult(result, canonicalJson), sectionOrderIndex: result.sectionOrderIndex };
   });
-  return (await insertWritten(client, runId, texts)).written;
+  return (await insertWritten(client, runId, texts, prices)).written;
 }
 
 /** How many results were written, and how many of them took the place of another one. */
@@ -158,6 +176,7 @@ export async function insertWritten(
   client: pg.ClientBase,
   runId: string,
   results: readonly ImportedResult[],
+  prices: RunPrices,
   replaces: Replaces = 'retried',
 ): Promise<Written> {
   const small = results.filter((result) => !hasLongText(result));
@@ -165,14 +184,14 @@ export async function insertWritten(
   if (small.length > 0) {
     await insert(
       insertOf(MANY, replaces),
-      COLUMNS.map(([, , take]) => small.map(take)),
+      COLUMNS.map(([, , take]) => small.map((result) => take(result, prices))),
       small,
     );
   }
   for (const result of results.filter(hasLongText)) {
     await insert(
       insertOf(ONE, replaces),
-      COLUMNS.map(([, , take]) => take(result)),
+      COLUMNS.map(([, , take]) => take(result, prices)),
       [result],
     );
   }
@@ -198,6 +217,17 @@ export async function insertWritten(
   }
 }
 
+/** Null without tokens or a price for any of them. */
+function costOf({ tokens: { model, judge } }: ImportedResult, prices: RunPrices): number | null {
+  const counts = [model.input, model.output, judge.input, judge.output];
+  if (counts.every((count) => count === null)) return null;
+  const [inputTokens = 0, outputTokens = 0, judgeInputTokens = 0, judgeOutputTokens = 0] = counts.map(
+    (count) => count ?? 0,
+  );
+  const cost = runCost(prices, { inputTokens, outputTokens, judgeInputTokens, judgeOutputTokens });
+  return cost?.amount ?? null;
+}
+
 function hasLongText(result: ImportedResult): boolean {
   return STATED_JSON.some(
     (name) => ((result[name] as string | Uint8Array | null)?.length ?? 0) > MAX_TEXT_CHARS,
@@ -216,7 +246,8 @@ export function writeResult(
     texts[name] = value === null ? null : value instanceof JsonText ? value.json : write(value);
   }
   const tokens = { model: tokenCounts(result.usage), judge: tokenCounts(result.judgeUsage) };
-  return { ...result, ...texts, tokens } as Omit<ImportedResult, 'sectionOrderIndex'>;
+  const group = result.error === null ? null : errorGroup(result.error);
+  return { ...result, ...texts, tokens, errorGroup: group } as Omit<ImportedResult, 'sectionOrderIndex'>;
 }
 
 /** What a batch of results adds to the counts of its run; 64-bit integers are text. */

@@ -30,6 +30,7 @@ export const MAX_INLINE_CHARS: number = 64 * 1024;
 
 /** Results of the source run, $7 this run, that this run has no result for. */
 const IS_TO_DO = {
+  joins: '',
   sql: `AND NOT EXISTS (SELECT FROM run_results mine JOIN runs run ON run.id = mine.run_id WHERE mine.run_id = $7
     AND mine.section_order_index = result.section_order_index AND mine.order_index = result.order_index
     AND mine.repetition = result.repetition AND NOT (${isToReplace('mine', 'run')}))`,

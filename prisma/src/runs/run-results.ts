@@ -8,6 +8,8 @@ import { isItemAt, ofRun } from '../items/version-sql.ts';
 export interface StoredResult extends ResultTexts {
   /** Whether it is larger than a result may be: then it has none of its texts. */
   readonly isTooLarge: boolean;
+  /** What the list is sorted by; null without a value, or in item order. */
+  readonly sortValue?: number | null;
 }
 
 /** The position of a result, after which a list continues. */
@@ -35,11 +37,61 @@ export function positionOf(result: StoredResult): ResultPosition {
 
 /** Which results to read. */
 export interface ResultsFilter {
+  /** Conditions that begin with AND. */
   readonly sql: string;
+  /** Tables that the conditions need besides `run_results result`. */
+  readonly joins: string;
   readonly values: readonly unknown[];
 }
 
-const NO_FILTER: ResultsFilter = { sql: '', values: [] };
+const NO_FILTER: ResultsFilter = { sql: '', joins: '', values: [] };
+
+/** The order of a list of results. Those without a value come last in either direction; equal ones are in item order. */
+export interface ResultsOrder {
+  /** A column of `run_results` with an index; null for item order. */
+  readonly column: 'score' | 'latency_ms' | 'output_tokens' | 'cost' | null;
+  /** Reverses the whole order, but for results without a value. */
+  readonly isDescending: boolean;
+}
+
+const ITEM_ORDER: ResultsOrder = { column: null, isDescending: false };
+const COLUMN_TYPES = { score: 'float8', latency_ms: 'float8', output_tokens: 'int', cost: 'float8' } as const;
+const POSITION = ['section_order_index', 'order_index', 'repetition'];
+
+/**
+ * SQL for the results behind a position, in order: `$1` the run, `$2` to `$4` the position, `$5` the limit. Those with a
+ * value and those without are two ranges of an index.
+ *
+ * @param afterValue placeholder of the value at the position; null without a value there, undefined at the beginning
+ */
+function candidates(
+  { column, isDescending }: ResultsOrder,
+  { sql, joins }: ResultsFilter,
+  afterValue: string | null | undefined,
+): string {
+  const bytes = TEXTS.map(({ wire }) => `coalesce(octet_length(result.${wire}), 0)::bigint`).join(' + ');
+  const sign = isDescending ? '<' : '>';
+  const position = POSITION.map((name) => `result.${name}`).join(', ');
+  const scan = (condition: string, columns: readonly string[]): string => `
+    SELECT result.*, ${bytes} AS bytes FROM run_results result ${joins} WHERE result.run_id = $1 ${condition} ${sql}
+    ORDER BY ${columns.map((name) => `result.${name}${isDescending ? ' DESC' : ''}`).join(', ')} LIMIT $5`;
+  const behind = `AND (${position}) ${sign} ($2::int, $3::int, $4::int)`;
+  if (column === null) return scan(behind, POSITION);
+  const start = 'AND coalesce($2::int, $3::int, $4::int) IS NOT NULL';
+  const behindValue = `AND (result.${column}, ${position}) ${sign} (${afterValue}::${COLUMN_TYPES[column]}, $2::int, $3::int, $4::int)`;
+  const withValue = scan(
+    `AND result.${column} IS NOT NULL ${afterValue === undefined ? start : behindValue}`,
+    [column, ...POSITION],
+  );
+  const without = scan(`AND result.${column} IS NULL ${afterValue === null ? behind : ''}`, POSITION);
+  return afterValue === null ? without : `(${withValue}) UNION ALL (${without})`;
+}
+
+function orderBy({ column, isDescending }: ResultsOrder): string {
+  const names = column === null ? POSITION : [column, ...POSITION];
+  const sorted = names.map((name) => `${name}${isDescending ? ' DESC' : ''}`).join(', ');
+  return column === null ? sorted : `${column} IS NULL, ${sorted}`;
+}
 
 /** Results behind a position: as many as fit into a page, and one at least. */
 export interface PlannedResults {
@@ -52,7 +104,7 @@ export interface PlannedResults {
 type ResultRow = StoredResult & { readonly bytes: string; readonly isRead: boolean };
 
 /**
- * Results behind a position in item order: at most `limit`, and fewer when they are large. Those at the beginning have
+ * Results behind a position, in item order or another: at most `limit`, and fewer when they are large. Those at the beginning have
  * their texts; what the others have is known, and read by {@link readPlannedResults}.
  */
 export async function planResults(
@@ -62,25 +114,28 @@ export async function planResults(
     readonly after: ResultPosition;
     readonly limit: number;
     readonly maxBytes: number;
-    /** Conditions on `run_results result` that begin with AND, and their values from $7 on. */
+    /** Conditions on `run_results result`, their values from $7 on. */
     readonly filter?: ResultsFilter | undefined;
+    readonly order?: ResultsOrder | undefined;
+    /** The value of the column of `order` at `after`: null without one there, undefined at the beginning. */
+    readonly afterValue?: number | null | undefined;
   },
 ): Promise<PlannedResults> {
-  const { runId, after, limit, maxBytes, filter = NO_FILTER } = request;
+  const { runId, after, limit, maxBytes, filter = NO_FILTER, order = ITEM_ORDER, afterValue } = request;
+  const { column } = order;
+  const hasValue = column !== null && typeof afterValue === 'number';
+  const placeholder = hasValue ? `$${7 + filter.values.length}` : afterValue;
   const rows = await query<ResultRow>(
-    `SELECT ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge",
+    `SELECT ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge", ${column ?? 'NULL'} AS "sortValue",
        ${TEXTS.map((text) => as(`CASE WHEN "isRead" THEN ${text.wire} END`, text)).join(', ')}
      FROM (
-       SELECT candidate.*, bytes <= $6 AND sum(bytes) OVER (ORDER BY section_order_index, order_index, repetition)
-         <= ${EAGER_BYTES} AS "isRead"
+       SELECT candidate.*, bytes <= $6 AND sum(bytes) OVER (ORDER BY ${orderBy(order)}) <= ${EAGER_BYTES} AS "isRead"
        FROM (
-         SELECT result.*, ${TEXTS.map(({ wire }) => `coalesce(octet_length(${wire}), 0)::bigint`).join(' + ')} AS bytes
-         FROM run_results result
-         WHERE run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int) ${filter.sql}
-         ORDER BY section_order_index, order_index, repetition LIMIT $5
+         SELECT * FROM (${candidates(order, filter, placeholder as string | null | undefined)}) AS found
+         ORDER BY ${orderBy(order)} LIMIT $5
        ) candidate
-     ) sized ORDER BY section_order_index, order_index, repetition`,
-    [runId, ...after, limit + 1, maxBytes, ...filter.values],
+     ) sized ORDER BY ${orderBy(order)}`,
+    [runId, ...after, limit + 1, maxBytes, ...filter.values, ...(hasValue ? [afterValue] : [])],
   );
   const results: ResultRow[] = [];
   let pageBytes = 0;

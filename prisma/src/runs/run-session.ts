@@ -1,4 +1,4 @@
-import { type RunEnd, RunError, type RunResult, type RunSession } from '@svc/evaluation';
+import { type RunEnd, RunError, type RunResult, type RunSession, readPrices } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { createReads, inTransaction } from '@svc/postgres';
 import type pg from 'pg';
@@ -23,6 +23,7 @@ export function createRunSession(
 ): RunSession {
   const { pool } = context;
   const { reusedRunId } = run;
+  const prices = readPrices(run.price, run.judgePrice);
   /** Locks the run's row until the end of the transaction. */
   const lock = async (client: pg.ClientBase): Promise<void> => {
     const { rows } = await client.query<RunRow & { attempt: number }>(
@@ -58,7 +59,7 @@ export function createRunSession(
         if (results.length === 0) return;
         await inTransaction(pool, async (client) => {
           await lock(client);
-          await insertResults(client, run.id, results);
+          await insertResults(client, run.id, results, prices);
         });
       },
       async finish(end: RunEnd): Promise<void> {

@@ -243,6 +243,7 @@ describe('a run in the hands of a worker', () => {
           truncated: false,
         },
         ...{ reused: false, usageReused: null },
+        ...{ cost: null, sortValue: null },
         itemHash: expect.any(Uint8Array),
         usage: '{"prompt_tokens":12345678901234567890}',
         isTooLarge: false,

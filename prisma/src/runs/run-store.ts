@@ -21,9 +21,11 @@ import { type OpenRun, openRun } from './open-run.ts';
 import { type PlannedRun, type PlanRequest, planRun } from './plan/plan-run.ts';
 import { type SampleRequest, sampleItems } from './plan/sample-items.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './results/list-results.ts';
+import { groupErrors, type RunErrorGroup } from './results/run-errors.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
 import { type CompareRequest, compareRuns, type RunComparison } from './scores/compare-runs.ts';
+import { type RunSlice, sliceRun } from './scores/slice-run.ts';
 import { type RunSummary, summarizeRun } from './scores/summarize-run.ts';
 
 /** A run that a worker has claimed. */
@@ -64,12 +66,25 @@ export interface RunStore {
   findLatest(asked: AskedModel): Promise<Run | null>;
   /** Changes the name. @throws StoreError `run_not_found`, `invalid_request` */
   rename(id: string, name: string | null): Promise<Run>;
+  /**
+   * The scores of a run by values of its items.
+   *
+   * @param by one or two JSON Pointers into the item, of at most 50 values each
+   * @throws StoreError `run_not_found`; `invalid_request` for more values
+   */
+  slice(
+    id: string,
+    request: { readonly by: readonly string[]; readonly signal?: AbortSignal | undefined },
+  ): Promise<readonly RunSlice[]>;
+  /** The errors of a run in groups: the 100 with most results. @throws StoreError `run_not_found` */
+  errors(id: string, signal?: AbortSignal): Promise<readonly RunErrorGroup[]>;
   /** Aggregates of the results of a run; null for an unknown run. A run that goes on may have older ones. */
   summarize(id: string, signal?: AbortSignal): Promise<RunSummary | null>;
   /**
    * Compares two runs by the items that have a score in both, and lists those in which they differ, in item order.
    *
-   * @throws StoreError `run_not_found`, `invalid_cursor`, `nothing_to_compare`
+   * @throws StoreError `run_not_found`, `invalid_cursor`; `invalid_request` if the runs are clustered by different values
+   *   and the request names none
    */
   compare(id: string, otherId: string, request: CompareRequest): Promise<RunComparison>;
   /** Deletes a run with its results. @throws StoreError `run_not_found`; `run_active` while it or a run that scores its outputs works */
@@ -198,6 +213,10 @@ export function createRunStore(context: StoreContext): RunStore {
     listResults: (id, request) => listResults(context, id, request),
 
     summarize: (id, signal) => (isUuid(id) ? summarizeRun(pool, id, { signal }) : Promise.resolve(null)),
+
+    slice: (id, request) => sliceRun(context, id, request),
+
+    errors: (id, signal) => groupErrors(context, id, signal),
 
     compare: (id, otherId, request) => compareRuns(context, id, otherId, request),
 

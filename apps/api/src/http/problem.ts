@@ -84,7 +84,6 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   run_not_external: { status: 409, title: 'Run takes no results from outside' },
   run_incomplete: { status: 409, title: 'Run incomplete' },
   nothing_to_retry: { status: 409, title: 'Nothing to retry' },
-  nothing_to_compare: { status: 409, title: 'Nothing to compare' },
   job_finished: { status: 409, title: 'Job already finished' },
   handle_taken: { status: 409, title: 'Handle taken' },
   dataset_exists: { status: 409, title: 'Dataset exists' },

@@ -2,7 +2,7 @@ import { Alert, Group, SegmentedControl, Select, Stack, Text } from '@mantine/co
 import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
-import { ApiProblem, dataOf } from '../api/api-problem.ts';
+import { dataOf } from '../api/api-problem.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -41,7 +41,9 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
     void navigate({ resetScroll: false, search: (before) => ({ ...before, item: undefined, ...changes }) });
   const shown = compared[others.indexOf(other)]?.data;
   const sentence = shown === undefined ? null : summarySentence(shown);
-  if (error !== null) return <NotComparable error={error} runs={runs} />;
+  const reason =
+    compared.find(({ data }) => data !== undefined && data.reason !== null)?.data?.reason ?? null;
+  if (error !== null || reason !== null) return <NotComparable error={error} reason={reason} runs={runs} />;
   return (
     <Stack gap="md">
       {compared.some(({ data }) => data === undefined) && <PageSkeleton rows={3} />}
@@ -95,14 +97,20 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
 }
 
 /** Why there is nothing to compare, and what the runs are configured with. */
-function NotComparable({ error, runs }: { readonly error: Error; readonly runs: readonly Run[] }) {
-  const isApart = error instanceof ApiProblem && error.problem.code === 'nothing_to_compare';
+function NotComparable({
+  error,
+  reason,
+  runs,
+}: {
+  readonly error: Error | null;
+  readonly reason: string | null;
+  readonly runs: readonly Run[];
+}) {
   return (
     <Stack gap="md">
-      {isApart ? (
+      {error === null ? (
         <Alert color="orange" variant="light" title="These runs share no scored items" role="alert">
-          Two items are the same when all of their content is: prompt, answer, tags and metadata. Runs of one
-          dataset can always be compared.
+          {reason}
         </Alert>
       ) : (
         <ErrorView error={error} />

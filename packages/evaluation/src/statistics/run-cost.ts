@@ -6,7 +6,7 @@ export interface RunPrices {
   readonly judge: Price | null;
 }
 
-/** Tokens of a run. */
+/** Tokens of a run, or of a result. */
 interface RunTokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -27,8 +27,32 @@ export function runCost(
   return { amount, currency };
 }
 
+/** The prices of a stored configuration, from the JSON texts of its members. That of an imported run may be any object. */
+export function readPrices(model: string | null, judge: string | null): RunPrices {
+  return { model: readPrice(model), judge: readPrice(judge) };
+}
+
 /** What tokens cost at a price. */
 export function costOf(price: Price | null, inputTokens: number, outputTokens: number): number {
   if (price === null) return 0;
   return (inputTokens * price.input_per_million + outputTokens * price.output_per_million) / 1e6;
+}
+
+interface StatedPrice {
+  readonly input_per_million: number;
+  readonly output_per_million: number;
+  readonly currency?: unknown;
+}
+
+function isPrice(value: unknown): value is StatedPrice {
+  if (typeof value !== 'object' || value === null) return false;
+  return ['input_per_million', 'output_per_million'].every((name) =>
+    Number.isFinite((value as Record<string, unknown>)[name]),
+  );
+}
+
+function readPrice(json: string | null): Price | null {
+  const price: unknown = json === null ? null : JSON.parse(json);
+  if (!isPrice(price)) return null;
+  return { ...price, currency: typeof price.currency === 'string' ? price.currency : 'USD' };
 }

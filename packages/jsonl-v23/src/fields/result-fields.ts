@@ -83,6 +83,14 @@ export const RESULT_FIELDS = {
     maximum: 1_000_000,
     description: 'requests to the provider',
   },
+  /** What its tokens cost at the prices of the run; null without a price, or unknown. */
+  cost: {
+    wire: 'cost',
+    kind: 'number',
+    minimum: 0,
+    isDerived: true,
+    description: 'of its tokens, in the currency of the run’s `cost`',
+  },
   /** Names of the item's assets that the provider, or the judge, was not sent; null if unknown. */
   omittedAssets: {
     wire: 'omitted_assets',

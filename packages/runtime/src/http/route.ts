@@ -8,10 +8,19 @@ import type { RouteResponse } from './response/response.ts';
 /** A JSON Schema (2020-12), for ajv and for the OpenAPI 3.1 document. `x-rule` says a `pattern` in words, for errors. */
 export type Schema = { readonly [keyword: string]: unknown };
 
+/** A query parameter: a list of the repeated ones, or an object of those whose names begin alike. */
+export type QueryValue =
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | Readonly<Record<string, string>>
+  | undefined;
+
 /** A request that matches the schemas of its route. */
 export interface RouteRequest {
   readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly query: Readonly<Record<string, QueryValue>>;
   /** The JSON body with every digit kept; null for a route without one. */
   readonly body: JsonObject | null;
   readonly header: (name: string) => string | undefined;
@@ -41,7 +50,10 @@ export interface Route {
   readonly summary: string;
   readonly tag: string;
   readonly access: Access;
-  /** Query parameters; any other is an error. */
+  /**
+   * Query parameters; any other is an error. One of type `array` may be repeated; one of type `object` has the parameters
+   * whose names begin with its name and a dot, under their whole names.
+   */
   readonly query?: Readonly<Record<string, Schema>>;
   /** Other parameters than those of `query` are ignored: a page's script reads them, or a client sends more than it needs. */
   readonly ignoresQuery?: true;

@@ -1,4 +1,4 @@
-import type { RunItem } from '@svc/evaluation';
+import { type RunItem, readPrices } from '@svc/evaluation';
 import { createReadQuery, createReads, inTransaction } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { toStoreError } from '../../database/errors.ts';
@@ -43,6 +43,7 @@ export async function openPush(
   const { pool, ...limits } = context;
   const run = await readExternal(pool, id);
   if (run.finishedAt !== null) throw runFinished(run);
+  const prices = readPrices(run.price, run.judgePrice);
   const query = createReadQuery(pool, signal);
   const locate = await createLocator(query, run);
   return {
@@ -73,7 +74,7 @@ export async function openPush(
               [run.id],
             );
           }
-          const written = await insertWritten(client, run.id, results, 'all');
+          const written = await insertWritten(client, run.id, results, prices, 'all');
           await endClaims(client, run.id, results);
           return written;
         });

@@ -49,9 +49,9 @@ export async function countResults(
   using _permit = await searches.acquire(signal);
   const { q } = conditions;
   const traits = q === undefined ? undefined : await sampleTexts(query, run.id, q);
-  const { sql, values } = resultsFilter(conditions, 2, traits);
+  const { sql, joins, values } = resultsFilter(conditions, 2, traits);
   const [found] = await query<{ readonly total: number }>(
-    `SELECT count(*)::float8 AS total FROM run_results result WHERE run_id = $1 ${sql}`,
+    `SELECT count(*)::float8 AS total FROM run_results result ${joins} WHERE result.run_id = $1 ${sql}`,
     [run.id, ...values],
   );
   return { total: found?.total ?? 0, countedFor };

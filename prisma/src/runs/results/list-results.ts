@@ -7,6 +7,7 @@ import {
   planResults,
   positionOf,
   type ResultPosition,
+  type ResultsOrder,
   readPlannedResults,
   type StoredResult,
 } from '../run-results.ts';
@@ -18,7 +19,29 @@ import { type ResultsConditions, resultsFilter } from './results-filter.ts';
 export interface ResultsRequest extends PageRequest, ResultsConditions {
   /** Whether each result comes with its item. */
   readonly includeItems?: boolean | undefined;
+  /** Default: `order`. */
+  readonly sort?: ResultsSort | undefined;
 }
+
+type Column = 'order' | 'score' | 'latency' | 'output_tokens' | 'cost';
+/** What a list of results is sorted by; `-` before it for descending. */
+export type ResultsSort = Column | `-${Column}`;
+
+const ORDERS: Readonly<Record<ResultsSort, ResultsOrder>> = {
+  order: { column: null, isDescending: false },
+  '-order': { column: null, isDescending: true },
+  score: { column: 'score', isDescending: false },
+  '-score': { column: 'score', isDescending: true },
+  latency: { column: 'latency_ms', isDescending: false },
+  '-latency': { column: 'latency_ms', isDescending: true },
+  output_tokens: { column: 'output_tokens', isDescending: false },
+  '-output_tokens': { column: 'output_tokens', isDescending: true },
+  cost: { column: 'cost', isDescending: false },
+  '-cost': { column: 'cost', isDescending: true },
+};
+
+/** Every way to sort results. */
+export const RESULTS_SORTS = Object.keys(ORDERS) as readonly ResultsSort[];
 
 /** A result of a page, with its item where that was asked for. */
 export interface ResultWithItem extends StoredResult {
@@ -44,9 +67,10 @@ export async function listResults(
     maxWholeBytes,
   }: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
   id: string,
-  { limit, cursor, signal, includeItems = false, ...conditions }: ResultsRequest,
+  { limit, cursor, signal, includeItems = false, sort = 'order', ...conditions }: ResultsRequest,
 ): Promise<ResultsPage> {
-  const { after, before } = readCursor(cursor);
+  const order: ResultsOrder = ORDERS[sort];
+  const { after, afterValue, before } = readCursor(cursor, sort);
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);
   const counted = await countResults(query, searches, run, conditions, before, signal);
@@ -55,7 +79,9 @@ export async function listResults(
   const plan =
     counted.total === 0
       ? { results: [], hasMore: false, unreadBytes: 0 }
-      : await planResults(query, { runId: id, after, limit, filter, maxBytes: maxItemBytes });
+      : await planResults(query, {
+          ...{ runId: id, after, afterValue, limit, filter, order, maxBytes: maxItemBytes },
+        });
   const permits =
     plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
   let release = (): void => permits?.[Symbol.dispose]();
@@ -80,7 +106,12 @@ export async function listResults(
       data: results,
       nextCursor:
         hasMore && last !== undefined
-          ? encodeCursor('results', [...positionOf(last), counted.total, counted.countedFor])
+          ? encodeCursor(listName(sort), [
+              ...positionOf(last),
+              JSON.stringify(last.sortValue ?? null),
+              counted.total,
+              counted.countedFor,
+            ])
           : null,
       totalItems: counted.total,
       isLarge,
@@ -92,18 +123,33 @@ export async function listResults(
   }
 }
 
+/** A cursor of one order is invalid for another. */
+const listName = (sort: ResultsSort): string => `results ${sort}`;
+
 /** The position in a cursor, and the total that was found with it. */
-function readCursor(cursor: string | undefined): {
+function readCursor(
+  cursor: string | undefined,
+  sort: ResultsSort,
+): {
   readonly after: ResultPosition;
+  /** Null without a value; undefined at the beginning. */
+  readonly afterValue: number | null | undefined;
   readonly before: ResultsTotal | undefined;
 } {
-  if (cursor === undefined) return { after: [-1, -1, -1], before: undefined };
-  const [section, item, repetition, total, countedFor] = decodeCursor(
-    'results',
-    ['index', 'index', 'index', 'count', 'text'],
+  if (cursor === undefined) {
+    const start = ORDERS[sort].isDescending ? 0x7fff_ffff : -1;
+    return { after: [start, start, start], afterValue: undefined, before: undefined };
+  }
+  const [section, item, repetition, value, total, countedFor] = decodeCursor(
+    listName(sort),
+    ['index', 'index', 'index', 'number', 'count', 'text'],
     cursor,
   );
-  return { after: [section, item, repetition], before: { total, countedFor } };
+  return {
+    after: [section, item, repetition],
+    afterValue: value === 'null' ? null : Number(value),
+    before: { total, countedFor },
+  };
 }
 
 type CountedRun = RunTotals & { readonly datasetId: string };

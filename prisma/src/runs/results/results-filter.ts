@@ -1,6 +1,13 @@
 import type { RunResultStatus } from '@svc/evaluation';
-import { hasOtherCases, insideJsonString, searchableText } from '../../database/values.ts';
-import { ofRun } from '../../items/version-sql.ts';
+import {
+  hasOtherCases,
+  insideJsonString,
+  memberText,
+  readableJson,
+  searchableText,
+} from '../../database/values.ts';
+import { itemValue } from '../../items/item-value.ts';
+import { isItemAt, ofRun } from '../../items/version-sql.ts';
 import type { ResultsFilter } from '../run-results.ts';
 
 /** Which results of a run to list; a result passes if it passes all of these. */
@@ -16,9 +23,21 @@ export interface ResultsConditions {
   readonly finishReason?: string | undefined;
   /** Hash of the item, 64 hex digits. */
   readonly itemHash?: string | undefined;
-  /** Part of the output, explanation or error in their JSON text, in any case. */
+  /** Bounds of the score, inclusive. */
+  readonly minScore?: number | undefined;
+  readonly maxScore?: number | undefined;
+  /** A group of errors, see `RunStore.errors`. */
+  readonly errorGroup?: string | undefined;
+  /** Values of the item: a JSON Pointer into it, and a text, number, boolean or null as text. */
+  readonly values?: readonly { readonly pointer: string; readonly value: string }[] | undefined;
+  /** Part of the output, explanation or error, or of the item's inputs or answer, in their JSON text, in any case. */
   readonly q?: string | undefined;
 }
+
+/** The item of a result, in the version that the run has. */
+const ITEM_OF_RESULT = `JOIN runs run ON run.id = result.run_id
+  JOIN version_sections s ON ${ofRun('run')} AND s.order_index = result.section_order_index
+  LEFT JOIN items i ON ${isItemAt('result.order_index')}`;
 
 /** What the texts of results are like; it changes what a search costs, not what it finds. */
 export interface TextTraits {
@@ -40,11 +59,12 @@ export function resultsFilter(
   traits: TextTraits = UNKNOWN_TEXTS,
 ): ResultsFilter {
   const { status, passed, section, type, tag, finishReason, itemHash, q } = conditions;
+  const { minScore, maxScore, errorGroup } = conditions;
   const values: unknown[] = [];
   const parts: string[] = [];
+  const parameter = (value: unknown): string => `$${first + values.push(value) - 1}`;
   const add = (sql: (parameter: string) => string, value: unknown): void => {
-    values.push(value);
-    parts.push(`AND ${sql(`$${first + values.length - 1}`)}`);
+    parts.push(`AND ${sql(parameter(value))}`);
   };
   if (status !== undefined) add((value) => `result.status = ${value}`, status);
   if (passed !== undefined) add((value) => `result.passed = ${value}`, passed);
@@ -54,13 +74,25 @@ export function resultsFilter(
   if (finishReason !== undefined) {
     add((value) => `result.finish_reason = ${value}`, searchableText(finishReason));
   }
+  if (minScore !== undefined) add((value) => `result.score >= ${value}::float8`, minScore);
+  if (maxScore !== undefined) add((value) => `result.score <= ${value}::float8`, maxScore);
+  if (errorGroup !== undefined) add((value) => `result.error_group = ${value}`, searchableText(errorGroup));
+  for (const { pointer, value } of conditions.values ?? []) {
+    const found = itemValue(pointer, parameter);
+    const text = searchableText(value);
+    parts.push(`AND ${found} IN (${parameter(JSON.stringify(text))}, ${parameter(text)})`);
+  }
   if (itemHash !== undefined) add((value) => `result.item_hash = decode(${value}, 'hex')`, itemHash);
   if (q !== undefined) {
     const wanted = wantedText(q);
     const contains = hasOtherCases(wanted) ? containsText : containsFolded;
-    add((value) => inAny((text) => contains(value, text, traits)), wanted);
+    add((value) => {
+      const ofResult = inAny((text) => contains(value, text, traits));
+      return `(${ofResult} OR ${inItem((text) => contains(value, text, UNKNOWN_TEXTS))})`;
+    }, wanted);
   }
-  return { sql: parts.join(' '), values };
+  const needsItem = q !== undefined || (conditions.values?.length ?? 0) > 0;
+  return { sql: parts.join(' '), joins: needsItem ? ITEM_OF_RESULT : '', values };
 }
 
 /** The sections of this name are a range of the primary key, or a few. `$1` is the run. */
@@ -71,7 +103,13 @@ const ofSection = (name: string): string => {
 };
 
 const inAny = (contains: (text: string) => string): string =>
-  `(${['output', 'explanation', 'error'].map((text) => contains(`result.${text}`)).join(' OR ')})`;
+  ['output', 'explanation', 'error'].map((text) => contains(`result.${text}`)).join(' OR ');
+
+/** Inputs are looked for in the whole item first, which costs less than to read it. */
+const inItem = (contains: (text: string) => string): string => {
+  const inputs = memberText(`${readableJson('i.payload')} -> 'inputs'`);
+  return `coalesce(${contains('i.answer::text')}, false) OR (${contains('i.payload::text')} AND coalesce(${contains(inputs)}, false))`;
+};
 
 type Contains = (wanted: string, text: string, traits: TextTraits) => string;
 

@@ -1,16 +1,31 @@
-import { type ComparedScores, compareScores, type PairSums } from '@svc/evaluation';
+import {
+  type ComparedScores,
+  type ConfigDifference,
+  compareScores,
+  configDifferences,
+  type PairSums,
+  readPrices,
+} from '@svc/evaluation';
 import { createReadQuery, inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../database/page.ts';
-import { isUuid } from '../../database/values.ts';
+import { boundedText } from '../../database/item-size.ts';
+import { decodeCursor, encodeCursor, type Page, type PageRequest, Parameters } from '../../database/page.ts';
+import { readStoredJson } from '../../database/read-stored-json.ts';
+import { isUuid, readableJson } from '../../database/values.ts';
+import { itemValue } from '../../items/item-value.ts';
 import { runNotFound } from '../run-row.ts';
-import { DIFFERENCES, pairSums } from './compare-sql.ts';
+import { countPairs, DIFFERENCE_KINDS, DIFFERENCES, PAIR_BY, type PairBy, pairSums } from './compare-sql.ts';
+import { CLUSTER_BY } from './read-groups.ts';
 
 export interface CompareRequest extends PageRequest {
-  /** Items in which the other run is worse, or better. */
-  readonly only?: 'regressions' | 'improvements' | undefined;
+  /** Items in which the other run is worse, or better, or has another output; else those with another score. */
+  readonly only?: 'regressions' | 'improvements' | 'changed_output' | undefined;
+  /** Default: `hash`. */
+  readonly pairBy?: PairBy | undefined;
+  /** JSON Pointer of the value that clusters items, or `none`; by default that of both runs. */
+  readonly clusterBy?: string | undefined;
 }
 
 /** An item in which two runs differ. */
@@ -28,11 +43,35 @@ export interface RunDifference {
   /** Whether more than half of the item's scored results passed. */
   readonly passed: boolean;
   readonly otherPassed: boolean;
+  /** Whether any output differs. */
+  readonly outputChanged: boolean;
+}
+
+/** Means of a number of the pairs for which both runs know it; null without one. */
+export interface ComparedMeans {
+  readonly mean: number | null;
+  readonly other_mean: number | null;
+  /** Other minus this. */
+  readonly mean_difference: number | null;
 }
 
 /** How two runs compare, with a page of the items in which they differ. */
 export interface RunComparison extends Page<RunDifference> {
   readonly scores: ComparedScores;
+  readonly pairBy: PairBy;
+  readonly clusterBy: string | null;
+  /** Why no items pair; null if some do. */
+  readonly reason: string | null;
+  /** Pairs of which any output differs. */
+  readonly changedOutputs: number;
+  /** For one result. */
+  readonly latencyMs: ComparedMeans;
+  readonly inputTokens: ComparedMeans;
+  readonly outputTokens: ComparedMeans;
+  /** Null unless both runs have prices in one currency. */
+  readonly cost: (ComparedMeans & { readonly currency: string }) | null;
+  /** Null for configurations that are too large. */
+  readonly configDifferences: readonly ConfigDifference[] | null;
 }
 
 /** See `RunStore.compare`. */
@@ -40,95 +79,195 @@ export async function compareRuns(
   { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
   id: string,
   otherId: string,
-  { limit, cursor, only, signal }: CompareRequest,
+  request: CompareRequest,
 ): Promise<RunComparison> {
-  const after = cursor === undefined ? [-1, -1] : decodeCursor('compare', ['index', 'index'], cursor);
+  const { limit, cursor, only, pairBy = 'hash', signal } = request;
+  const list = `compare ${pairBy} ${only ?? 'all'}`;
+  const after = cursor === undefined ? [-1, -1] : decodeCursor(list, ['index', 'index'], cursor);
   for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
   using _permit = await searches.acquire(signal);
-  const sums = await storedSums(pool, id, otherId);
-  if (sums.paired === 0) {
-    throw new StoreError('nothing_to_compare', 'The runs have no scored items in common.');
-  }
+  const { sums, state } = await storedSums(pool, id, otherId, { ...request, pairBy });
   const query = createReadQuery(pool, signal);
-  const which = only === undefined ? 0 : only === 'improvements' ? 1 : -1;
-  const rows = await query<DifferenceRow>(DIFFERENCES, [id, otherId, which, ...after, limit + 1]);
+  const kind = DIFFERENCE_KINDS[only ?? 'all'];
+  const rows = await query<DifferenceRow>(DIFFERENCES, [id, otherId, kind, ...after, limit + 1, pairBy]);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
+  const { latencyMs, inputTokens, outputTokens, changedOutputs } = sums;
+  const [currency, otherCurrency] = state.runs.map(currencyOf);
   return {
-    scores: compareScores(sums),
+    ...{ scores: compareScores(sums), pairBy, clusterBy: state.clusterBy, reason: sums.reason },
+    ...{ changedOutputs, latencyMs, inputTokens, outputTokens },
+    cost: currency !== undefined && currency === otherCurrency ? { ...sums.cost, currency } : null,
+    configDifferences: differencesOf(state.runs),
     data: shown.map(({ sectionOrderIndex: _, ...row }) => row),
     nextCursor:
       rows.length > limit && last !== undefined
-        ? encodeCursor('compare', [last.sectionOrderIndex, last.orderIndex])
+        ? encodeCursor(list, [last.sectionOrderIndex, last.orderIndex])
         : null,
-    totalItems: only === undefined ? sums.improvements + sums.regressions : sums[only],
+    totalItems: totalOf(sums, only),
   };
+}
+
+function totalOf(
+  { improvements, regressions, changedOutputs }: StoredSums,
+  only: CompareRequest['only'],
+): number {
+  switch (only) {
+    case 'improvements':
+      return improvements;
+    case 'regressions':
+      return regressions;
+    case 'changed_output':
+      return changedOutputs;
+    case undefined:
+      return improvements + regressions;
+  }
+}
+
+const currencyOf = ({ price, judgePrice }: ComparedRun): string | undefined => {
+  const { model, judge } = readPrices(price, judgePrice);
+  return model?.currency ?? judge?.currency;
+};
+
+function differencesOf([run, other]: readonly [
+  ComparedRun,
+  ComparedRun,
+]): RunComparison['configDifferences'] {
+  if (run.config === null || other.config === null) return null;
+  return configDifferences(readStoredJson(run.config), readStoredJson(other.config));
 }
 
 type DifferenceRow = RunDifference & { readonly sectionOrderIndex: number };
 
-/** With the numbers of stored differences. */
-type StoredSums = PairSums & { readonly improvements: number; readonly regressions: number };
+/** What is stored of a comparison. */
+type StoredSums = PairSums &
+  Pick<RunComparison, 'reason' | 'changedOutputs' | 'latencyMs' | 'inputTokens' | 'outputTokens'> & {
+    readonly cost: ComparedMeans;
+    readonly improvements: number;
+    readonly regressions: number;
+  };
+
+/** Larger configurations are not compared on the main thread. */
+const MAX_CONFIG_BYTES = 262_144;
 
 interface ComparedRun {
   readonly id: string;
   readonly version: string;
   readonly datasetHash: string;
+  readonly scored: number;
+  readonly clusterBy: string | null;
+  readonly config: string | null;
+  readonly price: string | null;
+  readonly judgePrice: string | null;
 }
 
+/** Of which results a comparison is, and how items pair. */
+interface ComparisonState {
+  readonly runs: readonly [ComparedRun, ComparedRun];
+  readonly comparisonOf: string;
+  readonly clusterBy: string | null;
+}
+
+type Compared = CompareRequest & { readonly pairBy: PairBy };
+
 /** Compares once for each state of the two runs, and stores what it finds. */
-async function storedSums(pool: pg.Pool, id: string, otherId: string): Promise<StoredSums> {
-  const known = await readSums(pool, id, otherId, await stateOf(pool, id, otherId));
-  if (known !== undefined) return known;
+async function storedSums(
+  pool: pg.Pool,
+  id: string,
+  otherId: string,
+  request: Compared,
+): Promise<{ readonly sums: StoredSums; readonly state: ComparisonState }> {
+  const { pairBy } = request;
+  const before = await stateOf(pool, id, otherId, request);
+  const known = await readSums(pool, id, otherId, pairBy, before);
+  if (known !== undefined) return { sums: known, state: before };
   return await inTransaction(
     pool,
     async (client) => {
       // Locks the comparison: a second request waits for what the first one stores.
       await client.query(
-        `INSERT INTO run_comparisons (run_id, other_run_id, comparison_of, summary) VALUES ($1, $2, '', '')
-         ON CONFLICT (run_id, other_run_id) DO UPDATE SET run_id = excluded.run_id`,
-        [id, otherId],
+        `INSERT INTO run_comparisons (run_id, other_run_id, pair_by, comparison_of, summary) VALUES ($1, $2, $3, '', '')
+         ON CONFLICT (run_id, other_run_id, pair_by) DO UPDATE SET run_id = excluded.run_id`,
+        [id, otherId, pairBy],
       );
-      const state = await stateOf(client, id, otherId);
-      const found = await readSums(client, id, otherId, state);
-      if (found !== undefined) return found;
-      await client.query('DELETE FROM run_differences WHERE run_id = $1 AND other_run_id = $2', [
-        id,
-        otherId,
-      ]);
-      const { rows } = await client.query<StoredSums>(pairSums(state.haveEqualItems), [id, otherId]);
-      const sums = rows[0] as StoredSums;
+      const state = await stateOf(client, id, otherId, request);
+      const found = await readSums(client, id, otherId, pairBy, state);
+      if (found !== undefined) return { sums: found, state };
       await client.query(
-        'UPDATE run_comparisons SET comparison_of = $3, summary = $4 WHERE run_id = $1 AND other_run_id = $2',
-        [id, otherId, state.comparisonOf, JSON.stringify(sums)],
+        'DELETE FROM run_differences WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $3',
+        [id, otherId, pairBy],
       );
-      return sums;
+      const [run, other] = state.runs;
+      const parameters = new Parameters();
+      for (const value of [id, otherId, pairBy]) parameters.add(value);
+      const sql = pairSums({
+        pairBy,
+        haveEqualItems: run.datasetHash === other.datasetHash,
+        clusterValue: state.clusterBy === null ? null : itemValue(state.clusterBy, parameters.add),
+      });
+      const { rows } = await client.query<Omit<StoredSums, 'reason'>>(sql, parameters.values);
+      const paired = rows[0] as Omit<StoredSums, 'reason'>;
+      const reason = paired.paired > 0 ? null : await reasonOf(client, state, pairBy);
+      const sums = { ...paired, reason };
+      await client.query(
+        `UPDATE run_comparisons SET comparison_of = $4, summary = $5
+         WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $3`,
+        [id, otherId, pairBy, state.comparisonOf, JSON.stringify(sums)],
+      );
+      return { sums, state };
     },
     "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
   );
 }
 
-/** Of which results a comparison is, and how items pair. @throws StoreError `run_not_found` */
+/** Why no items of two runs pair, and what would pair them. */
+async function reasonOf(
+  client: pg.ClientBase,
+  { runs: [run, other] }: ComparisonState,
+  pairBy: PairBy,
+): Promise<string> {
+  if (run.scored === 0) return 'This run has no scored results.';
+  if (other.scored === 0) return 'The other run has no scored results.';
+  const ways: string[] = [];
+  for (const way of PAIR_BY) {
+    if (way === pairBy) continue;
+    const { rows } = await client.query<{ count: number }>(countPairs(way), [run.id, other.id]);
+    const count = rows[0]?.count ?? 0;
+    if (count > 0) ways.push(`pair_by=${way} pairs ${count} items`);
+  }
+  const advice = ways.length === 0 ? 'No other way pairs them either' : ways.join(', ');
+  return `No scored items of the two runs have the same ${pairBy}. ${advice}.`;
+}
+
+/** @throws StoreError `run_not_found`; `invalid_request` if the runs are clustered by different values */
 async function stateOf(
   client: pg.Pool | pg.ClientBase,
   id: string,
   otherId: string,
-): Promise<{ readonly comparisonOf: string; readonly haveEqualItems: boolean }> {
+  { clusterBy: wanted }: Compared,
+): Promise<ComparisonState> {
   const { rows } = await client.query<ComparedRun>(
-    `SELECT runs.id, results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash"
+    `SELECT runs.id, results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash", scored,
+       ${CLUSTER_BY} AS "clusterBy", ${boundedText('config', MAX_CONFIG_BYTES)} AS config,
+       (${readableJson('config::json')} -> 'price')::text AS price,
+       (${readableJson('config::json')} #> '{judge,price}')::text AS "judgePrice"
      FROM runs JOIN versions v ON v.dataset_id = runs.dataset_id AND v.version = runs.dataset_version
      WHERE runs.id IN ($1, $2)`,
     [id, otherId],
   );
-  const [run, other] = [id, otherId].map((wanted) => {
-    const found = rows.find((row) => row.id === wanted.toLowerCase());
-    if (found === undefined) throw runNotFound(wanted);
+  const [run, other] = [id, otherId].map((one) => {
+    const found = rows.find((row) => row.id === one.toLowerCase());
+    if (found === undefined) throw runNotFound(one);
     return found;
   }) as [ComparedRun, ComparedRun];
-  return {
-    comparisonOf: `${run.version} ${other.version}`,
-    haveEqualItems: run.datasetHash === other.datasetHash,
-  };
+  if (wanted === undefined && run.clusterBy !== other.clusterBy) {
+    const [one, two] = [run, other].map(({ clusterBy }) => clusterBy ?? 'none');
+    const message = `cluster_by must be given, since the runs differ in it: ${one} and ${two}.`;
+    throw new StoreError('invalid_request', message);
+  }
+  const clusterBy = wanted === undefined ? run.clusterBy : wanted === 'none' ? null : wanted;
+  const comparisonOf = JSON.stringify([run.version, other.version, clusterBy]);
+  return { runs: [run, other], comparisonOf, clusterBy };
 }
 
 /** What is stored of these results. */
@@ -136,11 +275,13 @@ async function readSums(
   client: pg.Pool | pg.ClientBase,
   id: string,
   otherId: string,
-  { comparisonOf }: { readonly comparisonOf: string },
+  pairBy: PairBy,
+  { comparisonOf }: ComparisonState,
 ): Promise<StoredSums | undefined> {
   const { rows } = await client.query<{ summary: string }>(
-    'SELECT summary FROM run_comparisons WHERE run_id = $1 AND other_run_id = $2 AND comparison_of = $3',
-    [id, otherId, comparisonOf],
+    `SELECT summary FROM run_comparisons
+     WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $3 AND comparison_of = $4`,
+    [id, otherId, pairBy, comparisonOf],
   );
   return rows[0] === undefined ? undefined : JSON.parse(rows[0].summary);
 }

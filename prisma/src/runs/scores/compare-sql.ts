@@ -1,50 +1,118 @@
 import { boundedName, boundedText } from '../../database/item-size.ts';
+import { memberText, readableJson } from '../../database/values.ts';
 import { isItemAt, ofRun } from '../../items/version-sql.ts';
+import { clusterOf } from './summary-sql.ts';
 
-/** The scored items of run `${run}` with their mean score and whether more than half of their scored results passed. */
+/** What makes items of two runs a pair: their hash, their id, or their prompt. */
+export type PairBy = 'hash' | 'id' | 'prompt';
+
+/** Every way to pair items. */
+export const PAIR_BY: readonly PairBy[] = ['hash', 'id', 'prompt'];
+
+const PAYLOAD = readableJson('i.payload');
+const PROMPT = `nullif(coalesce(${memberText(`${PAYLOAD} #> '{inputs,prompt}'`)}, ${memberText(`${PAYLOAD} #> '{inputs,messages}'`)}), 'null')`;
+
+/** SQL for the key of an item `i` with results `scored`; null without one. */
+const KEYS: Readonly<Record<PairBy, string>> = {
+  hash: 'i.item_hash',
+  id: `sha256(convert_to(nullif(scored.item_id, 'null'), 'UTF8'))`,
+  prompt: `sha256(convert_to(${PROMPT}, 'UTF8'))`,
+};
+
+/** Numbers of an item whose difference is of interest: the mean over its scored results. */
+const NUMBERS = ['score', 'latency_ms', 'input_tokens', 'output_tokens', 'cost'] as const;
+type NumberName = (typeof NUMBERS)[number];
+
+/**
+ * The scored items of a run with the means of their numbers, whether more than half of their results passed, and what
+ * their outputs are.
+ */
 const scoredItems = (run: string): string => `
-  SELECT section_order_index, order_index, avg(score) AS score, avg(passed::int) > 0.5 AS passed
+  SELECT section_order_index, order_index, min(item_id COLLATE "C") AS item_id, avg(passed::int) > 0.5 AS passed,
+    sum(hashtextextended(coalesce(output, ''), repetition)::numeric) AS outputs,
+    ${NUMBERS.map((name) => `avg(${name})::float8 AS ${name}`).join(', ')}
   FROM run_results WHERE run_id = ${run} AND score IS NOT NULL GROUP BY section_order_index, order_index`;
 
-/** The same with the hash of each item, and which of the equal items it is. */
-const hashedItems = (run: string): string => `
-  SELECT scored.*, i.item_hash,
-    row_number() OVER (PARTITION BY i.item_hash ORDER BY scored.section_order_index, scored.order_index) AS occurrence
+/** The same with values of each item. */
+const withItems = (run: string, values: string): string => `
+  SELECT scored.*, ${values}
   FROM (${scoredItems(run)}) AS scored
     JOIN runs run ON run.id = ${run}
     JOIN version_sections s ON ${ofRun('run')} AND s.order_index = scored.section_order_index
     JOIN items i ON ${isItemAt('scored.order_index')}`;
 
+/** The same with the key of each item, and which of the items with equal keys it is. */
+const keyedItems = (run: string, key: string, cluster: string): string => `
+  SELECT *, row_number() OVER (PARTITION BY pair_key ORDER BY section_order_index, order_index) AS occurrence
+  FROM (${withItems(run, `${key} AS pair_key, ${cluster} AS cluster`)}) AS keyed WHERE pair_key IS NOT NULL`;
+
 const PAIR = `this.section_order_index, this.order_index, other.section_order_index AS other_section_order_index,
-  other.order_index AS other_order_index, this.score, other.score AS other_score,
-  coalesce(this.passed, false) AS passed, coalesce(other.passed, false) AS other_passed`;
+  other.order_index AS other_order_index, coalesce(this.passed, false) AS passed,
+  coalesce(other.passed, false) AS other_passed, this.outputs <> other.outputs AS output_changed, this.cluster,
+  ${NUMBERS.map((name) => `this.${name}, other.${name} AS other_${name}`).join(', ')}`;
 
-/** Pairs of items by their hash, equal items in their order. */
-const BY_HASH = `SELECT ${PAIR} FROM (${hashedItems('$1')}) AS this JOIN (${hashedItems('$2')}) AS other
-  USING (item_hash, occurrence)`;
+/** How the items of two runs pair. */
+export interface Pairing {
+  readonly pairBy: PairBy;
+  /** Whether both runs have the same items in the same order: then hashes need not be read. */
+  readonly haveEqualItems: boolean;
+  /** SQL for the value that clusters item `i`; null where each is on its own. */
+  readonly clusterValue: string | null;
+}
 
-/** The same where both runs have the same items in the same order: no item needs to be read. */
-const BY_POSITION = `SELECT ${PAIR} FROM (${scoredItems('$1')}) AS this JOIN (${scoredItems('$2')}) AS other
-  USING (section_order_index, order_index)`;
+function pairs({ pairBy, haveEqualItems, clusterValue }: Pairing): string {
+  const cluster = clusterValue === null ? 'NULL' : clusterOf(clusterValue, 'scored');
+  if (pairBy === 'hash' && haveEqualItems) {
+    const first =
+      clusterValue === null
+        ? `SELECT *, NULL AS cluster FROM (${scoredItems('$1')}) AS scored`
+        : withItems('$1', `${cluster} AS cluster`);
+    return `SELECT ${PAIR} FROM (${first}) AS this JOIN (${scoredItems('$2')}) AS other
+      USING (section_order_index, order_index)`;
+  }
+  return `SELECT ${PAIR} FROM (${keyedItems('$1', KEYS[pairBy], cluster)}) AS this
+    JOIN (${keyedItems('$2', KEYS[pairBy], 'NULL')}) AS other USING (pair_key, occurrence)`;
+}
+
+/** SQL for how many scored items of runs `$1` and `$2` pair in some way. */
+export const countPairs = (pairBy: PairBy): string => `
+  SELECT count(*)::float8 AS count FROM (${keyedItems('$1', KEYS[pairBy], 'NULL')}) AS this
+    JOIN (${keyedItems('$2', KEYS[pairBy], 'NULL')}) AS other USING (pair_key, occurrence)`;
+
+/** Means over the pairs for which both runs know the number. */
+const meansOf = (name: NumberName): string => {
+  const both = `FILTER (WHERE ${name} IS NOT NULL AND other_${name} IS NOT NULL)`;
+  return `json_build_object('mean', avg(${name}) ${both}, 'other_mean', avg(other_${name}) ${both},
+    'mean_difference', avg(other_${name} - ${name}) ${both})`;
+};
 
 /**
- * SQL that pairs the items of run `$1` and run `$2`; stores those that differ, and gives the members of `PairSums` of
- * @svc/evaluation.
- *
- * @param haveEqualItems whether the datasets of both runs have equal hashes
+ * SQL that pairs the items of run `$1` and run `$2` by `$3`, stores those that differ, and gives the members of
+ * {@link ComparedSums}.
  */
-export const pairSums = (haveEqualItems: boolean): string => `
+export const pairSums = (pairing: Pairing): string => `
   WITH pairs AS MATERIALIZED (
-    ${haveEqualItems ? BY_POSITION : BY_HASH}
+    ${pairs(pairing)}
   ), stored AS (
-    INSERT INTO run_differences (run_id, other_run_id, section_order_index, order_index, other_section_order_index,
-      other_order_index, score, other_score, passed, other_passed)
-    SELECT $1, $2, pairs.* FROM pairs WHERE score <> other_score OR passed <> other_passed
+    INSERT INTO run_differences (run_id, other_run_id, pair_by, section_order_index, order_index,
+      other_section_order_index, other_order_index, score, other_score, passed, other_passed, output_changed)
+    SELECT $1, $2, $3, section_order_index, order_index, other_section_order_index, other_order_index, score, other_score,
+      passed, other_passed, output_changed
+    FROM pairs WHERE score <> other_score OR passed <> other_passed OR output_changed
+  ), clusters AS (
+    SELECT count(*) AS items, sum(other_score - score) AS sum FROM pairs WHERE cluster IS NOT NULL GROUP BY cluster
+  ), center AS (
+    SELECT sum(sum) / nullif(sum(items), 0) AS mean FROM clusters
   )
   SELECT count(*)::float8 AS paired, avg(score) AS mean, avg(other_score) AS "otherMean",
     avg(other_score - score) AS "meanDifference",
-    json_build_object('items', count(*), 'clusters', count(*),
-      'squares', coalesce(var_pop(other_score - score), 0) * count(*)) AS spread,
+    ${
+      pairing.clusterValue === null
+        ? `json_build_object('items', count(*), 'clusters', count(*),
+      'squares', coalesce(var_pop(other_score - score), 0) * count(*))`
+        : `json_build_object('items', count(*), 'clusters', (SELECT count(*) FROM clusters),
+      'squares', (SELECT coalesce(sum((sum - items * mean) ^ 2), 0) FROM clusters, center))`
+    } AS spread,
     count(*) FILTER (WHERE other_score > score)::float8 AS wins,
     count(*) FILTER (WHERE other_score < score)::float8 AS losses,
     count(*) FILTER (WHERE other_score = score)::float8 AS ties,
@@ -53,22 +121,31 @@ export const pairSums = (haveEqualItems: boolean): string => `
     count(*) FILTER (WHERE other_score > score OR other_score = score AND other_passed AND NOT passed)::float8
       AS improvements,
     count(*) FILTER (WHERE other_score < score OR other_score = score AND passed AND NOT other_passed)::float8
-      AS regressions
+      AS regressions,
+    count(*) FILTER (WHERE output_changed)::float8 AS "changedOutputs",
+    ${meansOf('latency_ms')} AS "latencyMs", ${meansOf('input_tokens')} AS "inputTokens",
+    ${meansOf('output_tokens')} AS "outputTokens", ${meansOf('cost')} AS cost
   FROM pairs`;
 
-/** Whether a row of `run_differences d` is of the kind `$3`: 1 for items in which the other run is better, -1 worse. */
-const IS_WANTED = `CASE $3::int WHEN 0 THEN true
+/** Kinds of differences: `$3` of {@link DIFFERENCES}. */
+export const DIFFERENCE_KINDS = { all: 0, improvements: 1, regressions: -1, changed_output: 2 } as const;
+
+const IS_WANTED = `CASE $3::int WHEN 0 THEN score <> other_score OR d.passed <> other_passed
   WHEN 1 THEN other_score > score OR other_score = score AND other_passed AND NOT d.passed
+  WHEN 2 THEN output_changed
   ELSE other_score < score OR other_score = score AND d.passed AND NOT other_passed END`;
 
-/** SQL for the next differences of runs `$1` and `$2`: `$3` the kind, `$4` and `$5` the item to continue after, `$6` limit. */
+/**
+ * SQL for the next differences of runs `$1` and `$2`: `$3` the kind, `$4` and `$5` the item to continue after, `$6` limit,
+ * `$7` what pairs items.
+ */
 export const DIFFERENCES: string = `
   SELECT d.section_order_index AS "sectionOrderIndex", d.order_index AS "orderIndex", ${boundedName('s.name')} AS section,
     ${boundedName('t.name')} AS "otherSection", d.other_order_index AS "otherOrderIndex",
     ${boundedText('result.item_id', 65_536)} AS "itemId", i.item_hash AS "itemHash", d.score, d.other_score AS "otherScore",
-    d.passed, d.other_passed AS "otherPassed"
+    d.passed, d.other_passed AS "otherPassed", d.output_changed AS "outputChanged"
   FROM (
-    SELECT * FROM run_differences d WHERE run_id = $1 AND other_run_id = $2 AND ${IS_WANTED}
+    SELECT * FROM run_differences d WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $7 AND ${IS_WANTED}
       AND (section_order_index, order_index) > ($4::int, $5::int) ORDER BY section_order_index, order_index LIMIT $6
   ) AS d
     JOIN runs run ON run.id = $1 JOIN runs other ON other.id = $2

@@ -49,9 +49,7 @@ export async function readGroups(
   const spreads = new Map<string, ClusterRow>();
   if (clusterBy !== null && groups.length > 0) {
     const parameters = new Parameters();
-    for (const value of [id, groups.map(({ kind }) => kind), groups.map(({ key }) => key), ...values]) {
-      parameters.add(value);
-    }
+    for (const value of [id, groups.map(nameOf), ...values]) parameters.add(value);
     const sql = spreadsOf(itemValue(clusterBy, parameters.add));
     for (const row of await query<ClusterRow>(sql, parameters.values)) spreads.set(nameOf(row), row);
   }

@@ -162,8 +162,8 @@ const measures = (form: (name: string, sql: string) => string): string =>
     .join(', ');
 
 /**
- * SQL for how the items of groups of run `$1` spread where they are clustered by a value. The groups are those of the
- * kinds `$2` and keys `$3`, one of each; a row of {@link ClusterRow} each.
+ * SQL for how the items of groups of run `$1` spread where they are clustered by a value. The groups are those in
+ * `$2`, kind and key with a space between them; a row of {@link ClusterRow} each.
  *
  * @param value SQL for the value of item `i`
  */
@@ -176,13 +176,13 @@ export function clusterSpreads(summed: SummedResults, value: string): string {
 
 const spreads = (grouped: string): string => `
   grouped AS (
-    SELECT * FROM (${grouped}) AS every JOIN unnest($2::text[], $3::text[]) AS wanted (kind, key) USING (kind, key)
+    SELECT * FROM (${grouped}) AS every WHERE kind || ' ' || key = ANY($2::text[])
   ), sums AS (
     SELECT kind, key, cluster, ${measures((name, sql) => `count(${sql}) AS ${name}_items, sum(${sql}) AS ${name}_sum`)}
     FROM grouped GROUP BY kind, key, cluster
-  ), means AS (
-    SELECT kind, key, ${measures((name) => `sum(${name}_sum) / nullif(sum(${name}_items), 0) AS ${name}_center`)}
-    FROM sums GROUP BY kind, key
+  ), centered AS (
+    SELECT *, ${measures((name) => `sum(${name}_sum) OVER same / nullif(sum(${name}_items) OVER same, 0) AS ${name}_center`)}
+    FROM sums WINDOW same AS (PARTITION BY kind, key)
   )
   SELECT kind, key, ${measures(
     (
@@ -190,7 +190,7 @@ const spreads = (grouped: string): string => `
     ) => `sum(${name}_items)::float8 AS "${name}Items", (count(*) FILTER (WHERE ${name}_items > 0))::float8 AS "${name}Clusters",
       coalesce(sum((${name}_sum - ${name}_items * ${name}_center) ^ 2), 0)::float8 AS "${name}Squares"`,
   )}
-  FROM sums JOIN means USING (kind, key) GROUP BY kind, key`;
+  FROM centered GROUP BY kind, key`;
 
 /** A row of {@link clusterSpreads}. */
 export type ClusterRow = Pick<SumsRow, 'kind' | 'key'> & {
@@ -227,7 +227,7 @@ export function sliceSums(summed: SummedResults, values: readonly string[], maxS
   )}`;
 }
 
-/** The same as {@link clusterSpreads} for slices: kinds `$2` and keys `$3`. */
+/** The same as {@link clusterSpreads} for slices. */
 export function sliceSpreads(summed: SummedResults, values: readonly string[], cluster: string): string {
   return `
   WITH clustered AS MATERIALIZED (

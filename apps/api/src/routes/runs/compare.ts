@@ -1,5 +1,5 @@
 import { JsonText, json, type Route } from '@svc/runtime';
-import type { RunDifference } from '@svc/store';
+import { type CompareRequest, PAIR_BY, type PairBy, type RunDifference } from '@svc/store';
 import { PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import type { CreateRunDeps } from './create.ts';
@@ -18,8 +18,21 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
       ...PAGE_QUERY,
       only: {
         type: 'string',
-        enum: ['regressions', 'improvements'],
-        description: 'items in which the other run is worse, or better',
+        enum: ['regressions', 'improvements', 'changed_output'],
+        description: 'items in which the other run is worse, or better, or has another output',
+      },
+      pair_by: {
+        type: 'string',
+        enum: PAIR_BY,
+        default: 'hash',
+        description: 'what items of both runs have in common; equal ones pair in their order',
+      },
+      cluster_by: {
+        type: 'string',
+        maxLength: 1024,
+        pattern: '^(?:none|/(?:[^~]|~[01])*)$',
+        'x-rule': 'must be a JSON Pointer such as /meta/passage, or none',
+        description: 'as in a run; by default that of both runs',
       },
     },
     produces: 'application/json',
@@ -29,15 +42,28 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
         schema: COMPARISON,
       },
     },
-    errors: ['run_not_found', 'invalid_cursor', 'nothing_to_compare', 'unavailable'],
+    errors: ['run_not_found', 'invalid_cursor', 'unavailable'],
     handle: async ({ params, query, signal }) => {
-      const only = query['only'] as 'regressions' | 'improvements' | undefined;
       const found = await runs.compare(params['id'] ?? '', params['other_id'] ?? '', {
         ...pageOf(query),
-        only,
+        only: query['only'] as CompareRequest['only'],
+        pairBy: query['pair_by'] as PairBy,
+        clusterBy: query['cluster_by'] as string | undefined,
         signal,
       });
-      return json({ ...found.scores, ...toPage(found, query, serializeDifference) });
+      return json({
+        ...found.scores,
+        pair_by: found.pairBy,
+        cluster_by: found.clusterBy,
+        reason: found.reason,
+        changed_outputs: found.changedOutputs,
+        latency_ms: { ...found.latencyMs },
+        input_tokens: { ...found.inputTokens },
+        output_tokens: { ...found.outputTokens },
+        cost: found.cost === null ? null : { ...found.cost },
+        config_differences: found.configDifferences?.map((difference) => ({ ...difference })) ?? null,
+        ...toPage(found, query, serializeDifference),
+      });
     },
   };
 }
@@ -57,5 +83,6 @@ function serializeDifference(
     difference: item.otherScore - item.score,
     passed: item.passed,
     other_passed: item.otherPassed,
+    output_changed: item.outputChanged,
   };
 }

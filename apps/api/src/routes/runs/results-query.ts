@@ -1,6 +1,6 @@
 import { RESULT_FIELDS } from '@svc/jsonl-v23/internal';
-import type { RouteRequest, Schema } from '@svc/runtime';
-import type { ResultsConditions } from '@svc/store';
+import { RequestError, type RouteRequest, type Schema } from '@svc/runtime';
+import { RESULTS_SORTS, type ResultsConditions } from '@svc/store';
 import { PAGE_QUERY } from '../docs/schemas.ts';
 
 /** Query parameters that choose results. */
@@ -17,12 +17,36 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
     'x-rule': 'must be 64 hexadecimal digits in lower case',
     description: 'of the item with this hash',
   },
-  q: { type: 'string', description: 'part of the output, explanation or error, in any case' },
+  min_score: { type: 'number', description: 'of at least this score' },
+  max_score: { type: 'number', description: 'of at most this score' },
+  error: {
+    type: 'string',
+    pattern: '^[0-9a-f]{16}$',
+    'x-rule': 'must be the `group` of an error of the run',
+    description: 'with an error of this `group` of `/errors`',
+  },
+  meta: {
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    maxProperties: 8,
+    description:
+      'parameters such as `meta./level=hard`: of items whose `meta` has this value at a JSON Pointer; numbers, true, false and null as they are written',
+  },
+  q: {
+    type: 'string',
+    description: 'part of the question, the answer, the output, the explanation or the error, in any case',
+  },
 };
 
 export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
   ...PAGE_QUERY,
   ...RESULTS_FILTERS,
+  sort: {
+    type: 'string',
+    enum: RESULTS_SORTS,
+    default: 'order',
+    description: 'ascending, or descending after `-`; results without the value come last',
+  },
   include: { type: 'string', enum: ['item'], description: 'each result with its item' },
 };
 
@@ -37,6 +61,28 @@ export function resultsConditions(query: RouteRequest['query']): ResultsConditio
     tag: text('tag'),
     finishReason: text('finish_reason'),
     itemHash: text('item_hash'),
+    minScore: query['min_score'] as number | undefined,
+    maxScore: query['max_score'] as number | undefined,
+    errorGroup: text('error'),
+    values: metaValues(query['meta'] as Readonly<Record<string, string>> | undefined),
     q: text('q'),
   };
+}
+
+const POINTER = /^(?:\/(?:[^~]|~[01])*)$/;
+
+/** The parameters `meta.<pointer>`; a name without a slash is that of a member. */
+function metaValues(meta: Readonly<Record<string, string>> | undefined): ResultsConditions['values'] {
+  if (meta === undefined) return undefined;
+  return Object.entries(meta).map(([name, value]) => {
+    const path = name.slice('meta.'.length);
+    const pointer = path.startsWith('/') ? path : `/${path.replaceAll('~', '~0')}`;
+    if (path === '' || path.length > 1024 || !POINTER.test(pointer)) {
+      const message = `${name.slice(0, 100)} must be \`meta.\` and a JSON Pointer such as /level`;
+      throw new RequestError('invalid_request', `Invalid query: ${message}.`, {
+        errors: [{ message, path: name }],
+      });
+    }
+    return { pointer: `/meta${pointer}`, value };
+  });
 }

@@ -1,6 +1,6 @@
 import { RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { json, type Route, type RouteRequest, toJsonText } from '@svc/runtime';
-import type { RunStatus } from '@svc/store';
+import type { ResultsSort, RunStatus } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page.ts';
@@ -10,6 +10,7 @@ import { createRunRoute } from './create.ts';
 import { type OutsideDeps, outsideRoutes } from './outside.ts';
 import { rescoreRunRoute } from './rescore.ts';
 import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
+import { runPartsRoutes } from './run-parts.ts';
 import { createProgressMeter } from './run-progress.ts';
 import { isFinished, RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
 
@@ -35,6 +36,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
     rescoreRunRoute(deps),
     compareRunsRoute(deps),
     ...outsideRoutes(deps),
+    ...runPartsRoutes(deps),
     {
       ...common,
       method: 'get',
@@ -79,7 +81,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       method: 'get',
       path: '/runs/{id}/results',
       operationId: 'listRunResults',
-      summary: 'The results so far, in item order; a page has at most 16 MiB or one result',
+      summary: 'The results so far, in item order or another; a page has at most 16 MiB or one result',
       access: 'viewer',
       query: RESULTS_QUERY,
       responses: { 200: { description: 'a page', schema: page(RUN_RESULT) } },
@@ -89,6 +91,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           ...pageOf(query),
           ...resultsConditions(query),
           includeItems: query['include'] === 'item',
+          sort: query['sort'] as ResultsSort,
           signal,
         });
         const datasetId = query['include'] === 'item' ? (await runs.get(idOf(params))).datasetId : '';

@@ -1,4 +1,4 @@
-import { type Price, runCost } from '@svc/evaluation';
+import { readPrices, runCost } from '@svc/evaluation';
 import { type JsonBody, JsonText } from '@svc/runtime';
 import type { Run, RunSummary } from '@svc/store';
 
@@ -28,25 +28,5 @@ export function scoresOf({ scores, counts, summaryScores }: Run, summary: RunSum
 
 /** What the tokens of a run cost; null without a price. */
 export function costOf({ price, judgePrice, usage }: Run): { amount: number; currency: string } | null {
-  return runCost({ model: toPrice(price), judge: toPrice(judgePrice) }, usage);
-}
-
-interface StatedPrice {
-  readonly input_per_million: number;
-  readonly output_per_million: number;
-  readonly currency?: unknown;
-}
-
-/** The configuration of an imported run may be any object. */
-function isPrice(value: unknown): value is StatedPrice {
-  if (typeof value !== 'object' || value === null) return false;
-  return ['input_per_million', 'output_per_million'].every((name) =>
-    Number.isFinite((value as Record<string, unknown>)[name]),
-  );
-}
-
-function toPrice(json: string | null): Price | null {
-  const price: unknown = json === null ? null : JSON.parse(json);
-  if (!isPrice(price)) return null;
-  return { ...price, currency: typeof price.currency === 'string' ? price.currency : 'USD' };
+  return runCost(readPrices(price, judgePrice), usage);
 }

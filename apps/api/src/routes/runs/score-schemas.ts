@@ -1,4 +1,5 @@
 import { type Schema, shape } from '@svc/runtime';
+import { PAIR_BY } from '@svc/store';
 import { page } from '../docs/schemas.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
@@ -67,6 +68,13 @@ export const COST: Schema = {
 
 export const LATENCY: Schema = shape({ p50: NUMBER_OR_NULL, p90: NUMBER_OR_NULL, p99: NUMBER_OR_NULL });
 
+const MEANS_MEMBERS = {
+  mean: NUMBER_OR_NULL,
+  other_mean: NUMBER_OR_NULL,
+  mean_difference: { ...NUMBER_OR_NULL, description: 'other minus this' },
+};
+const MEANS: Schema = shape(MEANS_MEMBERS);
+
 /** The members of a comparison besides its page. */
 const COMPARED: Readonly<Record<string, Schema>> = {
   paired: { ...COUNT, description: 'items with a score in both runs' },
@@ -79,6 +87,34 @@ const COMPARED: Readonly<Record<string, Schema>> = {
   losses: COUNT,
   ties: COUNT,
   p_value: { ...RATE, description: 'exact McNemar test of passed and not passed' },
+  pair_by: { type: 'string', enum: PAIR_BY },
+  cluster_by: { type: ['string', 'null'], description: 'by what standard errors are clustered' },
+  reason: {
+    type: ['string', 'null'],
+    description: 'why no items pair, and which `pair_by` would; null if some do',
+  },
+  changed_outputs: { ...COUNT, description: 'pairs of which an output differs' },
+  latency_ms: { ...MEANS, description: 'of one result, where both runs know it' },
+  input_tokens: MEANS,
+  output_tokens: MEANS,
+  cost: {
+    ...shape({ ...MEANS_MEMBERS, currency: { type: 'string' } }),
+    type: ['object', 'null'],
+    description: 'of one result; null unless both runs have prices in one currency',
+  },
+  config_differences: {
+    type: ['array', 'null'],
+    maxItems: 100,
+    items: shape(
+      {
+        path: { type: 'string', description: 'JSON Pointer into the configuration' },
+        value: { description: 'in this run; absent without the member' },
+        other_value: { description: 'in the other run; absent without the member' },
+      },
+      ['value', 'other_value'],
+    ),
+    description: 'the first 100 members in which the configurations differ; null for very large ones',
+  },
 };
 
 const DIFFERENCE: Schema = shape({
@@ -93,6 +129,7 @@ const DIFFERENCE: Schema = shape({
   difference: { type: 'number', description: 'other minus this' },
   passed: { type: 'boolean', description: 'whether more than half of the scored repetitions passed' },
   other_passed: { type: 'boolean' },
+  output_changed: { type: 'boolean', description: 'whether any output differs' },
 });
 
 /** A comparison of two runs. */

@@ -1,7 +1,7 @@
 import { schemaPredicate } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Route } from '../route.ts';
+import type { QueryValue, Route, Schema } from '../route.ts';
 import { type FieldError, RequestError } from './request-error.ts';
 
 /** Errors in one response. */
@@ -9,7 +9,7 @@ const MAX_ERRORS = 100;
 
 /** The compiled schemas of one route. */
 export interface RouteValidator {
-  query(values: Readonly<Record<string, unknown>>): Record<string, string | number | boolean | undefined>;
+  query(values: Readonly<Record<string, unknown>>): Record<string, QueryValue>;
   body(value: JsonValue): JsonObject;
 }
 
@@ -51,17 +51,13 @@ function compileRoute(route: Route, ajv: Ajv2020): RouteValidator {
   const body = route.body === undefined ? undefined : ajv.compile(route.body.schema);
   return {
     query: (values) => {
-      const known = route.ignoresQuery === true ? (route.query ?? {}) : values;
-      const copy: Record<string, unknown> = Object.fromEntries(
-        Object.entries(values).filter(([name]) => Object.hasOwn(known, name)),
-      );
-      for (const [name, { type }] of Object.entries(route.query ?? {})) {
-        const value = copy[name];
-        if (typeof value === 'string') copy[name] = typed(value, type);
-      }
+      const schemas = route.query ?? {};
+      const copy = typedQuery(values, schemas);
+      if (route.ignoresQuery === true)
+        for (const name in copy) if (!Object.hasOwn(schemas, name)) delete copy[name];
       if (query !== undefined) check(query, copy, 'query', (error) => fieldName(error));
       else rejectAll(copy);
-      return copy as Record<string, string | number | boolean | undefined>;
+      return copy as Record<string, QueryValue>;
     },
     body: (value) => {
       if (body === undefined) return {};
@@ -71,9 +67,30 @@ function compileRoute(route: Route, ajv: Ajv2020): RouteValidator {
   };
 }
 
+/** The values of a query as their schemas want them. An object has the parameters whose names begin with its own and a dot. */
+function typedQuery(
+  values: Readonly<Record<string, unknown>>,
+  schemas: Readonly<Record<string, Schema>>,
+): Record<string, unknown> {
+  const copy: Record<string, unknown> = { ...values };
+  for (const [name, { type }] of Object.entries(schemas)) {
+    if (type === 'object') {
+      const members = Object.entries(copy).filter(([other]) => other.startsWith(`${name}.`));
+      for (const [other] of members) delete copy[other];
+      if (members.length > 0) copy[name] = Object.fromEntries(members);
+      continue;
+    }
+    const value = copy[name];
+    if (typeof value === 'string') copy[name] = type === 'array' ? [value] : typed(value, type);
+  }
+  return copy;
+}
+
 /** The value of a query as its schema wants it, if it is written so: `Infinity` and `0x10` are texts. */
 function typed(value: string, type: unknown): string | number | boolean {
   if (type === 'boolean') return value === 'true' || (value === 'false' ? false : value);
+  if (type === 'number')
+    return /^-?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?$/.test(value) ? Number(value) : value;
   return type === 'integer' && /^-?\d{1,300}$/.test(value) ? Number(value) : value;
 }
 

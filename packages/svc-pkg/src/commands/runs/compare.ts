@@ -9,7 +9,8 @@ import { formatFacts } from '../../text/format-facts.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
-  readonly only?: 'regressions' | 'improvements';
+  readonly only?: 'regressions' | 'improvements' | 'changed_output';
+  readonly pairBy?: 'hash' | 'id' | 'prompt';
   readonly limit: number;
 }
 
@@ -26,12 +27,25 @@ export function addCompareCommand(program: Command, cli: Cli): void {
     )
     .argument('<run>', 'id of a run')
     .argument('<other>', 'id of the other run')
-    .addOption(new Option('--only <items>', 'list only these items').choices(['regressions', 'improvements']))
+    .addOption(
+      new Option('--only <items>', 'list only these items').choices([
+        'regressions',
+        'improvements',
+        'changed_output',
+      ]),
+    )
+    .addOption(
+      new Option('--pair-by <what>', 'what items of both runs have in common').choices([
+        'hash',
+        'id',
+        'prompt',
+      ]),
+    )
     .addOption(countOption('--limit <count>', 'how many items to list', 1, 100, 50))
-    .action(async (run: string, other: string, { only, limit, ...options }: Options) => {
+    .action(async (run: string, other: string, { only, pairBy, limit, ...options }: Options) => {
       const service = openService(cli, options);
       const path = { ...runParams(run).path, other_id: runParams(other).path.id };
-      const params = { path, query: { ...given({ only }), limit } };
+      const params = { path, query: { ...given({ only, pair_by: pairBy }), limit } };
       const { text, value } = await service.read(
         service.api.GET('/runs/{id}/compare/{other_id}', { params }),
       );
@@ -45,6 +59,7 @@ export function addCompareCommand(program: Command, cli: Cli): void {
 
 function comparisonText(found: Comparison): string {
   const ci95 = found.ci95?.map((bound) => rounded(bound)).join(' to ');
+  if (found.reason !== null) return `${found.reason}\n`;
   return formatFacts([
     ['common items', found.paired],
     ['mean', rounded(found.mean)],
@@ -56,5 +71,8 @@ function comparisonText(found: Comparison): string {
     ['worse', found.losses],
     ['equal', found.ties],
     ['p value', rounded(found.p_value)],
+    ['changed outputs', found.changed_outputs],
+    ['difference in ms', rounded(found.latency_ms.mean_difference)],
+    ['difference in cost', rounded(found.cost?.mean_difference ?? null)],
   ]);
 }

@@ -1,0 +1,112 @@
+import { ITEM_POINTER } from '@svc/evaluation';
+import { type JsonBody, JsonText, json, RequestError, type Route, type Schema, shape } from '@svc/runtime';
+import type { RunErrorGroup, RunSlice } from '@svc/store';
+import type { CreateRunDeps } from './create.ts';
+import { GROUP_SCORES } from './score-schemas.ts';
+
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+
+const SLICE: Schema = shape({
+  values: {
+    type: 'array',
+    items: {},
+    description: 'of the pointers in `by`, in their order; null for items without the value',
+  },
+  ...GROUP_SCORES,
+});
+
+const ERROR_GROUP: Schema = shape({
+  group: { type: 'string', description: 'names the group, also as `error` of a list of results' },
+  code: { type: 'string' },
+  message: { type: 'string', description: 'with `<n>` for numbers and `<id>` for identifiers' },
+  count: COUNT,
+  examples: {
+    type: 'array',
+    maxItems: 3,
+    items: shape({
+      section: { type: 'string' },
+      order_index: COUNT,
+      repetition: { type: 'integer', minimum: 1 },
+      item_id: { type: ['string', 'integer', 'null'] },
+      message: { type: 'string', description: 'as it was' },
+    }),
+  },
+});
+
+/** `GET /runs/{id}/slices` and `/errors` */
+export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
+  const common = { method: 'get', tag: 'runs', access: 'viewer', produces: 'application/json' } as const;
+  return [
+    {
+      ...common,
+      path: '/runs/{id}/slices',
+      operationId: 'sliceRun',
+      summary: 'The scores of a run by values of its items, such as `by=/meta/level`',
+      query: {
+        by: {
+          type: 'array',
+          minItems: 1,
+          maxItems: 2,
+          items: ITEM_POINTER,
+          description:
+            'one or two JSON Pointers into the item, each of at most 50 values; repeat it for the second',
+        },
+      },
+      responses: {
+        200: {
+          description: 'the scores of each slice, in the order of the values',
+          schema: shape({
+            data: { type: 'array', items: SLICE },
+            meta: shape({ by: { type: 'array', items: { type: 'string' } }, total_items: COUNT }),
+          }),
+        },
+      },
+      errors: ['run_not_found', 'unavailable'],
+      handle: async ({ params, query, signal }) => {
+        const by = query['by'] as readonly string[] | undefined;
+        if (by === undefined) {
+          const message = 'by is missing';
+          throw new RequestError('invalid_request', `Invalid query: ${message}.`, {
+            errors: [{ message, path: 'by' }],
+          });
+        }
+        const slices = await reads.runs.slice(params['id'] ?? '', { by, signal });
+        return json({ data: slices.map(serializeSlice), meta: { by: [...by], total_items: slices.length } });
+      },
+    },
+    {
+      ...common,
+      path: '/runs/{id}/errors',
+      operationId: 'listRunErrors',
+      summary: 'The errors of a run in groups of equal messages, those with most results first',
+      responses: {
+        200: {
+          description: 'at most 100 groups',
+          schema: shape({ data: { type: 'array', maxItems: 100, items: ERROR_GROUP } }),
+        },
+      },
+      errors: ['run_not_found', 'unavailable'],
+      handle: async ({ params, signal }) => {
+        const groups = await reads.runs.errors(params['id'] ?? '', signal);
+        return json({ data: groups.map(serializeGroup) });
+      },
+    },
+  ];
+}
+
+function serializeSlice({ values, scores }: RunSlice): JsonBody {
+  return {
+    values: values.map((value) => new JsonText(value)),
+    ...(scores as unknown as Record<string, JsonBody>),
+  };
+}
+
+function serializeGroup({ examples, group, code, message, count }: RunErrorGroup): JsonBody {
+  return {
+    ...{ group, code, message, count },
+    examples: examples.map(({ section, orderIndex, repetition, itemId, message: said }) => ({
+      ...{ section, order_index: orderIndex, repetition, message: said },
+      item_id: itemId === null ? null : new JsonText(itemId),
+    })),
+  };
+}

@@ -1,0 +1,78 @@
+import { errorWords, foldMessage, type RunFailure } from '@svc/evaluation';
+import { createReadQuery } from '@svc/postgres';
+import type { StoreContext } from '../../context.ts';
+import { boundedName, boundedText } from '../../database/item-size.ts';
+import { readStoredJson } from '../../database/read-stored-json.ts';
+import { isUuid } from '../../database/values.ts';
+import { runNotFound } from '../run-row.ts';
+
+/** Errors of a run that say the same, but for numbers and identifiers. */
+export interface RunErrorGroup {
+  /** Names the group, also as a filter of results. */
+  readonly group: string;
+  readonly code: string;
+  /** Of the provider, else of the service; folded. */
+  readonly message: string;
+  readonly count: number;
+  /** The first results with such an error. */
+  readonly examples: readonly RunErrorExample[];
+}
+
+export interface RunErrorExample {
+  readonly section: string;
+  readonly orderIndex: number;
+  readonly repetition: number;
+  /** JSON text; null without an id. */
+  readonly itemId: string | null;
+  /** As it was. */
+  readonly message: string;
+}
+
+const MAX_GROUPS = 100;
+const MAX_EXAMPLES = 3;
+
+const GROUPS = `
+  WITH groups AS (
+    SELECT error_group, count(*)::float8 AS count FROM run_results
+    WHERE run_id = $1 AND error_group IS NOT NULL GROUP BY error_group ORDER BY 2 DESC, 1 LIMIT ${MAX_GROUPS}
+  )
+  SELECT groups.error_group AS "group", groups.count, ${boundedName('example.section')} AS section,
+    example.order_index AS "orderIndex", example.repetition, ${boundedText('example.item_id', 1_000)} AS "itemId", example.error
+  FROM groups CROSS JOIN LATERAL (
+    SELECT * FROM run_results WHERE run_id = $1 AND error_group = groups.error_group
+    ORDER BY section_order_index, order_index, repetition LIMIT ${MAX_EXAMPLES}
+  ) AS example
+  ORDER BY groups.count DESC, groups.error_group, example.section_order_index, example.order_index, example.repetition`;
+
+type ExampleRow = Omit<RunErrorExample, 'message'> &
+  Pick<RunErrorGroup, 'group' | 'count'> & { readonly error: string };
+
+/** See `RunStore.errors`. */
+export async function groupErrors(
+  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly RunErrorGroup[]> {
+  if (!isUuid(id)) throw runNotFound(id);
+  using _permit = await searches.acquire(signal);
+  const query = createReadQuery(pool, signal);
+  const rows = await query<ExampleRow>(GROUPS, [id]);
+  if (rows.length === 0) {
+    const found = await query('SELECT 1 FROM runs WHERE id = $1', [id]);
+    if (found.length === 0) throw runNotFound(id);
+  }
+  return [...Map.groupBy(rows, ({ group }) => group)].map(([group, of]) => {
+    const errors = of.map(({ error }) => readStoredJson(error) as unknown as RunFailure);
+    const [first] = errors as [RunFailure];
+    return {
+      group,
+      code: first.code,
+      message: foldMessage(errorWords(first)),
+      count: of[0]?.count ?? 0,
+      examples: of.map(({ section, orderIndex, repetition, itemId }, index) => {
+        const error = errors[index] ?? first;
+        return { section, orderIndex, repetition, itemId, message: errorWords(error) };
+      }),
+    };
+  });
+}

@@ -1,0 +1,89 @@
+import type { GroupScores } from '@svc/evaluation';
+import { readFrom } from '@svc/postgres';
+import type { StoreContext } from '../../context.ts';
+import { StoreError } from '../../database/errors.ts';
+import { Parameters } from '../../database/page.ts';
+import { isUuid } from '../../database/values.ts';
+import { itemValue } from '../../items/item-value.ts';
+import { runNotFound } from '../run-row.ts';
+import { CLUSTER_BY, readGroups, type SummedRun } from './read-groups.ts';
+import { LONG_VALUE, MAIN_SCORES, sliceSpreads, sliceSums } from './summary-sql.ts';
+
+/** The scores of the results whose items have the same values. */
+export interface RunSlice {
+  /** JSON texts, in the order of the pointers; `null` for an item without the value. */
+  readonly values: readonly string[];
+  readonly scores: GroupScores;
+}
+
+const MAX_VALUES = 50;
+
+/** See `RunStore.slice`. */
+export async function sliceRun(
+  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  id: string,
+  { by, signal }: { readonly by: readonly string[]; readonly signal?: AbortSignal | undefined },
+): Promise<readonly RunSlice[]> {
+  if (!isUuid(id)) throw runNotFound(id);
+  using _permit = await searches.acquire(signal);
+  const groups = await readFrom(
+    pool,
+    async (query) => {
+      const [run] = await query<Omit<SummedRun, 'id'> & { readonly isRepeated: boolean }>(
+        `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy"
+         FROM runs WHERE id = $1`,
+        [id],
+      );
+      if (run === undefined) throw runNotFound(id);
+      const summed = { results: MAIN_SCORES, isRepeated: run.isRepeated };
+      // Placeholders follow those of the run and, for clusters, of the groups.
+      const valuesFrom = (
+        given: number,
+      ): { readonly sql: readonly string[]; readonly values: readonly unknown[] } => {
+        const parameters = new Parameters();
+        for (let index = 0; index < given; index += 1) parameters.add(null);
+        const sql = by.map((pointer) => itemValue(pointer, parameters.add));
+        return { sql, values: parameters.values.slice(given) };
+      };
+      const sums = valuesFrom(1);
+      return await readGroups(
+        query,
+        { ...run, id },
+        sliceSums(summed, sums.sql, MAX_VALUES ** by.length),
+        (cluster) => sliceSpreads(summed, valuesFrom(2).sql, cluster),
+        sums.values,
+      );
+    },
+    signal,
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
+  );
+  const slices = groups.map(({ key, scores }) => ({ values: key.split('\n'), scores }));
+  for (const [index, pointer] of by.entries()) {
+    const values = new Set(slices.map((slice) => slice.values[index]));
+    if (values.has(LONG_VALUE)) throw notSliceable(pointer, 'values of more than 1,000 bytes');
+    if (values.size > MAX_VALUES || slices.length > MAX_VALUES ** by.length) {
+      throw notSliceable(pointer, `more than ${MAX_VALUES} values`);
+    }
+  }
+  return slices.toSorted((one, other) => compareLists(one.values, other.values));
+}
+
+function notSliceable(pointer: string, reason: string): StoreError {
+  return new StoreError('invalid_request', `Cannot slice the run by ${pointer}: the items have ${reason}.`);
+}
+
+function compareLists(one: readonly string[], other: readonly string[]): number {
+  for (const [index, value] of one.entries()) {
+    const order = compareValues(value, other[index] ?? '');
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+/** Numbers by their value, then other values by their text; null, for none, last. */
+function compareValues(one: string, other: string): number {
+  const rank = (value: string): number => (value === 'null' ? 2 : Number.isNaN(Number(value)) ? 1 : 0);
+  if (rank(one) !== rank(other)) return rank(one) - rank(other);
+  if (rank(one) === 0 && Number(one) !== Number(other)) return Number(one) - Number(other);
+  return one < other ? -1 : one > other ? 1 : 0;
+}
