@@ -698,12 +698,12 @@ describe('sizes', () => {
   it('a file of many items counts once', async () => {
     const item = { id: 1, assets: [{ file: 'pics/a.bin' }] };
     const files = {
-      'a.jsonl': lines(...Array<JsonValue>(100).fill(item)),
+      'a.jsonl': lines(...Array<JsonValue>(70).fill(item)),
       'pics/a.bin': new Uint8Array(1024 * 1024),
     };
     const { bytes } = await convert(files);
     const checking = checkPackage(await openPackage(bytes));
-    expect(await checking.next()).toMatchObject({ done: true, value: { itemCount: 100 } });
+    expect(await checking.next()).toMatchObject({ done: true, value: { itemCount: 70 } });
   });
 
   it('room is made for every byte before it is written, and without it nothing is left', async () => {
