@@ -8,13 +8,13 @@ const INDEX_INTERVAL_MS = 60 * 1000;
 const RETRY_MS = 10_000;
 
 /**
- * Deletes idempotency keys that have expired, every hour, and every minute assets and items that belong to no dataset, and
- * prepares look-ups by hash in new datasets. Any number of processes may do so at once.
+ * Deletes idempotency keys that have expired, every hour, and every minute assets and items that belong to no dataset and
+ * tried runs that were left behind, and prepares look-ups by hash in new datasets. Any number of processes may do so at once.
  *
  * @returns what stops it
  */
 export function startHousekeeping(
-  { idempotency, assets, datasets }: Pick<Store, 'idempotency' | 'assets' | 'datasets'>,
+  { idempotency, assets, datasets, runs }: Pick<Store, 'idempotency' | 'assets' | 'datasets' | 'runs'>,
   logger: Logger,
 ): () => Promise<void> {
   const stopping = new AbortController();
@@ -39,6 +39,7 @@ export function startHousekeeping(
     repeat('keys', () => idempotency.purgeExpired(), PURGE_INTERVAL_MS),
     repeat('assets', () => assets.collect(stopping.signal), COLLECT_INTERVAL_MS),
     repeat('items', () => datasets.collect(stopping.signal), COLLECT_INTERVAL_MS),
+    repeat('trials', () => runs.deleteTrials(), COLLECT_INTERVAL_MS),
     repeat('hashes', () => datasets.indexHashes(stopping.signal), INDEX_INTERVAL_MS),
   ];
   return async () => {

@@ -135,6 +135,8 @@ assert hub.check_hub_import(request).errors_total == 0
 assert hub.import_hub_dataset(request)["item_count"] == 10
 refused("column_not_found", lambda: hub.check_hub_import({**request, "mapping": {"prompt_column": "q"}}))
 echo = {"dataset_id": dataset.id, "config": {"provider": {"type": "echo"}, "checker": "includes"}}
+tried = runs.try_run(echo, items=1).data[0]
+assert tried.request is None and tried.output.endswith("?"), tried
 first, second = [runs.create_run(echo).id for _ in range(2)]
 for run in (first, second):
     while runs.get_run(run).finished_at is None:

@@ -1,4 +1,4 @@
-export type { MarkedFiles } from './assets/marked-files.ts';
+export { type MarkedFiles, withMarks } from './assets/marked-files.ts';
 export type { CheckOutcome } from './checkers/checker.ts';
 export type { FindAnswer } from './complete-item.ts';
 export {
@@ -45,11 +45,12 @@ export {
 } from './plan/describe-plan.ts';
 export { estimateRun, modelOf, type RunEstimate } from './plan/estimate-run.ts';
 export { type ScoringFacts, scoringFacts } from './plan/scoring-facts.ts';
+export { type PreparedItem, prepareItem } from './prepare-item.ts';
 export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
 export { readProviderResponse } from './read-provider-response.ts';
 export { estimateInputTokens } from './request/estimate-tokens.ts';
 export { type ModelRequest, modelRequest } from './request/model-request.ts';
-export { type RequestBody, requestBody } from './request/request-body.ts';
+export { type RequestBody, requestBody, requestText } from './request/request-body.ts';
 export { hashRequest } from './request/request-hash.ts';
 export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run-error.ts';
 export {

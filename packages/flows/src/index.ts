@@ -60,3 +60,4 @@ export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';
 export { RESULT_COLUMNS } from './tables/result-columns.ts';
 export { resultsTable } from './tables/results-table.ts';
 export { MEDIA_TYPES, type TableExport, type TableFormat, type TableOptions } from './tables/table-export.ts';
+export { type TriedItem, type TryRunDeps, type TryRunRequest, tryRun } from './try-run.ts';

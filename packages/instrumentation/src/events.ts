@@ -429,7 +429,7 @@ export const EVENTS = {
     level: 'warn',
     when: 'a periodic task of a worker failed, for the first time after it succeeded; tried again every 10 seconds',
     fields: {
-      task: '`keys` and `items` delete what has expired or was deleted, `assets` what nothing refers to; `hashes` prepares look-ups' as Text,
+      task: '`keys`, `items` and `trials` delete what has expired, was deleted or was left behind, `assets` what nothing refers to; `hashes` prepares look-ups' as Text,
       error: 'name, code, message and cause' as Thrown,
     },
   },
@@ -446,6 +446,16 @@ export const EVENTS = {
     level: 'info',
     when: 'the cancellation of a run was requested',
     fields: { already_requested: 'whether it had been requested before' as Flag },
+  },
+  'run.try': {
+    level: 'info',
+    when: 'some items were asked for a client, and nothing was stored',
+    fields: {
+      dataset_id: 'id of the dataset' as Text,
+      item_count: 'number of the items' as Count,
+      provider: 'kind of the provider' as Text,
+      duration_ms: 'duration in milliseconds' as Count,
+    },
   },
   'run.retry': {
     level: 'info',

@@ -1,6 +1,3 @@
--- CreateSchema
-CREATE SCHEMA IF NOT EXISTS "public";
-
 -- CreateTable
 CREATE TABLE "datasets" (
     "id" UUID NOT NULL,
@@ -177,6 +174,7 @@ CREATE TABLE "runs" (
     "source_run_id" UUID,
     "reused_run_id" UUID,
     "reused" INTEGER NOT NULL DEFAULT 0,
+    "is_trial" BOOLEAN NOT NULL DEFAULT false,
     "spent" DOUBLE PRECISION NOT NULL DEFAULT 0,
     "retries" INTEGER NOT NULL DEFAULT 0,
     "retry_only" TEXT,

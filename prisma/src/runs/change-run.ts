@@ -35,6 +35,21 @@ export async function deleteRun(pool: pg.Pool, id: string): Promise<void> {
   });
 }
 
+/** See `RunStore.deleteTrial`. */
+export async function deleteTrial(pool: pg.Pool, id: string): Promise<void> {
+  await pool.query('DELETE FROM runs WHERE id = $1 AND is_trial', [id]);
+}
+
+/** Longer than any caller waits for one. */
+const TRIAL_LIFETIME = '10 minutes';
+
+/** See `RunStore.deleteTrials`. */
+export async function deleteTrials(pool: pg.Pool): Promise<void> {
+  await pool.query(
+    `DELETE FROM runs WHERE is_trial AND created_at < clock_timestamp() - interval '${TRIAL_LIFETIME}'`,
+  );
+}
+
 /** See `RunStore.retry`. */
 export async function retryRun(
   pool: pg.Pool,

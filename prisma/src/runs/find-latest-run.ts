@@ -23,7 +23,7 @@ export async function findLatestRun(
   if (!isUuid(datasetId)) return null;
   const { rows } = await pool.query<{ readonly id: string; readonly baseUrl: string | null }>(
     `SELECT id, ${provider('base_url')} AS "baseUrl" FROM (
-       SELECT * FROM runs WHERE dataset_id = $1 AND finished_at IS NOT NULL AND NOT imported AND source_run_id IS NULL
+       SELECT * FROM runs WHERE dataset_id = $1 AND finished_at IS NOT NULL AND NOT imported AND NOT is_trial AND source_run_id IS NULL
          AND ok + unscored > 0
        ORDER BY created_at DESC, id DESC LIMIT ${MAX_RUNS}
      ) AS newest WHERE ${provider('model')} = $2 AND octet_length(${provider('base_url')}) <= 2048

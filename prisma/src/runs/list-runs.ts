@@ -14,7 +14,7 @@ export async function listRuns(pool: Pool, { datasetId, status, ...page }: RunsR
   if (datasetId !== undefined && !isUuid(datasetId)) return { data: [], nextCursor: null, totalItems: 0 };
   const found = await listTasks<RunRow>(pool, {
     ...{ ...page, table: 'runs', columns: RUN_COLUMNS },
-    equal: { dataset_id: datasetId, status },
+    equal: { dataset_id: datasetId, status, is_trial: 'false' },
     texts: ['config', 'error', 'name'],
   });
   return { ...found, data: found.data.map(toRun) };

@@ -8,7 +8,7 @@ import type { Page } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
-import { deleteRun, type RetryOnly, renameRun, retryRun } from './change-run.ts';
+import { deleteRun, deleteTrial, deleteTrials, type RetryOnly, renameRun, retryRun } from './change-run.ts';
 import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
 import { type ClaimRequest, claimPending, deleteClaims } from './external/claims.ts';
 import { finishRun } from './external/finish-run.ts';
@@ -124,6 +124,10 @@ export interface RunStore {
    * @throws StoreError `run_not_found`, `run_not_external`, `run_incomplete`; `run_finished` when it has ended otherwise
    */
   finish(id: string, allowMissing: boolean): Promise<Run>;
+  /** Deletes a run that was created with `isTrial`, whatever it does. */
+  deleteTrial(id: string): Promise<void>;
+  /** Deletes those whose process did not. */
+  deleteTrials(): Promise<void>;
   /** @throws StoreError `run_not_found` */
   get(id: string): Promise<Run>;
   /** Those of these runs that exist, in any order: one query. */
@@ -180,6 +184,10 @@ export function createRunStore(context: StoreContext): RunStore {
     rename: (id, name) => renameRun(pool, id, name),
 
     delete: (id) => deleteRun(pool, id),
+
+    deleteTrial: (id) => deleteTrial(pool, id),
+
+    deleteTrials: () => deleteTrials(pool),
 
     retry: (id, only, config = null) => retryRun(pool, id, only, config),
 

@@ -53,7 +53,7 @@ export function dryRunRoutes(routes: readonly Route[]): readonly Route[] {
       route.handle({ ...request, query: { ...request.query, dry_run: true } });
     const errors = route.errors.filter((code) => code !== 'idempotency_key_reused');
     return [
-      { ...rest, ...operation, query: omit(query, 'dry_run'), responses: { 200: planned }, errors, handle },
+      { ...rest, ...operation, query: withoutTrials(query), responses: { 200: planned }, errors, handle },
     ];
   });
 }
@@ -64,8 +64,13 @@ export function withoutDryRuns(routes: readonly Route[]): readonly Route[] {
     const own = DRY_RUNS[route.operationId];
     if (own === undefined) return route;
     const responses = own.planned === undefined ? omit(route.responses, '200') : route.responses;
-    return { ...route, query: omit(route.query, 'dry_run'), responses };
+    return { ...route, query: withoutTrials(route.query), responses };
   });
+}
+
+/** Query parameters but for those with which a request does something else, which is an operation of its own. */
+function withoutTrials(query: Route['query']): NonNullable<Route['query']> {
+  return omit(omit(query, 'dry_run'), 'try');
 }
 
 function omit<T>(members: Readonly<Record<string, T>> = {}, name: string): Readonly<Record<string, T>> {

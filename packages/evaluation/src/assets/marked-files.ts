@@ -35,6 +35,21 @@ export function markFiles(
   };
 }
 
+/** The same of an item whose files are not read. */
+export function withMarks({
+  parts,
+  linkedFiles = [],
+}: {
+  readonly parts: ItemParts;
+  readonly linkedFiles?: readonly LinkedFile[] | undefined;
+}): ReturnType<typeof markFiles> {
+  return markFiles(parts, linkedFiles, neverRead);
+}
+
+const neverRead = (): never => {
+  throw new Error('The content of these files is not read.');
+};
+
 /** A text with marks, in pieces: text, and the files of the marks. */
 export function splitAtMarks(text: string, { mark, files }: MarkedFiles): (string | LinkedFile)[] {
   const pieces: (string | LinkedFile)[] = [];

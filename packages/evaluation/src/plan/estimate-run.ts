@@ -1,4 +1,4 @@
-import { markFiles } from '../assets/marked-files.ts';
+import { withMarks } from '../assets/marked-files.ts';
 import { type ModelConfig, promptsOf, type RunConfig } from '../config/run-config.ts';
 import { prepareItem } from '../prepare-item.ts';
 import type { WireFormat } from '../provider.ts';
@@ -59,7 +59,7 @@ export async function estimateRun(
   const inputs: number[] = [];
   for (const item of sample) {
     if (item.parts === null) continue;
-    const { parts, files } = markFiles(item.parts, item.linkedFiles ?? [], neverRead);
+    const { parts, files } = withMarks({ ...item, parts: item.parts });
     const deps = { provider: { usesMessages: true, wireFormat }, checks };
     const prepared = await prepareItem(deps, parts, files, promptsOf(config), signal);
     signal.throwIfAborted();
@@ -81,11 +81,6 @@ export async function estimateRun(
 }
 
 const NO_JUDGE = { judgeInputTokens: 0, judgeOutputTokens: 0 };
-
-/** An estimate looks at no content of a file. */
-const neverRead = (): never => {
-  throw new Error('An estimate reads no files.');
-};
 
 /** The most tokens that a request allows for an output; null if it states none. */
 function outputLimit(members: Readonly<Record<string, unknown>>): number | null {

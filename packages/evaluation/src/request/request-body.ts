@@ -27,6 +27,24 @@ export function requestBody(
   return { byteLength: Buffer.byteLength(body), open: () => body };
 }
 
+/**
+ * The body of a request as text, with links in place of the content of files.
+ *
+ * @param link of a file, without quotes and control characters
+ */
+export function requestText(
+  model: Pick<ModelConfig, 'model' | 'params'>,
+  request: ProviderRequest,
+  format: WireFormat,
+  link: (file: LinkedFile) => string,
+): string {
+  const body = String(bodyText(model, request, format));
+  if (request.files === undefined) return body;
+  return splitAtMarks(body, request.files)
+    .map((piece) => (typeof piece === 'string' ? piece : link(piece)))
+    .join('');
+}
+
 function withFiles(text: string, files: MarkedFiles): RequestBody {
   const pieces = splitAtMarks(text, files).map((piece) =>
     typeof piece === 'string' ? Buffer.from(piece) : piece,

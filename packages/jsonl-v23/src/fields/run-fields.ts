@@ -130,6 +130,8 @@ export const RUN_FIELDS = {
     kind: 'uuid',
     description: 'the run whose outputs it takes where that asked the same',
   },
+  /** Whether it only asks some items for one request, which deletes it. */
+  isTrial: { wire: 'is_trial', kind: 'boolean', isRequired: true, isInternal: true },
   /** What its requests have cost so far, those of replaced results too, in the currency of the price. */
   spent: { wire: 'spent', kind: 'number', isRequired: true, isInternal: true },
   retries: {

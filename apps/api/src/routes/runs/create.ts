@@ -10,6 +10,7 @@ import type { NewRun, Run, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { NAME } from '../datasets/fields.ts';
 import { PLANNED, RUN, serializeRun } from './serialize.ts';
+import { TRY_ITEMS, triedResponse } from './try.ts';
 
 export interface CreateRunDeps {
   readonly logger: Logger;
@@ -36,6 +37,7 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
         default: false,
         description: 'answer with the plan only, and start nothing',
       },
+      try: TRY_ITEMS,
     },
     body: {
       contentType: 'application/json',
@@ -80,6 +82,11 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
           { datasetId, version, config, checkerPath: '/config/checker', signal: request.signal },
         );
       if (request.query['dry_run'] === true) return json(plannedBody(await plan()));
+      const count = request.query['try'] as number | undefined;
+      if (count !== undefined) {
+        const asked = { datasetId, version, config, count, signal: request.signal };
+        return await triedResponse(asked, { store, checks, logger });
+      }
       const digest = (): Uint8Array => requestDigest('POST /runs', canonicalJson(body));
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
         const run = await store.runs.create(

@@ -13,6 +13,7 @@ import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
 import { runPartsRoutes } from './run-parts.ts';
 import { createProgressMeter } from './run-progress.ts';
 import { isFinished, RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
+import { tryRunRoute } from './try.ts';
 
 export interface RunDeps extends OutsideDeps {
   /** Aborts when the server starts to drain: event streams then end. */
@@ -29,9 +30,11 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
     hasEnded: isFinished,
     drainSignal: deps.drainSignal,
   });
+  const createRun = createRunRoute(deps);
   const common = { tag: 'runs', produces: 'application/json' } as const;
   return [
-    createRunRoute(deps),
+    createRun,
+    tryRunRoute(createRun),
     ...changeRunRoutes(deps),
     rescoreRunRoute(deps),
     compareRunsRoute(deps),

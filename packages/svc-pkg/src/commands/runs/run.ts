@@ -12,12 +12,20 @@ import { withConfigOptions } from '../../service/runs/config-options.ts';
 import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
 import { type RunConfigOptions, readRunConfig } from '../../service/runs/run-config.ts';
 import { trackRun } from '../../service/runs/run-response.ts';
+import { triedText } from '../../service/runs/tried-text.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { maxCostOption, withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
+import {
+  countOption,
+  maxCostOption,
+  withExamples,
+  withRunLimits,
+  withServiceOptions,
+} from '../define-command.ts';
 
 interface Options extends ServiceOptions, RunConfigOptions, RunLimits {
   readonly name?: string;
   readonly dryRun?: boolean;
+  readonly try?: number;
   readonly wait: boolean;
 }
 
@@ -43,6 +51,14 @@ export function addRunCommand(program: Command, cli: Cli): void {
     )
     .addOption(maxCostOption())
     .option('--name <name>', 'name of the run')
+    .addOption(
+      countOption(
+        '--try <items>',
+        'ask so many items immediately, show requests and outputs, and store nothing',
+        1,
+        20,
+      ),
+    )
     .option('--dry-run', 'only validate, and show what would be requested')
     .option('--no-wait', 'end when the run is queued')
     .action(async (dataset: string, options: Options) => {
@@ -60,6 +76,13 @@ export function addRunCommand(program: Command, cli: Cli): void {
         await printResult(cli, { text: () => `${text}\n`, json: () => text });
         return;
       }
+      if (options.try !== undefined) {
+        const params = { query: { items: options.try } };
+        const tried = service.read(service.api.POST('/runs/try', { ...request, params }));
+        const { value, text } = await withConfigOptions(tried);
+        await printResult(cli, { text: () => triedText(value), json: () => text });
+        return;
+      }
       const started = await withConfigOptions(
         repeatLost(cli, (key) => {
           const params = { header: { 'Idempotency-Key': key } };
@@ -74,6 +97,7 @@ export function addRunCommand(program: Command, cli: Cli): void {
     'svc-pkg run GSM8K --set provider.type=echo',
     'svc-pkg run GSM8K --model gpt-5 --base-url https://api.openai.com/v1 \\\n' +
       '      --set provider.api_key_env=SVC_PROVIDER_OPENAI',
+    'svc-pkg run GSM8K --config run.json --try 3',
     'svc-pkg run GSM8K@3 --config run.json --no-wait',
     'svc-pkg run GSM8K --config run.json --max-failed 5 --min-score 0.8',
     'svc-pkg run GSM8K --config run.json --reuse latest --max-cost 2.50',

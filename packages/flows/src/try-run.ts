@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  type CheckRunner,
+  modelOf,
+  prepareItem,
+  promptsOf,
+  type RunConfig,
+  RunError,
+  type RunFailure,
+  type RunItem,
+  requestText,
+  withMarks,
+} from '@svc/evaluation';
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { type Run, readStoredJson, type Store, type StoredResult, StoreError } from '@svc/store';
+import { sampleOf } from './plan-run.ts';
+
+export interface TryRunRequest {
+  readonly datasetId: string;
+  /** Number of the version. */
+  readonly version: number;
+  readonly config: RunConfig;
+  /** Items to ask, from 1. */
+  readonly count: number;
+  readonly requestId: string | null;
+  readonly signal: AbortSignal;
+}
+
+export interface TryRunDeps {
+  readonly store: Pick<Store, 'runs'>;
+  /** Reads large items on a thread. */
+  readonly checks: Pick<CheckRunner, 'run'>;
+}
+
+/** What was asked about an item, and what came back. */
+export interface TriedItem {
+  readonly item: RunItem;
+  readonly itemId: JsonValue;
+  /** JSON text of the request's body, with links in place of files; null if no model is asked, or the item cannot be sent. */
+  readonly request: string | null;
+  /** Null without an answer in time, or for an error of the run, which is in `failure`. */
+  readonly result: StoredResult | null;
+  readonly failure: RunFailure | null;
+}
+
+/** How long the items may take. */
+const MAX_WAIT_MS = 90_000;
+const POLL_MS = 150;
+
+/**
+ * Asks some items of a dataset: sample → hidden run of these items, all at once → its results with their requests. Workers
+ * ask, since only they have keys. Nothing stays: the run goes with its results, also if the caller leaves.
+ *
+ * @throws StoreError `unavailable` if no worker takes the run in time; RunError `invalid_request` for a run that asks nobody
+ */
+export async function tryRun({ store, checks }: TryRunDeps, request: TryRunRequest): Promise<TriedItem[]> {
+  const { datasetId, version, config, count, signal } = request;
+  if (config.provider.type === 'external') {
+    throw new RunError('invalid_request', 'Cannot try the run: its results come from clients.');
+  }
+  const selection = sampleOf(config.select, count);
+  const sample = await store.runs.sample({ datasetId, version, selection, signal });
+  const { reuse: _, ...asked } = config;
+  const tried = {
+    ...asked,
+    ...{ select: selection, repetitions: 1, concurrency: count },
+    timeout_ms: Math.min(config.timeout_ms, MAX_WAIT_MS),
+  };
+  const { id } = await store.runs.create({
+    ...{ id: randomUUID(), datasetId, version, repetitions: 1, isTrial: true },
+    ...{ config: canonicalJson(tried as unknown as JsonObject), selection },
+    requestId: request.requestId,
+  });
+  try {
+    const run = await ended(store, id, signal);
+    const { data, release } = await store.runs.listResults(id, { limit: count, signal });
+    try {
+      const results = new Map(data.map((result) => [keyOf(result), result]));
+      return await Promise.all(
+        sample.map(async (item): Promise<TriedItem> => {
+          const result = results.get(keyOf(item)) ?? null;
+          const failure = result === null ? failureOf(run) : null;
+          return { item, ...(await requestOf(item, datasetId, config, checks, signal)), result, failure };
+        }),
+      );
+    } finally {
+      release();
+    }
+  } finally {
+    await store.runs.deleteTrial(id);
+  }
+}
+
+const keyOf = (at: { readonly sectionOrderIndex: number; readonly orderIndex: number }): string =>
+  `${at.sectionOrderIndex} ${at.orderIndex}`;
+
+/** Waits for the end of a run, for as long as the caller waits. */
+async function ended(store: Pick<Store, 'runs'>, id: string, signal: AbortSignal): Promise<Run> {
+  const deadlineMs = performance.now() + MAX_WAIT_MS;
+  for (;;) {
+    const run = await store.runs.get(id);
+    if (run.finishedAt !== null) return run;
+    if (performance.now() > deadlineMs) {
+      if (run.status !== 'queued') return run;
+      throw new StoreError('unavailable', 'Cannot try the run: no worker has taken it.');
+    }
+    await delay(POLL_MS, undefined, { signal });
+  }
+}
+
+/** Why an item of a run has no result. */
+function failureOf(run: Run): RunFailure {
+  if (run.error !== null) return readStoredJson(run.error) as unknown as RunFailure;
+  return { code: 'provider_timeout', message: `No answer came within ${MAX_WAIT_MS / 1000} s.` };
+}
+
+async function requestOf(
+  item: RunItem,
+  datasetId: string,
+  config: RunConfig,
+  checks: Pick<CheckRunner, 'run'>,
+  signal: AbortSignal,
+): Promise<Pick<TriedItem, 'itemId' | 'request'>> {
+  const asked = modelOf(config);
+  if (item.parts === null) return { itemId: null, request: null };
+  const wireFormat = asked?.wireFormat ?? 'chat_completions';
+  const { parts, files } = withMarks({ ...item, parts: item.parts });
+  const deps = { provider: { usesMessages: true, wireFormat }, checks };
+  const prepared = await prepareItem(deps, parts, files, promptsOf(config), signal);
+  const { itemId } = prepared;
+  if (asked === null || !('request' in prepared.asked)) return { itemId, request: null };
+  const link = ({ sha256 }: { readonly sha256: string }): string => `/datasets/${datasetId}/assets/${sha256}`;
+  return { itemId, request: requestText(asked.model, prepared.asked.request, wireFormat, link) };
+}
