@@ -7,6 +7,7 @@ import {
 import { unsupportedSchema } from '../../../prisma/test/distribution/check-schema.ts';
 import { recordStatements } from '../../../prisma/test/distribution/record-statements.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
+import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
 import { runEnded, startTestService, type TestService, until } from './start-test-service.ts';
 
 /** Statements that ask every shard, by a part of their text, and why that is right. */
@@ -15,6 +16,7 @@ const ADMITTED_FANOUTS: readonly (readonly [text: RegExp, reason: string])[] = [
 describe('distributed PostgreSQL', () => {
   let cleanUp: AsyncDisposableStack;
   let service: TestService;
+  let provider: FakeProvider;
   let statements: ReadonlySet<string>;
   const facts = new Map<string, QueryFacts>();
 
@@ -22,6 +24,7 @@ describe('distributed PostgreSQL', () => {
     cleanUp = new AsyncDisposableStack();
     ({ statements } = cleanUp.use(recordStatements()));
     service = cleanUp.use(await startTestService());
+    provider = cleanUp.use(await startFakeProvider((prompt) => ({ text: prompt })));
     await useEverything();
     for (const text of statements) facts.set(text, await queryFacts(text));
   });
@@ -57,6 +60,13 @@ describe('distributed PostgreSQL', () => {
     const one = await start({ config });
     await service.post('/runs?dry_run=true', { dataset_id: dataset.id, config: { ...config, select } });
     const two = await start({ config: { ...config, select } });
+    const asked = { provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' } };
+    const price = { input_per_million: 1, output_per_million: 1 };
+    await start({ config: asked });
+    await start({
+      config: { ...asked, select, price, reuse: { run_id: 'latest' }, max_cost: { amount: 1 } },
+    });
+    await service.post('/runs?try=1', { dataset_id: dataset.id, config: asked });
     const { body: rescored } = await service.post(`/runs/${one}/rescore`, { checker: 'includes' });
     await runEnded(service, rescored.id);
     const many = lines.concat(Array.from({ length: 4_100 }, (_, id) => `{"id":${id}}`)).join('\n');

@@ -21,7 +21,8 @@ const QUESTION = [
 const MORE = ['id', 'meta'].map((name) => `(${readableJson('i.payload')} -> '${name}')::text`);
 
 /**
- * Counts the requests that an earlier run has an answer to: by the questions, without making them.
+ * Counts the requests that an earlier run has an answer to, without making them: of items that are in both runs by their
+ * hashes, and of those that are in one of them by their questions.
  *
  * @param items a subquery with the columns of `items i`
  * @param add adds a value and gives its placeholder
@@ -36,15 +37,26 @@ export async function countReusable(
   // JSON text has no line breaks.
   const question = `sha256(convert_to(${parts.join(` || E'\\n' || `)}, 'UTF8'))`;
   const earlier = `${add(runId)}::uuid`;
+  const repeated = `${add(repetitions)}::int`;
   const [found] = await query<{ readonly count: string }>(
-    `WITH answered AS (
+    `WITH answered AS MATERIALIZED (
+       SELECT DISTINCT item_hash, repetition FROM run_results
+       WHERE run_id = ${earlier} AND request_hash IS NOT NULL AND repetition <= ${repeated}
+     ), asked AS MATERIALIZED (
+       SELECT item_hash, count(*) AS items FROM (${items}) AS i GROUP BY item_hash
+     ), changed AS (
+       SELECT ${question} AS question FROM (${items}) AS i
+       WHERE NOT EXISTS (SELECT FROM answered WHERE answered.item_hash = i.item_hash)
+     ), gone AS (
        SELECT DISTINCT ${question} AS question, result.repetition
        FROM run_results result JOIN runs run ON run.id = result.run_id
          JOIN version_sections s ON ${ofRun('run')} AND s.order_index = result.section_order_index
          JOIN items i ON ${isItemAt('result.order_index')}
-       WHERE result.run_id = ${earlier} AND result.request_hash IS NOT NULL AND result.repetition <= ${add(repetitions)}::int
+       WHERE result.run_id = ${earlier} AND result.request_hash IS NOT NULL AND result.repetition <= ${repeated}
+         AND NOT EXISTS (SELECT FROM asked WHERE asked.item_hash = result.item_hash)
      )
-     SELECT count(*) FROM (SELECT ${question} AS question FROM (${items}) AS i) AS asked JOIN answered USING (question)`,
+     SELECT (SELECT coalesce(sum(items), 0) FROM asked JOIN answered USING (item_hash))
+       + (SELECT count(*) FROM changed JOIN gone USING (question)) AS count`,
     values,
   );
   return Number(found?.count ?? 0);

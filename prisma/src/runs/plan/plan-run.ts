@@ -64,7 +64,7 @@ export async function planRun(
       : `(${selectItems(selection, add)}) AS chosen
           JOIN version_sections s ON ${ofVersion('$1', '$2')} AND s.order_index = chosen.section
           JOIN items i ON ${isItemAt('chosen.item')}`;
-  const items = `SELECT i.type, i.payload, i.answer, i.checker, i.assets, i.linked_files FROM ${from}`;
+  const items = `SELECT i.type, i.payload, i.answer, i.checker, i.assets, i.linked_files, i.item_hash FROM ${from}`;
   const chosen = [...values];
   using _permit = await searches.acquire(signal);
   return await readFrom(
