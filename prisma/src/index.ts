@@ -82,6 +82,8 @@ export {
   type ResultWithItem,
 } from './runs/results/list-results.ts';
 export type { ResultsConditions } from './runs/results/results-filter.ts';
+export type { UsedModel } from './runs/list-models.ts';
+export type { ItemOfResult, ResultName } from './runs/results/item-of-result.ts';
 export type { RunErrorExample, RunErrorGroup } from './runs/results/run-errors.ts';
 export type { StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';

@@ -147,6 +147,9 @@ assert runs.update_run(first, {"name": "First"}).name == "First"
 assert runs.compare_runs(first, second).paired == 2
 assert runs.slice_run(first, by=["/type"]).data[0].results == 2
 assert runs.list_run_errors(first).data == []
+assert runs.list_providers().data == []
+section = runs.list_run_results(first).data[0].section
+refused("not_found", lambda: runs.get_result_request(first, section, "0", "1"))
 rescored = runs.rescore_run(first, {"checker": {"type": "exact_match"}})
 assert rescored.source_run_id == first
 while runs.get_run(rescored.id).finished_at is None:

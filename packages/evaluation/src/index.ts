@@ -50,6 +50,7 @@ export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } f
 export { readProviderResponse } from './read-provider-response.ts';
 export { estimateInputTokens } from './request/estimate-tokens.ts';
 export { type ModelRequest, modelRequest } from './request/model-request.ts';
+export { type RebuiltRequest, rebuildRequest } from './request/rebuild-request.ts';
 export { type RequestBody, requestBody, requestText } from './request/request-body.ts';
 export { hashRequest } from './request/request-hash.ts';
 export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run-error.ts';
@@ -72,6 +73,7 @@ export type {
   StoredOutput,
 } from './run-session.ts';
 export { type ComparedScores, compareScores, type PairSums } from './statistics/compare-scores.ts';
+export { errorGroup, errorWords, foldMessage } from './statistics/error-group.ts';
 export {
   type GroupScores,
   groupScores,
@@ -80,7 +82,6 @@ export {
 } from './statistics/group-scores.ts';
 export type { Interval, Spread } from './statistics/intervals.ts';
 export type { PassCount } from './statistics/pass-at-k.ts';
-export { errorGroup, errorWords, foldMessage } from './statistics/error-group.ts';
 export { costOf, type RunPrices, readPrices, runCost } from './statistics/run-cost.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
 export { type TokenCounts, tokenCounts } from './token-counts.ts';

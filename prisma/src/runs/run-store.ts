@@ -16,10 +16,12 @@ import { readExternal } from './external/lock-external.ts';
 import { openPush, type PushSession } from './external/push-session.ts';
 import { type PendingResult, readPending, withItems } from './external/read-pending.ts';
 import { type AskedModel, findLatestRun } from './find-latest-run.ts';
+import { listModels, type UsedModel } from './list-models.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import { type PlannedRun, type PlanRequest, planRun } from './plan/plan-run.ts';
 import { type SampleRequest, sampleItems } from './plan/sample-items.ts';
+import { type ItemOfResult, type ResultName, readItemOfResult } from './results/item-of-result.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './results/list-results.ts';
 import { groupErrors, type RunErrorGroup } from './results/run-errors.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
@@ -76,6 +78,15 @@ export interface RunStore {
     id: string,
     request: { readonly by: readonly string[]; readonly signal?: AbortSignal | undefined },
   ): Promise<readonly RunSlice[]>;
+  /**
+   * The item of a result, as a worker reads it.
+   *
+   * @returns null if the run has no such result
+   * @throws StoreError `run_not_found`, `item_too_large`
+   */
+  itemOfResult(id: string, result: ResultName, signal?: AbortSignal): Promise<ItemOfResult | null>;
+  /** The models that runs have named, by the variable of the key and the origin. */
+  listModels(): Promise<readonly UsedModel[]>;
   /** The errors of a run in groups: the 100 with most results. @throws StoreError `run_not_found` */
   errors(id: string, signal?: AbortSignal): Promise<readonly RunErrorGroup[]>;
   /** Aggregates of the results of a run; null for an unknown run. A run that goes on may have older ones. */
@@ -223,6 +234,10 @@ export function createRunStore(context: StoreContext): RunStore {
     summarize: (id, signal) => (isUuid(id) ? summarizeRun(pool, id, { signal }) : Promise.resolve(null)),
 
     slice: (id, request) => sliceRun(context, id, request),
+
+    itemOfResult: (id, result, signal) => readItemOfResult(context, id, result, signal),
+
+    listModels: () => listModels(pool),
 
     errors: (id, signal) => groupErrors(context, id, signal),
 

@@ -27,8 +27,11 @@ export function requestBody(
   return { byteLength: Buffer.byteLength(body), open: () => body };
 }
 
+/** The beginning of a data URL, before the base64 text of a file. */
+const DATA_URL = /data:[^",]{0,256};base64,$/;
+
 /**
- * The body of a request as text, with links in place of the content of files.
+ * The body of a request as text, with links in place of the content of files, and of the data URLs that have it.
  *
  * @param link of a file, without quotes and control characters
  */
@@ -40,8 +43,13 @@ export function requestText(
 ): string {
   const body = String(bodyText(model, request, format));
   if (request.files === undefined) return body;
-  return splitAtMarks(body, request.files)
-    .map((piece) => (typeof piece === 'string' ? piece : link(piece)))
+  const pieces = splitAtMarks(body, request.files);
+  return pieces
+    .map((piece, index) => {
+      if (typeof piece !== 'string') return link(piece);
+      const isBeforeFile = index + 1 < pieces.length;
+      return isBeforeFile ? piece.slice(0, -300) + piece.slice(-300).replace(DATA_URL, '') : piece;
+    })
     .join('');
 }
 

@@ -8,7 +8,9 @@ import { changeRunRoutes } from './change.ts';
 import { compareRunsRoute } from './compare.ts';
 import { createRunRoute } from './create.ts';
 import { type OutsideDeps, outsideRoutes } from './outside.ts';
+import { providersRoute } from './providers.ts';
 import { rescoreRunRoute } from './rescore.ts';
+import { resultRequestRoute } from './result-request.ts';
 import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
 import { runPartsRoutes } from './run-parts.ts';
 import { createProgressMeter } from './run-progress.ts';
@@ -40,6 +42,8 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
     compareRunsRoute(deps),
     ...outsideRoutes(deps),
     ...runPartsRoutes(deps),
+    resultRequestRoute(deps),
+    providersRoute(deps),
     {
       ...common,
       method: 'get',

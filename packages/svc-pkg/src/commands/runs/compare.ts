@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { given } from '../../given.ts';
 import { printResult } from '../../output/print-result.ts';
-import { rounded, runParams } from '../../service/runs/run-response.ts';
+import { intervalText, rounded, runParams } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { formatFacts } from '../../text/format-facts.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
@@ -58,7 +58,6 @@ export function addCompareCommand(program: Command, cli: Cli): void {
 }
 
 function comparisonText(found: Comparison): string {
-  const ci95 = found.ci95?.map((bound) => rounded(bound)).join(' to ');
   if (found.reason !== null) return `${found.reason}\n`;
   return formatFacts([
     ['common items', found.paired],
@@ -66,7 +65,7 @@ function comparisonText(found: Comparison): string {
     ['other mean', rounded(found.other_mean)],
     ['difference', rounded(found.mean_difference)],
     ['standard error', rounded(found.stderr)],
-    ['95 % interval', ci95],
+    ['95 % interval', intervalText(found.ci95)],
     ['better', found.wins],
     ['worse', found.losses],
     ['equal', found.ties],

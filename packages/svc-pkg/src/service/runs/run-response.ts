@@ -54,8 +54,14 @@ function runText(run: Run): string {
     ['failed', counts.failed],
     ['unscored', counts.unscored],
     ['mean score', rounded(scores.mean)],
+    ['95 % interval', intervalText(scores.ci95)],
     ['passed', scores.pass_rate === null ? null : `${scores.passed} (${rounded(scores.pass_rate * 100)} %)`],
   ]);
+}
+
+/** The bounds of an interval. */
+export function intervalText(interval: readonly number[] | null | undefined): string | null {
+  return interval == null ? null : interval.map((bound) => rounded(bound)).join(' to ');
 }
 
 /** Four significant digits are enough for people. */

@@ -1,0 +1,68 @@
+import { type Config, json, type Route, type Schema, shape } from '@svc/runtime';
+import type { UsedModel } from '@svc/store';
+import type { CreateRunDeps } from './create.ts';
+
+const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
+
+const PROVIDER: Schema = shape({
+  name: {
+    type: ['string', 'null'],
+    description: 'of the variable that holds the key: `api_key_env`; null for servers without a key',
+  },
+  origins: { ...TEXTS, description: 'that may receive the key, and those of earlier runs' },
+  models: { ...TEXTS, description: 'of earlier runs, the newest first' },
+});
+
+interface ListedProvider {
+  readonly name: string | null;
+  readonly origins: string[];
+  readonly models: string[];
+}
+
+/** `GET /providers` */
+export function providersRoute({
+  store: { runs },
+  config,
+}: Pick<CreateRunDeps, 'store'> & { readonly config: Pick<Config, 'providerKeys'> }): Route {
+  return {
+    method: 'get',
+    path: '/providers',
+    operationId: 'listProviders',
+    summary: 'Providers that runs can name, and the models of earlier runs',
+    tag: 'runs',
+    access: 'editor',
+    produces: 'application/json',
+    responses: {
+      200: {
+        description: 'the providers of the configuration, then those of earlier runs',
+        schema: shape({ data: { type: 'array', items: PROVIDER } }),
+      },
+    },
+    errors: ['unavailable'],
+    handle: async () => {
+      const configured = Object.entries(config.providerKeys).map(([name, { origins }]) => ({
+        name,
+        origins,
+      }));
+      return json({ data: listProviders(configured, await runs.listModels()).map((one) => ({ ...one })) });
+    },
+  };
+}
+
+/** One entry for each key, and for each origin without one. */
+function listProviders(
+  configured: readonly { readonly name: string; readonly origins: readonly string[] }[],
+  used: readonly UsedModel[],
+): readonly ListedProvider[] {
+  const found = new Map<string, ListedProvider>();
+  for (const { name, origins } of configured) found.set(name, { name, origins: [...origins], models: [] });
+  for (const { keyName, baseUrl, model } of used) {
+    if (!URL.canParse(baseUrl)) continue;
+    const { origin } = new URL(baseUrl);
+    const entry = found.get(keyName ?? origin) ?? { name: keyName, origins: [], models: [] };
+    found.set(keyName ?? origin, entry);
+    if (!entry.origins.includes(origin)) entry.origins.push(origin);
+    if (!entry.models.includes(model)) entry.models.push(model);
+  }
+  return [...found.values()];
+}

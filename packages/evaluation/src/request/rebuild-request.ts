@@ -1,0 +1,47 @@
+import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import { markFiles, type ReadFile } from '../assets/marked-files.ts';
+import { checkerOf, promptsOf, type RunConfig } from '../config/run-config.ts';
+import { withChecker } from '../item/with-checker.ts';
+import { prepareItem } from '../prepare-item.ts';
+import type { WireFormat } from '../provider.ts';
+import type { RunItem } from '../run-session.ts';
+import type { CheckRunner } from '../threads/check-runner.ts';
+import { type ModelRequest, modelRequest } from './model-request.ts';
+import { type RequestBody, requestBody, requestText } from './request-body.ts';
+
+/** What a run sends to its model for an item, without the key. */
+export interface RebuiltRequest extends ModelRequest {
+  /** The bytes that are sent. */
+  readonly body: RequestBody;
+  /** The same as text, with a link in place of the content of each file. */
+  linked(urlOf: (file: LinkedFile) => string): string;
+}
+
+/**
+ * Makes the request for an item again, as the worker makes it.
+ *
+ * @returns null for a provider that sends no requests
+ * @throws RunError if no request can be made of the item; the signal's reason when it is aborted
+ */
+export async function rebuildRequest(
+  { checks, readFile }: { readonly checks: Pick<CheckRunner, 'run'>; readonly readFile: ReadFile },
+  config: RunConfig,
+  item: { readonly parts: NonNullable<RunItem['parts']>; readonly linkedFiles?: RunItem['linkedFiles'] },
+  signal: AbortSignal,
+): Promise<RebuiltRequest | null> {
+  const model = config.provider;
+  if (!('base_url' in model)) return null;
+  const wireFormat: WireFormat = model.type === 'anthropic' ? 'anthropic_messages' : 'chat_completions';
+  const marked = markFiles(item.parts, item.linkedFiles ?? [], readFile);
+  const parts = withChecker(marked.parts, checkerOf(config));
+  const deps = { provider: { usesMessages: true, wireFormat }, checks };
+  const { asked } = await prepareItem(deps, parts, marked.files, promptsOf(config), signal);
+  if ('error' in asked) throw asked.error;
+  if (!('request' in asked)) return null;
+  const { request } = asked;
+  return {
+    ...modelRequest(model, wireFormat, null),
+    body: requestBody(model, request, wireFormat),
+    linked: (urlOf) => requestText(model, request, wireFormat, urlOf),
+  };
+}
