@@ -208,6 +208,7 @@ describe('the hour after a run', () => {
         checker_mode: 'override',
         select: { limit: 5, tags: ['odd'] },
         price: { input_per_million: 1, output_per_million: 2, currency: 'EUR' },
+        max_cost: { amount: 5 },
         max_retries: 0,
         timeout_ms: 30_000,
       },
@@ -218,6 +219,19 @@ describe('the hour after a run', () => {
     await page.getByRole('link', { name: 'Copy run' }).click();
     await page.getByRole('row', { name: 'Can be scored 2' }).waitFor();
     await page.getByRole('row', { name: /^Tokens, about \d+/ }).waitFor();
+    await page
+      .getByRole('row', { name: /^Cost, about 0\.\d{4} EUR/ })
+      .or(page.getByText('< 0.0001 EUR'))
+      .waitFor();
+    await page.getByRole('button', { name: 'What is asked' }).click();
+    const reuse = page.getByLabel('Take outputs of an earlier run where it was asked the same');
+    const planned = page.waitForRequest(
+      (request) => request.postData()?.includes('"reuse":"latest"') === true,
+    );
+    await reuse.click({ force: true });
+    await planned;
+    await reuse.click({ force: true });
+    await page.getByRole('row', { name: 'Can be scored 2' }).waitFor();
     expect(await page.getByLabel('Name of the run').inputValue()).toBe('Source (copy)');
     const key = page.getByRole('combobox', { name: 'Variable with the key' });
     await key.fill('LAB');

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
@@ -13,19 +12,6 @@ import {
   overflowOf,
   startConsoleBrowser,
 } from './console-browser.ts';
-
-/** Where screenshots go: `docs/images` when they are to be written again. */
-const IMAGES =
-  process.env['WRITE_IMAGES'] === 'true'
-    ? fileURLToPath(new URL('../../../docs/images', import.meta.url))
-    : null;
-
-/** Takes a screenshot of the top of a page. */
-async function takeImage(page: Page, name: string): Promise<void> {
-  if (IMAGES === null) return;
-  await page.evaluate('scrollTo(0, 0)');
-  await page.screenshot({ path: `${IMAGES}/${name}.png` });
-}
 
 const CSV = fileURLToPath(new URL('../../../examples/questions.csv', import.meta.url));
 
@@ -50,7 +36,6 @@ beforeAll(async () => {
   own = cleanUp.use(await startService({ HUB_ENDPOINT: hub.endpoint }, 'standalone'));
   url = own.service.url;
   browser = cleanUp.use(await startConsoleBrowser(url));
-  if (IMAGES !== null) await mkdir(IMAGES, { recursive: true });
 });
 afterAll(() => cleanUp.disposeAsync());
 
@@ -128,7 +113,6 @@ describe('the console', () => {
     await page.keyboard.press('ArrowUp');
     await page.getByRole('heading', { name: 'eu-3' }).waitFor();
     expect(page.url()).toContain('item=1-2');
-    await takeImage(page, 'dataset');
     // what is in the address is there again
     await page.reload();
     await page.getByRole('heading', { name: 'eu-3' }).waitFor();
@@ -201,7 +185,6 @@ describe('the console', () => {
     await page.getByRole('heading', { name: 'train-0' }).waitFor();
     await page.getByRole('button', { name: 'Next row' }).click();
     await page.getByRole('heading', { name: 'train-1' }).waitFor();
-    await takeImage(page, 'hub-import');
     await page.getByRole('button', { name: 'Check every row' }).click();
     await page.getByText('120 items, no invalid row').waitFor();
     await page.getByRole('button', { name: 'Import', exact: true }).click();
@@ -260,7 +243,6 @@ describe('the console', () => {
     await page.keyboard.press('ArrowDown');
     await page.getByRole('heading', { name: 'Output' }).waitFor();
     await page.getByRole('heading', { name: 'train-0' }).waitFor();
-    await takeImage(page, 'run');
     await page.getByRole('tab', { name: 'Charts' }).click();
     await page.locator('figure svg').first().waitFor();
     // an address of a result that is not among those of the first page
@@ -273,7 +255,6 @@ describe('the console', () => {
     await focusList(page, 'Items that differ');
     await page.keyboard.press('End');
     await page.locator('del').first().waitFor();
-    await takeImage(page, 'compare');
     expect(faults).toEqual([]);
   });
 

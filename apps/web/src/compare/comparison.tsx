@@ -12,6 +12,7 @@ import { ConfigDifferences } from './config-differences.tsx';
 import { DifferencesTable } from './differences-table.tsx';
 import { GroupScores } from './group-scores.tsx';
 import { ItemsThatDiffer } from './items-that-differ.tsx';
+import { ReportButton } from './report-button.tsx';
 import { summarySentence } from './summary-sentence.ts';
 
 const route = getRouteApi('/compare');
@@ -58,6 +59,7 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
       />
       {sentence !== null && (
         <Group gap={6}>
+          <ReportButton runs={runs} />
           <Text size="sm" className="numbers">
             {nameOf(other)}: {sentence}
           </Text>

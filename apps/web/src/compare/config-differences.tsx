@@ -5,13 +5,25 @@ import { Columns } from '../ui/layout/columns.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { plainText } from '../ui/text/pretty-json.ts';
 
-/** What the configurations of runs differ in: a row for each member that is not the same in all. */
-export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
+/** A member of configurations that is not the same in all. */
+interface ConfigDifference {
+  readonly path: string;
+  /** Of each run; undefined where it has no such member. */
+  readonly values: readonly (JsonValue | undefined)[];
+}
+
+/** The members of configurations that are not the same in all runs. */
+export function configDifferences(runs: readonly Run[]): readonly ConfigDifference[] {
   const flat = runs.map(({ config }) => new Map(membersOf(config as unknown as JsonObject)));
   const paths = [...new Set(flat.flatMap((members) => [...members.keys()]))];
-  const different = paths.filter(
-    (path) => new Set(flat.map((members) => canonicalJson(members.get(path) ?? null))).size > 1,
-  );
+  return paths
+    .map((path) => ({ path, values: flat.map((members) => members.get(path)) }))
+    .filter(({ values }) => new Set(values.map((value) => canonicalJson(value ?? null))).size > 1);
+}
+
+/** What the configurations of runs differ in: a row for each member that is not the same in all. */
+export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
+  const different = configDifferences(runs);
   return (
     <Part title="What differs in the configurations">
       {different.length === 0 ? (
@@ -22,20 +34,20 @@ export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
         <Columns
           label="Differences of configurations"
           columns={[
-            { header: 'Member', cell: (path: string) => path },
+            { header: 'Member', cell: ({ path }: ConfigDifference) => path },
             ...runs.map((run, at) => ({
               header: `${nameOf(run)}${'\u200b'.repeat(at)}`,
               maxWidth: 420,
               wraps: true,
-              cell: (path: string) => (
+              cell: ({ values }: ConfigDifference) => (
                 <Text size="sm" dir="auto" className="lines">
-                  {plainText(flat[at]?.get(path) ?? '–', 2_000)}
+                  {plainText(values[at] ?? '–', 2_000)}
                 </Text>
               ),
             })),
           ]}
           rows={different}
-          keyOf={(path) => path}
+          keyOf={({ path }) => path}
         />
       )}
     </Part>

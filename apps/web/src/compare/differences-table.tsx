@@ -46,6 +46,7 @@ export function DifferencesTable({
   const columns: readonly Column<Row>[] = [
     {
       header: 'Run',
+      minWidth: 130,
       maxWidth: 320,
       wraps: true,
       cell: ({ run }) => (
@@ -56,6 +57,7 @@ export function DifferencesTable({
     },
     {
       header: 'Dataset',
+      minWidth: 150,
       maxWidth: 240,
       wraps: true,
       cell: ({ run }) => (
@@ -118,7 +120,7 @@ export function DifferencesTable({
   return (
     <Columns
       label="Differences"
-      minWidth={1080}
+      minWidth={1180}
       verticalSpacing={4}
       columns={columns}
       rows={[{ run: first, scores: null }, ...rows]}

@@ -11,6 +11,7 @@ const KEYS = [
   ['/', 'Search on this page'],
   ['j', 'The next row of the list'],
   ['k', 'The row before'],
+  ['e', 'Edit the open item'],
   ['?', 'This list of keys'],
 ] as const;
 

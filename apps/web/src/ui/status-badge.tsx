@@ -9,6 +9,7 @@ const COLORS: Readonly<Record<string, string>> = {
   failed: 'red',
   cancelling: 'orange',
   cancelled: 'gray',
+  stopped: 'orange',
   unscored: 'gray',
 };
 

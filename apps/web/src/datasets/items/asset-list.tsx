@@ -94,7 +94,17 @@ export function FileView({
 }
 
 function Shown({ url, type, name }: { readonly url: string; readonly type: string; readonly name: string }) {
-  if (type.startsWith('image/')) return <img className="asset-image" src={url} alt={name} loading="lazy" />;
+  if (type.startsWith('image/')) {
+    const image = <img className="asset-image" src={url} alt={name} loading="lazy" />;
+    // a file of the service is opened in its full size
+    return url.startsWith('/') ? (
+      <a href={url} target="_blank" rel="noopener" title="Full size">
+        {image}
+      </a>
+    ) : (
+      image
+    );
+  }
   if (type.startsWith('audio/')) return <audio controls preload="none" src={url} aria-label={name} />;
   if (type.startsWith('video/'))
     return <video controls preload="none" src={url} className="asset-image" aria-label={name} />;

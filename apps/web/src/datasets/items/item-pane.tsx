@@ -1,4 +1,5 @@
 import { Button, Group, Text } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
@@ -78,6 +79,7 @@ function Changeable({
 }) {
   const [doing, setDoing] = useState<'edit' | 'remove' | null>(null);
   const close = (): void => setDoing(null);
+  useHotkeys([['e', () => setDoing('edit')]]);
   if (doing === 'edit')
     return <ItemEditor dataset={dataset} listed={listed} position={position} onClose={close} />;
   return (

@@ -124,6 +124,7 @@ function TwoVersions({
         <VersionSelect
           label="From version"
           size="xs"
+          w={130}
           id={newest.id}
           value={from}
           onChange={(version) => change({ from: version ?? newestNumber })}
@@ -131,6 +132,7 @@ function TwoVersions({
         <VersionSelect
           label="To version"
           size="xs"
+          w={130}
           id={newest.id}
           value={to ?? null}
           onChange={(version) => change({ to: version ?? newestNumber })}

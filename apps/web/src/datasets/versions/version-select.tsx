@@ -34,8 +34,17 @@ export function VersionSelect({
       onChange={(version) => onChange(Number(version) === newest.version ? null : version)}
       data={shown.map(({ version, message }) => ({
         value: String(version),
-        label: `${version}${version === newest.version ? ' (newest)' : ''}${message === null ? '' : `: ${message}`}`,
+        label: `${version}${version === newest.version ? ' (newest)' : ''}`,
+        message,
       }))}
+      renderOption={({ option }) => {
+        const { label, message } = option as typeof option & { readonly message: string | null };
+        return (
+          <span dir="auto" className="break">
+            {message === null ? label : `${label}: ${message}`}
+          </span>
+        );
+      }}
     />
   );
 }

@@ -59,6 +59,8 @@ export function formOf(run: Pick<Run, 'dataset_id' | 'dataset_version' | 'name' 
     timeoutS: typeof timeoutMs === 'number' ? timeoutMs / 1000 : '',
     maxConsecutiveFailures: typed(config['max_consecutive_failures']),
     ...prices(price),
+    maxCost: typed(objectOf(config['max_cost'])['amount']),
+    isReused: config['reuse'] !== undefined && config['reuse'] !== null,
     currency: textOf(price['currency']) || EMPTY_FORM.currency,
     copied: config,
   };

@@ -1,4 +1,4 @@
-import { Accordion, Button, Grid, Group, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core';
+import { Accordion, Button, Grid, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
@@ -14,9 +14,10 @@ import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { useRun } from '../use-run.ts';
 import { formOf } from './copy-form.ts';
 import { PlanView, usePlan } from './plan-view.tsx';
+import { ProviderChoice } from './provider-choice.tsx';
 import { ALLOWS_UNSCORED, OVERRIDE } from './run-fields.ts';
 import { EMPTY_FORM, problemsOf, type RunForm, toRequest } from './run-form.ts';
-import { CommonAndRare, ScoringFields } from './scoring-fields.tsx';
+import { ScoringFields } from './scoring-fields.tsx';
 import { useFormParts } from './use-form-parts.ts';
 import { measuredOf, useRecentRuns } from './use-recent-runs.ts';
 import { TRIAL_ITEMS, trialOf, useStart } from './use-start.ts';
@@ -24,21 +25,6 @@ import { TRIAL_ITEMS, trialOf, useStart } from './use-start.ts';
 const route = getRouteApi('/runs/new');
 
 const TYPING_MS = 400;
-
-const PROVIDERS = [
-  {
-    value: 'openai_compatible',
-    label: 'OpenAI-compatible',
-    hint: 'Any server with /chat/completions: a hosted model, or one on this machine.',
-  },
-  { value: 'anthropic', label: 'Anthropic', hint: 'The Messages API.' },
-  {
-    value: 'item_field',
-    label: 'Answers in the items',
-    hint: 'Scores outputs that the items already hold: of the example those of a pretend model, which makes mistakes. With /answer, every item is right: a test of the scoring.',
-  },
-  { value: 'echo', label: 'Echo', hint: 'Returns the prompt. A trial of a dataset or a deployment.' },
-] as const;
 
 /** Configures a run, from nothing or as a copy of another one. */
 export function NewRunPage() {
@@ -118,21 +104,7 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
               value={values.version}
               onChange={(version) => form.setFieldValue('version', version)}
             />
-            <Stack gap="xs" role="group" aria-label="Provider">
-              <Text size="sm" fw={500}>
-                Provider
-              </Text>
-              <SegmentedControl
-                className="wrapping"
-                aria-label="Provider"
-                {...form.getInputProps('provider')}
-                data={PROVIDERS.map(({ value, label }) => ({ value, label }))}
-              />
-              <Text size="xs" c="dimmed">
-                {PROVIDERS.find(({ value }) => value === values.provider)?.hint}
-              </Text>
-              <CommonAndRare form={form} fields={ofModel} />
-            </Stack>
+            <ProviderChoice form={form} fields={ofModel} />
             <Fields form={form} fields={NAME} />
             <Accordion
               multiple

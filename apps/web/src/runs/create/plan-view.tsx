@@ -52,12 +52,16 @@ export function PlanView({
             ['Requests', formatCount(plan.requests)],
             ['Can be scored', formatCount(plan.scorable)],
             ['Cannot be scored', formatCount(plan.unscorable)],
-            ...(measured === null ? [] : estimateRows(measured, plan.requests)),
+            ...(plan.reused > 0 ? [['Outputs of an earlier run', formatCount(plan.reused)] as const] : []),
+            ...estimateRows(plan.estimate),
+            ...(measured === null
+              ? []
+              : [['Time, about', formatDuration(measured.ms * plan.requests)] as const]),
           ]}
         />
         {measured !== null && (
           <Text size="xs" c="dimmed">
-            Estimated from {nameOf(measured.run)}.
+            The time is that of {nameOf(measured.run)}.
           </Text>
         )}
         {Object.entries(plan.unscorable_reasons).map(([reason, count]) => (
@@ -79,16 +83,17 @@ export function PlanView({
   );
 }
 
-/** What a run takes if each request takes as much as one of another run. */
-function estimateRows(
-  { tokens, ms, cost }: Measured,
-  requests: number,
-): readonly (readonly [string, string])[] {
+/** What the requests to the model may take, as far as it can be told before. */
+function estimateRows(estimate: Planned['plan']['estimate']): readonly (readonly [string, string])[] {
+  if (estimate === null) return [];
+  const { input_tokens, output_tokens, cost } = estimate;
   return [
-    ['Tokens, about', formatCount(Math.round(tokens * requests))],
-    ['Time, about', formatDuration(ms * requests)],
-    ...(cost === null
-      ? []
-      : [['Cost, about', formatCost({ ...cost, amount: cost.amount * requests })] as const]),
+    [
+      'Tokens, about',
+      output_tokens === null
+        ? `${formatCount(input_tokens)} and the output`
+        : formatCount(input_tokens + output_tokens),
+    ],
+    ...(cost === null ? [] : [['Cost, about', formatCost(cost)] as const]),
   ];
 }

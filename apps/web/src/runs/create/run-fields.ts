@@ -285,6 +285,14 @@ export const PROMPT_FIELDS: readonly Field<RunForm>[] = [
     description: 'With {prompt}, {choices} and {meta.key}',
     pointer: '/config/prompt_template',
   },
+  {
+    name: 'isReused',
+    label: 'Take outputs of an earlier run where it was asked the same',
+    kind: 'switch',
+    description: 'The newest run of the same model; they cost nothing, and are scored anew',
+    pointer: '/config/reuse',
+    isShown: ({ provider }) => provider === 'openai_compatible' || provider === 'anthropic',
+  },
 ];
 
 /** How often and how fast requests are sent, and what they cost. */
@@ -316,6 +324,12 @@ export const PACE_FIELDS: readonly Field<RunForm>[] = [
   },
   { ...PRICE, name: 'inputPrice', label: 'Price of input', description: 'For a million tokens' },
   { ...PRICE, name: 'outputPrice', label: 'Price of output', description: 'For a million tokens' },
+  {
+    ...PRICE,
+    name: 'maxCost',
+    label: 'Most cost',
+    description: 'Ends the run before it costs more; by default no limit',
+  },
   { name: 'currency', label: 'Currency', kind: 'text', description: 'Of all prices', maxLength: 3 },
 ].map(
   (field) => ({ kind: 'number', pointer: `/config/${memberOf(field.name)}`, ...field }) as Field<RunForm>,
@@ -327,6 +341,7 @@ function memberOf(name: string): string {
     inputPrice: 'price/input_per_million',
     outputPrice: 'price/output_per_million',
     currency: 'price/currency',
+    maxCost: 'max_cost/amount',
   };
   return members[name] ?? name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -73,6 +73,10 @@ export interface RunForm extends ScoringForm {
   readonly maxConsecutiveFailures: Typed;
   readonly inputPrice: Typed;
   readonly outputPrice: Typed;
+  /** What the run may cost, in the currency of the prices. */
+  readonly maxCost: Typed;
+  /** Whether outputs of an earlier run are taken where it was asked the same. */
+  readonly isReused: boolean;
   /** The currency of all prices. */
   readonly currency: string;
   /** The configuration of the run that is copied: what the form has no field for stays as it is there. */
@@ -130,6 +134,8 @@ export const EMPTY_FORM: RunForm = {
   maxConsecutiveFailures: '',
   inputPrice: '',
   outputPrice: '',
+  maxCost: '',
+  isReused: false,
   currency: 'USD',
   copied: {},
 };
@@ -143,6 +149,7 @@ export function toRequest(form: RunForm): NewRunBody | null {
   const judge = judgeOf(form.judge, form);
   if (form.datasetId === null || provider === null || judge === null) return null;
   const timeoutS = numberOf(form.timeoutS);
+  const maxCost = numberOf(form.maxCost);
   const config = {
     ...form.copied,
     ...unset(CONFIG_MEMBERS),
@@ -161,6 +168,8 @@ export function toRequest(form: RunForm): NewRunBody | null {
     timeout_ms: timeoutS === undefined ? undefined : Math.round(1000 * timeoutS),
     max_consecutive_failures: numberOf(form.maxConsecutiveFailures),
     price: priceOf(form, form.currency),
+    max_cost: maxCost === undefined ? undefined : { amount: maxCost },
+    reuse: form.isReused ? (form.copied['reuse'] ?? 'latest') : undefined,
   };
   return {
     dataset_id: form.datasetId,
@@ -187,6 +196,8 @@ const CONFIG_MEMBERS = [
   'timeout_ms',
   'max_consecutive_failures',
   'price',
+  'max_cost',
+  'reuse',
 ] as const;
 
 export const objectOf = (value: unknown): Config =>

@@ -23,16 +23,13 @@ export function suggestionsOf(runs: readonly Run[], provider: string): Omit<Mode
   return { baseUrls: valuesOf('base_url'), models: valuesOf('model'), keyNames: valuesOf('api_key_env') };
 }
 
-/** What one item of a run of the same model took; null without such a run. */
+/** How long a result of a run of the same model took. */
 export interface Measured {
   readonly run: Run;
-  readonly tokens: number;
   readonly ms: number;
-  /** Null where its cost is unknown. */
-  readonly cost: { readonly amount: number; readonly currency: string } | null;
 }
 
-/** What a result took in the last run of a model. */
+/** How long a result took in the last run of a model; null without one. */
 export function measuredOf(
   runs: readonly Run[],
   asked: { readonly base_url?: string; readonly model?: string },
@@ -43,14 +40,9 @@ export function measuredOf(
     return isSame && counts.ok > 0 && finished_at !== null && started_at !== null && source_run_id === null;
   });
   if (run === undefined) return null;
-  const { counts, usage, cost, started_at, finished_at } = run;
+  const { counts, started_at, finished_at } = run;
   const elapsedMs = Date.parse(finished_at ?? '') - Date.parse(started_at ?? '');
-  return {
-    run,
-    tokens: (usage.input_tokens + usage.output_tokens) / counts.done,
-    ms: elapsedMs / counts.done,
-    cost: cost === null ? null : { amount: cost.amount / counts.done, currency: cost.currency },
-  };
+  return { run, ms: elapsedMs / counts.done };
 }
 
 interface AskedModel {

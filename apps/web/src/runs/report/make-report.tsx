@@ -1,6 +1,6 @@
 import type { ApiClient } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { renderToStaticMarkup } from 'react-dom/server';
+import { reportFile, reportTime } from '../../ui/report/report-file.ts';
 import { prettyJson } from '../../ui/text/pretty-json.ts';
 import type { Run } from '../use-run.ts';
 import { fitRows } from './fit-rows.ts';
@@ -23,14 +23,13 @@ export async function makeReport(
   onProgress: (read: number) => void,
 ): Promise<Blob> {
   const rows = fitRows(await readReportRows(api, run, onProgress), MAX_ROW_BYTES);
-  const page = (
+  return reportFile(
     <ReportPage
       run={run}
       dataset={dataset}
       config={prettyJson(run.config as unknown as JsonValue)}
       rows={rows}
-      madeAt={new Date().toISOString().slice(0, 16).replace('T', ' ')}
-    />
+      madeAt={reportTime()}
+    />,
   );
-  return new Blob([`<!doctype html>${renderToStaticMarkup(page)}`], { type: 'text/html' });
 }

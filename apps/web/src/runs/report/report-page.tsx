@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { type GroupScore, groupScores } from '../../ui/charts/group-scores.ts';
+import { ReportDocument, ReportTable } from '../../ui/report/report-document.tsx';
 import { clampedInterval, formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { factsOf } from '../run-facts.ts';
 import { modelOf, nameOf, type Run } from '../use-run.ts';
 import type { FittedRows } from './fit-rows.ts';
 import type { ReportRow } from './report-rows.ts';
-import { REPORT_STYLE } from './report-style.ts';
 
 const KINDS: Readonly<Record<ReportRow['kind'], string>> = {
   error: '– no answer',
@@ -33,68 +33,53 @@ export function ReportPage({
   const { by_section, by_type, by_tag } = run.scores;
   const left = run.counts.done - rows.rows.length;
   return (
-    <html lang="en">
-      <head>
-        <meta charSet="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta
-          httpEquiv="Content-Security-Policy"
-          content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-        />
-        <title>{`${nameOf(run)} · report`}</title>
-        <style>{REPORT_STYLE}</style>
-      </head>
-      <body>
-        <main>
-          <h1 dir="auto">{nameOf(run)}</h1>
-          <p className="dim">
-            {[dataset, modelOf(run), run.status, `made ${madeAt}`]
-              .filter((part) => part !== null)
-              .join(' · ')}
-          </p>
-          <dl>
-            {factsOf(run).map(([name, value, note]) => (
-              <div key={name}>
-                <dt>{name}</dt>
-                <dd>
-                  {value}
-                  {note !== undefined && <small>{note}</small>}
-                </dd>
-              </div>
+    <ReportDocument
+      title={nameOf(run)}
+      subtitle={[dataset, modelOf(run), run.status, `made ${madeAt}`]
+        .filter((part) => part !== null)
+        .join(' · ')}
+    >
+      <dl>
+        {factsOf(run).map(([name, value, note]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {value}
+              {note !== undefined && <small>{note}</small>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <Scores title="Score by section" groups={groupScores(by_section)} />
+      <Scores title="Score by type" groups={groupScores(by_type)} />
+      <Scores title="Score by tag" groups={groupScores(by_tag)} />
+      <h2>Results</h2>
+      <p className="dim">
+        {left > 0
+          ? `${formatCount(rows.rows.length)} of ${formatCount(run.counts.done)} results: errors and wrong ones first. ${formatCount(left)} are left out to keep this file small. `
+          : 'Errors and wrong ones first. '}
+        Texts of more than {formatCount(rows.length)} characters end with “… (shortened)”.
+      </p>
+      <table className="results">
+        <thead>
+          <tr>
+            {['', 'Id', 'Question', 'Expected', 'Got', 'Why', 'Score', 'Latency'].map((header) => (
+              <th key={header} scope="col">
+                {header || <span className="hidden">Outcome</span>}
+              </th>
             ))}
-          </dl>
-          <Scores title="Score by section" groups={groupScores(by_section)} />
-          <Scores title="Score by type" groups={groupScores(by_type)} />
-          <Scores title="Score by tag" groups={groupScores(by_tag)} />
-          <h2>Results</h2>
-          <p className="dim">
-            {left > 0
-              ? `${formatCount(rows.rows.length)} of ${formatCount(run.counts.done)} results: errors and wrong ones first. ${formatCount(left)} are left out to keep this file small. `
-              : 'Errors and wrong ones first. '}
-            Texts of more than {formatCount(rows.length)} characters end with “… (shortened)”.
-          </p>
-          <table className="results">
-            <thead>
-              <tr>
-                {['', 'Id', 'Question', 'Expected', 'Got', 'Why', 'Score', 'Latency'].map((header) => (
-                  <th key={header} scope="col">
-                    {header || <span className="hidden">Outcome</span>}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.rows.map((row, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change
-                <Result key={at} row={row} length={rows.length} />
-              ))}
-            </tbody>
-          </table>
-          <h2>Configuration</h2>
-          <pre>{config}</pre>
-        </main>
-      </body>
-    </html>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.rows.map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: the rows never change
+            <Result key={at} row={row} length={rows.length} />
+          ))}
+        </tbody>
+      </table>
+      <h2>Configuration</h2>
+      <pre>{config}</pre>
+    </ReportDocument>
   );
 }
 
@@ -124,35 +109,19 @@ function Scores({ title, groups }: { readonly title: string; readonly groups: re
   return (
     <>
       <h2>{title}</h2>
-      <table>
-        <thead>
-          <tr>
-            {['Group', '0 to 1', 'Score', '95 %', 'Results'].map((header) => (
-              <th key={header} scope="col">
-                {header}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {groups.map((group) => {
-            const [low, high] = clampedInterval(group.ci95) ?? [];
-            return (
-              <tr key={group.name}>
-                <th scope="row" dir="auto">
-                  {group.name}
-                </th>
-                <td>
-                  <ScoreBar mean={group.mean} low={low} high={high} />
-                </td>
-                <td>{formatScore(group.mean)}</td>
-                <td>{low === undefined ? '–' : `${formatScore(low)} to ${formatScore(high)}`}</td>
-                <td>{formatCount(group.count)}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <ReportTable
+        headers={['Group', '0 to 1', 'Score', '95 %', 'Results']}
+        rows={groups.map(({ name, mean, ci95, count }) => {
+          const [low, high] = clampedInterval(ci95) ?? [];
+          return [
+            name,
+            <ScoreBar key={name} mean={mean} low={low} high={high} />,
+            formatScore(mean),
+            low === undefined ? '–' : `${formatScore(low)} to ${formatScore(high)}`,
+            formatCount(count),
+          ];
+        })}
+      />
     </>
   );
 }

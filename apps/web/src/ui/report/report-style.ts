@@ -1,6 +1,12 @@
-/** The styles of a report, for light and dark, screen and paper. */
+/** The styles of a report in light and dark, with the colours that charts of the pages name. */
 export const REPORT_STYLE = `
-:root { color-scheme: light dark; }
+:root {
+  color-scheme: light dark;
+  --mantine-primary-color-filled: light-dark(#3b5bdb, #748ffc);
+  --mantine-color-default-border: light-dark(#ced4da, #495057);
+  --mantine-color-dimmed: light-dark(#495057, #c1c2c5);
+  --mantine-color-body: light-dark(#fff, #1a1b1e);
+}
 body { margin: 0; font: 14px/1.45 system-ui, sans-serif; color: light-dark(#212529, #e9ecef); background: light-dark(#fff, #1a1b1e); }
 main { max-width: 1500px; margin: 0 auto; padding: 24px 16px; }
 h1 { margin: 0; font-size: 22px; overflow-wrap: anywhere; }

@@ -1,0 +1,40 @@
+import { Button } from '@mantine/core';
+import { IconDownload } from '@tabler/icons-react';
+import { useMutation } from '@tanstack/react-query';
+import { useApi } from '../api/api-context.tsx';
+import { loadedAgain } from '../api/service-responds.ts';
+import { useDatasetNames } from '../runs/runs-table.tsx';
+import { nameOf, type Run } from '../runs/use-run.ts';
+import { ErrorView } from '../ui/error-view.tsx';
+import { useNotify } from '../ui/layout/notices.tsx';
+import { saveFile } from '../ui/save-file.ts';
+
+const load = loadedAgain(() => import('./make-report.tsx'));
+
+/** Saves a comparison as one HTML file. */
+export function ReportButton({ runs }: { readonly runs: readonly Run[] }) {
+  const api = useApi();
+  const notify = useNotify();
+  const datasetOf = useDatasetNames();
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => {
+      const { makeReport } = await load();
+      saveFile(await makeReport(api, runs, datasetOf), `${runs.map(nameOf).join(' and ')}.html`);
+    },
+    onSuccess: () => notify('The report is saved.'),
+  });
+  return (
+    <>
+      <Button
+        size="xs"
+        variant="default"
+        leftSection={<IconDownload size={16} />}
+        loading={isPending}
+        onClick={() => mutate()}
+      >
+        Report (one HTML file)
+      </Button>
+      {error !== null && <ErrorView error={error} />}
+    </>
+  );
+}

@@ -1,0 +1,169 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { focusList, overflowOf } from './console-browser.ts';
+import { type OwnConsole, startConsole } from './own-console.ts';
+
+// The story that the images of the documents show: a small model gets some questions wrong, and a larger one fewer.
+
+/** Where images go: `docs/images` when they are to be written again. */
+const IMAGES =
+  process.env['WRITE_IMAGES'] === 'true'
+    ? fileURLToPath(new URL('../../../docs/images', import.meta.url))
+    : null;
+
+type Question = readonly [section: string, difficulty: string, question: string, answer: string];
+
+const QUESTIONS: readonly Question[] = [
+  ['word problems', 'easy', 'A baker sells 12 rolls in each of 4 baskets. How many rolls are that?', '48'],
+  ['word problems', 'easy', 'Lena reads 15 pages a day. How many pages does she read in a week?', '105'],
+  [
+    'word problems',
+    'medium',
+    'A train covers 180 km in 2 hours. How many km does it cover in 5 hours?',
+    '450',
+  ],
+  ['word problems', 'medium', 'A shirt of 40 euros is reduced by 15 %. What does it cost in euros?', '34'],
+  [
+    'word problems',
+    'hard',
+    'Two pipes fill a tank in 6 and in 3 hours. How many hours do both take together?',
+    '2',
+  ],
+  ['word problems', 'hard', 'A number is doubled, then 9 is added: 41. Which number was it?', '16'],
+  ['word problems', 'medium', 'Six friends share 54 cherries. How many does each one get?', '9'],
+  ['word problems', 'hard', 'A rectangle has an area of 84 and one side of 7. What is its perimeter?', '38'],
+  ['science', 'easy', 'How many planets does the solar system have?', '8'],
+  ['science', 'easy', 'At how many degrees Celsius does water boil at sea level?', '100'],
+  ['science', 'medium', 'What is the atomic number of carbon?', '6'],
+  ['science', 'medium', 'How many chromosomes does a human body cell have?', '46'],
+  ['science', 'hard', 'How many bones does an adult human have?', '206'],
+  ['science', 'hard', 'What is the atomic number of iron?', '26'],
+  ['science', 'easy', 'How many legs does a spider have?', '8'],
+  ['science', 'medium', 'How many continents does the Earth have?', '7'],
+  ['history', 'easy', 'In which year did the Second World War end?', '1945'],
+  ['history', 'easy', 'In which year did the Berlin Wall fall?', '1989'],
+  ['history', 'medium', 'In which year did people first walk on the Moon?', '1969'],
+  ['history', 'medium', 'In which year did the French Revolution begin?', '1789'],
+  ['history', 'hard', 'In which year did Constantinople fall to the Ottomans?', '1453'],
+  ['history', 'hard', 'In which year was the Magna Carta sealed?', '1215'],
+  ['history', 'medium', 'In which year did Columbus reach America?', '1492'],
+  ['history', 'hard', 'In which year was the Peace of Westphalia signed?', '1648'],
+];
+
+/** Answers that a model gets wrong, by question. */
+const MISTAKES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'atlas-mini': {
+    '34': 'The reduction is 15, so the shirt costs 25 euros.',
+    '2': 'Together they take 6 + 3 hours, so 9.',
+    '38': '84 : 7 = 12, so the perimeter is 12 + 7 = 19.',
+    '206': 'A newborn has more. An adult has 300.',
+    '26': 'Iron has the symbol Fe and the atomic number 56.',
+    '1215': 'The Magna Carta was sealed in 1265.',
+    '1648': 'The Thirty Years’ War began in 1618.',
+  },
+  'atlas-large': { '38': '84 : 7 = 12. The perimeter is 2 · (12 + 7) = 36.', '26': 'The number is 56.' },
+};
+
+let own: OwnConsole;
+let dataset: string;
+const runs: Record<string, string> = {};
+
+beforeAll(async () => {
+  let model = '';
+  own = await startConsole({
+    reply: (prompt) => {
+      const [, , , answer = ''] = QUESTIONS.find(([, , question]) => prompt.includes(question)) ?? [];
+      return { text: MISTAKES[model]?.[answer] ?? `Let me think step by step.\nThe answer is ${answer}.` };
+    },
+  });
+  const rows = QUESTIONS.map(([subject, difficulty, question, answer]) =>
+    JSON.stringify({ question, answer, subject, difficulty }),
+  );
+  own.hub.add({ id: 'acme/school-questions', files: { 'train.jsonl': `${rows.join('\n')}\n` } });
+  const items = QUESTIONS.map(([subject, difficulty, question, answer], at) => ({
+    id: `school-${at + 1}`,
+    type: 'numeric',
+    tags: [difficulty],
+    inputs: { prompt: at === 5 ? question.replace('doubled', 'dubbled') : question },
+    answer: Number(answer),
+    meta: { subject, source: 'collected by hand' },
+  }));
+  dataset = await own.upload(items, 'School questions');
+  for (const name of ['atlas-mini', 'atlas-large']) {
+    model = name;
+    const provider = { type: 'openai_compatible', base_url: own.provider.baseUrl, model: name };
+    runs[name] = await own.run(dataset, { provider, concurrency: 1 }, name);
+    if (name === 'atlas-large') continue;
+    const sixth = items[5];
+    if (sixth === undefined) throw new Error('The story has six items at least.');
+    const corrected = { ...sixth, inputs: { prompt: QUESTIONS[5]?.[2] } };
+    await own.call('PATCH', `/datasets/${dataset}/items`, {
+      edits: [{ item_id: sixth.id, item: corrected }],
+      message: 'a typing error in the sixth question',
+    });
+  }
+  if (IMAGES !== null) await mkdir(IMAGES, { recursive: true });
+});
+afterAll(() => own[Symbol.asyncDispose]());
+
+/** Takes an image of the top of a page in both themes and three widths; the documents have one of them. */
+async function look(page: Page, name: string): Promise<void> {
+  for (const width of [390, 820, 1280]) {
+    await page.setViewportSize({ width, height: 860 });
+    expect([name, width, await overflowOf(page)]).toEqual([name, width, 0]);
+  }
+  await page.evaluate('scrollTo(0, 0)');
+  if (IMAGES !== null) await page.screenshot({ path: `${IMAGES}/${name}.png` });
+}
+
+describe('the story of the documents', () => {
+  it('shows a dataset, its history, what a model gets wrong, and how a larger one compares', async () => {
+    await using opened = await own.browser.open(`/console/datasets/${dataset}`);
+    const { page, faults } = opened;
+    await focusList(page, 'Items');
+    await page.keyboard.press('ArrowDown');
+    await page.getByRole('heading', { name: 'school-1', exact: true }).waitFor();
+    await look(page, 'dataset');
+
+    await page.goto(`${own.url}/console/datasets/${dataset}?tab=history&from=1&to=2`);
+    await page.locator('ins').getByText('doubled').waitFor();
+    await look(page, 'history');
+
+    await page.goto(
+      `${own.url}/console/runs/${runs['atlas-mini']}?columns=question,expected,got,score,meta.subject`,
+    );
+    await page.getByText('66.7 %').waitFor();
+    await page.getByRole('option', { name: /^wrong A shirt of 40 euros/ }).click();
+    await page.getByText('Read as 25').first().waitFor();
+    await look(page, 'run');
+
+    await page.goto(`${own.url}/console/compare?runs=${runs['atlas-mini']},${runs['atlas-large']}`);
+    await page.getByText(/^atlas-large: \+\d+\.\d points/).waitFor();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Report (one HTML file)' }).click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe('atlas-mini and atlas-large.html');
+    const report = await readFile(await download.path(), 'utf8');
+    for (const text of [
+      'points, 95 % CI',
+      'School questions, version 2',
+      'provider.model',
+      'school-5',
+      '<svg',
+    ])
+      expect(report).toContain(text);
+    expect(report).not.toContain('<script');
+    await focusList(page, 'Items that differ');
+    await page.keyboard.press('ArrowDown');
+    await page.locator('del').first().waitFor();
+    await look(page, 'compare');
+
+    await page.goto(`${own.url}/console/import?path=acme/school-questions`);
+    await page.getByRole('group', { name: 'Mapping' }).waitFor();
+    await page.getByRole('heading', { name: 'train-0' }).waitFor();
+    await look(page, 'hub-import');
+    expect(faults).toEqual([]);
+  });
+});
