@@ -15,5 +15,4 @@ const sections = Object.entries({ africa, europe }).map(([name, capitals]) => {
   });
   return { name, items };
 });
-const description = 'Capitals of a few countries, to try things on.';
-process.stdout.write(await writePackage(datasetFromItems({ name: 'Capitals', description, sections })));
+process.stdout.write(await writePackage(datasetFromItems({ name: 'Capitals', sections })));
