@@ -13,12 +13,17 @@ export { parseRescore, parseRunConfig, parseStoredRunConfig } from './config/par
 export {
   checkerOf,
   type JudgeConfig,
+  judgesOf,
+  MAIN_SCORER,
   type ModelConfig,
   type Price,
   type ProviderConfig,
   promptsOf,
   type RunConfig,
   type RunSelection,
+  type ScorerConfig,
+  type ScorerPlan,
+  scorersOf,
 } from './config/run-config.ts';
 export {
   ITEM_POINTER,
@@ -28,6 +33,7 @@ export {
   PROVIDER_SCHEMA,
   PROVIDER_SCHEMAS,
   RUN_CONFIG_SCHEMA,
+  SCORERS_SCHEMA,
   SELECT_SCHEMA,
 } from './config/run-config-schema.ts';
 export { fieldMissing, lastMessageText } from './item/last-message.ts';
@@ -58,7 +64,9 @@ export {
   type RunClock,
   type RunItemOptions,
   runItem,
+  type Scorer,
   type ScoreOutputDeps,
+  type Scorers,
   scoreOutput,
   toFailure,
 } from './run-item.ts';

@@ -1,4 +1,4 @@
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { ItemParts, ScorerScore } from '@svc/jsonl-v23/internal';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { type MarkedFiles, markFiles, type ReadFile } from './assets/marked-files.ts';
 import { performCheck, planOutput, type ScorePlan } from './check-output.ts';
@@ -11,6 +11,7 @@ import { RunError } from './run-error.ts';
 import type { RunFailure, RunItem, RunResult, StoredOutput } from './run-session.ts';
 import type { Judge } from './scoring/ask-judge.ts';
 import { packValue } from './scoring/packed-value.ts';
+import { tokenCounts } from './token-counts.ts';
 
 /** A monotonic clock. */
 export interface RunClock {
@@ -19,23 +20,37 @@ export interface RunClock {
 
 export interface RunItemDeps extends CompleteItemDeps {
   readonly readFile: ReadFile;
-  readonly judge: Judge | null;
   readonly clock: RunClock;
+}
+
+/** What scores outputs. */
+export interface Scorer {
+  readonly name: string;
+  readonly checker: RunChecker | null;
+  readonly judge: Judge | null;
+}
+
+/** The scorers of a run: that of `score` and the others. */
+export interface Scorers {
+  readonly main: Scorer;
+  readonly others: readonly Scorer[];
+  /** Whether `scores` has the main one too. */
+  readonly areNamed: boolean;
 }
 
 /** What a run states for all of its items. */
 export interface RunItemOptions {
   readonly prompts: RunPrompts;
-  readonly checker: RunChecker | null;
+  readonly scorers: Scorers;
 }
 
 /** What scores an output that is there. */
-export type ScoreOutputDeps = Pick<RunItemDeps, 'checks' | 'judge' | 'readFile'>;
+export type ScoreOutputDeps = Pick<RunItemDeps, 'checks' | 'readFile'>;
 
 /** What is known of a result before it is scored. */
 type Facts = Omit<
   RunResult,
-  'status' | 'score' | 'passed' | 'explanation' | 'error' | 'judgeUsage' | 'cause' | 'endsRun' | 'scoredBy'
+  'status' | 'score' | 'passed' | 'explanation' | 'error' | 'judgeUsage' | 'cause' | 'endsRun' | 'scoredBy' | 'scores'
 >;
 
 /**
@@ -48,22 +63,20 @@ export async function runItem(
   deps: RunItemDeps,
   item: RunItem,
   repetition: number,
-  { prompts, checker }: RunItemOptions,
+  { prompts, scorers }: RunItemOptions,
   signal: AbortSignal,
 ): Promise<RunResult> {
   const nothing = nothingOf(item, repetition);
   if (item.outputs !== undefined) {
     const stored = item.outputs.find((one) => one.repetition === repetition);
     if (stored === undefined) return failedWith(nothing, NO_OUTPUT);
-    return await scoreOutput(deps, item, stored, checker, signal);
+    return await scoreOutput(deps, item, stored, scorers, signal);
   }
   if (item.parts === null) return failedWith(nothing, item.failure ?? UNREADABLE);
   const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
-  const parts = withChecker(marked.parts, checker);
-
   const startMs = deps.clock.nowMs();
   // A provider that looks into the item itself sees the stored texts.
-  const asked = deps.provider.usesMessages ? parts : withChecker(item.parts, checker);
+  const asked = withChecker(deps.provider.usesMessages ? marked.parts : item.parts, scorers.main.checker);
   const { completion, requestHash, ...known } = await completeItem(
     deps,
     asked,
@@ -76,12 +89,12 @@ export async function runItem(
   if ('earlier' in completion) {
     const { usage: usageReused, ...answer } = completion.earlier;
     const facts = { ...nothing, ...known, ...answer, reused: true, usageReused };
-    return reusable(await score(deps, parts, marked.files, facts, signal), requestHash);
+    return reusable(await scoreAll(deps, marked, facts, scorers, signal), requestHash);
   }
   const { pacedMs = 0, ...answer } = completion;
   const latencyMs = Math.max(0, Math.round((deps.clock.nowMs() - startMs - pacedMs) * 10) / 10);
   const facts = { ...nothing, ...known, latencyMs, ...answer };
-  return reusable(await score(deps, parts, marked.files, facts, signal), requestHash);
+  return reusable(await scoreAll(deps, marked, facts, scorers, signal), requestHash);
 }
 
 /** Marks a result with its request, unless it failed or was cut: such an output is asked for again. */
@@ -98,14 +111,51 @@ export async function scoreOutput(
   deps: ScoreOutputDeps,
   item: RunItem,
   stored: StoredOutput,
-  checker: RunChecker | null,
+  scorers: Scorers,
   signal: AbortSignal,
 ): Promise<RunResult> {
   const facts = { ...nothingOf(item, stored.repetition), ...factsOf(stored) };
   if (stored.failure !== null) return failedWith(facts, stored.failure);
   if (item.parts === null) return failedWith(facts, item.failure ?? UNREADABLE);
   const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
-  return await score(deps, withChecker(marked.parts, checker), marked.files, facts, signal);
+  return await scoreAll(deps, marked, facts, scorers, signal);
+}
+
+/** Scores an output by every scorer. What goes wrong with another one than the main one is an error of its score. */
+async function scoreAll(
+  deps: ScoreOutputDeps,
+  marked: { readonly parts: ItemParts; readonly files: MarkedFiles | undefined },
+  facts: Facts,
+  { main, others, areNamed }: Scorers,
+  signal: AbortSignal,
+): Promise<RunResult> {
+  const result = await score(deps, main, marked, facts, signal);
+  if (others.length === 0 && !areNamed) return result;
+  const scores: Record<string, ScorerScore> = areNamed ? { [main.name]: scoreOf(result) } : {};
+  let { judgeUsage, omittedAssets, endsRun } = result;
+  for (const other of others) {
+    const scored = await score(deps, other, marked, facts, signal);
+    scores[other.name] = scoreOf(scored);
+    endsRun ??= scored.endsRun;
+    judgeUsage = addUsage(judgeUsage, scored.judgeUsage);
+    omittedAssets = scored.omittedAssets === null ? omittedAssets : [...new Set([...(omittedAssets ?? []), ...scored.omittedAssets])];
+  }
+  return { ...result, scores, judgeUsage, omittedAssets, ...(endsRun && { endsRun }) };
+}
+
+function scoreOf({ score, passed, explanation, scoredBy, error }: RunResult): ScorerScore {
+  const said = { score, passed, explanation, scored_by: scoredBy };
+  return error === null ? said : { ...said, error: { code: error.code, message: error.message } };
+}
+
+/** The tokens of several judges together. */
+function addUsage(first: RunResult['judgeUsage'], second: RunResult['judgeUsage']): RunResult['judgeUsage'] {
+  if (first === null || second === null) return first ?? second;
+  const [one, other] = [tokenCounts(first), tokenCounts(second)];
+  return {
+    input_tokens: (one.input ?? 0) + (other.input ?? 0),
+    output_tokens: (one.output ?? 0) + (other.output ?? 0),
+  };
 }
 
 function nothingOf({ section, sectionOrderIndex, orderIndex }: RunItem, repetition: number): Facts {
@@ -126,22 +176,23 @@ function factsOf({ failure: _, ...facts }: StoredOutput): Partial<Facts> {
 
 async function score(
   deps: ScoreOutputDeps,
-  parts: ItemParts,
-  files: MarkedFiles | undefined,
+  { checker, judge }: Scorer,
+  marked: { readonly parts: ItemParts; readonly files: MarkedFiles | undefined },
   facts: Facts,
   signal: AbortSignal,
 ): Promise<RunResult> {
   const { output } = facts;
+  const parts = withChecker(marked.parts, checker);
   let known = facts;
   try {
     const plan =
       output instanceof JsonText || isLongText(output) || isLargeItem(parts)
-        ? await planOnThread(deps, parts, output, signal)
-        : planOutput({ ...deps, output, item: readItem(parts) });
+        ? await planOnThread({ ...deps, judge }, parts, output, signal)
+        : planOutput({ judge, output, item: readItem(parts) });
     if ('question' in plan) known = withOmitted(facts, plan.question.omittedAssets);
-    const { judgeUsage = null, ...outcome } = await performCheck(plan, { ...deps, files, signal });
+    const { judgeUsage = null, ...outcome } = await performCheck(plan, { ...deps, judge, files: marked.files, signal });
     const scoredBy = outcome.status !== 'ok' ? null : 'question' in plan ? 'judge' : 'checker';
-    return { ...known, ...outcome, scoredBy, judgeUsage, error: null };
+    return { ...known, ...outcome, scoredBy, scores: null, judgeUsage, error: null };
   } catch (error) {
     return failed(known, error, signal);
   }
@@ -154,7 +205,7 @@ function withOmitted(facts: Facts, names: readonly string[]): Facts {
 }
 
 async function planOnThread(
-  { judge, checks }: ScoreOutputDeps,
+  { judge, checks }: Pick<ScoreOutputDeps, 'checks'> & Pick<Scorer, 'judge'>,
   parts: ItemParts,
   output: RunResult['output'],
   signal: AbortSignal,
@@ -195,7 +246,7 @@ function failed(facts: Facts, error: unknown, signal: AbortSignal): RunResult {
 }
 
 function failedWith(facts: Facts, error: RunFailure): RunResult {
-  const outcome = { status: 'failed', score: null, passed: null, explanation: null, scoredBy: null } as const;
+  const outcome = { status: 'failed', score: null, passed: null, explanation: null, scoredBy: null, scores: null } as const;
   return { ...facts, ...outcome, judgeUsage: null, error };
 }
 

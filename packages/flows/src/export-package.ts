@@ -60,7 +60,7 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions = 
   const { secrets = [], signal } = options;
   return {
     fileName: `${fileBaseName(dataset.name, 'dataset')}.pkg.zip`,
-    etag: packageEtag(exported, facts),
+    etag: packageEtag(exported, facts, stored?.resultsWritten),
     bytes: () => writePackageStream(exported, { run, secrets, ...(signal === undefined ? {} : { signal }) }),
   };
 }

@@ -15,7 +15,7 @@ export { type HubOptions, openHub } from './open-hub.ts';
 export { type PlannedRun, type PlanRunDeps, type PlanRunRequest, planRun, sampleOf } from './plan-run.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
 export { previewUpload, type UploadPreview } from './preview-upload.ts';
-export { MAIN_SCORER, MAX_REJECTED, type PushOutcome, pushResults } from './push-results.ts';
+export { MAX_REJECTED, type PushOutcome, pushResults, pushScores } from './push-results.ts';
 export {
   decodeImportRequest,
   decodeUploadRequest,

@@ -1,7 +1,6 @@
 import {
   asksTheSame,
   type CheckRunner,
-  checkerOf,
   checkRunPattern,
   describePlan,
   estimateRun,
@@ -12,6 +11,7 @@ import {
   type RunPlan,
   type RunSelection,
   type RunWarning,
+  scorersOf,
   scoringFacts,
   withoutInvalidPatterns,
   withoutUnusableAnswers,
@@ -59,9 +59,15 @@ export async function planRun(
   { store, checks }: PlanRunDeps,
   { datasetId, version, config, checkerPath, isRescore = false, signal }: PlanRunRequest,
 ): Promise<PlannedRun> {
-  await checkRunPattern(checkerOf(config), checkerPath, checks, signal);
+  const scorers = scorersOf(config);
+  for (const [index, { checker }] of scorers.entries()) {
+    const at =
+      config.scorers === undefined ? checkerPath : checkerPath.replace(/checker$/, `scorers/${index}/checker`);
+    await checkRunPattern(checker, at, checks, signal);
+  }
+  const [main] = scorers;
   const { schema } = await store.datasets.get(datasetId, { version });
-  const scoring = scoringFacts(config, config.judge === undefined ? null : defaultJudgePrompts(schema));
+  const scoring = scoringFacts(main, main.judge === null ? null : defaultJudgePrompts(schema));
   const asked = isRescore ? null : modelOf(config);
   const latest =
     asked === null

@@ -1,20 +1,29 @@
 import { createYielder } from '@svc/concurrency';
 import {
   type CheckRunner,
-  checkerOf,
   JsonText,
+  MAIN_SCORER,
   parseStoredRunConfig,
+  RunError,
   type RunResult,
+  type Scorer,
+  type Scorers,
   scoreOutput,
+  scorersOf,
 } from '@svc/evaluation';
-import { type KnownSecrets, LineCutter } from '@svc/jsonl-v23/internal';
+import { type KnownSecrets, LineCutter, type ScorerScore, type Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
-import { type LocatedItem, type PushSession, readStoredJson, writeResult } from '@svc/store';
-import type { PushedLine, PushedResult } from './results/read-pushed.ts';
+import {
+  type LocatedItem,
+  type PushSession,
+  readStoredJson,
+  type ScoreSession,
+  StoreError,
+  writeResult,
+} from '@svc/store';
+import type { PushedLine, PushedResult, PushedScore } from './results/read-pushed.ts';
 import type { ResultReader } from './results/result-reader.ts';
-
-/** The name of the scorer of a configuration that names none. */
-export const MAIN_SCORER = 'main';
+import { toScorers } from './run/to-scorers.ts';
 
 /** Lines that are looked up, scored and stored together. */
 const MAX_LINES = 2_000;
@@ -56,18 +65,100 @@ export interface PushOutcome {
  * the next one is read, so that a slow database slows the client; what is stored stays, and lines may come again. A bad
  * line affects no other one. Memory holds one batch, or one line if that is longer.
  *
- * @throws StoreError `run_finished`, `run_not_found`; what the source throws; the signal's reason
+ * @throws StoreError `run_finished`, `run_not_found`, `too_many_scorers`; what the source throws; the signal's reason
  */
 export async function pushResults(
   source: AsyncIterable<Uint8Array>,
   deps: PushDeps,
-  { maxLineBytes, maxDepth, secrets, signal }: PushOptions,
+  options: PushOptions,
 ): Promise<PushOutcome> {
   const { session, reader } = deps;
   const config = parseStoredRunConfig(readStoredJson(session.run.config));
-  const { repetitions } = session.run;
-  const options = { maxDepth, secrets, repetitions, scorers: [MAIN_SCORER] };
-  const store = createBatchStore(deps, checkerOf(config), signal);
+  const score = createScorer(deps, toScorers(config, new Map(), null), options.signal);
+  const save = async (placed: readonly PlacedResult[]): Promise<number> => {
+    const results = await score(placed);
+    const texts = results.map((result) => {
+      return { ...writeResult(result, canonicalJson), sectionOrderIndex: result.sectionOrderIndex };
+    });
+    const { replaced } = await session.save(texts);
+    for (const { status } of results) deps.onStored(status);
+    return replaced;
+  };
+  return await pushLines(source, { session, reader, save }, { ...options, areScores: false });
+}
+
+/**
+ * Stores scores that a client sends for results of a run that has ended, in the same way.
+ *
+ * @throws StoreError `run_active`, `run_not_found`, `scorer_exists`, `too_many_scorers`; as {@link pushResults}
+ */
+export async function pushScores(
+  source: AsyncIterable<Uint8Array>,
+  { session, reader }: { readonly session: ScoreSession } & Pick<PushDeps, 'reader'>,
+  options: PushOptions,
+): Promise<PushOutcome> {
+  const computed = configuredScorers(session.run.config);
+  const save = async (placed: readonly PlacedResult[]): Promise<{ replaced: number; missing: ReadonlySet<number> }> => {
+    for (const { pushed } of placed) {
+      const name = Object.keys(pushed.scores).find((one) => computed.has(one));
+      if (name === undefined) continue;
+      throw new StoreError('scorer_exists', `The configuration of the run scores by the name ${name}: use another one.`);
+    }
+    return await session.save(
+      placed.map(({ pushed, at }) => {
+        const scores = Object.fromEntries(
+          Object.entries(pushed.scores).map(([name, one]) => [name, byClient(one)] as const),
+        );
+        return { ...at, repetition: pushed.repetition, scores };
+      }),
+    );
+  };
+  return await pushLines(source, { session, reader, save }, { ...options, areScores: true });
+}
+
+/** Names by which the configuration of a run scores. That of an imported run may be any object. */
+function configuredScorers(config: string): ReadonlySet<string> {
+  try {
+    return new Set(scorersOf(parseStoredRunConfig(readStoredJson(config))).map(({ name }) => name));
+  } catch (error) {
+    if (error instanceof RunError) return new Set([MAIN_SCORER]);
+    throw error;
+  }
+}
+
+const byClient = (score: PushedScore): ScorerScore => ({ ...score, scored_by: 'client' });
+
+type Rejected = Extract<PushedLine, { readonly problem: string }>;
+type Placed = Exclude<LocatedItem, { readonly problem: string }>;
+
+/** A result of a line with its item. */
+interface PlacedResult {
+  readonly line: number;
+  readonly pushed: PushedResult;
+  readonly at: Placed;
+}
+
+interface Saved {
+  readonly replaced: number;
+  /** Places in the batch of those that have no result. */
+  readonly missing: ReadonlySet<number>;
+}
+
+/** Reads lines and saves them in batches, of each result the last line. */
+async function pushLines(
+  source: AsyncIterable<Uint8Array>,
+  {
+    session,
+    reader,
+    save,
+  }: {
+    readonly session: Pick<PushSession, 'run' | 'locate'>;
+    readonly reader: PushDeps['reader'];
+    readonly save: (placed: readonly PlacedResult[]) => Promise<number | Saved>;
+  },
+  { maxLineBytes, maxDepth, secrets, signal, areScores }: PushOptions & { readonly areScores: boolean },
+): Promise<PushOutcome> {
+  const options = { maxDepth, secrets, repetitions: session.run.repetitions, areScores };
   const rejected: { line: number; message: string }[] = [];
   let [accepted, replaced, rejectedTotal] = [0, 0, 0];
   const reject = ({ line, problem }: Rejected): void => {
@@ -82,92 +173,100 @@ export async function pushResults(
     const lines = await reader.readPushed({ batch, options }, signal);
     for (let start = 0; start < lines.length; start += MAX_LINES) {
       signal.throwIfAborted();
-      const stored = await store(lines.slice(start, start + MAX_LINES));
-      stored.rejected.forEach(reject);
-      accepted += stored.accepted;
-      replaced += stored.replaced;
+      await store(lines.slice(start, start + MAX_LINES));
     }
   }
   return { accepted, replaced, rejected, rejectedTotal };
-}
 
-type Rejected = Extract<PushedLine, { readonly problem: string }>;
-type Placed = Exclude<LocatedItem, { readonly problem: string }>;
-
-/** A result of a line with its item. */
-interface PlacedResult {
-  readonly pushed: PushedResult;
-  readonly at: Placed;
-}
-
-interface StoredBatch {
-  readonly accepted: number;
-  readonly replaced: number;
-  /** In the order of the lines. */
-  readonly rejected: readonly Rejected[];
-}
-
-/** Makes what stores a batch of lines: the last one of each result. */
-function createBatchStore(
-  { session, checks, onStored }: PushDeps,
-  checker: ReturnType<typeof checkerOf>,
-  signal: AbortSignal,
-): (lines: readonly PushedLine[]) => Promise<StoredBatch> {
-  const yieldToEventLoop = createYielder();
-  const scoring = { checks, judge: null, readFile: session.readAsset };
-
-  return async (lines) => {
+  async function store(lines: readonly PushedLine[]): Promise<void> {
     const read = lines.flatMap((line) => ('result' in line ? [line.result.reference] : []));
     const located = (await session.locate(read)).values();
     const placed = new Map<string, PlacedResult>();
-    const rejected: Rejected[] = [];
+    const bad: Rejected[] = [];
     for (const one of lines) {
       const at = 'result' in one ? (located.next().value as LocatedItem) : undefined;
-      if ('problem' in one) rejected.push(one);
+      if ('problem' in one) bad.push(one);
       else if (at === undefined || 'problem' in at) {
-        rejected.push({ line: one.line, problem: `The line ${at?.problem}` });
+        bad.push({ line: one.line, problem: `The line ${at?.problem}` });
       } else {
-        const { result } = one;
-        placed.set(`${at.sectionOrderIndex} ${at.orderIndex} ${result.repetition}`, { pushed: result, at });
+        const { result, line } = one;
+        const key = `${at.sectionOrderIndex} ${at.orderIndex} ${result.repetition}`;
+        const before = areScores ? placed.get(key)?.pushed.scores : undefined;
+        placed.set(key, { line, pushed: { ...result, scores: { ...before, ...result.scores } }, at });
       }
     }
-    const accepted = lines.length - rejected.length;
-    if (placed.size === 0) return { accepted, replaced: 0, rejected };
-    const results = await scoreAll([...placed.values()]);
-    const texts = results.map((result) => {
-      return { ...writeResult(result, canonicalJson), sectionOrderIndex: result.sectionOrderIndex };
-    });
-    const { replaced } = await session.save(texts);
-    for (const { status } of results) onStored(status);
-    return { accepted, replaced: replaced + accepted - placed.size, rejected };
-  };
+    const batch = [...placed.values()];
+    const saved = batch.length === 0 ? 0 : await save(batch);
+    const { replaced: others, missing } = typeof saved === 'number' ? { replaced: saved, missing: NONE } : saved;
+    for (const index of missing) {
+      bad.push({ line: batch[index]?.line ?? 0, problem: 'The line names no result of the run' });
+    }
+    const stored = lines.length - bad.length;
+    accepted += stored;
+    replaced += others + stored - (batch.length - missing.size);
+    for (const one of bad.sort((left, right) => left.line - right.line)) reject(one);
+  }
+}
 
-  async function scoreAll(placed: readonly PlacedResult[]): Promise<RunResult[]> {
+const NONE: ReadonlySet<number> = new Set();
+
+/** Makes what scores results by the scorers of the run, for which the client brings no score. */
+function createScorer(
+  { session, checks }: PushDeps,
+  { main, others, areNamed }: Scorers,
+  signal: AbortSignal,
+): (placed: readonly PlacedResult[]) => Promise<RunResult[]> {
+  const yieldToEventLoop = createYielder();
+  const all = [main, ...others];
+  const missingOf = ({ pushed }: PlacedResult): readonly Scorer[] =>
+    pushed.error === null ? all.filter(({ name }) => !Object.hasOwn(pushed.scores, name)) : [];
+
+  return async (placed) => {
     const results: RunResult[] = [];
     const toScore: PlacedResult[] = [];
     for (const one of placed) {
-      const known = withoutScoring(one);
-      if (known === undefined) toScore.push(one);
-      else results.push(known);
+      if (missingOf(one).length > 0) toScore.push(one);
+      else results.push(withClientScores(one, undefined));
     }
     for (let start = 0; start < toScore.length; ) {
       const page = await session.readItems(toScore.slice(start).map(({ at }) => at));
       for (const [index, item] of page.entries()) {
         const one = toScore[start + index] as PlacedResult;
         await yieldToEventLoop();
-        results.push(
-          await scoreOutput(
-            scoring,
-            { ...(item ?? { ...one.at, parts: null }), doneRepetitions: [] },
-            { ...factsOf(one), failure: null },
-            checker,
-            signal,
-          ),
+        const [first, ...rest] = missingOf(one);
+        const scored = await scoreOutput(
+          { checks, readFile: session.readAsset },
+          { ...(item ?? { ...one.at, parts: null }), doneRepetitions: [] },
+          { ...factsOf(one), failure: null },
+          { main: first as Scorer, others: rest, areNamed: true },
+          signal,
         );
+        results.push(withClientScores(one, scored));
       }
       start += page.length;
     }
     return results;
+  };
+
+  /** A result with the scores of the client in place. @param scored by the others; undefined where there is none */
+  function withClientScores(placed: PlacedResult, scored: RunResult | undefined): RunResult {
+    const { pushed, at } = placed;
+    const own = Object.entries(pushed.scores).map(([name, score]) => [name, byClient(score)] as const);
+    const computed = Object.entries((scored?.scores ?? {}) as Scores);
+    const scores = Object.fromEntries([...computed, ...own].filter(([name]) => areNamed || name !== main.name));
+    const named = Object.keys(scores).length === 0 ? null : scores;
+    const byMain = pushed.scores[main.name];
+    if (scored !== undefined && byMain === undefined) return { ...scored, scores: named };
+    const { section, sectionOrderIndex, orderIndex } = at;
+    const facts = {
+      ...{ section, sectionOrderIndex, orderIndex, ...factsOf(placed) },
+      ...{ attempts: null, judgeUsage: null, reused: false, usageReused: null, scores: named },
+    };
+    if (byMain === undefined) {
+      const none = { score: null, passed: null, explanation: null, scoredBy: null } as const;
+      return { ...facts, ...none, status: 'failed', error: pushed.error };
+    }
+    return { ...facts, ...byMain, status: 'ok', scoredBy: 'client', error: null };
   }
 }
 
@@ -185,21 +284,4 @@ function factsOf({ pushed, at }: PlacedResult) {
           : readStoredJson(output),
     usage: usage === null ? null : (readStoredJson(usage) as JsonObject),
   };
-}
-
-/** The result of a line with a score or an error; undefined for one that a checker is to score. */
-function withoutScoring(placed: PlacedResult): RunResult | undefined {
-  const { pushed, at } = placed;
-  const { [MAIN_SCORER]: scored } = pushed.scores;
-  if (scored === undefined && pushed.error === null) return undefined;
-  const { section, sectionOrderIndex, orderIndex } = at;
-  const facts = {
-    ...{ section, sectionOrderIndex, orderIndex, ...factsOf(placed) },
-    ...{ attempts: null, judgeUsage: null, reused: false, usageReused: null },
-  };
-  if (scored === undefined) {
-    const none = { score: null, passed: null, explanation: null, scoredBy: null } as const;
-    return { ...facts, ...none, status: 'failed', error: pushed.error };
-  }
-  return { ...facts, ...scored, status: 'ok', scoredBy: 'client', error: null };
 }

@@ -113,7 +113,7 @@ function run(
     {
       session,
       provider: given,
-      judge,
+      judges: new Map(judge === null ? [] : [['main', judge]]),
       checks: createCheckRunner({ threads: 0 }),
       clock: { nowMs: () => (nowMs += 5) },
       turns: createTurns(),
@@ -151,6 +151,7 @@ describe('runDataset', () => {
       attempts: 1,
       omittedAssets: [],
       scoredBy: 'checker',
+      scores: null,
       traceId: null,
       reused: false,
       usageReused: null,
@@ -260,7 +261,7 @@ describe('runDataset', () => {
       await using checks = createCheckRunner();
       const session = new MemorySession([item]);
       await runDataset(
-        { session, provider: given, judge, checks, clock: { nowMs: () => 0 }, turns: createTurns() },
+        { session, provider: given, judges: new Map(judge === null ? [] : [['main', judge]]), checks, clock: { nowMs: () => 0 }, turns: createTurns() },
         {
           config: { ...CONFIG, repetitions: 1, concurrency: 1 },
           before: { spent: 0, asked: 0 },

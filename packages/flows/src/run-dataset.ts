@@ -1,7 +1,6 @@
 import { forEachConcurrently } from '@svc/concurrency';
 import {
   type CheckRunner,
-  checkerOf,
   type Provider,
   promptsOf,
   type RunClock,
@@ -10,12 +9,14 @@ import {
   RunError,
   type RunItem,
   type RunSession,
+  type Scorer,
   runItem,
   toFailure,
 } from '@svc/evaluation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { type BudgetState, createBudget } from './run/budget.ts';
 import { createAnswerFinder } from './run/find-answers.ts';
+import { toScorers } from './run/to-scorers.ts';
 import { createOutageDetector } from './run/outage-detector.ts';
 import type { Turns } from './run/turns.ts';
 import { createResultWriter } from './run/write-results.ts';
@@ -26,8 +27,8 @@ const MAX_WAITING_RESULTS = 64;
 export interface RunDatasetDeps {
   readonly session: RunSession;
   readonly provider: Provider;
-  /** The judge model; null if the run has none. */
-  readonly judge: Provider | null;
+  /** The judge models, by the names of their scorers. */
+  readonly judges: ReadonlyMap<string, Provider>;
   /** Handles untrusted content without blocking the event loop. */
   readonly checks: CheckRunner;
   readonly clock: RunClock;
@@ -41,6 +42,7 @@ export interface RunDatasetOptions {
     | 'repetitions'
     | 'concurrency'
     | 'judge'
+    | 'scorers'
     | 'system_prompt'
     | 'prompt_template'
     | 'checker'
@@ -74,15 +76,8 @@ export interface RunDatasetOptions {
 export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOptions): Promise<RunEnd> {
   const { session, provider, checks, clock, turns } = deps;
   const { config, signal } = options;
-  const judge =
-    deps.judge === null
-      ? null
-      : {
-          provider: deps.judge,
-          threshold: config.judge?.threshold ?? 0.5,
-          defaultPrompts: options.defaultJudgePrompts,
-        };
-  const scoring = { prompts: promptsOf(config), checker: checkerOf(config) };
+  const scorers = toScorers(config, deps.judges, options.defaultJudgePrompts);
+  const scoring = { prompts: promptsOf(config), scorers };
   const findAnswer =
     session.findAnswers === undefined ? undefined : createAnswerFinder(session.findAnswers, signal);
   const itemDeps = { checks, clock, readFile: session.readAsset, findAnswer };
@@ -98,14 +93,23 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
       async ({ item, repetition }, itemSignal) => {
         await turns.take();
         using account = budget.open();
-        const asked = {
-          provider: account.charge(provider, config.price ?? null),
+        const charged = ({ judge, ...scorer }: Scorer): Scorer => ({
+          ...scorer,
           judge: judge && {
             ...judge,
             provider: account.charge(judge.provider, config.judge?.price ?? null),
           },
-        };
-        const result = await runItem({ ...itemDeps, ...asked }, item, repetition, scoring, itemSignal);
+        });
+        const result = await runItem(
+          { ...itemDeps, provider: account.charge(provider, config.price ?? null) },
+          item,
+          repetition,
+          {
+            ...scoring,
+            scorers: { ...scorers, main: charged(scorers.main), others: scorers.others.map(charged) },
+          },
+          itemSignal,
+        );
         await results.write({ ...result, cost: account.close() });
         if (result.endsRun !== undefined) throw result.endsRun;
         outage.check(result);

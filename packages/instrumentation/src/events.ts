@@ -471,6 +471,15 @@ export const EVENTS = {
       rejected: 'lines that were not stored' as Count,
     },
   },
+  'run.scores': {
+    level: 'info',
+    when: 'a client sent scores of the results of a run',
+    fields: {
+      accepted: 'lines that were stored' as Count,
+      replaced: 'those of them that took the place of another score' as Count,
+      rejected: 'lines that were not stored' as Count,
+    },
+  },
   'run.finish': {
     level: 'info',
     when: 'a client ended a run whose results clients send',

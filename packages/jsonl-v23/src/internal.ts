@@ -11,7 +11,14 @@ export type { OwnBytes } from './arguments/own-bytes.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
 export { compareUtf8 } from './compare-utf8.ts';
 export type { EncodedLine } from './fast/encoded-line.ts';
-export { type Field, type FieldKind, isJsonField, wireValue } from './fields/field.ts';
+export {
+  type Field,
+  type FieldKind,
+  isJsonField,
+  type ScorerScore,
+  type Scores,
+  wireValue,
+} from './fields/field.ts';
 export {
   PUBLIC_RESULT_FIELDS,
   RESULT_FIELD_LIST,

@@ -167,6 +167,7 @@ CREATE TABLE "runs" (
     "origin_id" UUID,
     "plan" TEXT,
     "warnings" TEXT,
+    "scorer_names" TEXT,
     "is_external" BOOLEAN NOT NULL DEFAULT false,
     "claimed_section" INTEGER NOT NULL DEFAULT 0,
     "claimed_index" INTEGER NOT NULL DEFAULT 0,
@@ -229,6 +230,9 @@ CREATE TABLE "run_results" (
     "error_group" TEXT,
     "retries" INTEGER NOT NULL DEFAULT 0,
     "scored_by" TEXT,
+    "scores" TEXT,
+    "scorer_scores" DOUBLE PRECISION[],
+    "scorer_passed" BOOLEAN[],
     "trace_id" TEXT,
 
     CONSTRAINT "run_results_pkey" PRIMARY KEY ("run_id","section_order_index","order_index","repetition")

@@ -26,6 +26,9 @@ export type StoreErrorCode =
   | 'run_imported'
   | 'run_not_external'
   | 'run_incomplete'
+  | 'too_many_scorers'
+  | 'scorer_exists'
+  | 'scorer_not_found'
   | 'nothing_to_retry'
   | 'job_finished'
   | 'idempotency_key_reused'
@@ -57,6 +60,9 @@ export type StoreErrorCode =
  * - `run_imported`: the run came with a package and is not executed
  * - `run_not_external`: a worker writes the results of the run, not clients
  * - `run_incomplete`: results are `missing`
+ * - `too_many_scorers`: a run would have more scorers than it may
+ * - `scorer_exists`: the service itself scores by this name
+ * - `scorer_not_found`: the run has no such scorer
  * - `nothing_to_retry`: the run has no such results
  * - `idempotency_key_reused`: the key was used for another request
  * - `superseded`: another worker has claimed the run, job or key

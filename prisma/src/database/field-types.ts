@@ -19,5 +19,6 @@ export const SQL_TYPES: Readonly<Record<FieldKind, string>> = {
   json: 'text',
   object: 'text',
   names: 'text',
+  scores: 'text',
   failure: 'text',
 };

@@ -12,10 +12,12 @@ import {
   RESULT_FIELD_LIST,
   type ResultTexts,
   type ResultValues,
+  type ScorerScore,
   type StatedName,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
+import { StoreError } from '../database/errors.ts';
 import { SQL_TYPES } from '../database/field-types.ts';
 import { memberText, readableJson } from '../database/values.ts';
 import { isItemAt, ofRun } from '../items/version-sql.ts';
@@ -25,7 +27,12 @@ export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
   readonly tokens: { readonly model: TokenCounts; readonly judge: TokenCounts };
   /** Null without an error. */
   readonly errorGroup: string | null;
+  /** The numbers in `scores`, by scorer. */
+  readonly scored: Readonly<Record<string, Pick<ScorerScore, 'score' | 'passed'>>>;
 } & Pick<RunResult, 'requestHash' | 'cost'>;
+
+/** Scorers of one run. */
+export const MAX_SCORERS = 16;
 
 /** A result with a longer text is written by a separate statement, which takes the text as it is. */
 export const MAX_TEXT_CHARS: number = 64 * 1024;
@@ -83,10 +90,13 @@ const ITEM_FACTS = `SELECT i.item_hash, CASE WHEN octet_length(i.type) <= ${MAX_
 const STATED = RESULT_FIELD_LIST.filter(({ isDerived = false }) => !isDerived);
 const STATED_JSON = STATED.filter(isJsonField).map(({ name }) => name as StatedName);
 
+/** A result with its numbers in the order of the run's scorers, as texts of arrays. */
+type NumberedResult = ImportedResult & { readonly scorerScores: string; readonly scorerPassed: string };
+
 type Column = readonly [
   name: string,
   type: string,
-  take: (result: ImportedResult, prices: RunPrices) => unknown,
+  take: (result: NumberedResult, prices: RunPrices) => unknown,
 ];
 
 const COLUMNS: readonly Column[] = [
@@ -100,7 +110,11 @@ const COLUMNS: readonly Column[] = [
   ['request_hash', 'bytea', ({ requestHash }) => requestHash ?? null],
   ['error_group', 'text', ({ errorGroup: group }) => group],
   ['cost', 'double precision', costOf],
+  ['scorer_scores', 'text', ({ scorerScores }) => scorerScores],
+  ['scorer_passed', 'text', ({ scorerPassed }) => scorerPassed],
 ];
+/** Columns of arrays: a parameter with arrays of arrays would be one long array. */
+const CASTS: Readonly<Record<string, string>> = { scorer_scores: '::float8[]', scorer_passed: '::bool[]' };
 const KEY: readonly string[] = ['section_order_index', 'order_index', 'repetition'];
 /** What the statement finds out itself. */
 const DERIVED = ['truncated', 'item_hash', 'item_type', 'tags', 'retries'];
@@ -128,7 +142,7 @@ const insertOf = (wanted: string, replaces: Replaces): string => `
     SELECT ${COUNTS}, count(*) FILTER (WHERE is_due) AS due FROM old
   ), written AS (
     INSERT INTO run_results AS result (run_id, ${COLUMN_NAMES}, ${DERIVED.join(', ')})
-    SELECT $1, wanted.*, coalesce(wanted.finish_reason = 'length', false), item.item_hash, item.type, item.tags, run.retries
+    SELECT $1, ${COLUMNS.map(([name]) => `wanted.${name}${CASTS[name] ?? ''}`).join(', ')}, coalesce(wanted.finish_reason = 'length', false), item.item_hash, item.type, item.tags, run.retries
     FROM wanted CROSS JOIN run LEFT JOIN LATERAL (${ITEM_FACTS}) item ON true
     ON CONFLICT (run_id, ${KEY.join(', ')}) DO UPDATE SET
       ${REPLACED.map((name) => `${name} = excluded.${name}`).join(', ')}, created_at = clock_timestamp()
@@ -179,7 +193,9 @@ export async function insertWritten(
   prices: RunPrices,
   replaces: Replaces = 'retried',
 ): Promise<Written> {
-  const small = results.filter((result) => !hasLongText(result));
+  const names = await addScorers(client, runId, results.map(({ scored }) => scored));
+  const numbered = results.map((result) => ({ ...result, ...numbersOf(result.scored, names) }));
+  const small = numbered.filter((result) => !hasLongText(result));
   const total = { written: 0, replaced: 0 };
   if (small.length > 0) {
     await insert(
@@ -188,7 +204,7 @@ export async function insertWritten(
       small,
     );
   }
-  for (const result of results.filter(hasLongText)) {
+  for (const result of numbered.filter(hasLongText)) {
     await insert(
       insertOf(ONE, replaces),
       COLUMNS.map(([, , take]) => take(result, prices)),
@@ -228,6 +244,45 @@ function costOf({ tokens: { model, judge } }: ImportedResult, prices: RunPrices)
   return cost?.amount ?? null;
 }
 
+/**
+ * Adds the scorers of scores to those of their run.
+ *
+ * @param client in a transaction that holds the run's row
+ * @returns the names in their order
+ * @throws StoreError `too_many_scorers`
+ */
+export async function addScorers(
+  client: pg.ClientBase,
+  runId: string,
+  scored: readonly ImportedResult['scored'][],
+): Promise<readonly string[]> {
+  const found = new Set(scored.flatMap((scores) => Object.keys(scores)));
+  if (found.size === 0) return [];
+  const { rows } = await client.query<{ names: string | null }>(
+    'SELECT scorer_names AS names FROM runs WHERE id = $1',
+    [runId],
+  );
+  const known = JSON.parse(rows[0]?.names ?? '[]') as string[];
+  const names = [...new Set([...known, ...found])];
+  if (names.length === known.length) return names;
+  if (names.length > MAX_SCORERS) {
+    throw new StoreError('too_many_scorers', `A run has at most ${MAX_SCORERS} scorers.`);
+  }
+  await client.query('UPDATE runs SET scorer_names = $2 WHERE id = $1', [runId, JSON.stringify(names)]);
+  return names;
+}
+
+/** The numbers of scores in the order of the run's scorers, as texts of arrays. */
+export function numbersOf(
+  scored: ImportedResult['scored'],
+  names: readonly string[],
+): Pick<NumberedResult, 'scorerScores' | 'scorerPassed'> {
+  const used = Object.keys(scored).length === 0 ? [] : names;
+  const array = (of: 'score' | 'passed'): string =>
+    `{${used.map((name) => String(scored[name]?.[of] ?? null).toUpperCase()).join(',')}}`;
+  return { scorerScores: array('score'), scorerPassed: array('passed') };
+}
+
 function hasLongText(result: ImportedResult): boolean {
   return STATED_JSON.some(
     (name) => ((result[name] as string | Uint8Array | null)?.length ?? 0) > MAX_TEXT_CHARS,
@@ -246,8 +301,14 @@ export function writeResult(
     texts[name] = value === null ? null : value instanceof JsonText ? value.json : write(value);
   }
   const tokens = { model: tokenCounts(result.usage), judge: tokenCounts(result.judgeUsage) };
+  const scored =
+    result.scores === null || result.scores instanceof JsonText
+      ? {}
+      : Object.fromEntries(
+          Object.entries(result.scores).map(([name, { score = null, passed = null }]) => [name, { score, passed }]),
+        );
   const group = result.error === null ? null : errorGroup(result.error);
-  return { ...result, ...texts, tokens, errorGroup: group } as Omit<ImportedResult, 'sectionOrderIndex'>;
+  return { ...result, ...texts, tokens, scored, errorGroup: group } as Omit<ImportedResult, 'sectionOrderIndex'>;
 }
 
 /** What a batch of results adds to the counts of its run; 64-bit integers are text. */

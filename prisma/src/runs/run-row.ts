@@ -23,6 +23,7 @@ export const SUMMARY_VERSION = `results_version || ':' || ok + failed + unscored
 const DERIVED: Readonly<Record<DerivedRunName, string>> = {
   done: 'ok + failed + unscored',
   mean: 'score_sum / nullif(scored, 0)',
+  summaryScorers: `CASE WHEN summary_of = ${SUMMARY_VERSION} THEN (${readableJson('summary::json')} -> 'scorers')::text END`,
   summaryScores: `CASE WHEN summary_of = ${SUMMARY_VERSION} THEN (${readableJson('summary::json')} -> 'scores')::text END`,
   passRate: 'passed::float8 / nullif(ok + failed, 0)',
   passRateScored: 'passed::float8 / nullif(scored, 0)',

@@ -14,6 +14,7 @@ import { type ClaimRequest, claimPending, deleteClaims } from './external/claims
 import { finishRun } from './external/finish-run.ts';
 import { readExternal } from './external/lock-external.ts';
 import { openPush, type PushSession } from './external/push-session.ts';
+import { openScores, type ScoreSession } from './external/score-session.ts';
 import { type PendingResult, readPending, withItems } from './external/read-pending.ts';
 import { type AskedModel, findLatestRun } from './find-latest-run.ts';
 import { listModels, type UsedModel } from './list-models.ts';
@@ -130,6 +131,12 @@ export interface RunStore {
    */
   push(id: string, signal: AbortSignal): Promise<PushSession>;
   /**
+   * Opens a run that has ended to add scores that a client sends.
+   *
+   * @throws StoreError `run_not_found`, `run_active`
+   */
+  pushScores(id: string, signal: AbortSignal): Promise<ScoreSession>;
+  /**
    * Ends a run whose results clients have sent. A run that is `completed` stays as it is.
    *
    * @throws StoreError `run_not_found`, `run_not_external`, `run_incomplete`; `run_finished` when it has ended otherwise
@@ -214,6 +221,8 @@ export function createRunStore(context: StoreContext): RunStore {
     },
 
     push: (id, signal) => openPush(context, id, signal),
+
+    pushScores: (id, signal) => openScores(context, id, signal),
 
     finish: (id, allowMissing) => finishRun(pool, id, allowMissing),
 

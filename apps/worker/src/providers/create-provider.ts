@@ -1,4 +1,11 @@
-import type { CheckRunner, JudgeConfig, Provider, ProviderConfig, RunConfig } from '@svc/evaluation';
+import {
+  type CheckRunner,
+  type JudgeConfig,
+  type Provider,
+  type ProviderConfig,
+  type RunConfig,
+  scorersOf,
+} from '@svc/evaluation';
 import type { Turns } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { type KnownSecrets, spellingsOf } from '@svc/jsonl-v23/internal';
@@ -25,8 +32,8 @@ export interface ProviderDeps {
 
 export interface RunProviders {
   readonly provider: Provider;
-  /** Null without a judge. */
-  readonly judge: Provider | null;
+  /** The judges, by the names of their scorers. */
+  readonly judges: ReadonlyMap<string, Provider>;
   /** The keys of the process, which no result may contain. */
   readonly secrets: KnownSecrets;
 }
@@ -42,7 +49,11 @@ export function createProviders(config: RunConfig, deps: ProviderDeps): RunProvi
   };
   return {
     provider: createProvider(config.provider, shared),
-    judge: config.judge === undefined ? null : createProvider(config.judge, shared),
+    judges: new Map(
+      scorersOf(config).flatMap(({ name, judge }) =>
+        judge === null ? [] : [[name, createProvider(judge, shared)]],
+      ),
+    ),
     secrets: shared.secrets,
   };
 }

@@ -1,4 +1,5 @@
 import {
+  judgesOf,
   parseStoredRunConfig,
   type RunConfig,
   type RunEnd,
@@ -11,7 +12,7 @@ import {
 import { defaultJudgePrompts, runDataset } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { type KnownSecrets, redactValue } from '@svc/jsonl-v23/internal';
-import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import { type Run, readStoredJson, type Store, StoreError, type TakenRun } from '@svc/store';
 import { createProviders, type ProviderDeps } from '../providers/create-provider.ts';
@@ -151,7 +152,11 @@ function observed(
     finish: (end) => session.finish(end),
     saveResults: async (results) => {
       await session.saveResults(
-        results.map((result) => ({ ...result, explanation: redactValue(result.explanation, secrets) })),
+        results.map((result) => ({
+          ...result,
+          explanation: redactValue(result.explanation, secrets),
+          scores: redactValue(result.scores as JsonObject | null, secrets) as RunResult['scores'],
+        })),
       );
       for (const result of results) observe(result);
     },
@@ -160,6 +165,6 @@ function observed(
 
 /** The default judge prompts of the dataset; null without a judge. */
 async function judgePrompts(run: Run, config: RunConfig, store: Pick<Store, 'datasets'>): Promise<JsonValue> {
-  if (config.judge === null) return null;
+  if (judgesOf(config).length === 0) return null;
   return defaultJudgePrompts((await store.datasets.get(run.datasetId)).schema);
 }

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { ConfigProblems } from './config-problems.ts';
+import type { ConfigProblems, Steps } from './config-problems.ts';
 import { isForbiddenAddress } from './is-forbidden-address.ts';
 import { membersOf } from './members-of.ts';
 
@@ -17,56 +17,56 @@ const SECRET_QUERY = /^(?:key|sig|signature|code|subscription-key|ocp-apim-subsc
  * Checks what a schema cannot express: the URL of a model, its query and headers, and the names and texts of its
  * `params`.
  *
- * @param name `provider` or `judge`
+ * @param at location of the model
  * @param maxTextChars characters of one text or name in `params`
  */
 export function checkModel(
   model: JsonObject,
-  name: string,
+  at: Steps,
   maxTextChars: number,
   problems: ConfigProblems,
 ): void {
   const url = model['base_url'];
   if (typeof url === 'string' && /^https?:\/\//.test(url)) {
     const problem = urlProblem(url);
-    if (problem !== undefined) problems.add(problem, [name, 'base_url']);
+    if (problem !== undefined) problems.add(problem, [...at, 'base_url']);
     if (model['type'] === 'anthropic' && /\/v1\/*$/.test(url)) {
-      problems.add('must not end in /v1: the service appends /v1/messages', [name, 'base_url']);
+      problems.add('must not end in /v1: the service appends /v1/messages', [...at, 'base_url']);
     }
   }
   if (model['type'] === 'anthropic') {
     for (const member of ['auth', 'query']) {
-      if (model[member] !== undefined) problems.add('is not for anthropic', [name, member]);
+      if (model[member] !== undefined) problems.add('is not for anthropic', [...at, member]);
     }
   }
-  checkHeaders(model['extra_headers'], name, problems);
+  checkHeaders(model['extra_headers'], at, problems);
   for (const key of namesOf(model['query'])) {
-    if (SECRET_QUERY.test(key)) problems.add(SECRET, [name, 'query', key]);
+    if (SECRET_QUERY.test(key)) problems.add(SECRET, [...at, 'query', key]);
   }
   const params = model['params'];
   if (!isJsonObject(params)) {
-    checkTexts(params, maxTextChars, problems, [name, 'params']);
+    checkTexts(params, maxTextChars, problems, [...at, 'params']);
     return;
   }
   const isAnthropic = model['type'] === 'anthropic';
   for (const param of Object.keys(params)) {
     if (problems.isFull) return;
     if (RESERVED_PARAMS.has(param) || (isAnthropic && param === 'system')) {
-      problems.add('must not be set: the service sets it', [name, 'params', param]);
+      problems.add('must not be set: the service sets it', [...at, 'params', param]);
     }
   }
-  checkTexts(params, maxTextChars, problems, [name, 'params']);
+  checkTexts(params, maxTextChars, problems, [...at, 'params']);
 }
 
 const SECRET = 'must not be sent: set keys as environment variables of the workers (`api_key_env`)';
 
 const namesOf = (value: JsonValue | undefined): string[] => (isJsonObject(value) ? Object.keys(value) : []);
 
-function checkHeaders(headers: JsonValue | undefined, name: string, problems: ConfigProblems): void {
+function checkHeaders(headers: JsonValue | undefined, at: Steps, problems: ConfigProblems): void {
   if (!isJsonObject(headers)) return;
   for (const [key, value] of Object.entries(headers)) {
     if (problems.isFull) return;
-    const steps = [name, 'extra_headers', key];
+    const steps = [...at, 'extra_headers', key];
     if (!HEADER_NAME.test(key)) {
       problems.add('must be a header whose name begins with `anthropic-`, `openai-` or `x-`', steps);
     } else if (typeof value === 'string' && !HEADER_VALUE.test(value)) {

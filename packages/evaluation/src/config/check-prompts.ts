@@ -18,10 +18,32 @@ export function checkPrompts(config: JsonObject, maxTextChars: number, problems:
   if (problem !== undefined) problems.add(problem, ['prompt_template']);
   if (config['checker'] !== undefined) checkChecker(config['checker'], ['checker'], problems);
   else if (config['checker_mode'] !== undefined) problems.add('needs a checker', ['checker_mode']);
+  checkScorers(config, problems);
+}
+
+/** Checks several scorers: unique names, and a checker or a judge each. */
+function checkScorers(config: JsonObject, problems: ConfigProblems): void {
+  const { scorers } = config;
+  if (!Array.isArray(scorers)) return;
+  for (const name of ['checker', 'judge']) {
+    if (config[name] !== undefined) problems.add('must be absent beside `scorers`', [name]);
+  }
+  const names = new Set<JsonValue>();
+  for (const [index, scorer] of scorers.slice(0, 8).entries()) {
+    if (!isJsonObject(scorer)) continue;
+    const { name = null, checker, judge } = scorer;
+    if (names.has(name)) problems.add('must be unique', ['scorers', index, 'name']);
+    names.add(name);
+    if (checker === undefined) continue;
+    if (judge !== undefined) problems.add('must be absent beside a judge', ['scorers', index, 'checker']);
+    const type = isJsonObject(checker) ? checker['type'] : checker;
+    if (type === 'judge') problems.add('must not be judge: state `judge`', ['scorers', index, 'checker']);
+    else checkChecker(checker, ['scorers', index, 'checker'], problems);
+  }
 }
 
 /** Checks a checker: the service must know its type, and its options must be valid. */
-function checkChecker(checker: JsonValue, steps: string[], problems: ConfigProblems): void {
+function checkChecker(checker: JsonValue, steps: (string | number)[], problems: ConfigProblems): void {
   const type = isJsonObject(checker) ? checker['type'] : checker;
   const known = ['judge', ...Object.keys(CHECKERS)];
   if (typeof type !== 'string' || !known.includes(type)) {

@@ -32,6 +32,11 @@ function withoutNulls(config: JsonObject): JsonObject {
   return Object.fromEntries(
     Object.entries(config)
       .filter(([, value]) => value !== null)
-      .map(([name, value]) => [name, !KEPT.has(name) && isJsonObject(value) ? withoutNulls(value) : value]),
+      .map(([name, value]) => {
+        if (KEPT.has(name)) return [name, value];
+        if (isJsonObject(value)) return [name, withoutNulls(value)];
+        const isScorers = name === 'scorers' && Array.isArray(value);
+        return [name, isScorers ? value.map((one) => (isJsonObject(one) ? withoutNulls(one) : one)) : value];
+      }),
   );
 }

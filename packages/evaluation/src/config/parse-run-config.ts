@@ -2,10 +2,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/js
 import { checkModel } from './check-model.ts';
 import { checkPrompts } from './check-prompts.ts';
 import { checkSchema } from './check-schema.ts';
-import { ConfigProblems } from './config-problems.ts';
+import { ConfigProblems, type Steps } from './config-problems.ts';
 import { findSecrets } from './find-secrets.ts';
 import { normalizeConfig } from './normalize-config.ts';
-import type { RunConfig } from './run-config.ts';
+import { judgesOf, type RunConfig } from './run-config.ts';
 
 /** Characters of one prompt, and of one text or name in `params`. */
 const MAX_PARAM_TEXT_CHARS = 16_384;
@@ -25,10 +25,15 @@ const MAX_PARAM_TEXT_CHARS = 16_384;
  */
 export function parseRunConfig(value: JsonValue, path = '/config'): RunConfig {
   const config = parse(value, path, MAX_PARAM_TEXT_CHARS);
-  if (config.provider.type !== 'external' || config.judge === undefined) return config;
+  if (config.provider.type !== 'external') return config;
   const problems = new ConfigProblems(path);
-  problems.add('must be absent: for a run with results from outside, `rescore` asks a judge', ['judge']);
-  throw problems.toError();
+  const isLater = 'must be absent: for a run with results from outside, `rescore` asks a judge';
+  if (config.judge !== undefined) problems.add(isLater, ['judge']);
+  for (const [index, { judge }] of (config.scorers ?? []).entries()) {
+    if (judge !== undefined) problems.add(isLater, ['scorers', index, 'judge']);
+  }
+  if (!problems.isEmpty) throw problems.toError();
+  return config;
 }
 
 /**
@@ -48,13 +53,14 @@ export function parseStoredRunConfig(value: JsonValue): RunConfig {
  * @throws RunError `invalid_request`
  */
 export function parseRescore(request: JsonObject, source: RunConfig): RunConfig {
-  const { checker = null, judge = null } = request;
-  const stated = { judge, ...(checker !== null && { checker, checker_mode: 'override' }) };
+  const { checker = null, judge = null, scorers = null } = request;
+  const stated = { judge, scorers, ...(checker !== null && { checker, checker_mode: 'override' }) };
   const { provider: _, ...scoring } = parse({ provider: 'echo', ...stated }, '', MAX_PARAM_TEXT_CHARS);
   // Neither is about outputs that are there already.
-  const { reuse: __, max_cost: ___, ...others } = source;
+  const { reuse: _reuse, max_cost: _maxCost, ...kept } = source;
+  const { scorers: _scorers, checker: _checker, checker_mode: _mode, judge: _judge, ...others } = kept;
   const config: RunConfig = {
-    ...others,
+    ...(scoring.scorers === undefined ? kept : { ...others, scorers: scoring.scorers }),
     ...(scoring.judge && { judge: scoring.judge }),
     ...(scoring.checker !== undefined && { checker: scoring.checker, checker_mode: 'override' }),
   };
@@ -75,15 +81,12 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
   if (problems.isFull) throw problems.toError();
   const config = normalizeConfig(value);
   const checked = checkSchema(config, problems);
-  for (const name of ['provider', 'judge']) {
-    const model = config[name];
-    if (isJsonObject(model)) checkModel(model, name, maxTextChars, problems);
-  }
+  for (const [model, at] of modelsOf(config)) checkModel(model, at, maxTextChars, problems);
   checkPrompts(config, maxTextChars, problems);
   if (!problems.isEmpty) throw problems.toError();
   const parsed = checked as unknown as RunConfig;
-  for (const model of [parsed.provider, parsed.judge]) {
-    if (model !== undefined && 'base_url' in model)
+  for (const model of [parsed.provider, ...judgesOf(parsed)]) {
+    if ('base_url' in model)
       model.base_url = model.base_url.replace(/(?<!\/)\/+$/, '');
   }
   checkCurrencies(parsed, problems);
@@ -92,17 +95,44 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
   return parsed;
 }
 
+/** The models of a configuration, and where they are. */
+function* modelsOf(config: JsonObject): Generator<[JsonObject, Steps]> {
+  for (const name of ['provider', 'judge']) {
+    const model = config[name];
+    if (isJsonObject(model)) yield [model, [name]];
+  }
+  const { scorers } = config;
+  for (const [index, scorer] of (Array.isArray(scorers) ? scorers : []).entries()) {
+    const judge = isJsonObject(scorer) ? scorer['judge'] : undefined;
+    if (isJsonObject(judge)) yield [judge, ['scorers', index, 'judge']];
+  }
+}
+
 /** A limit of what is not known would not be one. */
-function checkBudget({ max_cost: maxCost, price, judge }: RunConfig, problems: ConfigProblems): void {
+function checkBudget(
+  { max_cost: maxCost, price, judge, scorers = [] }: RunConfig,
+  problems: ConfigProblems,
+): void {
   if (maxCost === undefined) return;
   if (price === undefined) problems.add('needs `price`', ['max_cost']);
   if (judge !== undefined && judge.price === undefined)
     problems.add('must be set with `max_cost`', ['judge', 'price']);
+  if (scorers.some((scorer) => scorer.judge !== undefined)) {
+    problems.add('must be absent beside scorers with judges, which have no price', ['max_cost']);
+  }
 }
 
-/** The cost of a run is one amount. */
-function checkCurrencies({ price, judge }: RunConfig, problems: ConfigProblems): void {
+/** The cost of a run is one amount, and the price of its judges is one. */
+function checkCurrencies(config: RunConfig, problems: ConfigProblems): void {
+  const { price, judge, scorers = [] } = config;
   const judgePrice = judge?.price;
-  if (price === undefined || judgePrice === undefined || price.currency === judgePrice.currency) return;
-  problems.add(`must be ${price.currency}, the currency of \`price\``, ['judge', 'price', 'currency']);
+  if (price !== undefined && judgePrice !== undefined && price.currency !== judgePrice.currency) {
+    problems.add(`must be ${price.currency}, the currency of \`price\``, ['judge', 'price', 'currency']);
+  }
+  for (const [index, scorer] of scorers.entries()) {
+    if (scorer.judge?.price === undefined) continue;
+    problems.add('must be absent: the tokens of several judges are counted together', [
+      ...['scorers', index, 'judge', 'price'],
+    ]);
+  }
 }

@@ -241,6 +241,32 @@ export const SELECT_SCHEMA = {
   additionalProperties: false,
 } as const satisfies ConfigSchema;
 
+/** One of the scorers of a run. */
+export const SCORER_SCHEMA = {
+  type: 'object',
+  description: 'a score of each output: by a checker, by a judge, or as the items say',
+  properties: {
+    name: {
+      type: 'string',
+      pattern: '^[A-Za-z0-9_.-]{1,64}$',
+      'x-rule': 'must have 1 to 64 letters, digits, `_`, `.` and `-`',
+      description: 'unique within the run',
+    },
+    checker: CHECKER_SCHEMA,
+    judge: JUDGE_SCHEMA,
+  },
+  required: ['name'],
+  additionalProperties: false,
+} as const satisfies ConfigSchema;
+
+export const SCORERS_SCHEMA = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 8,
+  items: SCORER_SCHEMA,
+  description: 'several scores of each output; the first is that of `score`. In place of `checker` and `judge`',
+} as const satisfies ConfigSchema;
+
 const members = {
   select: SELECT_SCHEMA,
   system_prompt: { type: 'string', description: 'replaces the system prompt of every item' },
@@ -256,6 +282,7 @@ const members = {
     enum: ['default', 'override'],
     description: 'whether `checker` is for items without a checker, by default, or for all',
   },
+  scorers: SCORERS_SCHEMA,
   allow_unscored: {
     type: 'boolean',
     description: 'whether to run although no item can be scored; by default not',
@@ -333,6 +360,13 @@ export const RUN_CONFIG_SHAPE = {
     judge: JUDGE_SCHEMA,
     ...members,
     checker: { type: ['string', 'object'] },
+    scorers: {
+      ...members.scorers,
+      items: {
+        ...SCORER_SCHEMA,
+        properties: { ...SCORER_SCHEMA.properties, checker: { type: ['string', 'object'] } },
+      },
+    },
   },
   required: ['provider'],
   additionalProperties: false,

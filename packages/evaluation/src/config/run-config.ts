@@ -43,14 +43,54 @@ export type RunSelection = Omit<FromSchema<typeof SELECT_SCHEMA>, 'item_ids'> & 
  */
 export type RunConfig = Omit<
   FromSchema<typeof RUN_CONFIG_SHAPE>,
-  'provider' | 'judge' | 'select' | 'checker'
+  'provider' | 'judge' | 'select' | 'checker' | 'scorers'
 > & {
   readonly provider: ProviderConfig;
   readonly judge?: JudgeConfig;
   /** Absent for all items. */
   readonly select?: RunSelection;
   readonly checker?: JsonValue;
+  /** The first is the main one. */
+  readonly scorers?: readonly ScorerConfig[];
 };
+
+/** One of several scorers: by a checker, by a judge, or as the items say. */
+export interface ScorerConfig {
+  readonly name: string;
+  readonly checker?: JsonValue;
+  readonly judge?: JudgeConfig;
+}
+
+/** The name of the scorer of a configuration that names none. */
+export const MAIN_SCORER = 'main';
+
+/** The judges of a run. */
+export function judgesOf({ judge, scorers = [] }: Pick<RunConfig, 'judge' | 'scorers'>): readonly JudgeConfig[] {
+  return [judge, ...scorers.map((scorer) => scorer.judge)].filter((one) => one !== undefined);
+}
+
+/** How one score of an output is found. */
+export interface ScorerPlan {
+  readonly name: string;
+  readonly checker: RunChecker | null;
+  readonly judge: JudgeConfig | null;
+}
+
+/** The scorers of a run, the main one first. A scorer with a checker or a judge scores every item by it. */
+export function scorersOf(
+  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge' | 'scorers'>,
+): readonly [ScorerPlan, ...ScorerPlan[]] {
+  const [first, ...others] = (config.scorers ?? []).map(({ name, checker, judge }): ScorerPlan => {
+    const stated = judge === undefined ? checker : 'judge';
+    return {
+      name,
+      checker: stated === undefined ? null : { json: canonicalJson(stated), mode: 'override' },
+      judge: judge ?? null,
+    };
+  });
+  if (first !== undefined) return [first, ...others];
+  return [{ name: MAIN_SCORER, checker: checkerOf(config), judge: config.judge ?? null }];
+}
 
 /** The prompts of a run. */
 export function promptsOf(config: Pick<RunConfig, 'system_prompt' | 'prompt_template'>): RunPrompts {

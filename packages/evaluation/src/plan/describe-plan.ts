@@ -59,7 +59,7 @@ const REASONS: Readonly<Record<string, string>> = {
  * @throws RunError `nothing_to_score` if no item can be scored, unless the configuration allows that
  */
 export function describePlan(
-  config: Pick<RunConfig, 'allow_unscored' | 'judge' | 'price' | 'provider' | 'repetitions'>,
+  config: Pick<RunConfig, 'allow_unscored' | 'judge' | 'scorers' | 'price' | 'provider' | 'repetitions'>,
   { items, scored, judged, unscorable: reasons }: PlanCounts,
   asked: PlannedRequests | null,
 ): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
@@ -71,7 +71,7 @@ export function describePlan(
     const message =
       items === 0
         ? 'Cannot start the run: it selects no items.'
-        : `Cannot start the run: none of its ${items} items can be scored (${why.join('; ')}). Set config.checker or config.judge, or config.allow_unscored to run it anyway.`;
+        : `Cannot start the run: none of its ${items} items can be scored (${why.join('; ')}). Set config.checker, config.judge or config.scorers, or config.allow_unscored to run it anyway.`;
     throw new RunError('nothing_to_score', message);
   }
   const warnings: RunWarning[] = [];
@@ -91,7 +91,8 @@ export function describePlan(
     const message = 'No earlier result answers a request of the run: all of them are sent.';
     warnings.push({ code: 'nothing_to_reuse', message });
   }
-  const requests = ((asked === null ? 0 : items) + judged) * config.repetitions;
+  const otherJudges = (config.scorers ?? []).slice(1).filter(({ judge }) => judge !== undefined).length;
+  const requests = ((asked === null ? 0 : items) + judged + items * otherJudges) * config.repetitions;
   const reused = asked?.reused ?? 0;
   return {
     plan: {

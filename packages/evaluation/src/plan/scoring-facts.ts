@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { CHECKERS } from '../checkers/checkers.ts';
-import { checkerOf, type RunConfig } from '../config/run-config.ts';
+import type { ScorerPlan } from '../config/run-config.ts';
 import type { RunChecker } from '../item/with-checker.ts';
 import { judgePrompt } from '../scoring/judge-prompt.ts';
 
@@ -25,16 +25,16 @@ const UNNAMED_TYPE = '\u0000';
 
 /** @param defaultJudgePrompts of the dataset; null without them */
 export function scoringFacts(
-  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge'>,
+  { checker, judge }: Pick<ScorerPlan, 'checker' | 'judge'>,
   defaultJudgePrompts: JsonValue,
 ): ScoringFacts {
   const hasPrompt = (type: string): boolean => judgePrompt({ type }, defaultJudgePrompts) !== undefined;
   const named = isJsonObject(defaultJudgePrompts) ? Object.keys(defaultJudgePrompts) : [];
   return {
-    checker: checkerOf(config),
+    checker,
     checkerTypes: Object.keys(CHECKERS),
     judge:
-      config.judge === undefined
+      judge === null
         ? null
         : {
             promptTypes: named.filter(hasPrompt),

@@ -14,7 +14,7 @@ import {
   type JsonValue,
   parseJson,
 } from '@svc/jsonl-v23/json';
-import type { ItemReference } from '@svc/store';
+import { type ItemReference, MAX_SCORERS } from '@svc/store';
 
 /** Lines of results from outside, to read on any thread. */
 export interface PushedLines {
@@ -26,8 +26,8 @@ export interface PushedLineOptions {
   readonly maxDepth: number;
   /** Repetitions that the run has. */
   readonly repetitions: number;
-  /** Names of the scorers whose scores a line may bring; the first one is that of `score`. */
-  readonly scorers: readonly string[];
+  /** Whether lines bring scores alone, of results that are there. */
+  readonly areScores: boolean;
   /** Secrets that no result may hold. */
   readonly secrets: KnownSecrets;
 }
@@ -136,12 +136,13 @@ function readResult(line: JsonObject, options: PushedLineOptions): PushedResult 
     read[name] = READERS[name as keyof typeof READERS](value, name);
   }
   const members = read as Members;
-  const { secrets, repetitions } = options;
+  const { secrets, repetitions, areScores } = options;
   const { repetition = 1, output, error = null, usage } = members;
+  if (areScores) checkScoresAlone(read);
   if (repetition > repetitions) throw new LineProblem(`has a repetition above ${repetitions}`);
-  if (output === undefined && error === null) throw new LineProblem('must have an output or an error');
+  if (!areScores && output === undefined && error === null) throw new LineProblem('must have an output or an error');
   if (output !== undefined && error !== null) throw new LineProblem('must not have both output and error');
-  const scores = readScores(members.scores ?? {}, options);
+  const scores = readScores(members.scores ?? {}, secrets);
   if (error !== null && Object.keys(scores).length > 0) {
     throw new LineProblem('must not have both error and scores');
   }
@@ -160,6 +161,19 @@ function readResult(line: JsonObject, options: PushedLineOptions): PushedResult 
     traceId: redactValue(members.trace_id ?? null, secrets),
     scores,
   };
+}
+
+/** What a line with scores alone may have. */
+const OF_SCORES: ReadonlySet<string> = new Set([
+  ...['section', 'order_index', 'item_id', 'item_hash', 'repetition', 'scores'],
+]);
+
+function checkScoresAlone(read: Readonly<Record<string, unknown>>): void {
+  const other = Object.keys(read).find((name) => !OF_SCORES.has(name));
+  if (other !== undefined) throw new LineProblem(`has the member ${quoted(other)}, which is no score`);
+  if (Object.keys((read['scores'] as object | undefined) ?? {}).length === 0) {
+    throw new LineProblem('must have scores');
+  }
 }
 
 function readReference({ section, order_index, item_id, item_hash }: Members): ItemReference {
@@ -181,13 +195,13 @@ function readReference({ section, order_index, item_id, item_hash }: Members): I
 const PASSING_SCORE = 0.5;
 
 /** Reads `{<name>: {score, passed, explanation}}`; a score or `passed` alone says the other. */
-export function readScores(
-  scores: JsonObject,
-  { scorers, secrets }: Pick<PushedLineOptions, 'scorers' | 'secrets'>,
-): Record<string, PushedScore> {
+function readScores(scores: JsonObject, secrets: KnownSecrets): Record<string, PushedScore> {
   const read: Record<string, PushedScore> = {};
+  if (Object.keys(scores).length > MAX_SCORERS) throw new LineProblem(`has more than ${MAX_SCORERS} scores`);
   for (const [name, value] of Object.entries(scores)) {
-    if (!scorers.includes(name)) throw new LineProblem(`has scores of the unknown scorer ${quoted(name)}`);
+    if (!NAME.test(name) || name === '__proto__') {
+      throw new LineProblem(`has scores of the scorer ${quoted(name)}, whose name must be 1 to 64 letters, digits, \`_\`, \`.\` and \`-\``);
+    }
     if (!isJsonObject(value)) throw new LineProblem(`has scores of ${name} that are not an object`);
     const { score: stated = null, passed = null, explanation = null, ...others } = value;
     const [unknown] = Object.keys(others);

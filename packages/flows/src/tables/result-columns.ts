@@ -21,6 +21,7 @@ const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {
   json: 'string',
   object: 'json',
   names: 'json',
+  scores: 'json',
   failure: 'json',
 };
 

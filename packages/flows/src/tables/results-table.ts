@@ -8,12 +8,12 @@ import { MEDIA_TYPES, type TableExport, type TableOptions, tableEtag, writeTable
  */
 export function resultsTable(open: OpenRun, options: TableOptions<StoredResult>): TableExport {
   const { format } = options;
-  const { id, name, finishedAt, counts, retries } = open.run;
+  const { id, name, finishedAt, counts, retries, resultsWritten } = open.run;
   return {
     fileName: `${fileBaseName(name ?? '', `run-${id}`)}.results.${format}`,
     mediaType: MEDIA_TYPES[format],
     // A run that continues has other results with the next request.
-    etag: finishedAt === null ? null : tableEtag([id, finishedAt, counts, retries], options),
+    etag: finishedAt === null ? null : tableEtag([id, finishedAt, counts, retries, resultsWritten], options),
     bytes: () => writeTable(open.results(), options),
   };
 }

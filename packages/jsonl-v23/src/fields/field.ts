@@ -1,6 +1,21 @@
 import { toHex } from '../hash/hex.ts';
 import type { JsonObject, JsonValue } from '../json/index.ts';
 
+/** What one scorer says of an output. */
+export interface ScorerScore {
+  /** 0 to 1; null without a score. */
+  readonly score: number | null;
+  readonly passed: boolean | null;
+  readonly explanation: string | null;
+  /** What gave the score; null without one. */
+  readonly scored_by: 'checker' | 'judge' | 'client' | 'label' | null;
+  /** Why there is no score; absent where nothing went wrong. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** What scorers say of an output, by their names. */
+export type Scores = Readonly<Record<string, ScorerScore>>;
+
 /** Values by kind. A large JSON value may be `Text` instead. */
 interface KindValues<Text> {
   /** Text without NUL, which a database stores as it is. */
@@ -31,6 +46,8 @@ interface KindValues<Text> {
   readonly object: JsonObject | Text;
   readonly names: readonly string[];
   /** `provider_message` is what the provider says about it. */
+  /** What each scorer says, by its name. */
+  readonly scores: Scores | Text;
   readonly failure: { readonly code: string; readonly message: string; readonly provider_message?: string };
 }
 
@@ -38,7 +55,7 @@ interface KindValues<Text> {
 export type FieldKind = keyof KindValues<never>;
 
 /** Kinds that are stored as JSON text. */
-const JSON_KINDS = ['id', 'string', 'json', 'object', 'names', 'failure'] as const;
+const JSON_KINDS = ['id', 'string', 'json', 'object', 'names', 'scores', 'failure'] as const;
 type JsonKind = (typeof JSON_KINDS)[number];
 
 /** A field of a record. */

@@ -85,6 +85,13 @@ export const RUN_FIELDS = {
     isDerived: true,
     maxBytes: 262_144,
   },
+  summaryScorers: {
+    wire: 'summary_scorers',
+    kind: 'object',
+    isInternal: true,
+    isDerived: true,
+    maxBytes: 262_144,
+  },
 
   /** Tokens of all results. */
   inputTokens: { wire: 'input_tokens', kind: 'count', isRequired: true, group: 'usage' },
@@ -118,6 +125,8 @@ export const RUN_FIELDS = {
   warnings: { wire: 'warnings', kind: 'json', maxBytes: 65_536 },
   /** Whether it runs some of the items only. */
   hasSelection: { wire: 'has_selection', kind: 'boolean', isRequired: true, isInternal: true },
+  /** Names of its scorers, in the order of their numbers in results; null without any. */
+  scorerNames: { wire: 'scorer_names', kind: 'names', isInternal: true, maxBytes: 4_096 },
   /** Whether clients send its results. */
   isExternal: { wire: 'is_external', kind: 'boolean', isRequired: true, isInternal: true },
   sourceRunId: {

@@ -1,6 +1,6 @@
 import { type Field, type FieldKind, isDatasetName } from '@svc/jsonl-v23/internal';
 import { ExactNumber, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { readRunError } from './run-values.ts';
+import { areScores, readRunError } from './run-values.ts';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
 const VERSION_HASH = /^[0-9a-f]{64}$/;
@@ -57,6 +57,7 @@ export const MEMBER_READERS: Readonly<Record<FieldKind, MemberReader>> = {
     (member) => Array.isArray(member) && member.every((name) => typeof name === 'string'),
     'an array of names, or null',
   ),
+  scores: readerOf(areScores, 'an object with the scores of at most 16 scorers, or null'),
   failure: { read: readRunError, wanted: () => 'an object with code and message, or null' },
 };
 

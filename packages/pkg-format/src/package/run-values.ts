@@ -33,6 +33,30 @@ export function readRunError(value: JsonValue | undefined): RunError | null | un
     : { code, message, provider_message: words };
 }
 
+/** Scorers of one run. */
+export const MAX_SCORERS = 16;
+const SCORER_NAME = /^[\w.-]{1,64}$/;
+const SCORED_BY: readonly JsonValue[] = ['checker', 'judge', 'client', 'label', null];
+
+/** Whether a value is what scorers say of an output, by their names. */
+export function areScores(value: JsonValue): boolean {
+  if (!isJsonObject(value)) return false;
+  const entries = Object.entries(value);
+  return entries.length <= MAX_SCORERS && entries.every(([name, one]) => SCORER_NAME.test(name) && isScore(one));
+}
+
+function isScore(value: JsonValue): boolean {
+  if (!isJsonObject(value)) return false;
+  const { score = null, passed = null, explanation = null, scored_by = null, error } = value;
+  return (
+    (score === null || (typeof score === 'number' && score >= 0 && score <= 1)) &&
+    (passed === null || (typeof passed === 'boolean' && score !== null)) &&
+    (explanation === null || typeof explanation === 'string') &&
+    SCORED_BY.includes(scored_by) &&
+    readRunError(error) !== undefined
+  );
+}
+
 /** Compares lists of equal length number by number. */
 export function compareNumbers(left: readonly number[], right: readonly number[]): number {
   for (const [index, value] of left.entries()) {

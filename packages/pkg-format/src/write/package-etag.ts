@@ -10,8 +10,9 @@ import type { ExportDataset, ExportRun } from './export-dataset.ts';
 export function packageEtag(
   dataset: Pick<ExportDataset, 'name' | 'description' | 'notes' | 'schema' | 'versionHash'>,
   run: Omit<ExportRun, 'results'> | null,
+  resultsWritten = 0,
 ): string {
   const { name, description, notes, schema, versionHash } = dataset;
-  const text = canonicalJson([PACKAGE_FORMAT_VERSION, versionHash, name, description, notes, schema, run]);
+  const text = canonicalJson([PACKAGE_FORMAT_VERSION, versionHash, name, description, notes, schema, run, resultsWritten]);
   return `"${sha256Hex(new TextEncoder().encode(text)).slice(0, 32)}"`;
 }

@@ -3,7 +3,7 @@ import { type Pool, queryOf, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
 import { SUMMARY_VERSION } from '../run-row.ts';
 import { addUp, CLUSTER_BY, readGroups } from './read-groups.ts';
-import { clusterSpreads, groupSums, MAIN_SCORES, RUN_FACTS, type SumsRow } from './summary-sql.ts';
+import { clusterSpreads, groupSums, MAIN_SCORES, RUN_FACTS, scoresBy, type SumsRow } from './summary-sql.ts';
 
 /** The scores of the parts of a run, by name; those with most results. */
 export interface PartScores {
@@ -17,6 +17,8 @@ export interface RunSummary {
   /** Lists of runs show them too. */
   readonly scores: GroupScores;
   readonly parts: PartScores;
+  /** By the names of scorers; empty where the run names none. */
+  readonly scorers: Readonly<Record<string, GroupScores>>;
   /** By the nearest-rank method, in milliseconds; null without a result that has one. */
   readonly latency_ms: {
     readonly p50: number | null;
@@ -34,6 +36,8 @@ interface SummaryState {
   readonly isRepeated: boolean;
   /** JSON Pointer of the value that clusters items; null where each is on its own. */
   readonly clusterBy: string | null;
+  /** JSON text of an array; null without any. */
+  readonly scorerNames: string | null;
   readonly version: string;
   readonly isFinished: boolean;
   readonly summary: string | null;
@@ -46,7 +50,7 @@ interface SummaryState {
 /** A summary of a run that goes on may be so much older than the time that it took. */
 const MAX_AGE_FACTOR = 20;
 
-const STATE = `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", ${SUMMARY_VERSION} AS version,
+const STATE = `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version,
     finished_at IS NOT NULL AS "isFinished", summary, summary_of AS "summaryOf", summary_ms AS "summaryMs",
     extract(epoch FROM clock_timestamp() - summary_at)::float8 * 1000 AS "ageMs"
   FROM runs WHERE id = $1`;
@@ -117,12 +121,21 @@ function isCurrent(
 async function aggregate(
   query: ReadQuery,
   id: string,
-  { repetitions, isRepeated, clusterBy }: SummaryState,
+  { repetitions, isRepeated, clusterBy, scorerNames }: SummaryState,
 ): Promise<RunSummary> {
   const summed = { results: MAIN_SCORES, isRepeated };
   const groups = await readGroups(query, { id, clusterBy, repetitions }, groupSums(summed), (value) =>
     clusterSpreads(summed, value),
   );
+  const scorers: Record<string, GroupScores> = {};
+  for (const [index, name] of (JSON.parse(scorerNames ?? '[]') as string[]).entries()) {
+    const by = { results: scoresBy(index + 1), isRepeated };
+    const found = await readGroups(query, { id, clusterBy, repetitions }, groupSums(by), (value) =>
+      clusterSpreads(by, value),
+    );
+    const whole = found.find(({ kind }) => kind === 'run');
+    if (whole !== undefined) scorers[name] = whole.scores;
+  }
   const [facts] = await query<{ latency: string; finishReasons: string }>(RUN_FACTS, [id]);
   const byName = (kind: SumsRow['kind'], nameOf: (key: string) => string): Record<string, GroupScores> =>
     Object.fromEntries(
@@ -135,6 +148,7 @@ async function aggregate(
       by_type: byName('type', labelOf),
       by_tag: byName('tag', labelOf),
     },
+    scorers,
     latency_ms: JSON.parse(facts?.latency ?? '{}'),
     finish_reasons: JSON.parse(facts?.finishReasons ?? '{}'),
   };

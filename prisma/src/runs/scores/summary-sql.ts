@@ -12,6 +12,15 @@ const MAX_ROWS = 100_000;
  */
 export const MAIN_SCORES = '(SELECT * FROM run_results WHERE run_id = $1)';
 
+/** The same of another scorer. @param number its place in `scorer_names`, from 1 */
+export function scoresBy(number: number, results = 'run_results WHERE run_id = $1'): string {
+  const score = `scorer_scores[${number}]`;
+  return `(SELECT run_id, section_order_index, order_index, repetition, item_type, tags, ${score} AS score,
+    scorer_passed[${number}] AS passed,
+    CASE WHEN ${score} IS NOT NULL THEN 'ok' WHEN status = 'failed' THEN 'failed' ELSE 'unscored' END AS status
+    FROM ${results})`;
+}
+
 /** Counts of results, and of scored items the mean and the variance of their scores, and of the shares that passed. */
 const SUMS = `count(*) AS items, sum(results) AS results, sum(ok) AS ok, sum(failed) AS failed, sum(unscored) AS unscored,
   sum(scored) AS scored, coalesce(sum(score_sum), 0) AS score_sum, sum(passes) AS passed, bool_and(is_binary) AS is_binary,

@@ -20,6 +20,24 @@ const SCHEMAS: Readonly<Record<FieldKind, Schema>> = {
   json: {},
   object: { type: 'object' },
   names: { type: 'array', items: { type: 'string' } },
+  scores: {
+    type: 'object',
+    additionalProperties: {
+      type: 'object',
+      properties: {
+        score: { type: ['number', 'null'], minimum: 0, maximum: 1 },
+        passed: { type: ['boolean', 'null'] },
+        explanation: { type: ['string', 'null'] },
+        scored_by: { type: ['string', 'null'], enum: ['checker', 'judge', 'client', 'label', null] },
+        error: {
+          type: 'object',
+          properties: { code: { type: 'string' }, message: { type: 'string' } },
+          description: 'why there is no score',
+        },
+      },
+      required: ['score', 'passed', 'explanation', 'scored_by'],
+    },
+  },
   failure: {
     type: 'object',
     properties: {

@@ -1,6 +1,6 @@
 import type { Semaphore } from '@svc/concurrency';
 import type { CheckRunner } from '@svc/evaluation';
-import { MAX_REJECTED, pushResults, type ResultReader } from '@svc/flows';
+import { MAX_REJECTED, type PushOutcome, pushResults, pushScores, type ResultReader } from '@svc/flows';
 import type { Metrics } from '@svc/instrumentation';
 import { spellingsOf } from '@svc/jsonl-v23/internal';
 import { runWithContext } from '@svc/observability';
@@ -135,6 +135,7 @@ export function outsideRoutes(deps: OutsideDeps): readonly Route[] {
       },
     },
     pushRoute(deps),
+    scoresRoute(deps),
     {
       ...common,
       method: 'post',
@@ -180,22 +181,67 @@ export function outsideRoutes(deps: OutsideDeps): readonly Route[] {
 
 /** `POST /runs/{id}/results` */
 function pushRoute(deps: OutsideDeps): Route {
-  const { config, store, logger, metrics, pushes, longLines } = deps;
-  const secrets = spellingsOf(deps.secrets);
-  return {
-    method: 'post',
+  const { store, metrics } = deps;
+  return linesRoute(deps, {
     path: '/runs/{id}/results',
     operationId: 'pushResults',
     summary: 'Store results that were made elsewhere: a line for each',
+    errors: ['run_not_found', 'run_not_external', 'run_finished', 'too_many_scorers'],
+    event: 'run.results',
+    async push(id, chunks, options) {
+      const session = await store.runs.push(id, options.signal);
+      const onStored = (status: Parameters<typeof metrics.recordRunItem>[0]): void => metrics.recordRunItem(status);
+      return await pushResults(
+        chunks,
+        { session, reader: deps.results, checks: deps.pushChecks, onStored },
+        options,
+      );
+    },
+  });
+}
+
+/** `POST /runs/{id}/scores` */
+function scoresRoute(deps: OutsideDeps): Route {
+  const { runs } = deps.store;
+  return linesRoute(deps, {
+    path: '/runs/{id}/scores',
+    operationId: 'pushScores',
+    summary: 'Add scores that were made elsewhere to the results of a run that has ended: a line for each',
+    errors: ['run_not_found', 'run_active', 'scorer_exists', 'too_many_scorers'],
+    event: 'run.scores',
+    async push(id, chunks, options) {
+      const session = await runs.pushScores(id, options.signal);
+      const pushed = await pushScores(chunks, { session, reader: deps.results }, options);
+      // So that lists show the scores.
+      await runs.summarize(id, options.signal);
+      return pushed;
+    },
+  });
+}
+
+/** A route that takes lines: reads them as fast as they are stored, and says what became of them. */
+function linesRoute(
+  { config, logger, pushes, longLines, secrets }: OutsideDeps,
+  route: Pick<Route, 'path' | 'operationId' | 'summary' | 'errors'> & {
+    readonly event: 'run.results' | 'run.scores';
+    readonly push: (
+      id: string,
+      chunks: AsyncIterable<Uint8Array>,
+      options: Parameters<typeof pushResults>[2],
+    ) => Promise<PushOutcome>;
+  },
+): Route {
+  const known = spellingsOf(secrets);
+  const { push, event, ...described } = route;
+  return {
+    ...described,
+    method: 'post',
     tag: 'runs',
     access: 'editor',
     body: { contentType: 'application/jsonl', schema: { type: 'string', description: 'JSON Lines' } },
     produces: 'application/json',
     responses: { 200: { description: 'what became of the lines', schema: PUSHED } },
-    errors: [
-      ...['run_not_found', 'run_not_external', 'run_finished'],
-      ...['upload_too_large', 'unsupported_media_type', 'unavailable'],
-    ],
+    errors: [...route.errors, 'upload_too_large', 'unsupported_media_type', 'unavailable'],
     handle: async ({ params, raw, client, signal }) => {
       if (!raw.is([...LINES_TYPES])) {
         const type = JSON.stringify(raw.get('content-type') ?? 'nothing');
@@ -205,33 +251,21 @@ function pushRoute(deps: OutsideDeps): Route {
       raw.pause();
       using _permit = await pushes.acquire(signal, { client });
       using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
-      const session = await store.runs.push(params['id'] ?? '', arriving.signal);
       let bytes = 0;
-      using body = readLineChunks(
-        raw,
-        longLines,
-        (count) => {
-          bytes += count;
-          if (bytes > config.maxUploadBytes) throw tooLarge(config.maxUploadBytes);
-        },
-        arriving.signal,
-      );
-      const pushed = await pushResults(
-        body.chunks,
-        {
-          ...{ session, reader: deps.results, checks: deps.pushChecks },
-          onStored: (status) => metrics.recordRunItem(status),
-        },
-        {
-          maxLineBytes: Math.min(config.maxLineBytes, MAX_LINE_BYTES),
-          maxDepth: config.maxJsonDepth,
-          secrets,
-          signal: arriving.signal,
-        },
-      );
-      const { accepted, replaced, rejected, rejectedTotal } = pushed;
-      runWithContext({ run_id: session.run.id }, () =>
-        logger.log('run.results', { accepted, replaced, rejected: rejectedTotal }),
+      const onBytes = (count: number): void => {
+        bytes += count;
+        if (bytes > config.maxUploadBytes) throw tooLarge(config.maxUploadBytes);
+      };
+      using body = readLineChunks(raw, longLines, onBytes, arriving.signal);
+      const id = params['id'] ?? '';
+      const { accepted, replaced, rejected, rejectedTotal } = await push(id, body.chunks, {
+        maxLineBytes: Math.min(config.maxLineBytes, MAX_LINE_BYTES),
+        maxDepth: config.maxJsonDepth,
+        secrets: known,
+        signal: arriving.signal,
+      });
+      runWithContext({ run_id: id.toLowerCase() }, () =>
+        logger.log(event, { accepted, replaced, rejected: rejectedTotal }),
       );
       return json({
         ...{ accepted, replaced, rejected_total: rejectedTotal },

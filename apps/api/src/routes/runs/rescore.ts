@@ -1,4 +1,4 @@
-import { CHECKER_SCHEMA, JUDGE_SCHEMA, parseRescore, parseStoredRunConfig } from '@svc/evaluation';
+import { CHECKER_SCHEMA, JUDGE_SCHEMA, SCORERS_SCHEMA, parseRescore, parseStoredRunConfig } from '@svc/evaluation';
 import { planRun } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Route, Schema } from '@svc/runtime';
@@ -21,8 +21,8 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
     body: {
       contentType: 'application/json',
       // parseRescore validates both, with better messages
-      schema: bodySchema({ type: ['string', 'object', 'null'] }, { type: ['object', 'null'] }),
-      documented: bodySchema(CHECKER_SCHEMA, JUDGE_SCHEMA),
+      schema: bodySchema({ type: ['string', 'object', 'null'] }, { type: ['object', 'null'] }, { type: ['array', 'null'] }),
+      documented: bodySchema(CHECKER_SCHEMA, JUDGE_SCHEMA, SCORERS_SCHEMA),
     },
     produces: 'application/json',
     responses: { 202: { description: 'the new run', schema: RUN } },
@@ -61,10 +61,10 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
   };
 }
 
-function bodySchema(checker: Schema, judge: Schema): Schema {
+function bodySchema(checker: Schema, judge: Schema, scorers: Schema): Schema {
   return {
     type: 'object',
-    properties: { name: { ...NAME, type: ['string', 'null'] }, checker, judge },
+    properties: { name: { ...NAME, type: ['string', 'null'] }, checker, judge, scorers },
     additionalProperties: false,
   };
 }

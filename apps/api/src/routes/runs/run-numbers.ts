@@ -26,6 +26,12 @@ export function scoresOf({ scores, counts, summaryScores }: Run, summary: RunSum
   };
 }
 
+/** The scores by each named scorer; empty until they are known. */
+export function scorersOf({ summaryScorers }: Run, summary: RunSummary | null): JsonBody {
+  if (summary !== null) return { ...summary.scorers } as unknown as JsonBody;
+  return summaryScorers === null ? {} : new JsonText(summaryScorers);
+}
+
 /** What the tokens of a run cost; null without a price. */
 export function costOf({ price, judgePrice, usage }: Run): { amount: number; currency: string } | null {
   return runCost(readPrices(price, judgePrice), usage);

@@ -60,6 +60,13 @@ export const RUN_SCORES: Schema = shape(
   [...Object.keys(BY_K), 'by_section', 'by_type', 'by_tag'],
 );
 
+/** The scores of a run by each of its scorers. */
+export const RUN_SCORERS: Schema = {
+  type: 'object',
+  additionalProperties: shape(GROUP_SCORES, Object.keys(BY_K)),
+  description: 'the same by each named scorer; empty where the run names none, or until they are known',
+};
+
 export const COST: Schema = {
   ...shape({ amount: { type: 'number', minimum: 0 }, currency: { type: 'string' } }),
   type: ['object', 'null'],

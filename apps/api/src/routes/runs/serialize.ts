@@ -5,8 +5,8 @@ import type { ResultWithItem, Run, RunSummary } from '@svc/store';
 import { linkedItemText } from '../datasets/linked-item.ts';
 import { fieldBody, fieldSchema } from '../docs/fields.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
-import { costOf, scoresOf } from './run-numbers.ts';
-import { COST, LATENCY, RUN_SCORES } from './score-schemas.ts';
+import { costOf, scorersOf, scoresOf } from './run-numbers.ts';
+import { COST, LATENCY, RUN_SCORERS, RUN_SCORES } from './score-schemas.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 
@@ -53,7 +53,7 @@ const STATS: Readonly<Record<string, Schema>> = {
 export const RUN: Schema = shape(
   {
     ...runMembers(fieldSchema, shape),
-    ...{ config: STORED_CONFIG, scores: RUN_SCORES, plan: orNull(PLAN, RUN_FIELDS.plan.description) },
+    ...{ config: STORED_CONFIG, scores: RUN_SCORES, scorers: RUN_SCORERS, plan: orNull(PLAN, RUN_FIELDS.plan.description) },
     ...{ warnings: WARNINGS, cost: COST, ...STATS },
   },
   Object.keys(STATS),
@@ -75,7 +75,7 @@ export function serializeRun(run: Run, summary: RunSummary | null = null): Recor
   );
   return {
     ...members,
-    ...{ scores: scoresOf(run, summary), warnings: members['warnings'] ?? [], cost: costOf(run) },
+    ...{ scores: scoresOf(run, summary), scorers: scorersOf(run, summary), warnings: members['warnings'] ?? [], cost: costOf(run) },
     ...(summary && { latency_ms: summary.latency_ms, finish_reasons: { ...summary.finish_reasons } }),
   };
 }

@@ -1,0 +1,22 @@
+import { type Provider, type RunConfig, type Scorer, type Scorers, scorersOf } from '@svc/evaluation';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+
+/**
+ * What scores the outputs of a run.
+ *
+ * @param judges by the names of their scorers
+ * @param defaultPrompts `default_judge_prompts` of the dataset; null without them
+ */
+export function toScorers(
+  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge' | 'scorers'>,
+  judges: ReadonlyMap<string, Provider>,
+  defaultPrompts: JsonValue,
+): Scorers {
+  const toScorer = ({ name, checker, judge }: ReturnType<typeof scorersOf>[0]): Scorer => {
+    const provider = judges.get(name);
+    const threshold = judge?.threshold ?? 0.5;
+    return { name, checker, judge: provider === undefined ? null : { provider, threshold, defaultPrompts } };
+  };
+  const [main, ...others] = scorersOf(config);
+  return { main: toScorer(main), others: others.map(toScorer), areNamed: config.scorers !== undefined };
+}
