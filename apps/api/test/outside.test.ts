@@ -217,7 +217,7 @@ describe('a run with results from outside', () => {
         'The line has a score of main that is not a number from 0 to 1.',
       ],
       [{ ...good, scores: { main: {} } }, 'The line has scores of main with neither score nor passed.'],
-      [{ ...good, scores: { '': { score: 1 } } }, 'The line has scores of the unknown scorer "".'],
+      [{ ...good, scores: { '': { score: 1 } } }, 'The line has scores of the scorer "", whose name must be'],
     ];
     const { status, body } = await push(
       run.id,

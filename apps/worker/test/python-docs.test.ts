@@ -169,6 +169,8 @@ pushed = runs.push_results(outside, json.dumps({**json.loads(claimed), "output":
 assert (pushed.accepted, pushed.rejected_total) == (1, 0), pushed
 refused("run_incomplete", lambda: runs.finish_run(outside, {}))
 assert runs.finish_run(outside, {"allow_missing": True}).status == "completed"
+scored = json.dumps({"section": json.loads(claimed)["section"], "order_index": 0, "scores": {"human": {"score": 1}}})
+assert runs.push_scores(outside, scored).accepted == 1
 assert settings.update_settings({"cancellation_check_interval_ms": 1000}).cancellation_check_interval_ms == 1000
 assert settings.get_settings().cancellation_check_interval_ms == 1000
 assert settings.send_onboarding_telemetry({

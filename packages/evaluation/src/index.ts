@@ -33,6 +33,7 @@ export {
   PROVIDER_SCHEMA,
   PROVIDER_SCHEMAS,
   RUN_CONFIG_SCHEMA,
+  SCORER_SCHEMA,
   SCORERS_SCHEMA,
   SELECT_SCHEMA,
 } from './config/run-config-schema.ts';
@@ -64,8 +65,8 @@ export {
   type RunClock,
   type RunItemOptions,
   runItem,
-  type Scorer,
   type ScoreOutputDeps,
+  type Scorer,
   type Scorers,
   scoreOutput,
   toFailure,

@@ -50,7 +50,16 @@ export type ScoreOutputDeps = Pick<RunItemDeps, 'checks' | 'readFile'>;
 /** What is known of a result before it is scored. */
 type Facts = Omit<
   RunResult,
-  'status' | 'score' | 'passed' | 'explanation' | 'error' | 'judgeUsage' | 'cause' | 'endsRun' | 'scoredBy' | 'scores'
+  | 'status'
+  | 'score'
+  | 'passed'
+  | 'explanation'
+  | 'error'
+  | 'judgeUsage'
+  | 'cause'
+  | 'endsRun'
+  | 'scoredBy'
+  | 'scores'
 >;
 
 /**
@@ -138,7 +147,10 @@ async function scoreAll(
     scores[other.name] = scoreOf(scored);
     endsRun ??= scored.endsRun;
     judgeUsage = addUsage(judgeUsage, scored.judgeUsage);
-    omittedAssets = scored.omittedAssets === null ? omittedAssets : [...new Set([...(omittedAssets ?? []), ...scored.omittedAssets])];
+    omittedAssets =
+      scored.omittedAssets === null
+        ? omittedAssets
+        : [...new Set([...(omittedAssets ?? []), ...scored.omittedAssets])];
   }
   return { ...result, scores, judgeUsage, omittedAssets, ...(endsRun && { endsRun }) };
 }
@@ -190,7 +202,12 @@ async function score(
         ? await planOnThread({ ...deps, judge }, parts, output, signal)
         : planOutput({ judge, output, item: readItem(parts) });
     if ('question' in plan) known = withOmitted(facts, plan.question.omittedAssets);
-    const { judgeUsage = null, ...outcome } = await performCheck(plan, { ...deps, judge, files: marked.files, signal });
+    const { judgeUsage = null, ...outcome } = await performCheck(plan, {
+      ...deps,
+      judge,
+      files: marked.files,
+      signal,
+    });
     const scoredBy = outcome.status !== 'ok' ? null : 'question' in plan ? 'judge' : 'checker';
     return { ...known, ...outcome, scoredBy, scores: null, judgeUsage, error: null };
   } catch (error) {
@@ -246,7 +263,14 @@ function failed(facts: Facts, error: unknown, signal: AbortSignal): RunResult {
 }
 
 function failedWith(facts: Facts, error: RunFailure): RunResult {
-  const outcome = { status: 'failed', score: null, passed: null, explanation: null, scoredBy: null, scores: null } as const;
+  const outcome = {
+    status: 'failed',
+    score: null,
+    passed: null,
+    explanation: null,
+    scoredBy: null,
+    scores: null,
+  } as const;
   return { ...facts, ...outcome, judgeUsage: null, error };
 }
 

@@ -62,7 +62,9 @@ export async function planRun(
   const scorers = scorersOf(config);
   for (const [index, { checker }] of scorers.entries()) {
     const at =
-      config.scorers === undefined ? checkerPath : checkerPath.replace(/checker$/, `scorers/${index}/checker`);
+      config.scorers === undefined
+        ? checkerPath
+        : checkerPath.replace(/checker$/, `scorers/${index}/checker`);
     await checkRunPattern(checker, at, checks, signal);
   }
   const [main] = scorers;

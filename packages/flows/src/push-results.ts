@@ -98,11 +98,16 @@ export async function pushScores(
   options: PushOptions,
 ): Promise<PushOutcome> {
   const computed = configuredScorers(session.run.config);
-  const save = async (placed: readonly PlacedResult[]): Promise<{ replaced: number; missing: ReadonlySet<number> }> => {
+  const save = async (
+    placed: readonly PlacedResult[],
+  ): Promise<{ replaced: number; missing: ReadonlySet<number> }> => {
     for (const { pushed } of placed) {
       const name = Object.keys(pushed.scores).find((one) => computed.has(one));
       if (name === undefined) continue;
-      throw new StoreError('scorer_exists', `The configuration of the run scores by the name ${name}: use another one.`);
+      throw new StoreError(
+        'scorer_exists',
+        `The configuration of the run scores by the name ${name}: use another one.`,
+      );
     }
     return await session.save(
       placed.map(({ pushed, at }) => {
@@ -197,7 +202,8 @@ async function pushLines(
     }
     const batch = [...placed.values()];
     const saved = batch.length === 0 ? 0 : await save(batch);
-    const { replaced: others, missing } = typeof saved === 'number' ? { replaced: saved, missing: NONE } : saved;
+    const { replaced: others, missing } =
+      typeof saved === 'number' ? { replaced: saved, missing: NONE } : saved;
     for (const index of missing) {
       bad.push({ line: batch[index]?.line ?? 0, problem: 'The line names no result of the run' });
     }
@@ -253,7 +259,9 @@ function createScorer(
     const { pushed, at } = placed;
     const own = Object.entries(pushed.scores).map(([name, score]) => [name, byClient(score)] as const);
     const computed = Object.entries((scored?.scores ?? {}) as Scores);
-    const scores = Object.fromEntries([...computed, ...own].filter(([name]) => areNamed || name !== main.name));
+    const scores = Object.fromEntries(
+      [...computed, ...own].filter(([name]) => areNamed || name !== main.name),
+    );
     const named = Object.keys(scores).length === 0 ? null : scores;
     const byMain = pushed.scores[main.name];
     if (scored !== undefined && byMain === undefined) return { ...scored, scores: named };

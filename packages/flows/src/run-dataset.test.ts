@@ -261,7 +261,14 @@ describe('runDataset', () => {
       await using checks = createCheckRunner();
       const session = new MemorySession([item]);
       await runDataset(
-        { session, provider: given, judges: new Map(judge === null ? [] : [['main', judge]]), checks, clock: { nowMs: () => 0 }, turns: createTurns() },
+        {
+          session,
+          provider: given,
+          judges: new Map(judge === null ? [] : [['main', judge]]),
+          checks,
+          clock: { nowMs: () => 0 },
+          turns: createTurns(),
+        },
         {
           config: { ...CONFIG, repetitions: 1, concurrency: 1 },
           before: { spent: 0, asked: 0 },

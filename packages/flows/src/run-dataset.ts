@@ -9,15 +9,15 @@ import {
   RunError,
   type RunItem,
   type RunSession,
-  type Scorer,
   runItem,
+  type Scorer,
   toFailure,
 } from '@svc/evaluation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { type BudgetState, createBudget } from './run/budget.ts';
 import { createAnswerFinder } from './run/find-answers.ts';
-import { toScorers } from './run/to-scorers.ts';
 import { createOutageDetector } from './run/outage-detector.ts';
+import { toScorers } from './run/to-scorers.ts';
 import type { Turns } from './run/turns.ts';
 import { createResultWriter } from './run/write-results.ts';
 

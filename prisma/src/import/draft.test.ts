@@ -107,10 +107,12 @@ describe('a run in an import', () => {
       attempts: null,
       omittedAssets: null,
       scoredBy: null,
+      scores: null,
       traceId: null,
     },
     ...{ reused: false, usageReused: null },
     errorGroup: null,
+    scored: {},
     tokens: { model: { input: null, output: null }, judge: { input: null, output: null } },
   });
   const sections = { a: ['{"id":0}', '{"id":1}', '{"id":2}'] };

@@ -193,7 +193,11 @@ export async function insertWritten(
   prices: RunPrices,
   replaces: Replaces = 'retried',
 ): Promise<Written> {
-  const names = await addScorers(client, runId, results.map(({ scored }) => scored));
+  const names = await addScorers(
+    client,
+    runId,
+    results.map(({ scored }) => scored),
+  );
   const numbered = results.map((result) => ({ ...result, ...numbersOf(result.scored, names) }));
   const small = numbered.filter((result) => !hasLongText(result));
   const total = { written: 0, replaced: 0 };
@@ -305,7 +309,10 @@ export function writeResult(
     result.scores === null || result.scores instanceof JsonText
       ? {}
       : Object.fromEntries(
-          Object.entries(result.scores).map(([name, { score = null, passed = null }]) => [name, { score, passed }]),
+          Object.entries(result.scores).map(([name, { score = null, passed = null }]) => [
+            name,
+            { score, passed },
+          ]),
         );
   const group = result.error === null ? null : errorGroup(result.error);
   return { ...result, ...texts, tokens, scored, errorGroup: group } as Omit<ImportedResult, 'sectionOrderIndex'>;

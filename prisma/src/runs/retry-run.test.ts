@@ -52,7 +52,14 @@ function resultOf(item: RunItem, facts: Partial<RunResult> = {}): RunResult {
     ...{ section, sectionOrderIndex, orderIndex, repetition: 1, itemId: orderIndex },
     ...{ status: 'ok', output: 'new', score: 1, passed: true, explanation: null, error: null },
     ...{ latencyMs: 1, usage: { prompt_tokens: 2, completion_tokens: 3 }, judgeUsage: null },
-    ...{ finishReason: 'stop', attempts: 1, omittedAssets: null, scoredBy: null, traceId: null },
+    ...{
+      finishReason: 'stop',
+      attempts: 1,
+      omittedAssets: null,
+      scoredBy: null,
+      scores: null,
+      traceId: null,
+    },
     ...{ reused: false, usageReused: null },
     ...facts,
   };

@@ -14,8 +14,8 @@ import { type ClaimRequest, claimPending, deleteClaims } from './external/claims
 import { finishRun } from './external/finish-run.ts';
 import { readExternal } from './external/lock-external.ts';
 import { openPush, type PushSession } from './external/push-session.ts';
-import { openScores, type ScoreSession } from './external/score-session.ts';
 import { type PendingResult, readPending, withItems } from './external/read-pending.ts';
+import { openScores, type ScoreSession } from './external/score-session.ts';
 import { type AskedModel, findLatestRun } from './find-latest-run.ts';
 import { listModels, type UsedModel } from './list-models.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
@@ -28,7 +28,7 @@ import { groupErrors, type RunErrorGroup } from './results/run-errors.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
 import { type CompareRequest, compareRuns, type RunComparison } from './scores/compare-runs.ts';
-import { type RunSlice, sliceRun } from './scores/slice-run.ts';
+import { type RunSlice, sliceRun, type SliceRequest } from './scores/slice-run.ts';
 import { type RunSummary, summarizeRun } from './scores/summarize-run.ts';
 
 /** A run that a worker has claimed. */
@@ -77,7 +77,7 @@ export interface RunStore {
    */
   slice(
     id: string,
-    request: { readonly by: readonly string[]; readonly signal?: AbortSignal | undefined },
+    request: SliceRequest,
   ): Promise<readonly RunSlice[]>;
   /**
    * The item of a result, as a worker reads it.

@@ -19,7 +19,7 @@ describe('createProviders', () => {
     expect(
       await echo.provider.complete({ item: {}, messages: [{ role: 'user', content: 'x' }] }, signal),
     ).toMatchObject({ output: 'x' });
-    expect(echo.judge).toBeNull();
+    expect(echo.judges.size).toBe(0);
     const field = createProviders(parseRunConfig({ provider: 'item_field', pointer: '/o' }), deps);
     expect(await field.provider.complete({ item: { o: 5 }, messages: [] }, signal)).toMatchObject({
       output: 5,
@@ -32,7 +32,7 @@ describe('createProviders', () => {
       parseRunConfig({ provider: { type: 'openai_compatible', ...model }, judge: model }),
       deps,
     );
-    for (const provider of [made.provider, made.judge]) {
+    for (const provider of [made.provider, made.judges.get('main')]) {
       await expect(provider?.complete({ item: {}, messages: [] }, signal)).rejects.toMatchObject({
         code: 'provider_key_missing',
         endsRun: true,

@@ -86,8 +86,7 @@ function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig 
   if (!problems.isEmpty) throw problems.toError();
   const parsed = checked as unknown as RunConfig;
   for (const model of [parsed.provider, ...judgesOf(parsed)]) {
-    if ('base_url' in model)
-      model.base_url = model.base_url.replace(/(?<!\/)\/+$/, '');
+    if ('base_url' in model) model.base_url = model.base_url.replace(/(?<!\/)\/+$/, '');
   }
   checkCurrencies(parsed, problems);
   checkBudget(parsed, problems);

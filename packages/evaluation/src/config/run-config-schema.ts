@@ -264,7 +264,8 @@ export const SCORERS_SCHEMA = {
   minItems: 1,
   maxItems: 8,
   items: SCORER_SCHEMA,
-  description: 'several scores of each output; the first is that of `score`. In place of `checker` and `judge`',
+  description:
+    'several scores of each output; the first is that of `score`. In place of `checker` and `judge`',
 } as const satisfies ConfigSchema;
 
 const members = {

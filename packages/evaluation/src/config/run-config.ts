@@ -65,7 +65,10 @@ export interface ScorerConfig {
 export const MAIN_SCORER = 'main';
 
 /** The judges of a run. */
-export function judgesOf({ judge, scorers = [] }: Pick<RunConfig, 'judge' | 'scorers'>): readonly JudgeConfig[] {
+export function judgesOf({
+  judge,
+  scorers = [],
+}: Pick<RunConfig, 'judge' | 'scorers'>): readonly JudgeConfig[] {
   return [judge, ...scorers.map((scorer) => scorer.judge)].filter((one) => one !== undefined);
 }
 

@@ -140,7 +140,8 @@ function readResult(line: JsonObject, options: PushedLineOptions): PushedResult 
   const { repetition = 1, output, error = null, usage } = members;
   if (areScores) checkScoresAlone(read);
   if (repetition > repetitions) throw new LineProblem(`has a repetition above ${repetitions}`);
-  if (!areScores && output === undefined && error === null) throw new LineProblem('must have an output or an error');
+  if (!areScores && output === undefined && error === null)
+    throw new LineProblem('must have an output or an error');
   if (output !== undefined && error !== null) throw new LineProblem('must not have both output and error');
   const scores = readScores(members.scores ?? {}, secrets);
   if (error !== null && Object.keys(scores).length > 0) {
@@ -200,7 +201,9 @@ function readScores(scores: JsonObject, secrets: KnownSecrets): Record<string, P
   if (Object.keys(scores).length > MAX_SCORERS) throw new LineProblem(`has more than ${MAX_SCORERS} scores`);
   for (const [name, value] of Object.entries(scores)) {
     if (!NAME.test(name) || name === '__proto__') {
-      throw new LineProblem(`has scores of the scorer ${quoted(name)}, whose name must be 1 to 64 letters, digits, \`_\`, \`.\` and \`-\``);
+      throw new LineProblem(
+        `has scores of the scorer ${quoted(name)}, whose name must be 1 to 64 letters, digits, \`_\`, \`.\` and \`-\``,
+      );
     }
     if (!isJsonObject(value)) throw new LineProblem(`has scores of ${name} that are not an object`);
     const { score: stated = null, passed = null, explanation = null, ...others } = value;

@@ -42,7 +42,9 @@ const SCORED_BY: readonly JsonValue[] = ['checker', 'judge', 'client', 'label', 
 export function areScores(value: JsonValue): boolean {
   if (!isJsonObject(value)) return false;
   const entries = Object.entries(value);
-  return entries.length <= MAX_SCORERS && entries.every(([name, one]) => SCORER_NAME.test(name) && isScore(one));
+  return (
+    entries.length <= MAX_SCORERS && entries.every(([name, one]) => SCORER_NAME.test(name) && isScore(one))
+  );
 }
 
 function isScore(value: JsonValue): boolean {

@@ -13,6 +13,15 @@ export function packageEtag(
   resultsWritten = 0,
 ): string {
   const { name, description, notes, schema, versionHash } = dataset;
-  const text = canonicalJson([PACKAGE_FORMAT_VERSION, versionHash, name, description, notes, schema, run, resultsWritten]);
+  const text = canonicalJson([
+    PACKAGE_FORMAT_VERSION,
+    versionHash,
+    name,
+    description,
+    notes,
+    schema,
+    run,
+    resultsWritten,
+  ]);
   return `"${sha256Hex(new TextEncoder().encode(text)).slice(0, 32)}"`;
 }

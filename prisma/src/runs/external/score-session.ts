@@ -89,9 +89,15 @@ async function addScores(
   ];
   const { rows } = await client.query<{ n: number; scores: string | null }>(OLD, [runId, ...keys(scored)]);
   const old = new Map(rows.map(({ n, scores }) => [n - 1, scores]));
-  const found = scored.flatMap((one, index) => (old.has(index) ? [{ ...one, before: readScores(old.get(index)) }] : []));
+  const found = scored.flatMap((one, index) =>
+    old.has(index) ? [{ ...one, before: readScores(old.get(index)) }] : [],
+  );
   const merged = found.map((one) => ({ ...one, scores: { ...one.before, ...one.scores } as Scores }));
-  const names = await addScorers(client, runId, merged.map(({ scores }) => scores));
+  const names = await addScorers(
+    client,
+    runId,
+    merged.map(({ scores }) => scores),
+  );
   const numbers = merged.map(({ scores }) => numbersOf(scores, names));
   await client.query(UPDATE, [
     ...[runId, ...keys(merged)],
@@ -104,7 +110,9 @@ async function addScores(
     [runId, merged.length],
   );
   return {
-    replaced: found.filter(({ before, scores }) => Object.keys(scores).some((name) => Object.hasOwn(before, name))).length,
+    replaced: found.filter(({ before, scores }) =>
+      Object.keys(scores).some((name) => Object.hasOwn(before, name)),
+    ).length,
     missing: new Set(scored.keys().filter((index) => !old.has(index))),
   };
 }

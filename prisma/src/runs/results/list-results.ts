@@ -12,11 +12,14 @@ import {
   type StoredResult,
 } from '../run-results.ts';
 import { runNotFound, SUMMARY_VERSION } from '../run-row.ts';
+import { scorerNumber } from '../scores/scorer-number.ts';
 import { countResults, type ResultsTotal, type RunTotals } from './count-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
 import { type ResultsConditions, resultsFilter } from './results-filter.ts';
 
-export interface ResultsRequest extends PageRequest, ResultsConditions {
+export interface ResultsRequest extends PageRequest, Omit<ResultsConditions, 'scorerNumber'> {
+  /** Name of the scorer that `passed` and the bounds of the score are about; the main one without it. */
+  readonly scorer?: string | undefined;
   /** Whether each result comes with its item. */
   readonly includeItems?: boolean | undefined;
   /** Default: `order`. */
@@ -67,12 +70,17 @@ export async function listResults(
     maxWholeBytes,
   }: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
   id: string,
-  { limit, cursor, signal, includeItems = false, sort = 'order', ...conditions }: ResultsRequest,
+  { limit, cursor, signal, includeItems = false, sort = 'order', scorer, ...stated }: ResultsRequest,
 ): Promise<ResultsPage> {
   const order: ResultsOrder = ORDERS[sort];
   const { after, afterValue, before } = readCursor(cursor, sort);
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);
+  const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
+  const conditions = {
+    ...stated,
+    ...(number !== null && isAboutScores(stated) && { scorerNumber: number }),
+  };
   const counted = await countResults(query, searches, run, conditions, before, signal);
   const filter = resultsFilter(conditions, 7);
   // A search that finds nothing need not be done twice.
@@ -126,6 +134,10 @@ export async function listResults(
 /** A cursor of one order is invalid for another. */
 const listName = (sort: ResultsSort): string => `results ${sort}`;
 
+/** Whether it matters whose scores are meant. */
+const isAboutScores = ({ passed, minScore, maxScore }: ResultsConditions): boolean =>
+  [passed, minScore, maxScore].some((value) => value !== undefined);
+
 /** The position in a cursor, and the total that was found with it. */
 function readCursor(
   cursor: string | undefined,
@@ -152,12 +164,12 @@ function readCursor(
   };
 }
 
-type CountedRun = RunTotals & { readonly datasetId: string };
+type CountedRun = RunTotals & { readonly datasetId: string; readonly scorerNames: string | null };
 
 async function readRun(query: ReadQuery, id: string): Promise<CountedRun> {
   const [run] = isUuid(id)
     ? await query<CountedRun>(
-        `SELECT id, dataset_id AS "datasetId", ${SUMMARY_VERSION} AS version, ok + failed + unscored AS results
+        `SELECT id, dataset_id AS "datasetId", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version, ok + failed + unscored AS results
          FROM runs WHERE id = $1`,
         [id],
       )

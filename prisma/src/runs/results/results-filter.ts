@@ -14,6 +14,8 @@ import type { ResultsFilter } from '../run-results.ts';
 export interface ResultsConditions {
   readonly status?: RunResultStatus | undefined;
   readonly passed?: boolean | undefined;
+  /** Whose score `passed`, `minScore` and `maxScore` are about, by its number; the main one without it. */
+  readonly scorerNumber?: number | undefined;
   /** Name of the section. */
   readonly section?: string | undefined;
   /** Type of the item. */
@@ -58,8 +60,9 @@ export function resultsFilter(
   first: number,
   traits: TextTraits = UNKNOWN_TEXTS,
 ): ResultsFilter {
-  const { status, passed, section, type, tag, finishReason, itemHash, q } = conditions;
+  const { status, passed, scorerNumber, section, type, tag, finishReason, itemHash, q } = conditions;
   const { minScore, maxScore, errorGroup } = conditions;
+  const score = scorerNumber === undefined ? 'score' : `scorer_scores[${scorerNumber}]`;
   const values: unknown[] = [];
   const parts: string[] = [];
   const parameter = (value: unknown): string => `$${first + values.push(value) - 1}`;
@@ -67,15 +70,18 @@ export function resultsFilter(
     parts.push(`AND ${sql(parameter(value))}`);
   };
   if (status !== undefined) add((value) => `result.status = ${value}`, status);
-  if (passed !== undefined) add((value) => `result.passed = ${value}`, passed);
+  if (passed !== undefined) {
+    const column = scorerNumber === undefined ? 'passed' : `scorer_passed[${scorerNumber}]`;
+    add((value) => `result.${column} = ${value}`, passed);
+  }
   if (section !== undefined) add(ofSection, searchableText(section));
   if (type !== undefined) add((value) => `result.item_type = ${value}`, insideJsonString(type));
   if (tag !== undefined) add((value) => `result.tags @> ARRAY[${value}::text]`, insideJsonString(tag));
   if (finishReason !== undefined) {
     add((value) => `result.finish_reason = ${value}`, searchableText(finishReason));
   }
-  if (minScore !== undefined) add((value) => `result.score >= ${value}::float8`, minScore);
-  if (maxScore !== undefined) add((value) => `result.score <= ${value}::float8`, maxScore);
+  if (minScore !== undefined) add((value) => `result.${score} >= ${value}::float8`, minScore);
+  if (maxScore !== undefined) add((value) => `result.${score} <= ${value}::float8`, maxScore);
   if (errorGroup !== undefined) add((value) => `result.error_group = ${value}`, searchableText(errorGroup));
   for (const { pointer, value } of conditions.values ?? []) {
     const found = itemValue(pointer, parameter);

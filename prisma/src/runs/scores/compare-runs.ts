@@ -18,6 +18,7 @@ import { itemValue } from '../../items/item-value.ts';
 import { runNotFound } from '../run-row.ts';
 import { countPairs, DIFFERENCE_KINDS, DIFFERENCES, PAIR_BY, type PairBy, pairSums } from './compare-sql.ts';
 import { CLUSTER_BY } from './read-groups.ts';
+import { scorerNumber } from './scorer-number.ts';
 
 export interface CompareRequest extends PageRequest {
   /** Items in which the other run is worse, or better, or has another output; else those with another score. */
@@ -26,6 +27,8 @@ export interface CompareRequest extends PageRequest {
   readonly pairBy?: PairBy | undefined;
   /** JSON Pointer of the value that clusters items, or `none`; by default that of both runs. */
   readonly clusterBy?: string | undefined;
+  /** Name of the scorer of both runs; the main ones without it. */
+  readonly scorer?: string | undefined;
 }
 
 /** An item in which two runs differ. */
@@ -81,15 +84,15 @@ export async function compareRuns(
   otherId: string,
   request: CompareRequest,
 ): Promise<RunComparison> {
-  const { limit, cursor, only, pairBy = 'hash', signal } = request;
-  const list = `compare ${pairBy} ${only ?? 'all'}`;
+  const { limit, cursor, only, pairBy = 'hash', scorer = '', signal } = request;
+  const list = `compare ${pairBy} ${only ?? 'all'} ${scorer}`.trimEnd();
   const after = cursor === undefined ? [-1, -1] : decodeCursor(list, ['index', 'index'], cursor);
   for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
   using _permit = await searches.acquire(signal);
   const { sums, state } = await storedSums(pool, id, otherId, { ...request, pairBy });
   const query = createReadQuery(pool, signal);
   const kind = DIFFERENCE_KINDS[only ?? 'all'];
-  const rows = await query<DifferenceRow>(DIFFERENCES, [id, otherId, kind, ...after, limit + 1, pairBy]);
+  const rows = await query<DifferenceRow>(DIFFERENCES, [id, otherId, kind, ...after, limit + 1, keyOf({ pairBy, scorer: request.scorer })]);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const { latencyMs, inputTokens, outputTokens, changedOutputs } = sums;
@@ -155,6 +158,7 @@ interface ComparedRun {
   readonly version: string;
   readonly datasetHash: string;
   readonly scored: number;
+  readonly scorerNames: string | null;
   readonly clusterBy: string | null;
   readonly config: string | null;
   readonly price: string | null;
@@ -166,9 +170,14 @@ interface ComparisonState {
   readonly runs: readonly [ComparedRun, ComparedRun];
   readonly comparisonOf: string;
   readonly clusterBy: string | null;
+  readonly scorers: readonly [number | null, number | null];
 }
 
 type Compared = CompareRequest & { readonly pairBy: PairBy };
+
+/** What a comparison is stored by: names have no blanks. */
+const keyOf = ({ pairBy, scorer }: { readonly pairBy: PairBy; readonly scorer?: string | undefined }): string =>
+  scorer === undefined ? pairBy : `${pairBy} ${scorer}`;
 
 /** Compares once for each state of the two runs, and stores what it finds. */
 async function storedSums(
@@ -178,8 +187,9 @@ async function storedSums(
   request: Compared,
 ): Promise<{ readonly sums: StoredSums; readonly state: ComparisonState }> {
   const { pairBy } = request;
+  const key = keyOf(request);
   const before = await stateOf(pool, id, otherId, request);
-  const known = await readSums(pool, id, otherId, pairBy, before);
+  const known = await readSums(pool, id, otherId, key, before);
   if (known !== undefined) return { sums: known, state: before };
   return await inTransaction(
     pool,
@@ -188,20 +198,20 @@ async function storedSums(
       await client.query(
         `INSERT INTO run_comparisons (run_id, other_run_id, pair_by, comparison_of, summary) VALUES ($1, $2, $3, '', '')
          ON CONFLICT (run_id, other_run_id, pair_by) DO UPDATE SET run_id = excluded.run_id`,
-        [id, otherId, pairBy],
+        [id, otherId, key],
       );
       const state = await stateOf(client, id, otherId, request);
-      const found = await readSums(client, id, otherId, pairBy, state);
+      const found = await readSums(client, id, otherId, key, state);
       if (found !== undefined) return { sums: found, state };
       await client.query(
         'DELETE FROM run_differences WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $3',
-        [id, otherId, pairBy],
+        [id, otherId, key],
       );
       const [run, other] = state.runs;
       const parameters = new Parameters();
-      for (const value of [id, otherId, pairBy]) parameters.add(value);
+      for (const value of [id, otherId, key]) parameters.add(value);
       const sql = pairSums({
-        pairBy,
+        ...{ pairBy, scorers: state.scorers },
         haveEqualItems: run.datasetHash === other.datasetHash,
         clusterValue: state.clusterBy === null ? null : itemValue(state.clusterBy, parameters.add),
       });
@@ -212,7 +222,7 @@ async function storedSums(
       await client.query(
         `UPDATE run_comparisons SET comparison_of = $4, summary = $5
          WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $3`,
-        [id, otherId, pairBy, state.comparisonOf, JSON.stringify(sums)],
+        [id, otherId, key, state.comparisonOf, JSON.stringify(sums)],
       );
       return { sums, state };
     },
@@ -244,10 +254,10 @@ async function stateOf(
   client: pg.Pool | pg.ClientBase,
   id: string,
   otherId: string,
-  { clusterBy: wanted }: Compared,
+  { clusterBy: wanted, scorer }: Compared,
 ): Promise<ComparisonState> {
   const { rows } = await client.query<ComparedRun>(
-    `SELECT runs.id, results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash", scored,
+    `SELECT runs.id, results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
        ${CLUSTER_BY} AS "clusterBy", ${boundedText('config', MAX_CONFIG_BYTES)} AS config,
        (${readableJson('config::json')} -> 'price')::text AS price,
        (${readableJson('config::json')} #> '{judge,price}')::text AS "judgePrice"
@@ -267,7 +277,9 @@ async function stateOf(
   }
   const clusterBy = wanted === undefined ? run.clusterBy : wanted === 'none' ? null : wanted;
   const comparisonOf = JSON.stringify([run.version, other.version, clusterBy]);
-  return { runs: [run, other], comparisonOf, clusterBy };
+  const numberIn = ({ scorerNames }: ComparedRun): number | null =>
+    scorer === undefined ? null : scorerNumber(scorerNames, scorer);
+  return { runs: [run, other], comparisonOf, clusterBy, scorers: [numberIn(run), numberIn(other)] };
 }
 
 /** What is stored of these results. */
@@ -275,13 +287,13 @@ async function readSums(
   client: pg.Pool | pg.ClientBase,
   id: string,
   otherId: string,
-  pairBy: PairBy,
+  key: string,
   { comparisonOf }: ComparisonState,
 ): Promise<StoredSums | undefined> {
   const { rows } = await client.query<{ summary: string }>(
     `SELECT summary FROM run_comparisons
      WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $3 AND comparison_of = $4`,
-    [id, otherId, pairBy, comparisonOf],
+    [id, otherId, key, comparisonOf],
   );
   return rows[0] === undefined ? undefined : JSON.parse(rows[0].summary);
 }

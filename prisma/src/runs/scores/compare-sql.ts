@@ -27,22 +27,33 @@ type NumberName = (typeof NUMBERS)[number];
  * The scored items of a run with the means of their numbers, whether more than half of their results passed, and what
  * their outputs are.
  */
-const scoredItems = (run: string): string => `
-  SELECT section_order_index, order_index, min(item_id COLLATE "C") AS item_id, avg(passed::int) > 0.5 AS passed,
+const scoredItems = ({ run, scorer }: ScoredRun): string => {
+  const [score, passed] = scorer === null ? ['score', 'passed'] : [`scorer_scores[${scorer}]`, `scorer_passed[${scorer}]`];
+  return `
+  SELECT section_order_index, order_index, min(item_id COLLATE "C") AS item_id, avg(${passed}::int) > 0.5 AS passed,
     sum(hashtextextended(coalesce(output, ''), repetition)::numeric) AS outputs,
-    ${NUMBERS.map((name) => `avg(${name})::float8 AS ${name}`).join(', ')}
-  FROM run_results WHERE run_id = ${run} AND score IS NOT NULL GROUP BY section_order_index, order_index`;
+    ${NUMBERS.map((name) => `avg(${name === 'score' ? score : name})::float8 AS ${name}`).join(', ')}
+  FROM run_results WHERE run_id = ${run} AND ${score} IS NOT NULL GROUP BY section_order_index, order_index`;
+};
+
+/** A run as one scorer scored it. */
+interface ScoredRun {
+  /** Placeholder of its id. */
+  readonly run: string;
+  /** Number of the scorer; null for the main one. */
+  readonly scorer: number | null;
+}
 
 /** The same with values of each item. */
-const withItems = (run: string, values: string): string => `
+const withItems = (scored: ScoredRun, values: string): string => `
   SELECT scored.*, ${values}
-  FROM (${scoredItems(run)}) AS scored
-    JOIN runs run ON run.id = ${run}
+  FROM (${scoredItems(scored)}) AS scored
+    JOIN runs run ON run.id = ${scored.run}
     JOIN version_sections s ON ${ofRun('run')} AND s.order_index = scored.section_order_index
     JOIN items i ON ${isItemAt('scored.order_index')}`;
 
 /** The same with the key of each item, and which of the items with equal keys it is. */
-const keyedItems = (run: string, key: string, cluster: string): string => `
+const keyedItems = (run: ScoredRun, key: string, cluster: string): string => `
   SELECT *, row_number() OVER (PARTITION BY pair_key ORDER BY section_order_index, order_index) AS occurrence
   FROM (${withItems(run, `${key} AS pair_key, ${cluster} AS cluster`)}) AS keyed WHERE pair_key IS NOT NULL`;
 
@@ -58,26 +69,32 @@ export interface Pairing {
   readonly haveEqualItems: boolean;
   /** SQL for the value that clusters item `i`; null where each is on its own. */
   readonly clusterValue: string | null;
+  /** Number of the scorer in each run; null for the main one. */
+  readonly scorers: readonly [number | null, number | null];
 }
 
-function pairs({ pairBy, haveEqualItems, clusterValue }: Pairing): string {
+function pairs({ pairBy, haveEqualItems, clusterValue, scorers }: Pairing): string {
+  const [one, two] = [
+    { run: '$1', scorer: scorers[0] },
+    { run: '$2', scorer: scorers[1] },
+  ] as const;
   const cluster = clusterValue === null ? 'NULL' : clusterOf(clusterValue, 'scored');
   if (pairBy === 'hash' && haveEqualItems) {
     const first =
       clusterValue === null
-        ? `SELECT *, NULL AS cluster FROM (${scoredItems('$1')}) AS scored`
-        : withItems('$1', `${cluster} AS cluster`);
-    return `SELECT ${PAIR} FROM (${first}) AS this JOIN (${scoredItems('$2')}) AS other
+        ? `SELECT *, NULL AS cluster FROM (${scoredItems(one)}) AS scored`
+        : withItems(one, `${cluster} AS cluster`);
+    return `SELECT ${PAIR} FROM (${first}) AS this JOIN (${scoredItems(two)}) AS other
       USING (section_order_index, order_index)`;
   }
-  return `SELECT ${PAIR} FROM (${keyedItems('$1', KEYS[pairBy], cluster)}) AS this
-    JOIN (${keyedItems('$2', KEYS[pairBy], 'NULL')}) AS other USING (pair_key, occurrence)`;
+  return `SELECT ${PAIR} FROM (${keyedItems(one, KEYS[pairBy], cluster)}) AS this
+    JOIN (${keyedItems(two, KEYS[pairBy], 'NULL')}) AS other USING (pair_key, occurrence)`;
 }
 
 /** SQL for how many scored items of runs `$1` and `$2` pair in some way. */
 export const countPairs = (pairBy: PairBy): string => `
-  SELECT count(*)::float8 AS count FROM (${keyedItems('$1', KEYS[pairBy], 'NULL')}) AS this
-    JOIN (${keyedItems('$2', KEYS[pairBy], 'NULL')}) AS other USING (pair_key, occurrence)`;
+  SELECT count(*)::float8 AS count FROM (${keyedItems({ run: '$1', scorer: null }, KEYS[pairBy], 'NULL')}) AS this
+    JOIN (${keyedItems({ run: '$2', scorer: null }, KEYS[pairBy], 'NULL')}) AS other USING (pair_key, occurrence)`;
 
 /** Means over the pairs for which both runs know the number. */
 const meansOf = (name: NumberName): string => {

@@ -7,7 +7,8 @@ import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { runNotFound } from '../run-row.ts';
 import { CLUSTER_BY, readGroups, type SummedRun } from './read-groups.ts';
-import { LONG_VALUE, MAIN_SCORES, sliceSpreads, sliceSums } from './summary-sql.ts';
+import { scorerNumber } from './scorer-number.ts';
+import { LONG_VALUE, MAIN_SCORES, scoresBy, sliceSpreads, sliceSums } from './summary-sql.ts';
 
 /** The scores of the results whose items have the same values. */
 export interface RunSlice {
@@ -16,26 +17,42 @@ export interface RunSlice {
   readonly scores: GroupScores;
 }
 
+interface SlicedRun {
+  readonly isRepeated: boolean;
+  readonly scorerNames: string | null;
+}
+
 const MAX_VALUES = 50;
+
+export interface SliceRequest {
+  /** JSON Pointers into the items. */
+  readonly by: readonly string[];
+  /** Name of the scorer; the main one without it. */
+  readonly scorer?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** See `RunStore.slice`. */
 export async function sliceRun(
   { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
   id: string,
-  { by, signal }: { readonly by: readonly string[]; readonly signal?: AbortSignal | undefined },
+  { by, scorer, signal }: SliceRequest,
 ): Promise<readonly RunSlice[]> {
   if (!isUuid(id)) throw runNotFound(id);
   using _permit = await searches.acquire(signal);
   const groups = await readFrom(
     pool,
     async (query) => {
-      const [run] = await query<Omit<SummedRun, 'id'> & { readonly isRepeated: boolean }>(
-        `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy"
+      const [run] = await query<Omit<SummedRun, 'id'> & SlicedRun>(
+        `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy",
+           scorer_names AS "scorerNames"
          FROM runs WHERE id = $1`,
         [id],
       );
       if (run === undefined) throw runNotFound(id);
-      const summed = { results: MAIN_SCORES, isRepeated: run.isRepeated };
+      const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
+      const results = number === null ? MAIN_SCORES : scoresBy(number);
+      const summed = { results, isRepeated: run.isRepeated };
       // Placeholders follow those of the run and, for clusters, of the groups.
       const valuesFrom = (
         given: number,

@@ -3,7 +3,7 @@ import { type Pool, queryOf, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
 import { SUMMARY_VERSION } from '../run-row.ts';
 import { addUp, CLUSTER_BY, readGroups } from './read-groups.ts';
-import { clusterSpreads, groupSums, MAIN_SCORES, RUN_FACTS, scoresBy, type SumsRow } from './summary-sql.ts';
+import { clusterSpreads, groupSums, MAIN_SCORES, RUN_FACTS, type SumsRow, scoresBy } from './summary-sql.ts';
 
 /** The scores of the parts of a run, by name; those with most results. */
 export interface PartScores {

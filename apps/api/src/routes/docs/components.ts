@@ -8,6 +8,7 @@ import {
   PROVIDER_SCHEMA,
   PROVIDER_SCHEMAS,
   RUN_CONFIG_SCHEMA,
+  SCORER_SCHEMA,
   SELECT_SCHEMA,
 } from '@svc/evaluation';
 import type { Schema } from '@svc/runtime';
@@ -72,6 +73,7 @@ const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
   [SELECT_SCHEMA, { name: 'ItemSelection' }],
   [PRICE_SCHEMA, { name: 'Price' }],
   [JUDGE_SCHEMA, { name: 'Judge' }],
+  [SCORER_SCHEMA, { name: 'Scorer' }],
   [PROVIDER_SCHEMA, { name: 'Provider' }],
   [PROVIDER_SCHEMAS.openai_compatible, { name: 'OpenAICompatibleProvider' }],
   [PROVIDER_SCHEMAS.anthropic, { name: 'AnthropicProvider' }],

@@ -3,7 +3,7 @@ import { type CompareRequest, PAIR_BY, type PairBy, type RunDifference } from '@
 import { PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import type { CreateRunDeps } from './create.ts';
-import { COMPARISON } from './score-schemas.ts';
+import { COMPARISON, SCORER_QUERY } from './score-schemas.ts';
 
 /** `GET /runs/{id}/compare/{other_id}` */
 export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store'>): Route {
@@ -21,6 +21,7 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
         enum: ['regressions', 'improvements', 'changed_output'],
         description: 'items in which the other run is worse, or better, or has another output',
       },
+      scorer: SCORER_QUERY,
       pair_by: {
         type: 'string',
         enum: PAIR_BY,
@@ -42,12 +43,13 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
         schema: COMPARISON,
       },
     },
-    errors: ['run_not_found', 'invalid_cursor', 'unavailable'],
+    errors: ['run_not_found', 'invalid_cursor', 'scorer_not_found', 'unavailable'],
     handle: async ({ params, query, signal }) => {
       const found = await runs.compare(params['id'] ?? '', params['other_id'] ?? '', {
         ...pageOf(query),
         only: query['only'] as CompareRequest['only'],
         pairBy: query['pair_by'] as PairBy,
+        scorer: query['scorer'] as string | undefined,
         clusterBy: query['cluster_by'] as string | undefined,
         signal,
       });

@@ -190,7 +190,8 @@ function pushRoute(deps: OutsideDeps): Route {
     event: 'run.results',
     async push(id, chunks, options) {
       const session = await store.runs.push(id, options.signal);
-      const onStored = (status: Parameters<typeof metrics.recordRunItem>[0]): void => metrics.recordRunItem(status);
+      const onStored = (status: Parameters<typeof metrics.recordRunItem>[0]): void =>
+        metrics.recordRunItem(status);
       return await pushResults(
         chunks,
         { session, reader: deps.results, checks: deps.pushChecks, onStored },

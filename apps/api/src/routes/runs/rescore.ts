@@ -1,4 +1,10 @@
-import { CHECKER_SCHEMA, JUDGE_SCHEMA, SCORERS_SCHEMA, parseRescore, parseStoredRunConfig } from '@svc/evaluation';
+import {
+  CHECKER_SCHEMA,
+  JUDGE_SCHEMA,
+  parseRescore,
+  parseStoredRunConfig,
+  SCORERS_SCHEMA,
+} from '@svc/evaluation';
 import { planRun } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Route, Schema } from '@svc/runtime';
@@ -21,7 +27,11 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
     body: {
       contentType: 'application/json',
       // parseRescore validates both, with better messages
-      schema: bodySchema({ type: ['string', 'object', 'null'] }, { type: ['object', 'null'] }, { type: ['array', 'null'] }),
+      schema: bodySchema(
+        { type: ['string', 'object', 'null'] },
+        { type: ['object', 'null'] },
+        { type: ['array', 'null'] },
+      ),
       documented: bodySchema(CHECKER_SCHEMA, JUDGE_SCHEMA, SCORERS_SCHEMA),
     },
     produces: 'application/json',

@@ -7,6 +7,10 @@ import { PAGE_QUERY } from '../docs/schemas.ts';
 const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
   status: { type: 'string', enum: RESULT_FIELDS.status.values },
   passed: { type: 'boolean' },
+  scorer: {
+    type: 'string',
+    description: 'name of the scorer that `passed` is about; the main one by default',
+  },
   section: { type: 'string', description: 'of the section of this name' },
   type: { type: 'string', description: 'of items of this type' },
   tag: { type: 'string', description: 'of items with this tag' },
@@ -51,11 +55,14 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
 };
 
 /** The results that a query with {@link RESULTS_FILTERS} chooses. */
-export function resultsConditions(query: RouteRequest['query']): ResultsConditions {
+export function resultsConditions(
+  query: RouteRequest['query'],
+): Omit<ResultsConditions, 'scorerNumber'> & { readonly scorer: string | undefined } {
   const text = (name: string): string | undefined => query[name] as string | undefined;
   return {
     status: query['status'] as ResultsConditions['status'],
     passed: query['passed'] as boolean | undefined,
+    scorer: text('scorer'),
     section: text('section'),
     type: text('type'),
     tag: text('tag'),

@@ -92,7 +92,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       access: 'viewer',
       query: RESULTS_QUERY,
       responses: { 200: { description: 'a page', schema: page(RUN_RESULT) } },
-      errors: ['run_not_found', 'invalid_cursor', 'unavailable'],
+      errors: ['run_not_found', 'invalid_cursor', 'scorer_not_found', 'unavailable'],
       handle: async ({ params, query, signal }) => {
         const found = await reads.runs.listResults(idOf(params), {
           ...pageOf(query),

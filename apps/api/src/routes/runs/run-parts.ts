@@ -2,7 +2,7 @@ import { ITEM_POINTER } from '@svc/evaluation';
 import { type JsonBody, JsonText, json, RequestError, type Route, type Schema, shape } from '@svc/runtime';
 import type { RunErrorGroup, RunSlice } from '@svc/store';
 import type { CreateRunDeps } from './create.ts';
-import { GROUP_SCORES } from './score-schemas.ts';
+import { GROUP_SCORES, SCORER_QUERY } from './score-schemas.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 
@@ -51,6 +51,7 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
           description:
             'one or two JSON Pointers into the item, each of at most 50 values; repeat it for the second',
         },
+        scorer: SCORER_QUERY,
       },
       responses: {
         200: {
@@ -61,7 +62,7 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
           }),
         },
       },
-      errors: ['run_not_found', 'unavailable'],
+      errors: ['run_not_found', 'scorer_not_found', 'unavailable'],
       handle: async ({ params, query, signal }) => {
         const by = query['by'] as readonly string[] | undefined;
         if (by === undefined) {
@@ -70,7 +71,10 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
             errors: [{ message, path: 'by' }],
           });
         }
-        const slices = await reads.runs.slice(params['id'] ?? '', { by, signal });
+        const slices = await reads.runs.slice(params['id'] ?? '', {
+          ...{ by, signal },
+          scorer: query['scorer'] as string | undefined,
+        });
         return json({ data: slices.map(serializeSlice), meta: { by: [...by], total_items: slices.length } });
       },
     },

@@ -60,6 +60,12 @@ export const RUN_SCORES: Schema = shape(
   [...Object.keys(BY_K), 'by_section', 'by_type', 'by_tag'],
 );
 
+/** The query that names a scorer. */
+export const SCORER_QUERY: Schema = {
+  type: 'string',
+  description: 'name of the scorer; the main one by default',
+};
+
 /** The scores of a run by each of its scorers. */
 export const RUN_SCORERS: Schema = {
   type: 'object',

@@ -53,7 +53,12 @@ const STATS: Readonly<Record<string, Schema>> = {
 export const RUN: Schema = shape(
   {
     ...runMembers(fieldSchema, shape),
-    ...{ config: STORED_CONFIG, scores: RUN_SCORES, scorers: RUN_SCORERS, plan: orNull(PLAN, RUN_FIELDS.plan.description) },
+    ...{
+      config: STORED_CONFIG,
+      scores: RUN_SCORES,
+      scorers: RUN_SCORERS,
+      plan: orNull(PLAN, RUN_FIELDS.plan.description),
+    },
     ...{ warnings: WARNINGS, cost: COST, ...STATS },
   },
   Object.keys(STATS),
@@ -75,7 +80,12 @@ export function serializeRun(run: Run, summary: RunSummary | null = null): Recor
   );
   return {
     ...members,
-    ...{ scores: scoresOf(run, summary), scorers: scorersOf(run, summary), warnings: members['warnings'] ?? [], cost: costOf(run) },
+    ...{
+      scores: scoresOf(run, summary),
+      scorers: scorersOf(run, summary),
+      warnings: members['warnings'] ?? [],
+      cost: costOf(run),
+    },
     ...(summary && { latency_ms: summary.latency_ms, finish_reasons: { ...summary.finish_reasons } }),
   };
 }

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { startFakeProvider } from './fake-provider.ts';
+import { type Body, runEnded, startTestService, type TestService } from './start-test-service.ts';
+
+let cleanUp: AsyncDisposableStack;
+let service: TestService;
+beforeEach(async () => {
+  cleanUp = new AsyncDisposableStack();
+  service = cleanUp.use(await startTestService());
+});
+afterEach(() => cleanUp.disposeAsync());
+
+const items = Array.from({ length: 12 }, (_, index) => ({
+  id: `q-${index}`,
+  type: 'numeric',
+  inputs: { prompt: `What is ${index} + 1?` },
+  answer: String(index + 1),
+}));
+const numberOf = (prompt: string): number => Number(/is (\d+)/.exec(prompt)?.[1]);
+
+async function push(path: string, lines: readonly object[]): Promise<Body> {
+  const response = await fetch(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/jsonl' },
+    body: lines.map((line) => JSON.stringify(line)).join('\n'),
+  });
+  return { status: response.status, body: await response.json() };
+}
+
+/** A run by three scorers: the number, a word in the text, and a judge. */
+async function scoredRun(): Promise<Body> {
+  // three of four are right, every other one is polite
+  const model = cleanUp.use(
+    await startFakeProvider((prompt) => {
+      const number = numberOf(prompt);
+      return { text: `${number % 2 === 0 ? 'Please: ' : ''}${number % 4 === 3 ? 99 : number + 1}` };
+    }),
+  );
+  // what it judges holds the question
+  const judge = cleanUp.use(
+    await startFakeProvider((prompt) => ({
+      text: `{"score": ${numberOf(prompt) < 6 ? 0.75 : 0.25}, "explanation": "so"}`,
+    })),
+  );
+  const { status, body } = await service.post('/runs', {
+    dataset_id: await service.importItems(items),
+    config: {
+      provider: { type: 'openai_compatible', base_url: model.baseUrl, model: 'm' },
+      scorers: [
+        { name: 'number' },
+        { name: 'polite', checker: { type: 'regex', pattern: '^Please' } },
+        { name: 'style', judge: { base_url: judge.baseUrl, model: 'j', threshold: 0.5 } },
+      ],
+    },
+  });
+  expect(status, JSON.stringify(body)).toBe(202);
+  expect(body.plan).toMatchObject({ requests: 24, scorable: 12 });
+  return await runEnded(service, body.id);
+}
+
+const resultsOf = async (id: string, query = ''): Promise<Body[]> =>
+  (await service.get(`/runs/${id}/results?limit=100${query}`)).body.data;
+
+describe('a run with three scorers', () => {
+  it('has the scores of each, with each result and for the run', async () => {
+    const run = await scoredRun();
+    expect(run).toMatchObject({ status: 'completed', scores: { passed: 9, mean: 0.75 } });
+    const { body: whole } = await service.get(`/runs/${run.id}`);
+    expect(whole.scorers).toMatchObject({
+      number: { mean: 0.75, passed: 9, stderr: expect.any(Number), results: 12 },
+      polite: { mean: 0.5, passed: 6 },
+      style: { mean: 0.5, passed: 6, ok: 12 },
+    });
+    expect(Object.keys(whole.scorers)).toEqual(['number', 'polite', 'style']);
+    const [first, second] = await resultsOf(run.id);
+    expect(first).toMatchObject({
+      score: 1,
+      scored_by: 'checker',
+      scores: {
+        number: { score: 1, passed: true, scored_by: 'checker' },
+        polite: { score: 1, passed: true, scored_by: 'checker' },
+        style: { score: 0.75, passed: true, explanation: 'so', scored_by: 'judge' },
+      },
+    });
+    expect(second.scores.polite).toMatchObject({ score: 0, passed: false });
+    // lists show the same
+    const { data } = (await service.get('/runs')).body;
+    expect(data[0].scorers).toEqual(whole.scorers);
+  });
+
+  it('lists results as one scorer sees them', async () => {
+    const run = await scoredRun();
+    expect((await resultsOf(run.id, '&scorer=polite&passed=true')).map(({ item_id }) => item_id)).toEqual([
+      ...['q-0', 'q-2', 'q-4', 'q-6', 'q-8', 'q-10'],
+    ]);
+    expect(await resultsOf(run.id, '&scorer=style&passed=false')).toHaveLength(6);
+    expect(await resultsOf(run.id, '&scorer=number&passed=false')).toHaveLength(3);
+    expect(await service.get(`/runs/${run.id}/results?scorer=none`)).toMatchObject({
+      status: 400,
+      body: { code: 'scorer_not_found' },
+    });
+  });
+
+  it('takes scores from outside afterwards, and no other names', async () => {
+    const run = await scoredRun();
+    const human = (index: number, score: number): object => ({
+      item_id: `q-${index}`,
+      scores: { human: { score, explanation: 'seen' } },
+    });
+    const pushed = await push(`/runs/${run.id}/scores`, [
+      ...items.map((_, index) => human(index, index < 3 ? 1 : 0)),
+      human(0, 0.5),
+      { item_id: 'q-77', scores: { human: { score: 1 } } },
+      { item_id: 'q-1' },
+      { item_id: 'q-1', output: 'x', scores: { human: { score: 1 } } },
+    ]);
+    expect(pushed).toMatchObject({
+      status: 200,
+      body: {
+        accepted: 13,
+        replaced: 1,
+        rejected: [{ line: 14 }, { line: 15 }, { line: 16 }],
+        rejected_total: 3,
+      },
+    });
+    expect((await service.get(`/runs/${run.id}`)).body.scorers).toMatchObject({
+      number: { passed: 9 },
+      human: { mean: 2.5 / 12, passed: 3, results: 12 },
+    });
+    const [first] = await resultsOf(run.id, '&scorer=human&passed=true');
+    expect(first.scores.human).toEqual({
+      score: 0.5,
+      passed: true,
+      explanation: 'seen',
+      scored_by: 'client',
+    });
+    expect(first.scores.number.scored_by).toBe('checker');
+    expect(
+      await push(`/runs/${run.id}/scores`, [{ item_id: 'q-0', scores: { polite: { score: 1 } } }]),
+    ).toMatchObject({
+      status: 409,
+      body: { code: 'scorer_exists' },
+    });
+  });
+
+  it('travels in packages and tables', async () => {
+    const run = await scoredRun();
+    await push(`/runs/${run.id}/scores`, [{ item_id: 'q-0', scores: { human: { score: 1 } } }]);
+    const before = (await service.get(`/runs/${run.id}`)).body;
+    const archive = await fetch(`${service.url}/datasets/${run.dataset_id}/export?run_id=${run.id}`);
+    const form = new FormData();
+    form.set('file', new File([await archive.bytes()], 'scored.pkg.zip'));
+    const uploaded = (await (
+      await fetch(`${service.url}/datasets/upload`, { method: 'POST', body: form })
+    ).json()) as Body;
+    const [imported] = (await service.get(`/runs?dataset_id=${uploaded.id}`)).body.data;
+    expect(imported.scorers).toEqual(before.scorers);
+    expect((await resultsOf(imported.id)).map(({ scores }) => scores)).toEqual(
+      (await resultsOf(run.id)).map(({ scores }) => scores),
+    );
+    const table = await (
+      await fetch(`${service.url}/runs/${run.id}/results.csv?columns=item_id,scored_by,scores`)
+    ).text();
+    expect(table).toContain('""human"":{');
+  });
+
+  it('scores a run of another configuration again, as a new run', async () => {
+    const run = await scoredRun();
+    const { status, body } = await service.post(`/runs/${run.id}/rescore`, {
+      scorers: [{ name: 'short', checker: { type: 'regex', pattern: '^.{1,2}$' } }, { name: 'number' }],
+    });
+    expect(status, JSON.stringify(body)).toBe(202);
+    const ended = await runEnded(service, body.id);
+    expect(ended.scorers).toMatchObject({ short: { passed: 6 }, number: { passed: 9 } });
+    // compared by each of them
+    const compare = async (query: string): Promise<Body> =>
+      (await service.get(`/runs/${run.id}/compare/${ended.id}${query}`)).body;
+    expect(await compare('?scorer=number')).toMatchObject({ paired: 12, mean: 0.75, other_mean: 0.75, ties: 12 });
+    expect(await compare('')).toMatchObject({ paired: 12, mean: 0.75, other_mean: 0.5 });
+    expect(await compare('?scorer=style')).toMatchObject({ code: 'scorer_not_found' });
+    const slices = (await service.get(`/runs/${run.id}/slices?by=/type&scorer=polite`)).body;
+    expect(slices.data).toMatchObject([{ values: ['numeric'], passed: 6 }]);
+  });
+});
+
+it('refuses scorers that are not clear', async () => {
+  const datasetId = await service.importItems(items);
+  const config = (scorers: object[], more: object = {}): object => ({ provider: 'echo', scorers, ...more });
+  const wrong: [object, string][] = [
+    [config([{ name: 'a' }, { name: 'a' }]), '/config/scorers/1/name'],
+    [config([{ name: 'a b' }]), '/config/scorers/0/name'],
+    [config([{ name: 'a', checker: 'none' }]), '/config/scorers/0/checker'],
+    [config([{ name: 'a', checker: 'judge' }]), '/config/scorers/0/checker'],
+    [config([{ name: 'a', checker: { type: 'regex', pattern: '(' } }]), '/config/scorers/0/checker/pattern'],
+    [config([{ name: 'a' }], { checker: 'numeric' }), '/config/checker'],
+    [
+      config([{ name: 'a', judge: { base_url: 'http://169.254.169.254', model: 'm' } }]),
+      '/config/scorers/0/judge/base_url',
+    ],
+    [config([]), '/config/scorers'],
+    [config(Array.from({ length: 9 }, (_, index) => ({ name: `s${index}` }))), '/config/scorers'],
+  ];
+  for (const [stated, path] of wrong) {
+    const { status, body } = await service.post('/runs', { dataset_id: datasetId, config: stated });
+    expect([status, body.errors?.[0]?.path]).toEqual([400, path]);
+  }
+});
