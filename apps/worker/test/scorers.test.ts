@@ -175,7 +175,12 @@ describe('a run with three scorers', () => {
     // compared by each of them
     const compare = async (query: string): Promise<Body> =>
       (await service.get(`/runs/${run.id}/compare/${ended.id}${query}`)).body;
-    expect(await compare('?scorer=number')).toMatchObject({ paired: 12, mean: 0.75, other_mean: 0.75, ties: 12 });
+    expect(await compare('?scorer=number')).toMatchObject({
+      paired: 12,
+      mean: 0.75,
+      other_mean: 0.75,
+      ties: 12,
+    });
     expect(await compare('')).toMatchObject({ paired: 12, mean: 0.75, other_mean: 0.5 });
     expect(await compare('?scorer=style')).toMatchObject({ code: 'scorer_not_found' });
     const slices = (await service.get(`/runs/${run.id}/slices?by=/type&scorer=polite`)).body;

@@ -415,12 +415,6 @@ CREATE INDEX "runs_of_dataset" ON "runs"("dataset_id", "created_at" DESC, "id" D
 CREATE INDEX "runs_to_do" ON "runs"("finished_at", "available_at");
 
 -- CreateIndex
-CREATE INDEX "run_claims_of_batch" ON "run_claims"("run_id", "batch_id");
-
--- CreateIndex
-CREATE INDEX "run_claim_batches_expiry" ON "run_claim_batches"("run_id", "claimed_until");
-
--- CreateIndex
 CREATE INDEX "run_results_by_score" ON "run_results"("run_id", "score", "section_order_index", "order_index", "repetition");
 
 -- CreateIndex
@@ -431,6 +425,12 @@ CREATE INDEX "run_results_by_output_tokens" ON "run_results"("run_id", "output_t
 
 -- CreateIndex
 CREATE INDEX "run_results_by_cost" ON "run_results"("run_id", "cost", "section_order_index", "order_index", "repetition");
+
+-- CreateIndex
+CREATE INDEX "run_claims_of_batch" ON "run_claims"("run_id", "batch_id");
+
+-- CreateIndex
+CREATE INDEX "run_claim_batches_expiry" ON "run_claim_batches"("run_id", "claimed_until");
 
 -- CreateIndex
 CREATE INDEX "run_comparisons_of_other" ON "run_comparisons"("other_run_id");

@@ -315,7 +315,10 @@ export function writeResult(
           ]),
         );
   const group = result.error === null ? null : errorGroup(result.error);
-  return { ...result, ...texts, tokens, scored, errorGroup: group } as Omit<ImportedResult, 'sectionOrderIndex'>;
+  return { ...result, ...texts, tokens, scored, errorGroup: group } as Omit<
+    ImportedResult,
+    'sectionOrderIndex'
+  >;
 }
 
 /** What a batch of results adds to the counts of its run; 64-bit integers are text. */

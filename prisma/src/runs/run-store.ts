@@ -28,7 +28,7 @@ import { groupErrors, type RunErrorGroup } from './results/run-errors.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
 import { type CompareRequest, compareRuns, type RunComparison } from './scores/compare-runs.ts';
-import { type RunSlice, sliceRun, type SliceRequest } from './scores/slice-run.ts';
+import { type RunSlice, type SliceRequest, sliceRun } from './scores/slice-run.ts';
 import { type RunSummary, summarizeRun } from './scores/summarize-run.ts';
 
 /** A run that a worker has claimed. */
@@ -75,10 +75,7 @@ export interface RunStore {
    * @param by one or two JSON Pointers into the item, of at most 50 values each
    * @throws StoreError `run_not_found`; `invalid_request` for more values
    */
-  slice(
-    id: string,
-    request: SliceRequest,
-  ): Promise<readonly RunSlice[]>;
+  slice(id: string, request: SliceRequest): Promise<readonly RunSlice[]>;
   /**
    * The item of a result, as a worker reads it.
    *

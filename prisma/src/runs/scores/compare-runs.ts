@@ -92,7 +92,14 @@ export async function compareRuns(
   const { sums, state } = await storedSums(pool, id, otherId, { ...request, pairBy });
   const query = createReadQuery(pool, signal);
   const kind = DIFFERENCE_KINDS[only ?? 'all'];
-  const rows = await query<DifferenceRow>(DIFFERENCES, [id, otherId, kind, ...after, limit + 1, keyOf({ pairBy, scorer: request.scorer })]);
+  const rows = await query<DifferenceRow>(DIFFERENCES, [
+    id,
+    otherId,
+    kind,
+    ...after,
+    limit + 1,
+    keyOf({ pairBy, scorer: request.scorer }),
+  ]);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   const { latencyMs, inputTokens, outputTokens, changedOutputs } = sums;
@@ -176,8 +183,13 @@ interface ComparisonState {
 type Compared = CompareRequest & { readonly pairBy: PairBy };
 
 /** What a comparison is stored by: names have no blanks. */
-const keyOf = ({ pairBy, scorer }: { readonly pairBy: PairBy; readonly scorer?: string | undefined }): string =>
-  scorer === undefined ? pairBy : `${pairBy} ${scorer}`;
+const keyOf = ({
+  pairBy,
+  scorer,
+}: {
+  readonly pairBy: PairBy;
+  readonly scorer?: string | undefined;
+}): string => (scorer === undefined ? pairBy : `${pairBy} ${scorer}`);
 
 /** Compares once for each state of the two runs, and stores what it finds. */
 async function storedSums(

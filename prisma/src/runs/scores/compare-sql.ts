@@ -28,7 +28,8 @@ type NumberName = (typeof NUMBERS)[number];
  * their outputs are.
  */
 const scoredItems = ({ run, scorer }: ScoredRun): string => {
-  const [score, passed] = scorer === null ? ['score', 'passed'] : [`scorer_scores[${scorer}]`, `scorer_passed[${scorer}]`];
+  const [score, passed] =
+    scorer === null ? ['score', 'passed'] : [`scorer_scores[${scorer}]`, `scorer_passed[${scorer}]`];
   return `
   SELECT section_order_index, order_index, min(item_id COLLATE "C") AS item_id, avg(${passed}::int) > 0.5 AS passed,
     sum(hashtextextended(coalesce(output, ''), repetition)::numeric) AS outputs,
