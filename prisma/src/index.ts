@@ -63,7 +63,7 @@ export {
 export type { ReadOutcome, ReadStore } from './replica/read-store.ts';
 export type { ReplicaState } from './replica/replica-watch.ts';
 export type { Cancellations } from './runs/cancellations.ts';
-export type { RetryOnly } from './runs/change-run.ts';
+export type { RetryOnly, RunChange } from './runs/change-run.ts';
 export type { NewRun } from './runs/create-run.ts';
 export type { ClaimRequest } from './runs/external/claims.ts';
 export type { ItemReference, LocatedItem } from './runs/external/locate-items.ts';

@@ -142,6 +142,8 @@ CREATE TABLE "runs" (
     "dataset_version" INTEGER NOT NULL,
     "dataset_version_hash" CHAR(64) NOT NULL,
     "name" TEXT,
+    "labels" TEXT NOT NULL DEFAULT '[]',
+    "note" TEXT,
     "status" TEXT NOT NULL DEFAULT 'queued',
     "config" TEXT NOT NULL,
     "repetitions" INTEGER NOT NULL DEFAULT 1,
@@ -523,6 +525,7 @@ ALTER TABLE "assets"
 ALTER TABLE "runs"
     ADD CONSTRAINT "runs_status" CHECK ("status" IN ('queued', 'waiting', 'running', 'completed', 'failed', 'cancelling', 'cancelled', 'stopped')),
     ADD CONSTRAINT "runs_retry_only" CHECK ("retry_only" IN ('failed', 'unscored', 'truncated', 'missing')),
+    ADD CONSTRAINT "runs_labels_is_json" CHECK ("labels"::json IS NOT NULL),
     ADD CONSTRAINT "runs_config_is_json" CHECK ("config"::json IS NOT NULL),
     ADD CONSTRAINT "runs_error_is_json" CHECK ("error" IS NULL OR "error"::json IS NOT NULL),
     ADD CONSTRAINT "runs_plan_is_json" CHECK ("plan" IS NULL OR "plan"::json IS NOT NULL),

@@ -17,6 +17,11 @@ export interface TasksRequest extends PageRequest {
   readonly columns: string;
   /** Columns and the values that they must have; undefined for any. */
   readonly equal: Readonly<Record<string, string | undefined>>;
+  /** Further conditions, by the placeholders of their values; an undefined value is no condition. */
+  readonly conditions?: readonly (readonly [
+    value: string | undefined,
+    sql: (placeholder: string) => string,
+  ])[];
   /** Columns with texts, whose size bounds a page. */
   readonly texts: readonly string[];
 }
@@ -24,7 +29,7 @@ export interface TasksRequest extends PageRequest {
 /** A page of runs or jobs, newest first. Reads the index on `(created_at, id)`, or one that begins with a condition. */
 export async function listTasks<Row extends { readonly id: string }>(
   pool: Pool,
-  { table, columns, equal, texts, limit, cursor, signal }: TasksRequest,
+  { table, columns, equal, conditions = [], texts, limit, cursor, signal }: TasksRequest,
 ): Promise<Page<Row>> {
   const query = createReadQuery(pool, signal);
   const parameters = new Parameters();
@@ -32,6 +37,7 @@ export async function listTasks<Row extends { readonly id: string }>(
   for (const [column, value] of Object.entries(equal)) {
     if (value !== undefined) filters.push(`${column} = ${parameters.add(value)}`);
   }
+  for (const [value, sql] of conditions) if (value !== undefined) filters.push(sql(parameters.add(value)));
   const [total] = await query<{ count: string }>(
     `SELECT count(*) FROM ${table} WHERE ${filters.join(' AND ')}`,
     parameters.values,

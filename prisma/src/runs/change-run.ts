@@ -1,6 +1,8 @@
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
+import { Parameters } from '../database/page.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
@@ -8,13 +10,26 @@ import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-ro
 /** Which results a run does again. */
 export type RetryOnly = 'failed' | 'unscored' | 'truncated' | 'missing';
 
-/** See `RunStore.rename`. */
-export async function renameRun(pool: pg.Pool, id: string, name: string | null): Promise<Run> {
+/** What of a run can change; an absent member stays as it is. */
+export interface RunChange {
+  readonly name?: string | null | undefined;
+  readonly labels?: readonly string[] | undefined;
+  readonly note?: string | null | undefined;
+}
+
+/** See `RunStore.update`. */
+export async function updateRun(pool: pg.Pool, id: string, { name, labels, note }: RunChange): Promise<Run> {
+  const { add, values } = new Parameters([id]);
+  const changed = [
+    ...(name === undefined ? [] : [`name = ${add(name === null ? null : storableText('name', name))}`]),
+    ...(labels === undefined ? [] : [`labels = ${add(canonicalJson([...new Set(labels)]))}`]),
+    ...(note === undefined ? [] : [`note = ${add(note === null ? null : storableText('note', note))}`]),
+  ];
   const { rows } = isUuid(id)
-    ? await pool.query<RunRow>(`UPDATE runs SET name = $2 WHERE id = $1 RETURNING ${RUN_COLUMNS}`, [
-        id,
-        name === null ? null : storableText('name', name),
-      ])
+    ? await pool.query<RunRow>(
+        `UPDATE runs SET ${['id = id', ...changed].join(', ')} WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
+        values,
+      )
     : { rows: [] };
   if (rows[0] === undefined) throw runNotFound(id);
   return toRun(rows[0]);

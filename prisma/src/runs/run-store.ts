@@ -8,7 +8,15 @@ import type { Page } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
-import { deleteRun, deleteTrial, deleteTrials, type RetryOnly, renameRun, retryRun } from './change-run.ts';
+import {
+  deleteRun,
+  deleteTrial,
+  deleteTrials,
+  type RetryOnly,
+  type RunChange,
+  retryRun,
+  updateRun,
+} from './change-run.ts';
 import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
 import { type ClaimRequest, claimPending, deleteClaims } from './external/claims.ts';
 import { finishRun } from './external/finish-run.ts';
@@ -67,8 +75,8 @@ export interface RunStore {
    * those that score outputs again, asked nothing.
    */
   findLatest(asked: AskedModel): Promise<Run | null>;
-  /** Changes the name. @throws StoreError `run_not_found`, `invalid_request` */
-  rename(id: string, name: string | null): Promise<Run>;
+  /** Changes name, labels and note. @throws StoreError `run_not_found`, `invalid_request` */
+  update(id: string, change: RunChange): Promise<Run>;
   /**
    * The scores of a run by values of its items.
    *
@@ -196,7 +204,7 @@ export function createRunStore(context: StoreContext): RunStore {
 
     findLatest: (asked) => findLatestRun(pool, asked),
 
-    rename: (id, name) => renameRun(pool, id, name),
+    update: (id, change) => updateRun(pool, id, change),
 
     delete: (id) => deleteRun(pool, id),
 

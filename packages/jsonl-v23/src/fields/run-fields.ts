@@ -33,6 +33,8 @@ export const RUN_FIELDS = {
   },
   datasetVersionHash: { wire: 'dataset_version_hash', kind: 'digest', isRequired: true, isPackaged: true },
   name: { wire: 'name', kind: 'title', isPackaged: true },
+  labels: { wire: 'labels', kind: 'names', isRequired: true, description: 'short words to find it by' },
+  note: { wire: 'note', kind: 'text', description: 'what people say about it' },
   status: {
     wire: 'status',
     kind: 'word',

@@ -2,13 +2,20 @@ import { MAX_COST_SCHEMA, parseRunConfig } from '@svc/evaluation';
 import type { Metrics } from '@svc/instrumentation';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { empty, json, orNull, type Route, type RouteRequest } from '@svc/runtime';
-import { type RetryOnly, type Run, readStoredJson } from '@svc/store';
+import { empty, json, orNull, type Route, type RouteRequest, type Schema } from '@svc/runtime';
+import { type RetryOnly, type Run, type RunChange, readStoredJson } from '@svc/store';
 import { NAME } from '../datasets/fields.ts';
 import type { CreateRunDeps } from './create.ts';
 import { isFinished, RUN, serializeRun } from './serialize.ts';
 
 const RETRY_ONLY = ['failed', 'unscored', 'truncated', 'missing'] as const satisfies readonly RetryOnly[];
+
+/** A label of a run. */
+export const LABEL: Schema = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$',
+  'x-rule': 'must be 1 to 64 letters, digits and any of . _ : / - that begin with a letter or a digit',
+};
 
 export interface ChangeRunDeps extends CreateRunDeps {
   readonly metrics: Pick<Metrics, 'recordRun'>;
@@ -25,20 +32,29 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
       method: 'patch',
       path: '/runs/{id}',
       operationId: 'updateRun',
-      summary: 'Rename a run',
+      summary: 'Change the name, the labels or the note of a run',
       body: {
         contentType: 'application/json',
         schema: {
           type: 'object',
-          properties: { name: { ...NAME, type: ['string', 'null'] } },
-          required: ['name'],
+          properties: {
+            name: { ...NAME, type: ['string', 'null'] },
+            labels: {
+              type: 'array',
+              maxItems: 20,
+              items: LABEL,
+              description: 'all of them; doubles count once',
+            },
+            note: { type: ['string', 'null'], maxLength: 10_000 },
+          },
+          minProperties: 1,
           additionalProperties: false,
         },
       },
       responses: { 200: { description: 'the run', schema: RUN } },
       errors: ['invalid_json', 'body_too_large', 'unsupported_media_type', 'run_not_found', 'unavailable'],
       handle: async ({ params, body }) =>
-        json(serializeRun(await runs.rename(idOf(params), (body?.['name'] ?? null) as string | null))),
+        json(serializeRun(await runs.update(idOf(params), body as RunChange))),
     },
     {
       ...common,

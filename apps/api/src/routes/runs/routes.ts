@@ -55,6 +55,15 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
         ...PAGE_QUERY,
         dataset_id: { type: 'string', description: 'runs of the dataset with this id or handle' },
         status: { type: 'string', enum: RUN_FIELDS.status.values },
+        label: { type: 'string', description: 'runs with this label' },
+        version: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 2_147_483_647,
+          description: 'of this version of a dataset',
+        },
+        name: { type: 'string', description: 'part of the name, in any case' },
+        model: { type: 'string', description: 'runs that ask this model' },
       },
       responses: { 200: { description: 'a page', schema: page(RUN) } },
       errors: ['dataset_not_found', 'invalid_cursor', 'unavailable'],
@@ -65,6 +74,10 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           signal,
           datasetId: dataset && (await deps.store.datasets.resolve(dataset, undefined, signal)).id,
           status: query['status'] as RunStatus | undefined,
+          label: query['label'] as string | undefined,
+          version: query['version'] as number | undefined,
+          name: query['name'] as string | undefined,
+          model: query['model'] as string | undefined,
         });
         return json(toPage(found, query, (run) => serializeRun(run)));
       },
