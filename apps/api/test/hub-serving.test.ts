@@ -299,6 +299,74 @@ describe('files', () => {
   });
 });
 
+describe('under keys', () => {
+  it('needs a valid one, and gives errors that clients explain', async () => {
+    const viewer = 'a-key-of-a-viewer-1';
+    await using keyed = await startTestApi({ SVC_API_KEYS: `viewer:${viewer},editor:a-key-of-an-editor-1` });
+    const body = uploadForm(await makePackage(files), { handle: 'Capitals' });
+    const as = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+    await fetch(`${keyed.url}/datasets/upload`, { method: 'POST', body, ...as('a-key-of-an-editor-1') });
+    for (const path of [
+      '/api/datasets/svc/Capitals',
+      '/api/datasets/svc/Nothing',
+      '/datasets/svc/Capitals/resolve/main/README.md',
+      '/api/whoami-v2',
+      '/api/nothing',
+    ]) {
+      for (const init of [{}, as('a-wrong-key')]) {
+        const { status, headers } = await fetch(`${keyed.url}${path}`, init);
+        expect([path, status, headers.get('x-error-code')]).toEqual([path, 401, 'RepoNotFound']);
+      }
+    }
+    const { status } = await fetch(`${keyed.url}/datasets/svc/Capitals/resolve/main/README.md`, as(viewer));
+    expect(status).toBe(200);
+    const caller = await (await fetch(`${keyed.url}/api/whoami-v2`, as(viewer))).json();
+    expect(caller).toMatchObject({ name: 'key 1', role: 'viewer' });
+  });
+});
+
+describe('our own importer', () => {
+  it('reads the items of a service from it', async () => {
+    await using other = await startTestApi({ HUB_ENDPOINT: api.url });
+    const prompts = ['Natalia sold clips. How many? 😀', 'a, "b"\n', '1.50'];
+    const items = prompts.map((prompt, index) => {
+      return { id: `train-${index}`, inputs: { prompt }, answer: `#### ${index}` };
+    });
+    const body = uploadForm(await makePackage({ 'sections/train.jsonl': lines(items) }), { handle: 'gsm8k' });
+    const source = (await (
+      await fetch(`${api.url}/datasets/upload`, { method: 'POST', body })
+    ).json()) as Uploaded;
+    const importFrom = async (path: string): Promise<Uploaded & { schema: { config: Json } }> => {
+      const response = await fetch(`${other.url}/datasets/hub/import`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          name: 'Copy',
+          config: { path },
+          mapping: { prompt_column: 'prompt', answer_column: 'answer', id_column: 'id' },
+        }),
+      });
+      return (await response.json()) as Awaited<ReturnType<typeof importFrom>>;
+    };
+    const copy = await importFrom('svc/gsm8k');
+    expect(copy.schema?.config?.['resolved_revision']).toBe(source.version_hash.slice(0, 40));
+    const linesOf = async (url: string, id: string): Promise<Json[]> =>
+      (await (await fetch(`${url}/datasets/${id}/items.jsonl`)).text())
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Json);
+    const copied = await linesOf(other.url, copy.id);
+    expect(copied.map(({ type: _, ...item }) => item)).toEqual(await linesOf(api.url, source.id));
+    // What an import made has the columns of items: importing that again gives the same hash.
+    const again = uploadForm(await makePackage({ 'sections/default.jsonl': lines(copied) }), {
+      handle: 'again',
+    });
+    await fetch(`${api.url}/datasets/upload`, { method: 'POST', body: again });
+    const second = await importFrom('svc/again');
+    expect(second.version_hash).toBe(copy.version_hash);
+  });
+});
+
 describe('hostile requests', () => {
   const raw = (path: string): Promise<{ status: number | undefined; body: string }> =>
     new Promise((resolve, reject) => {

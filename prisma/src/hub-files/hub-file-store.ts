@@ -1,5 +1,6 @@
 import { createReads } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
+import { copiedRows } from '../database/copy-format.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
@@ -95,7 +96,7 @@ export interface HubFileStore {
    *
    * @throws StoreError `item_too_large`, `dataset_not_found` if an item is gone
    */
-  itemSizes(range: ItemRange, signal?: AbortSignal): Promise<readonly number[]>;
+  itemSizes(range: ItemRange, signal?: AbortSignal): Promise<Float64Array>;
   /** The items of a range, for `unpackItems`. @throws StoreError `dataset_not_found` if the section is gone */
   readItems(range: ItemRange, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /** The contents of files by their hash. @throws StoreError `asset_missing` */
@@ -256,17 +257,22 @@ function createItemReader({
   const reads = (signal?: AbortSignal) => createReads(pool, signal);
   return {
     async itemSizes({ section, from, to }, signal) {
-      const rows = await reads(signal).query<{ readonly bytes: number; readonly wholeBytes: string }>(
-        `SELECT i.byte_length AS bytes, i.byte_length + coalesce(i.linked_bytes, 0) AS "wholeBytes"
-         FROM (SELECT * FROM sections WHERE id = $1 OFFSET 0) s CROSS JOIN LATERAL ${itemsBetween('$2::int', '$3::int')} i`,
-        [section.id, from, to],
+      if (!isUuid(section.id)) throw sectionGone(section.name);
+      // One value for all items: a row for each would fill the memory of young objects.
+      const between = itemsBetween(String(Math.trunc(from)), String(Math.trunc(to)));
+      const chunks = await reads(signal).copy(
+        `COPY (SELECT string_agg(float8send((i.byte_length + coalesce(i.linked_bytes, 0))::float8), ''::bytea ORDER BY i.order_index),
+           min(i.order_index) FILTER (WHERE i.byte_length > ${maxItemBytes})
+         FROM (SELECT * FROM sections WHERE id = '${section.id}' OFFSET 0) s CROSS JOIN LATERAL ${between} i)
+         TO STDOUT (FORMAT binary)`,
       );
-      if (rows.length !== to - from) throw sectionGone(section.name);
-      const large = rows.findIndex(({ bytes }) => bytes > maxItemBytes);
-      if (large !== -1) {
-        throw itemTooLarge('Item', { section: section.name, orderIndex: from + large }, maxItemBytes);
+      const [row] = copiedRows(chunks);
+      const bytes = row === undefined || row.isNull(0) ? Buffer.alloc(0) : row.view(0);
+      if (bytes.byteLength !== 8 * (to - from)) throw sectionGone(section.name);
+      if (row !== undefined && !row.isNull(1)) {
+        throw itemTooLarge('Item', { section: section.name, orderIndex: row.int32(1) }, maxItemBytes);
       }
-      return rows.map(({ wholeBytes }) => Number(wholeBytes));
+      return Float64Array.from({ length: to - from }, (_, index) => bytes.readDoubleBE(8 * index));
     },
 
     async readItems({ section, from, to }, signal) {

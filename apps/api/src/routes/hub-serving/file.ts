@@ -106,7 +106,8 @@ async function openFile(
     async *bytes(range) {
       const sections = await readSections(deps.store, layout.key, signal);
       const section = sections.find(({ id }) => id === file.sectionId)?.name ?? '';
-      yield* fileBytes(deps.encoder, { file, section, columns: layout.columns }, range, signal);
+      const hasFiles = repository.dataset.assetCount > 0;
+      yield* fileBytes(deps.encoder, { file, section, columns: layout.columns, hasFiles }, range, signal);
     },
   };
 }

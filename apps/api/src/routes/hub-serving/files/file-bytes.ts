@@ -9,6 +9,8 @@ export interface FileSource {
   /** Name of its section. */
   readonly section: string;
   readonly columns: readonly HubColumn[];
+  /** Whether items of the version embed files. */
+  readonly hasFiles: boolean;
 }
 
 /**
@@ -19,7 +21,7 @@ export interface FileSource {
  */
 export async function* fileBytes(
   encoder: ItemEncoder,
-  { file, section, columns }: FileSource,
+  { file, section, columns, hasFiles }: FileSource,
   { start, end }: { readonly start: number; readonly end: number },
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
@@ -34,7 +36,7 @@ export async function* fileBytes(
     const byteLength = file.groupBytes[index] ?? 0;
     if (at >= end) return;
     if (at + byteLength > start) {
-      const group = { section: { id: file.sectionId, name: section }, from, to: from + items };
+      const group = { section: { id: file.sectionId, name: section }, from, to: from + items, hasFiles };
       const table = isTable(file.path) ? { section, columns } : null;
       const { bytes } = await encoder.encode(group, table, signal);
       if (bytes.byteLength !== byteLength) {

@@ -47,10 +47,12 @@ export async function layoutVersion(
 ): Promise<readonly HubColumn[]> {
   const sections = await readSections(deps.store, key, signal);
   const splits = splitNames(sections.map(({ name }) => name));
+  const { assetCount } = await deps.store.reads.datasets.get(key.datasetId, { version: key.version, signal });
+  const hasFiles = assetCount > 0;
   const profile = emptyProfile();
   for (const [index, section] of sections.entries()) {
     const file = new FileTotals(createHash('sha256'));
-    const groups = itemGroups(deps.store, section, signal);
+    const groups = itemGroups(deps.store, section, hasFiles, signal);
     for await (const { group, encoded } of encodeAll(deps, groups, null, signal)) {
       if (encoded.profile !== null) addProfile(profile, encoded.profile);
       file.add(group, encoded.bytes, 0, null);
@@ -59,7 +61,7 @@ export async function layoutVersion(
   }
   const columns = planColumns(profile);
   for (const [index, section] of sections.entries()) {
-    const files = await layoutTables(deps, section, columns, signal);
+    const files = await layoutTables(deps, { section, hasFiles, columns }, signal);
     for (const [number, { totals, footer }] of files.entries()) {
       const name = `${splits[index]}-${five(number)}-of-${five(files.length)}.parquet`;
       await add(totals.end(section, `data/${name}`, footer));
@@ -90,6 +92,7 @@ export async function readSections(
 async function* itemGroups(
   { hubFiles }: Pick<Store, 'hubFiles'>,
   section: StoredSection,
+  hasFiles: boolean,
   signal: AbortSignal,
 ): AsyncGenerator<ItemGroup> {
   for (let from = 0; from < section.itemCount; ) {
@@ -102,12 +105,12 @@ async function* itemGroups(
     for (const [index, size] of sizes.entries()) {
       bytes += size;
       if (bytes < GROUP_BYTES && index + from + 1 - start < GROUP_ITEMS) continue;
-      yield { section, from: start, to: from + index + 1 };
+      yield { section, from: start, to: from + index + 1, hasFiles };
       start = from + index + 1;
       bytes = 0;
     }
     const isLast = from + sizes.length === section.itemCount;
-    if (isLast && start < section.itemCount) yield { section, from: start, to: section.itemCount };
+    if (isLast && start < section.itemCount) yield { section, from: start, to: section.itemCount, hasFiles };
     from = isLast ? section.itemCount : start;
   }
 }
@@ -130,8 +133,15 @@ async function* encodeAll(
 /** The tables of a section, one at least. */
 async function layoutTables(
   deps: LayoutDeps,
-  section: StoredSection,
-  columns: readonly HubColumn[],
+  {
+    section,
+    hasFiles,
+    columns,
+  }: {
+    readonly section: StoredSection;
+    readonly hasFiles: boolean;
+    readonly columns: readonly HubColumn[];
+  },
   signal: AbortSignal,
 ): Promise<readonly { readonly totals: FileTotals; readonly footer: Uint8Array }[]> {
   const files: { readonly totals: FileTotals; readonly footer: Uint8Array }[] = [];
@@ -143,7 +153,7 @@ async function layoutTables(
     files.push({ totals, footer });
     totals = begin();
   };
-  const groups = itemGroups(deps.store, section, signal);
+  const groups = itemGroups(deps.store, section, hasFiles, signal);
   for await (const { group, encoded } of encodeAll(deps, groups, columns, signal)) {
     if (totals.itemCount + group.to - group.from > FILE_ROWS) end();
     const chunks = encoded.group?.chunks ?? [];

@@ -1,4 +1,4 @@
-import { createThreadPool, Semaphore } from '@svc/concurrency';
+import { createThreadPool, Semaphore, type ThreadPool, type ThreadTasks } from '@svc/concurrency';
 import { RequestError } from '@svc/runtime';
 import type { HubFileStore } from '@svc/store';
 import { linkedFilesOf } from '@svc/store/rows';
@@ -10,6 +10,8 @@ export interface ItemGroup {
   readonly section: { readonly id: string; readonly name: string };
   readonly from: number;
   readonly to: number;
+  /** Whether items of the version embed files. */
+  readonly hasFiles: boolean;
 }
 
 /** Reads groups of items and encodes them, on threads. */
@@ -24,7 +26,10 @@ const GROUPS = 2 * ENCODER_THREADS;
 const WAIT_MS = 60_000;
 /** A group of usual size takes some 50 ms. */
 const DEADLINE_MS = 120_000;
-const MAX_HEAP_MB = 512;
+/** Groups beyond this size, which hold one large item, get a thread with a larger heap: V8 collects late where it may grow. */
+const LARGE_GROUP_BYTES = 4 * 1024 * 1024;
+const MAX_HEAP_MB = 64;
+const MAX_LARGE_HEAP_MB = 1_024;
 
 /** The thread's file is next to this one, compiled or not. */
 const THREAD_FILE = new URL(
@@ -34,15 +39,16 @@ const THREAD_FILE = new URL(
 
 /** Makes an encoder. Its threads start with the first group. */
 export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readContents'>): ItemEncoder {
-  const threads = createThreadPool<EncodeTask, EncodedItems, never>(
-    {
-      file: THREAD_FILE,
-      limitError: (_, reason) => new Error(`Encoding items ${reason}.`),
-      failedError: (failure) => failure,
-      transfer: ({ packed }) => [packed.buffer],
-    },
-    { maxThreads: ENCODER_THREADS, maxHeapMb: MAX_HEAP_MB },
-  );
+  const tasks: ThreadTasks<EncodeTask, never> = {
+    file: THREAD_FILE,
+    limitError: (_, reason) => new Error(`Encoding items ${reason}.`),
+    failedError: (failure) => failure,
+    transfer: ({ packed }) => [packed.buffer],
+  };
+  const startPool = (maxThreads: number, maxHeapMb: number): ThreadPool<EncodeTask, EncodedItems> =>
+    createThreadPool<EncodeTask, EncodedItems, never>(tasks, { maxThreads, maxHeapMb });
+  const threads = startPool(ENCODER_THREADS, MAX_HEAP_MB);
+  const largeThreads = startPool(1, MAX_LARGE_HEAP_MB);
   // A client that leaves must not end a thread, which the next one would wait for.
   const never = new AbortController().signal;
   const turns = new Semaphore({
@@ -57,11 +63,17 @@ export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readC
     async encode(group, table, signal) {
       using _turn = await turns.acquire(signal);
       const packed = await store.readItems(group, signal);
-      const files = [...linkedFilesOf(packed)].filter((file) => table === null || isImage(file));
+      const linked = group.hasFiles ? [...linkedFilesOf(packed)] : [];
+      const files = linked.filter((file) => table === null || isImage(file));
       const distinct = [...new Map(files.map((file) => [file.sha256, file])).values()];
       const contents = await store.readContents(distinct, signal);
-      return await threads.run({ packed, contents, table }, DEADLINE_MS, never);
+      const bytes = distinct.reduce((sum, { byteLength }) => sum + byteLength, packed.byteLength);
+      const pool = bytes > LARGE_GROUP_BYTES ? largeThreads : threads;
+      return await pool.run({ packed, contents, table }, DEADLINE_MS, never);
     },
-    [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await threads[Symbol.asyncDispose]();
+      await largeThreads[Symbol.asyncDispose]();
+    },
   };
 }
