@@ -7,7 +7,7 @@ import { guarded } from '../database/guarded.ts';
 import { itemTooLarge } from '../database/item-size.ts';
 import { isUuid } from '../database/values.ts';
 import { itemsBetween } from '../items/version-sql.ts';
-import { PACKED_COLUMNS } from './packed-items.ts';
+import { asCopy, packedItems } from './packed-items.ts';
 
 /** A layout: how the files of one version are made in one format. */
 export interface LayoutKey {
@@ -278,17 +278,14 @@ function createItemReader({
     async readItems({ section, from, to }, signal) {
       if (!isUuid(section.id)) throw sectionGone(section.name);
       const between = itemsBetween(String(Math.trunc(from)), String(Math.trunc(to)));
-      const chunks = await reads(signal).copy(
-        `COPY (SELECT ${PACKED_COLUMNS} FROM (SELECT * FROM sections WHERE id = '${section.id}' OFFSET 0) s
-           CROSS JOIN LATERAL ${between} i) TO STDOUT (FORMAT binary)`,
+      const [row] = copiedRows(
+        await reads(signal).copy(
+          `COPY (SELECT ${packedItems()} FROM (SELECT * FROM sections WHERE id = '${section.id}' OFFSET 0) s
+             CROSS JOIN LATERAL ${between} i) TO STDOUT (FORMAT binary)`,
+        ),
       );
-      const packed = new Uint8Array(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0));
-      let at = 0;
-      for (const chunk of chunks) {
-        packed.set(chunk, at);
-        at += chunk.byteLength;
-      }
-      return packed;
+      if (row === undefined || row.isNull(0)) throw sectionGone(section.name);
+      return asCopy(row.view(0));
     },
 
     async readContents(files, signal) {

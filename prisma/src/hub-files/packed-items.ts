@@ -1,6 +1,6 @@
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
-import { copiedRows } from '../database/copy-format.ts';
+import { COPY_HEADER, COPY_TRAILER, copiedRows } from '../database/copy-format.ts';
 
 /** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
 export interface UnpackedItem {
@@ -15,8 +15,34 @@ export interface UnpackedItem {
   readonly linkedFiles: readonly LinkedFile[];
 }
 
-/** The columns that {@link unpackItems} reads, in its order. */
-export const PACKED_COLUMNS = 'order_index, item_hash, payload, answer, checker, assets, linked_files';
+/** The columns that {@link unpackItems} reads, in its order, as bytes. */
+const COLUMNS: readonly string[] = [
+  'int4send(i.order_index)',
+  'i.item_hash',
+  ...['payload', 'answer', 'checker', 'assets', 'linked_files'].map(
+    (name) => `convert_to(i.${name}::text, 'UTF8')`,
+  ),
+];
+
+/**
+ * SQL of one value with all items `i`, as the rows of a COPY without header and trailer. A message for each item would make
+ * buffers for each of them on the main thread.
+ */
+export function packedItems(): string {
+  const fields = COLUMNS.map(
+    (bytes) => `coalesce(int4send(octet_length(${bytes})) || ${bytes}, int4send(-1))`,
+  );
+  return `string_agg(int2send(${fields.length}::int2) || ${fields.join(' || ')}, ''::bytea ORDER BY i.order_index)`;
+}
+
+/** The bytes of such a value as a whole COPY, in memory of its own. */
+export function asCopy(rows: Uint8Array): Uint8Array<ArrayBuffer> {
+  const packed = new Uint8Array(COPY_HEADER.byteLength + rows.byteLength + COPY_TRAILER.byteLength);
+  packed.set(COPY_HEADER);
+  packed.set(rows, COPY_HEADER.byteLength);
+  packed.set(COPY_TRAILER, COPY_HEADER.byteLength + rows.byteLength);
+  return packed;
+}
 
 const FIELD = {
   orderIndex: 0,
