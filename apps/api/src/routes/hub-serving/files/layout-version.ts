@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { mapOrdered } from '@svc/concurrency';
 import type { HubFile, Store, StoredSection } from '@svc/store';
 import { PARQUET_MAGIC, parquetFooter, parquetWriterVersion, type RowGroup } from '@svc/tabular/write';
-import { ENCODER_THREADS, type ItemEncoder, type ItemGroup } from '../thread/item-encoder.ts';
+import type { ItemEncoder, ItemGroup } from '../thread/item-encoder.ts';
 import { featuresOf, type HubColumn, planColumns, storedColumns } from './hub-columns.ts';
 import { addProfile, emptyProfile } from './profile.ts';
 import { splitNames } from './split-names.ts';
@@ -16,6 +16,8 @@ export const filesFormat = (): string => `${FILES_VERSION}, ${parquetWriterVersi
 /** A group ends with the item that brings it to one of these, counted in bytes of items. */
 const GROUP_BYTES = 1024 * 1024;
 const GROUP_ITEMS = 10_000;
+/** The next group is read while one is encoded. */
+const GROUPS_AT_ONCE = 2;
 /** A file ends with the group that brings it to so many bytes, or before the one that would bring it beyond so many rows. */
 const FILE_BYTES = 3.5 * 1024 * 1024;
 const FILE_ROWS = 100_000;
@@ -124,7 +126,7 @@ async function* encodeAll(
   readonly group: ItemGroup;
   readonly encoded: Awaited<ReturnType<ItemEncoder['encode']>>;
 }> {
-  yield* mapOrdered(groups, ENCODER_THREADS, async (group) => {
+  yield* mapOrdered(groups, GROUPS_AT_ONCE, async (group) => {
     const table = columns === null ? null : { section: group.section.name, columns };
     return { group, encoded: await encoder.encode(group, table, signal) };
   });

@@ -20,9 +20,10 @@ export interface ItemEncoder extends AsyncDisposable {
   encode(group: ItemGroup, table: EncodeTask['table'], signal: AbortSignal): Promise<EncodedItems>;
 }
 
-export const ENCODER_THREADS = 2;
-/** Groups in memory: those of the threads, and as many that are read or sent. */
-const GROUPS = 2 * ENCODER_THREADS;
+/** Each thread takes some 60 MB. */
+const THREADS = 1;
+/** Groups in memory: that of the thread, and those that are read. */
+const GROUPS = 3;
 const WAIT_MS = 60_000;
 /** A group of usual size takes some 50 ms. */
 const DEADLINE_MS = 120_000;
@@ -47,7 +48,7 @@ export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readC
   };
   const startPool = (maxThreads: number, maxHeapMb: number): ThreadPool<EncodeTask, EncodedItems> =>
     createThreadPool<EncodeTask, EncodedItems, never>(tasks, { maxThreads, maxHeapMb });
-  const threads = startPool(ENCODER_THREADS, MAX_HEAP_MB);
+  const threads = startPool(THREADS, MAX_HEAP_MB);
   const largeThreads = startPool(1, MAX_LARGE_HEAP_MB);
   // A client that leaves must not end a thread, which the next one would wait for.
   const never = new AbortController().signal;
