@@ -164,12 +164,12 @@ assert os.path.getsize(runs.download_results_parquet(first)) > 100
 runs.delete_run(second)
 outside = runs.create_run({"dataset_id": dataset.id, "config": {"provider": {"type": "external", "label": "a test"}}}).id
 assert runs.list_pending_results(outside).count("\\n") == 2
-claimed = runs.claim_pending_results(outside, {"limit": 1}).split("\\n")[0]
-pushed = runs.push_results(outside, json.dumps({**json.loads(claimed), "output": "4"}))
+claimed = json.loads(runs.claim_pending_results(outside, {"limit": 2}).split("\\n")[0])
+pushed = runs.push_results(outside, {**claimed, "output": "4"})
 assert (pushed.accepted, pushed.rejected_total) == (1, 0), pushed
 refused("run_incomplete", lambda: runs.finish_run(outside, {}))
 assert runs.finish_run(outside, {"allow_missing": True}).status == "completed"
-scored = json.dumps({"section": json.loads(claimed)["section"], "order_index": 0, "scores": {"human": {"score": 1}}})
+scored = {"item_hash": claimed["item_hash"], "scores": {"human": {"score": 1}}}
 assert runs.push_scores(outside, scored).accepted == 1
 assert settings.update_settings({"cancellation_check_interval_ms": 1000}).cancellation_check_interval_ms == 1000
 assert settings.get_settings().cancellation_check_interval_ms == 1000
