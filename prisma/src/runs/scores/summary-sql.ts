@@ -153,9 +153,12 @@ const itemsWith = (summed: SummedResults, values: Readonly<Record<string, string
 
 /** A cluster's name: the text of the value, short. An item without a value is on its own. */
 export function clusterOf(value: string, at: string): string {
-  const text = `nullif(${value}, 'null')`;
-  return `coalesce(CASE WHEN octet_length(${text}) > 64 THEN encode(sha256(convert_to(${text}, 'UTF8')), 'hex') ELSE ${text} END,
-    '@' || ${at}.section_order_index || ':' || ${at}.order_index)`;
+  // OFFSET keeps the planner from computing the value several times.
+  return `(
+    SELECT coalesce(CASE WHEN octet_length(text) > 64 THEN encode(sha256(convert_to(text, 'UTF8')), 'hex') ELSE text END,
+      '@' || ${at}.section_order_index || ':' || ${at}.order_index)
+    FROM (SELECT nullif(${value}, 'null') AS text OFFSET 0) AS stated
+  )`;
 }
 
 /** For one kind of value of an item, by group and cluster: how many have one, and their sum. */
@@ -214,8 +217,10 @@ const MAX_VALUE_BYTES = 1_000;
 const sliceKey = (values: readonly string[]): string =>
   values
     .map(
-      (value) =>
-        `coalesce(CASE WHEN octet_length(${value}) > ${MAX_VALUE_BYTES} THEN '${LONG_VALUE}' ELSE ${value} END, 'null')`,
+      (value) => `(
+        SELECT coalesce(CASE WHEN octet_length(text) > ${MAX_VALUE_BYTES} THEN '${LONG_VALUE}' ELSE text END, 'null')
+        FROM (SELECT ${value} AS text OFFSET 0) AS stated
+      )`,
     )
     .join(` || E'\\n' || `);
 
