@@ -64,7 +64,7 @@ describe('the hour after a run', () => {
     // the errors by what they say; one click lists their results, the second one shows the reason
     const errors = page.getByRole('region', { name: 'Errors' });
     await errors.getByText('6', { exact: true }).waitFor();
-    await errors.getByRole('button', { name: 'maximum context length is 4096 tokens' }).click();
+    await errors.getByRole('button', { name: 'maximum context length is <n> tokens' }).click();
     await page.getByText('6 results', { exact: true }).waitFor();
     await list.getByRole('option', { name: /^no answer sum-7 / }).click();
     const pane = page.getByRole('region', { name: 'Result', exact: true });
@@ -97,6 +97,7 @@ describe('the hour after a run', () => {
     await list.getByText('odd', { exact: true }).first().waitFor();
     await page.getByRole('tab', { name: 'Charts' }).click();
     await page.getByRole('region', { name: 'Score by tag' }).waitFor();
+    await page.getByRole('region', { name: 'Score by level' }).getByText('hard').waitFor();
     expect(page.url()).toMatch(/passed=.*false/);
     await page.getByRole('tab', { name: 'Results' }).click();
     await pane.getByText('Read as 3').waitFor();
@@ -131,6 +132,11 @@ describe('the hour after a run', () => {
     const names = ['Question', 'Id', 'Expected', 'Score', 'Got', 'Latency', 'level'];
     await expect.poll(() => headers.allTextContents()).toEqual(['Outcome', ...names]);
     await page.getByRole('option', { name: /^wrong .*sum-3 .*hard/ }).waitFor();
+    await headers.getByRole('button', { name: 'Score' }).click();
+    await page.locator('[role=option][aria-posinset="1"]').getByRole('img', { name: 'wrong' }).waitFor();
+    await headers.getByRole('button', { name: /^Score/ }).click();
+    await page.locator('[role=option][aria-posinset="1"]').getByRole('img', { name: 'right' }).waitFor();
+    expect(page.url()).toContain('sort=-score');
     const edge = page.locator('.header-edge').first();
     const before = (await headers.nth(1).boundingBox())?.width ?? 0;
     const box = await edge.boundingBox();
@@ -156,6 +162,8 @@ describe('the hour after a run', () => {
     expect(hash).toMatch(/^[0-9a-f]{64}$/);
     await page.goto(`${own.url}/console/runs/${first}?passed=true&result=${hash}`);
     await pane.getByText('Read as 3').waitFor();
+    await page.goto(`${own.url}/console/runs/${first}?q=is%2059%20plus`);
+    await page.getByText('1 result', { exact: true }).waitFor();
     await page.goto(`${own.url}/console/runs/${first}`);
     await focusList(page, 'Results');
     await page.keyboard.press('End');

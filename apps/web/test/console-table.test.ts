@@ -130,6 +130,10 @@ describe('a table of questions', () => {
     await page.getByText('These runs share no scored items').waitFor();
     expect(await page.getByRole('alert').count()).toBe(1);
     expect(await page.getByRole('listbox', { name: 'Items that differ' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Pair by id' }).click();
+    await page.getByRole('row', { name: /^Of another dataset Numbers again 0\.900/ }).waitFor();
+    expect(page.url()).toContain('by=id');
+    await page.getByText('No items differ.').waitFor();
     expect(two).not.toBe(three);
     expect(faults).toEqual([]);
   });

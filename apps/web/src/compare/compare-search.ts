@@ -6,7 +6,9 @@ export interface CompareSearch {
   readonly runs?: string;
   /** The run whose items are listed; by default the second. */
   readonly other?: string;
-  readonly only?: 'regressions' | 'improvements';
+  readonly only?: 'regressions' | 'improvements' | 'changed_output';
+  /** What paired items have in common; by default all of their content. */
+  readonly by?: 'id' | 'prompt';
   /** Hash of the open item. */
   readonly item?: string;
 }
@@ -16,7 +18,8 @@ export function parseCompareSearch(search: RawSearch): CompareSearch {
   return {
     runs: textOf(search, 'runs'),
     other: textOf(search, 'other'),
-    only: oneOf(search, 'only', ['regressions', 'improvements']),
+    only: oneOf(search, 'only', ['regressions', 'improvements', 'changed_output']),
+    by: oneOf(search, 'by', ['id', 'prompt']),
     item: textOf(search, 'item'),
   };
 }

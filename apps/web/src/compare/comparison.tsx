@@ -1,4 +1,4 @@
-import { Alert, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
+import { Alert, Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
@@ -17,19 +17,21 @@ import { summarySentence } from './summary-sentence.ts';
 
 const route = getRouteApi('/compare');
 
+const ONLY = ['regressions', 'improvements', 'changed_output'] as const;
+
 /** How runs differ from the first one: their scores, also by section, and the items in which two of them differ. */
 export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
   const api = useApi();
-  const { other: stated, only } = route.useSearch();
+  const { other: stated, only, by } = route.useSearch();
   const navigate = route.useNavigate();
   const [first, ...others] = runs;
   const compared = useQueries({
     queries: others.map(({ id }) => ({
-      queryKey: ['comparison', first?.id, id],
+      queryKey: ['comparison', first?.id, id, by],
       queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
         dataOf(
           api.GET('/runs/{id}/compare/{other_id}', {
-            params: { path: { id: first?.id ?? '', other_id: id }, query: { limit: 1 } },
+            params: { path: { id: first?.id ?? '', other_id: id }, query: { limit: 1, pair_by: by } },
             signal,
           }),
         ),
@@ -44,7 +46,10 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
   const sentence = shown === undefined ? null : summarySentence(shown);
   const reason =
     compared.find(({ data }) => data !== undefined && data.reason !== null)?.data?.reason ?? null;
-  if (error !== null || reason !== null) return <NotComparable error={error} reason={reason} runs={runs} />;
+  if (error !== null || reason !== null)
+    return (
+      <NotComparable error={error} reason={reason} runs={runs} onPair={(next) => change({ by: next })} />
+    );
   return (
     <Stack gap="md">
       {compared.some(({ data }) => data === undefined) && <PageSkeleton rows={3} />}
@@ -73,15 +78,19 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
           aria-label="Which differences"
           size="xs"
           value={only ?? 'all'}
-          onChange={(value) =>
-            change({ only: value === 'regressions' || value === 'improvements' ? value : undefined })
-          }
+          onChange={(value) => change({ only: ONLY.find((one) => one === value) })}
           data={[
             { value: 'all', label: 'All differences' },
             { value: 'regressions', label: 'Worse' },
             { value: 'improvements', label: 'Better' },
+            { value: 'changed_output', label: 'Other output' },
           ]}
         />
+        {by !== undefined && (
+          <Button size="xs" variant="light" onClick={() => change({ by: undefined })}>
+            Paired by {by}: pair by content
+          </Button>
+        )}
         {others.length > 1 && (
           <Select
             aria-label="Run whose items are listed"
@@ -103,16 +112,26 @@ function NotComparable({
   error,
   reason,
   runs,
+  onPair,
 }: {
   readonly error: Error | null;
   readonly reason: string | null;
   readonly runs: readonly Run[];
+  readonly onPair: (by: 'id' | 'prompt') => void;
 }) {
   return (
     <Stack gap="md">
       {error === null ? (
         <Alert color="orange" variant="light" title="These runs share no scored items" role="alert">
-          {reason}
+          <Text size="sm">{reason}</Text>
+          <Group gap="xs" mt="sm">
+            <Button size="xs" variant="default" onClick={() => onPair('id')}>
+              Pair by id
+            </Button>
+            <Button size="xs" variant="default" onClick={() => onPair('prompt')}>
+              Pair by prompt
+            </Button>
+          </Group>
         </Alert>
       ) : (
         <ErrorView error={error} />

@@ -28,9 +28,9 @@ export function ItemsThatDiffer({
   readonly first: Run;
   readonly other: Run;
 }) {
-  const { only, item } = route.useSearch();
+  const { only, by, item } = route.useSearch();
   const navigate = route.useNavigate();
-  const found = useComparison(first.id, other.id, only);
+  const found = useComparison(first.id, other.id, { only, by });
   const differences = found.data?.pages.flatMap(({ data }) => data) ?? [];
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = found;
   const onRange = useCallback(
@@ -68,7 +68,7 @@ export function ItemsThatDiffer({
             selected={selected}
             onSelect={select}
             onRange={onRange}
-            columns="minmax(0, 1fr) 110px 70px"
+            columns="minmax(0, 1fr) 110px 90px"
             renderRow={(index) => <Row difference={differences[index]} />}
           />
         )
@@ -95,7 +95,9 @@ function Row({ difference }: { readonly difference: Difference | undefined }) {
       <span className="numbers">
         {formatScore(score)} → {formatScore(other_score)}
       </span>
-      <span>{difference.difference > 0 ? 'better' : 'worse'}</span>
+      <span>
+        {difference.difference === 0 ? 'other output' : difference.difference > 0 ? 'better' : 'worse'}
+      </span>
     </>
   );
 }

@@ -18,15 +18,18 @@ const PAGE = 100;
 export function useComparison(
   id: string,
   other: string,
-  only: CompareSearch['only'],
+  { only, by }: Pick<CompareSearch, 'only' | 'by'>,
 ): UseInfiniteQueryResult<InfiniteData<Compared>> {
   const api = useApi();
   return useInfiniteQuery({
-    queryKey: ['compare', id, other, only],
+    queryKey: ['compare', id, other, only, by],
     queryFn: ({ signal, pageParam }) =>
       dataOf(
         api.GET('/runs/{id}/compare/{other_id}', {
-          params: { path: { id, other_id: other }, query: { only, limit: PAGE, cursor: pageParam } },
+          params: {
+            path: { id, other_id: other },
+            query: { only, pair_by: by, limit: PAGE, cursor: pageParam },
+          },
           signal,
         }),
       ),

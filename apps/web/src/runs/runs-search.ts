@@ -33,6 +33,8 @@ export interface RunSearch extends ColumnsView {
   readonly type?: string;
   readonly tag?: string;
   readonly finish_reason?: string;
+  /** Name of a group of errors. */
+  readonly error?: string;
   readonly q?: string;
   /** The open result: the hash of its item, with `.2` and so on for further repetitions. */
   readonly result?: string;
@@ -69,6 +71,7 @@ export function parseRunSearch(search: RawSearch): RunSearch {
     type: textOf(search, 'type'),
     tag: textOf(search, 'tag'),
     finish_reason: textOf(search, 'finish_reason'),
+    error: textOf(search, 'error'),
     q: textOf(search, 'q'),
     ...columnsView(search),
     result: textOf(search, 'result'),

@@ -10,6 +10,7 @@ import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
+import { MetaSlices } from './meta-slices.tsx';
 import { readMeasures } from './read-measures.ts';
 
 const route = getRouteApi('/runs/$id');
@@ -41,6 +42,7 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
         />
         <ScoreBars title="Score by type" groups={groupScores(by_type)} onChoose={(type) => show({ type })} />
         <ScoreBars title="Score by tag" groups={groupScores(by_tag)} onChoose={(tag) => show({ tag })} />
+        <MetaSlices run={run} />
         <CountBars
           title="Finish reasons"
           counts={new Map(Object.entries(run.finish_reasons ?? {}))}

@@ -77,6 +77,14 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
 
 export const DEFAULT_COLUMNS = ['id', 'question', 'expected', 'got', 'why', 'score', 'latency'];
 
+/** Columns by which the service orders results, with its names for them. */
+export const SORTED_COLUMNS: Readonly<Record<string, string>> = {
+  id: 'order',
+  score: 'score',
+  latency: 'latency',
+  tokens: 'output_tokens',
+};
+
 /** More keys of metadata are not offered. */
 const MAX_META_KEYS = 40;
 

@@ -14,7 +14,7 @@ export function ResultFilters({
   readonly search: RunSearch;
   readonly onChange: (changes: Partial<RunSearch>) => void;
 }) {
-  const { status, passed, section, type, tag, finish_reason, q } = search;
+  const { status, passed, section, type, tag, finish_reason, error, q } = search;
   const { by_section, by_type, by_tag } = run.scores;
   const choice = (
     label: string,
@@ -35,13 +35,13 @@ export function ResultFilters({
         data={[...values]}
       />
     ) : null;
-  const isFiltered = [status, passed, section, type, tag, finish_reason, q].some(
+  const isFiltered = [status, passed, section, type, tag, finish_reason, error, q].some(
     (value) => value !== undefined,
   );
   return (
     <Group gap="xs" role="search" aria-label="Results">
       <TypedFilter
-        label="Search outputs, reasons, errors"
+        label="Search questions, outputs, reasons"
         value={q}
         onChange={(text) => onChange({ q: text })}
         isWide
@@ -77,6 +77,7 @@ export function ResultFilters({
               type: undefined,
               tag: undefined,
               finish_reason: undefined,
+              error: undefined,
               q: undefined,
             })
           }

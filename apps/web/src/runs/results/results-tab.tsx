@@ -38,7 +38,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   const grid = useResultGrid(results, search, change);
   return (
     <Stack gap="sm">
-      <ErrorGroups run={run} onChoose={(q) => filter({ status: 'failed', q })} />
+      <ErrorGroups run={run} onChoose={(error) => filter({ status: 'failed', error })} />
       <Group gap="xs">
         <ResultFilters run={run} search={search} onChange={filter} />
         <ColumnsMenu columns={grid.all} defaults={DEFAULT_COLUMNS} view={search} onView={change} />

@@ -3,7 +3,13 @@ import { type CSSProperties, type ReactNode, useMemo } from 'react';
 import { HeaderCell } from '../../ui/table/header-cell.tsx';
 import { useViewTable } from '../../ui/table/use-view-table.ts';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
-import { DEFAULT_COLUMNS, type ListedResult, type ResultColumn, resultColumns } from './result-columns.tsx';
+import {
+  DEFAULT_COLUMNS,
+  type ListedResult,
+  type ResultColumn,
+  resultColumns,
+  SORTED_COLUMNS,
+} from './result-columns.tsx';
 
 /** Pixels of the mark in front of each row, and between columns. */
 const [MARK, GAP, PADDING] = [18, 8, 8] as const;
@@ -27,8 +33,13 @@ export function useResultGrid(
   const names = JSON.stringify([...new Set(results.flatMap(({ meta }) => Object.keys(meta)))]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on the names of metadata only
   const all = useMemo(() => resultColumns(results), [names]);
+  const sortable = useMemo(
+    () =>
+      all.map((column) => (column.key in SORTED_COLUMNS ? { ...column, sortBy: () => undefined } : column)),
+    [all],
+  );
   const table = useViewTable<ListedResult>({
-    columns: all,
+    columns: sortable,
     defaults: DEFAULT_COLUMNS,
     rows: NO_ROWS,
     view,
@@ -70,5 +81,5 @@ export function useResultGrid(
   };
 }
 
-/** The rows are those of the virtual list. */
+/** The rows are those of the virtual list, and the service orders them. */
 const NO_ROWS: readonly ListedResult[] = [];

@@ -15,7 +15,7 @@ export function HeaderCell<Row extends RowData>({ header }: { readonly header: H
     <span className="header-cell">
       {column.getCanSort() ? (
         <UnstyledButton fz="inherit" fw={700} onClick={column.getToggleSortingHandler()}>
-          {label}{' '}
+          {label}
           {sorted !== false && (
             <Arrow size={12} aria-label={sorted === 'desc' ? 'descending' : 'ascending'} />
           )}
