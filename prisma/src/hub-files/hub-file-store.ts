@@ -49,7 +49,7 @@ export interface SectionFiles {
 }
 
 /** An item that is about to be read. */
-export interface ItemRange {
+interface ItemRange {
   /** Name and id of the section. */
   readonly section: { readonly id: string; readonly name: string };
   /** Position of the first item, and that after the last one. */
