@@ -14,6 +14,8 @@ export const LOCATIONS: Readonly<Record<string, TableLocation>> = {
   run_results: { by: 'run_id', with: 'run' },
   run_items: { by: 'run_id', with: 'run' },
   run_differences: { by: 'run_id', with: 'run' },
+  run_claims: { by: 'run_id', with: 'run' },
+  run_claim_batches: { by: 'run_id', with: 'run' },
   datasets: 'reference',
   versions: 'reference',
   sections: 'reference',
