@@ -150,6 +150,51 @@ describe('one table of 1,000 rows', () => {
       'svc_dataset_imports_total{source="file",outcome="succeeded"} 16',
     );
   });
+
+  it('keeps the columns that a mapping does not name, in every format and from the hub', async () => {
+    const rows = ROWS.map((row, index) => ({
+      ...row,
+      scored: index % 2 === 0 ? '{"type":"numeric","tolerance":0.5}' : 'includes',
+    }));
+    const { meta_columns, ...named } = MAPPING;
+    const mapping = { ...named, checker_column: 'scored', keep_unmapped: true };
+    const lines = rows.map((row) => JSON.stringify(row)).join('\n');
+    const forms: Record<string, Content> = {
+      'a.csv': csvOf(rows),
+      'e.jsonl': lines,
+      'h.parquet': await parquetOf(rows),
+    };
+    const hashes: unknown[] = [];
+    for (const [name, content] of Object.entries(forms)) {
+      const { status, body } = await upload({ [name]: content }, { mapping });
+      expect(status, JSON.stringify(body)).toBe(201);
+      expect(body['schema']).toMatchObject({ mapping });
+      const [first, second] = await items(body['id']);
+      expect(first).toMatchObject({
+        checker: { type: 'numeric', tolerance: 0.5 },
+        meta: { share: 0, zip: '00', topic: 'sums' },
+      });
+      expect(second).toMatchObject({ checker: 'includes', meta: { zip: '01', topic: 'more sums' } });
+      const shown = await preview({ [name]: content }, { mapping });
+      expect((shown.body['items'] as Body[])[0]).toMatchObject({ item: { meta: { topic: 'sums' } } });
+      hashes.push(body['version_hash']);
+    }
+    hub.add({ id: 'org/kept', files: { 'train.jsonl': lines } });
+    const imported = await fetch(`${api.url}/datasets/hub/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'hub', config: { path: 'org/kept' }, mapping }),
+    });
+    hashes.push(((await imported.json()) as Body)['version_hash']);
+    const stated = { ...mapping, keep_unmapped: false, meta_columns };
+    hashes.push((await upload({ 'a.csv': csvOf(rows) }, { mapping: stated })).body['version_hash']);
+    expect(new Set(hashes).size, JSON.stringify(hashes)).toBe(1);
+    const wrong = csvOf(rows.map((row) => ({ ...row, scored: '{"type":' })));
+    expect(await upload({ 'a.csv': wrong }, { mapping })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_row' },
+    });
+  });
 });
 
 describe('a table of answers like those of GSM8K', () => {

@@ -95,6 +95,13 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
   },
   { key: 'type_column', label: 'Type from a column', hint: '', kind: 'column', isRare: true },
   {
+    key: 'checker_column',
+    label: 'Checker from a column',
+    hint: 'Objects, also as JSON, or names of checkers.',
+    kind: 'column',
+    isRare: true,
+  },
+  {
     key: 'tags_columns',
     label: 'Tags',
     hint: 'Columns whose values become tags.',

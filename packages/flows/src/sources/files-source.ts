@@ -139,8 +139,8 @@ async function writeTable(
   { maxLineBytes: maxItemBytes, wholeFile }: FilesSourceOptions & { readonly wholeFile: boolean },
 ): Promise<Table> {
   const { name, section } = file;
-  const { table, columns, features } = await openSection(file, mapping, { wholeFile, signal });
-  const plan = { mapping, features, maxItemBytes };
+  const { table, columns, ...planned } = await openSection(file, mapping, { wholeFile, signal });
+  const plan = { ...planned, maxItemBytes };
   const writer = draft.section(section, { itemsTotal: table.rowCount, file: name, read });
   // Tables with the same columns share a plan: an encoder for it takes longer to make than a small table to encode.
   const key = JSON.stringify(plan.features);

@@ -35,8 +35,8 @@ export function hubSource(
       const textColumns = typedColumns(mapping);
       try {
         const reader = await dataset.select({ subset, split, signal, textColumns, skipsInvalid: true });
-        const { columns, features } = planMapping(mapping, reader.features, reader);
-        const plan = { mapping, features, maxItemBytes };
+        const { columns, ...planned } = planMapping(mapping, reader.features, reader);
+        const plan = { ...planned, maxItemBytes };
         const rows = reader.cellBatches({ columns, signal });
         const section = draft.section(SECTION_NAME, { itemsTotal: reader.numRows, read: dataset });
         await section.writeCells(rows, plan);

@@ -13,7 +13,7 @@ import { embeddedEntry, isFileCell } from './file-cell.ts';
  */
 export function toAssets(column: string, cell: JsonValue, row: number): JsonObject | null {
   if (cell === null) return null;
-  const value = typeof cell === 'string' ? decode(cell) : cell;
+  const value = typeof cell === 'string' ? decodeJson(cell) : cell;
   if (!isJsonObject(value)) throw notAssets(column, `got ${describeValue(cell)}`, row);
   if (!isFileCell(value)) return value;
 
@@ -27,7 +27,8 @@ export function toAssets(column: string, cell: JsonValue, row: number): JsonObje
   throw notAssets(column, `got ${describeValue(path)} without the bytes of the file`, row);
 }
 
-function decode(text: string): JsonValue {
+/** The value of a text in JSON; null if it is not JSON. */
+export function decodeJson(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {

@@ -7,7 +7,14 @@ import { ExactNumber, type JsonObject, type JsonValue, setMember } from '../json
 import { DEFAULT_MAX_DEPTH } from '../json/parse-json.ts';
 import { compileAnswerPattern } from './answer-pattern.ts';
 import { castCell } from './cast-cell.ts';
-import { type ColumnType, type Mapping, mappedColumns, metaEntries, unknownMembers } from './mapping.ts';
+import {
+  type ColumnType,
+  type Mapping,
+  mappedColumns,
+  metaEntries,
+  unknownMembers,
+  withUnmapped,
+} from './mapping.ts';
 import { checkMappingBounds } from './mapping-bounds.ts';
 import { type CompiledMapping, rowToItem } from './row-to-item.ts';
 import { parseTemplate } from './template.ts';
@@ -53,7 +60,7 @@ export interface CompileOptions {
  * // { id: 'test-0', type: 'freeform', inputs: { prompt: '2+2?' }, answer: '4' }
  */
 export function compileMapping(
-  mapping: Mapping,
+  given: Mapping,
   features?: readonly MappableFeature[] | null,
   options: CompileOptions = {},
 ): RowMapper {
@@ -64,8 +71,12 @@ export function compileMapping(
     throw new TypeError(`split must be a string, got ${typeof defaultSplit}.`);
   if (features && !Array.isArray(features))
     throw new TypeError(`features must be an array, got ${typeof features}.`);
-  checkMembers(mapping);
-  checkMappingBounds(mapping);
+  checkMembers(given);
+  checkMappingBounds(given);
+  if (given.keepUnmapped === true && !features) {
+    throw new JsonlError('invalid_mapping', 'A mapping with keepUnmapped needs the features of the table');
+  }
+  const mapping = withUnmapped(given, features?.map(({ name }) => name) ?? []);
   const columns = mappedColumns(mapping);
   const known = features ? new Set(features.map(({ name }) => name)) : null;
   for (const column of [...columns, ...Object.keys(mapping.types ?? {})]) {

@@ -260,6 +260,43 @@ it('takes choices, types, tags and constants', () => {
   });
 });
 
+it('takes a checker from a column, or that of all items', () => {
+  const mapping: Mapping = { promptColumn: 'q', checkerColumn: 'c', checker: 'includes' };
+  const checkerOf = (c: JsonValue): JsonValue | undefined =>
+    (map(mapping, { q: 'Q', c }) as JsonObject)['checker'];
+  expect(checkerOf({ type: 'numeric', tolerance: 0.1 })).toEqual({ type: 'numeric', tolerance: 0.1 });
+  expect(checkerOf(' {"type":"numeric","tolerance":0.10}')).toEqual({
+    type: 'numeric',
+    tolerance: 0.1,
+  });
+  expect(checkerOf('exact_match')).toBe('exact_match');
+  expect([checkerOf(null), checkerOf('')]).toEqual(['includes', 'includes']);
+  for (const c of ['{"type":', '{} {}', 7, true, ['exact_match']]) {
+    expect(failure(mapping, { q: 'Q', c })).toMatchObject({
+      code: 'invalid_row',
+      location: { row: 4, path: '/c' },
+    });
+  }
+});
+
+describe('keepUnmapped', () => {
+  const mapping: Mapping = { promptColumn: 'q', metaColumns: { a: 'x' }, keepUnmapped: true };
+  const columns = ['q', 'x', 'a', 'level', '__proto__'];
+  const features = columns.map((name) => ({ name, dtype: 'string' }));
+  const row = JSON.parse('{"q":"Q","x":"1","a":"2","level":null,"__proto__":"3"}');
+
+  it('keeps the columns that nothing else names in meta, each under a key of its own', () => {
+    const item = compileMapping(mapping, features)(row, 0);
+    expect(JSON.stringify(item['meta'])).toBe('{"a":"1","a_2":"2","__proto__":"3"}');
+    const own = compileMapping({ ...mapping, keepUnmapped: false }, features)(row, 0);
+    expect(own['meta']).toEqual({ a: '1' });
+  });
+
+  it('needs the columns of the table', () => {
+    expect(() => compileMapping(mapping)).toThrow(expect.objectContaining({ code: 'invalid_mapping' }));
+  });
+});
+
 describe('readMapping', () => {
   const wire = {
     prompt_template: '{q}',

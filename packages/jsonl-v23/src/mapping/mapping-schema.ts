@@ -71,6 +71,11 @@ export const MAPPING_SCHEMA: JsonSchema = {
       type: ['object', 'string', 'null'],
       description: 'how the output of every item is scored',
     },
+    checker_column: column('has the items’ checkers: objects, also as JSON, or names of checkers'),
+    keep_unmapped: {
+      type: ['boolean', 'null'],
+      description: 'whether the columns that no other key names are kept in `meta`, under their names',
+    },
     tags: texts('tags of every item'),
     types: {
       type: ['object', 'null'],

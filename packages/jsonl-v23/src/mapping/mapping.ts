@@ -34,6 +34,10 @@ export interface Mapping {
   readonly tagsColumns?: readonly string[];
   /** The `checker` of every item: an object or the name of a checker. */
   readonly checker?: JsonValue;
+  /** Column with the items' checkers, as objects, JSON or names; where it is null or empty, `checker`. */
+  readonly checkerColumn?: string;
+  /** Whether the columns that no other member names are kept in `meta`, under their names. */
+  readonly keepUnmapped?: boolean;
   /** Tags of every item, before those of columns. */
   readonly tags?: readonly string[];
   /** Column → type, which overrides inference. */
@@ -60,6 +64,8 @@ const MEMBERS: Readonly<Record<keyof Mapping, true>> = {
   idColumn: true,
   tagsColumns: true,
   checker: true,
+  checkerColumn: true,
+  keepUnmapped: true,
   tags: true,
   types: true,
   invalidRows: true,
@@ -102,11 +108,33 @@ export function columnUses(mapping: Mapping): ColumnUse[] {
     ['system_prompt_template', templateColumns(mapping.systemPromptTemplate, 'system_prompt_template')],
     ['choices_columns', mapping.choicesColumns ?? []],
     ['type_column', [mapping.typeColumn]],
+    ['checker_column', [mapping.checkerColumn]],
     ['tags_columns', mapping.tagsColumns ?? []],
   ];
   return places.flatMap(([key, columns]) =>
     columns.flatMap((column) => (column === undefined ? [] : [{ key, column }])),
   );
+}
+
+/**
+ * The mapping with the columns of a table that it keeps in `meta`, in place of the rule that it keeps them. A key that another
+ * column has is followed by `_2`, `_3` and so on.
+ *
+ * @throws as {@link columnUses}
+ */
+export function withUnmapped(mapping: Mapping, columns: readonly string[]): Mapping {
+  const { keepUnmapped = false, ...rest } = mapping;
+  if (!keepUnmapped) return rest;
+  const named = new Set(mappedColumns(rest));
+  const meta = new Map(metaEntries(rest));
+  for (const column of columns) {
+    if (named.has(column)) continue;
+    let key = column;
+    for (let n = 2; meta.has(key); n += 1) key = `${column}_${n}`;
+    meta.set(key, column);
+  }
+  // `__proto__` is a name like any other.
+  return { ...rest, metaColumns: Object.fromEntries(meta) };
 }
 
 /** The columns that a mapping reads, each once. @throws as {@link columnUses} */

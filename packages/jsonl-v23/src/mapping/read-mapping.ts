@@ -5,7 +5,7 @@ import { jsonPointer } from '../source-location.ts';
 import type { ColumnType, Mapping } from './mapping.ts';
 import { checkMappingBounds } from './mapping-bounds.ts';
 
-type Kind = 'text' | 'texts' | 'columns by key' | 'types' | 'checker' | readonly string[];
+type Kind = 'text' | 'texts' | 'columns by key' | 'types' | 'checker' | 'flag' | readonly string[];
 
 /** The keys of a mapping as requests and files have it, each with its member and what it holds. */
 const KEYS: Readonly<Record<string, readonly [member: keyof Mapping, kind: Kind]>> = {
@@ -26,6 +26,8 @@ const KEYS: Readonly<Record<string, readonly [member: keyof Mapping, kind: Kind]
   id_column: ['idColumn', 'text'],
   tags_columns: ['tagsColumns', 'texts'],
   checker: ['checker', 'checker'],
+  checker_column: ['checkerColumn', 'text'],
+  keep_unmapped: ['keepUnmapped', 'flag'],
   tags: ['tags', 'texts'],
   types: ['types', 'types'],
   invalid_rows: ['invalidRows', ['fail', 'skip']],
@@ -92,6 +94,7 @@ function checkMember(key: string, kind: Kind, value: JsonValue): void {
     expect(typeof value === 'string' && kind.includes(value), `one of ${kind.join(', ')}`);
   } else if (kind === 'text') expect(isText(value), 'a text that is not empty');
   else if (kind === 'texts') expect(isTexts(value), 'an array of different texts');
+  else if (kind === 'flag') expect(typeof value === 'boolean', 'true or false');
   else if (kind === 'checker')
     expect(typeof value === 'string' || isJsonObject(value), 'an object or a text');
   else if (kind === 'columns by key') {

@@ -24,6 +24,7 @@ const NEEDS_VALUES = [
   'typeColumn',
   'tagsColumns',
   'checker',
+  'checkerColumn',
 ] as const satisfies readonly (keyof Mapping)[];
 
 const isGiven = (member: unknown): boolean =>

@@ -11,7 +11,7 @@ import {
 } from '../json/json-value.ts';
 import { jsonPointer } from '../source-location.ts';
 import type { AnswerPattern } from './answer-pattern.ts';
-import { toAssets } from './asset-cell.ts';
+import { decodeJson, toAssets } from './asset-cell.ts';
 import { toChoices } from './choices.ts';
 import { chooseAnswer } from './choose-answer.ts';
 import type { Mapping } from './mapping.ts';
@@ -54,7 +54,8 @@ export function rowToItem(
 
   const criteria = toCriteria((mapping.criteriaColumns ?? []).map(cell));
   if (criteria !== null) item['criteria'] = criteria;
-  if (mapping.checker !== undefined && mapping.checker !== null) item['checker'] = mapping.checker;
+  const checker = toChecker(mapping.checkerColumn, cell(mapping.checkerColumn), rowIndex) ?? mapping.checker;
+  if (checker !== undefined && checker !== null) item['checker'] = checker;
 
   if (mapping.assetsColumn !== undefined) {
     const assets = toAssets(mapping.assetsColumn, cell(mapping.assetsColumn), rowIndex);
@@ -184,6 +185,18 @@ function toId(value: JsonValue): JsonValue {
 
 function toType(value: JsonValue): string | null {
   return value === null || value === '' ? null : toText(value);
+}
+
+/** The checker of a row: an object, a text that is one in JSON, or the name of a checker. Null for an empty cell. */
+function toChecker(column: string | undefined, cell: JsonValue, row: number): JsonValue {
+  if (column === undefined || cell === null || cell === '' || isJsonObject(cell)) return cell || null;
+  if (typeof cell === 'string') {
+    if (!/^[ \t\r\n]*\{/.test(cell)) return cell;
+    const value = decodeJson(cell);
+    if (isJsonObject(value)) return value;
+  }
+  const message = `Column ${column} must hold an object, JSON of one, or the name of a checker, in dataset row ${row}`;
+  throw new JsonlError('invalid_row', message, { row, path: jsonPointer([column]) });
 }
 
 /** A criterion is a string or an object; other values are kept as their JSON text. Null when no column has a value. */

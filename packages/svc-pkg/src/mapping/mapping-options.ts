@@ -19,6 +19,7 @@ type Reader = (values: readonly string[]) => JsonValue;
 
 const one: Reader = ([value = '']) => value;
 const all: Reader = (values) => [...values];
+const flag: Reader = () => true;
 /** `key=value` and `value` as an object. */
 const byKey: Reader = (values) => {
   const members: JsonObject = {};
@@ -58,6 +59,8 @@ const KEYS: readonly (readonly [key: string, value: string, read: Reader, descri
   ['assets_column', '<column>', one, 'becomes the assets: an object of entries, or an image'],
   ['id_column', '<column>', one, "becomes the item's id (default: <section>-<row index>)"],
   ['checker', '<checker>', checker, 'the checker of every item: its name, or a JSON object'],
+  ['checker_column', '<column>', one, "has the items' checkers: objects, also as JSON, or names"],
+  ['keep_unmapped', '', flag, 'keep the columns that no option names in meta'],
   ['types', '<column=type...>', byKey, 'types of columns: string, int64, float64, bool, json'],
   ['invalid_rows', '<what>', one, 'fail (default) or skip rows that do not become items'],
 ];
@@ -68,7 +71,7 @@ export function withMappingOptions(command: Command): Command {
     .optionsGroup('Columns:')
     .option('--mapping <file>', 'a JSON file with a mapping; the options below override its members');
   for (const [key, value, , description] of KEYS) {
-    command.addOption(new Option(`--${key.replaceAll('_', '-')} ${value}`, description));
+    command.addOption(new Option(`--${key.replaceAll('_', '-')} ${value}`.trimEnd(), description));
   }
   return command;
 }

@@ -59,6 +59,7 @@ function usedColumns(mapping: Mapping): UsedColumn[] {
     assets_column: mapping.assetsColumn,
     id_column: mapping.idColumn,
     type_column: mapping.typeColumn,
+    checker_column: mapping.checkerColumn,
   };
   const lists = {
     criteria_columns: criteriaColumns,

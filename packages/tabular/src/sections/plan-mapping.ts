@@ -1,9 +1,11 @@
-import { mappedColumns } from '@svc/jsonl-v23/internal';
+import { mappedColumns, withUnmapped } from '@svc/jsonl-v23/internal';
 import { compileMapping, type MappableFeature, type Mapping } from '@svc/jsonl-v23/mapping';
 import { missingColumns } from './missing-columns.ts';
 
 /** What a mapping reads of a table. */
 export interface MappedColumns {
+  /** The mapping, with the columns that it keeps in `meta`. */
+  readonly mapping: Mapping;
   /** The columns to read. */
   readonly columns: readonly string[];
   /** Those columns, and those whose types the mapping gives, with their types. */
@@ -26,23 +28,21 @@ export interface TableFacts {
  * @throws JsonlError, or ImportErrors for several columns, `column_not_found`; JsonlError `invalid_mapping`; the row that was not read where a column is missing that may belong to it, since no import gets beyond that row
  */
 export function planMapping(
-  mapping: Mapping,
+  given: Mapping,
   features: readonly MappableFeature[],
   { unreadRow, file, hint }: TableFacts = {},
 ): MappedColumns {
+  const names = features.map(({ name }) => name);
+  const missing = missingColumns(given, names, { file, hint });
+  const mapping = withUnmapped(given, names);
   const columns = mappedColumns(mapping);
-  const missing = missingColumns(
-    mapping,
-    features.map(({ name }) => name),
-    { file, hint },
-  );
   // A mapping that skips invalid rows does without this one.
   if (missing !== null) throw (mapping.invalidRows === 'skip' ? undefined : unreadRow) ?? missing;
   const used = new Set([...columns, ...Object.keys(mapping.types ?? {})]);
   // A table may have many columns that the mapping does not use.
   const known = features.filter(({ name }) => used.has(name)).map(({ name, dtype }) => ({ name, dtype }));
   compileMapping(mapping, known);
-  return { columns, features: known };
+  return { mapping, columns, features: known };
 }
 
 /** The columns whose types the mapping gives. */
