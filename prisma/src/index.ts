@@ -72,9 +72,11 @@ export type { PendingResult } from './runs/external/read-pending.ts';
 export type { ScoreSession } from './runs/external/score-session.ts';
 export type { ImportedRun } from './runs/insert-imported-run.ts';
 export { type ImportedResult, MAX_SCORERS, MAX_TEXT_CHARS, writeResult } from './runs/insert-results.ts';
+export type { UsedModel } from './runs/list-models.ts';
 export type { RunsRequest } from './runs/list-runs.ts';
 export type { OpenRun } from './runs/open-run.ts';
 export type { PlanRequest } from './runs/plan/plan-run.ts';
+export type { ItemOfResult, ResultName } from './runs/results/item-of-result.ts';
 export {
   RESULTS_SORTS,
   type ResultsPage,
@@ -83,8 +85,6 @@ export {
   type ResultWithItem,
 } from './runs/results/list-results.ts';
 export type { ResultsConditions } from './runs/results/results-filter.ts';
-export type { UsedModel } from './runs/list-models.ts';
-export type { ItemOfResult, ResultName } from './runs/results/item-of-result.ts';
 export type { RunErrorExample, RunErrorGroup } from './runs/results/run-errors.ts';
 export type { StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';

@@ -65,7 +65,7 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['items', 'package'], prints: /"inputs"/ },
   { argv: ['items', 'package', '--format', 'parquet', '--output', 'items.parquet'] },
   { argv: ['preview', 'items.parquet'], prints: /"num_rows":2/ },
-  { argv: ['diff', 'package', 'hub'], prints: /"added":5/ },
+  { argv: ['diff', 'package', 'hub'], prints: /"added":4,"removed":1,"changed":1/ },
   { argv: ['upload', 'items.jsonl', '--name', 'mine', '--handle', 'my-set'], prints: /"handle":"my-set"/ },
   { argv: ['append', 'my-set', '-'], stdin: '{"id":3,"inputs":{"prompt":"3+3?"}}\n', prints: /"version":2/ },
   { argv: ['upsert', 'my-set', 'items.jsonl', '--dry-run'], prints: /"errors_total":0/ },
@@ -82,7 +82,7 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['pending', '{external}'], prints: /"item_hash"/ },
   {
     argv: ['results', 'push', '{external}', '-', '--finish', '--allow-missing'],
-    stdin: '{"item_id":1,"output":"2"}\n',
+    stdin: '{"item_id":"table-0","output":"2"}\n',
     prints: /accepted +1/,
   },
   {
@@ -105,6 +105,7 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['cancel', '{job}'], prints: /"status":"succeeded"/ },
   { argv: ['check', 'items.jsonl', 'edited'], prints: /"ok":true/ },
   { argv: ['whoami'], prints: /"role":"admin"/ },
+  { argv: ['open', 'package', '--python'], prints: /load_dataset/ },
   { argv: ['open', 'package', '--print'], prints: /\/console\/datasets\// },
   { argv: ['delete', 'package', 'table', 'now', 'mine', 'renamed', '--yes'], prints: /"deleted":true/ },
   { argv: ['logout'], prints: /"deleted":true/ },
