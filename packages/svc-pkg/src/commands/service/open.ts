@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
@@ -6,6 +7,7 @@ import { CliError } from '../../errors/cli-error.ts';
 import { given } from '../../given.ts';
 import { printResult } from '../../output/print-result.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
+import { ServiceError } from '../../service/client/service-error.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { type FoundVersion, findVersion } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
@@ -33,7 +35,7 @@ export function addOpenCommand(program: Command, cli: Cli): void {
       const service = openService(cli, options);
       if (python === true) {
         if (dataset === undefined) throw new CliError('usage', '--python needs a dataset.');
-        const lines = await pythonLines(service, dataset);
+        const lines = await pythonLines(service, dataset, cli.signal);
         const text = (): string => `${lines.join('\n')}\n`;
         await printResult(cli, { text, json: () => jsonText({ lines }) });
         return;
@@ -63,16 +65,40 @@ async function pathOf(
 }
 
 /** The program that loads a version of a dataset: the library reads the variable when it is imported. */
-async function pythonLines(service: ServiceClient, dataset: string): Promise<readonly string[]> {
+async function pythonLines(
+  service: ServiceClient,
+  dataset: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const { id, version } = await findVersion(service, dataset);
   const params = { path: { id }, query: given({ version }) };
   const { value } = await service.read(service.api.GET('/datasets/{id}', { params }));
-  const name = JSON.stringify(`svc/${value.handle ?? id}`);
+  const [repo, revision] = [value.handle ?? id, value.version_hash.slice(0, 40)];
+  await makeFiles(service, { repo, revision }, signal);
   return [
     `import os; os.environ["HF_ENDPOINT"] = ${JSON.stringify(service.url)}`,
     'from datasets import load_dataset',
-    `dataset = load_dataset(${name}, revision="${value.version_hash.slice(0, 40)}")`,
+    `dataset = load_dataset(${JSON.stringify(`svc/${repo}`)}, revision="${revision}")`,
   ];
+}
+
+/** Has the service make the files of a version, which takes a minute where it is large: the library does not wait for them. */
+async function makeFiles(
+  service: ServiceClient,
+  path: { readonly repo: string; readonly revision: string },
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    try {
+      await service.read(
+        service.api.GET('/api/datasets/svc/{repo}/revision/{revision}', { params: { path } }),
+      );
+      return;
+    } catch (error) {
+      if (!(error instanceof ServiceError && error.code === 'unavailable')) throw error;
+      await sleep((error.retryAfterSeconds ?? 5) * 1000, undefined, { signal });
+    }
+  }
 }
 
 /** The program of each platform that opens an address in the user's browser. */
