@@ -156,6 +156,55 @@ describe('a run with results from outside', () => {
     ]);
   });
 
+  it('has the request of each line after templates, with links to files', async () => {
+    const image = Buffer.alloc(5_000, 'image');
+    const long = 'long '.repeat(60_000);
+    const picture = { mime_type: 'image/png', encoding: 'base64', data: image.toString('base64') };
+    const items = [
+      { inputs: { prompt: 'first', choices: ['red', 'green'] }, meta: { level: 'hard' } },
+      { inputs: { system_prompt: 'Own.', prompt: long }, meta: { level: 2 } },
+      { inputs: { prompt: 'look' }, assets: { picture }, meta: { level: 3 } },
+      { inputs: { prompt: long }, assets: { picture }, meta: { level: 4 } },
+      { inputs: { prompt: 'no level' } },
+    ];
+    const prompts = { system_prompt: 'Be “brief”.', prompt_template: '{meta.level}: {prompt}' };
+    const run = await startRun({ s: items }, { ...prompts, allow_unscored: true });
+    const listed = await call('GET', `/runs/${run.id}/pending`);
+    const lines = linesOf(listed.body);
+    const system = { role: 'system', content: 'Be “brief”.' };
+    const withPicture = (text: string): object => ({
+      messages: [
+        system,
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text },
+            { type: 'image_url', image_url: { url: expect.stringMatching(/^\/datasets\/.*\?version=1$/) } },
+          ],
+        },
+      ],
+    });
+    expect(lines.map(({ request }) => request)).toEqual([
+      { messages: [system, { role: 'user', content: 'hard: first\n\nA. red\nB. green' }] },
+      { messages: [system, { role: 'user', content: `2: ${long}` }] },
+      withPicture('3: look'),
+      withPicture(`4: ${long}`),
+      null,
+    ]);
+    const [, , { request }] = lines;
+    const file = await fetch(`${api.url}${request.messages[1].content[1].image_url.url}`);
+    expect(Buffer.from(await file.arrayBuffer()).equals(image)).toBe(true);
+
+    const claimed = linesOf((await call('POST', `/runs/${run.id}/pending`, { limit: 10 })).body);
+    expect(claimed.map((line) => line.request)).toEqual(lines.map((line) => line.request));
+    // a line comes back as it is
+    expect((await push(run.id, [{ ...claimed[2], output: 'x' }])).body).toMatchObject({ accepted: 1 });
+
+    const plain = await startRun({ s: sums(1) });
+    const [line] = linesOf((await call('GET', `/runs/${plain.id}/pending`)).body);
+    expect(line).not.toHaveProperty('request');
+  });
+
   it('keeps one result for each repetition: the last one', async () => {
     const run = await startRun({ s: sums(2) });
     const at = (order_index: number, output: string): object => ({ section: 's', order_index, output });

@@ -57,7 +57,7 @@ export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } f
 export { readProviderResponse } from './read-provider-response.ts';
 export { estimateInputTokens } from './request/estimate-tokens.ts';
 export { type ModelRequest, modelRequest } from './request/model-request.ts';
-export { type RebuiltRequest, rebuildRequest } from './request/rebuild-request.ts';
+export { type RebuiltRequest, rebuildMessages, rebuildRequest } from './request/rebuild-request.ts';
 export { type RequestBody, requestBody, requestText } from './request/request-body.ts';
 export { hashRequest } from './request/request-hash.ts';
 export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run-error.ts';

@@ -1,9 +1,9 @@
-import type { LinkedFile } from '@svc/jsonl-v23/internal';
-import { markFiles, type ReadFile } from '../assets/marked-files.ts';
+import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
+import { markFiles, type ReadFile, withMarks } from '../assets/marked-files.ts';
 import { checkerOf, promptsOf, type RunConfig } from '../config/run-config.ts';
 import { withChecker } from '../item/with-checker.ts';
 import { prepareItem } from '../prepare-item.ts';
-import type { WireFormat } from '../provider.ts';
+import type { ProviderRequest, WireFormat } from '../provider.ts';
 import type { RunItem } from '../run-session.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
 import { type ModelRequest, modelRequest } from './model-request.ts';
@@ -33,15 +33,43 @@ export async function rebuildRequest(
   if (!('base_url' in model)) return null;
   const wireFormat: WireFormat = model.type === 'anthropic' ? 'anthropic_messages' : 'chat_completions';
   const marked = markFiles(item.parts, item.linkedFiles ?? [], readFile);
-  const parts = withChecker(marked.parts, checkerOf(config));
-  const deps = { provider: { usesMessages: true, wireFormat }, checks };
-  const { asked } = await prepareItem(deps, parts, marked.files, promptsOf(config), signal);
-  if ('error' in asked) throw asked.error;
-  if (!('request' in asked)) return null;
-  const { request } = asked;
+  const request = await requestOf(checks, config, marked, wireFormat, signal);
+  if (request === null) return null;
   return {
     ...modelRequest(model, wireFormat, null),
     body: requestBody(model, request, wireFormat),
     linked: (urlOf) => requestText(model, request, wireFormat, urlOf),
   };
+}
+
+/**
+ * The messages that a client is to ask for an item, after the templates of the run: a JSON object as text, in the
+ * chat-completions format, with a link in place of the content of each file.
+ *
+ * @throws RunError if no messages can be made of the item; the signal's reason when it is aborted
+ */
+export async function rebuildMessages(
+  { checks }: { readonly checks: Pick<CheckRunner, 'run'> },
+  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'system_prompt' | 'prompt_template'>,
+  item: { readonly parts: ItemParts; readonly linkedFiles: readonly LinkedFile[] },
+  urlOf: (file: LinkedFile) => string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const format: WireFormat = 'chat_completions';
+  const request = await requestOf(checks, config, withMarks(item), format, signal);
+  return request === null ? null : requestText(null, request, format, urlOf);
+}
+
+async function requestOf(
+  checks: Pick<CheckRunner, 'run'>,
+  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'system_prompt' | 'prompt_template'>,
+  marked: ReturnType<typeof markFiles>,
+  wireFormat: WireFormat,
+  signal: AbortSignal,
+): Promise<ProviderRequest | null> {
+  const parts = withChecker(marked.parts, checkerOf(config));
+  const deps = { provider: { usesMessages: true, wireFormat }, checks };
+  const { asked } = await prepareItem(deps, parts, marked.files, promptsOf(config), signal);
+  if ('error' in asked) throw asked.error;
+  return 'request' in asked ? asked.request : null;
 }

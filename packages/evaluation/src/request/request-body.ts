@@ -33,10 +33,11 @@ const DATA_URL = /data:[^",]{0,256};base64,$/;
 /**
  * The body of a request as text, with links in place of the content of files, and of the data URLs that have it.
  *
+ * @param model null for the conversation alone
  * @param link of a file, without quotes and control characters
  */
 export function requestText(
-  model: Pick<ModelConfig, 'model' | 'params'>,
+  model: Pick<ModelConfig, 'model' | 'params'> | null,
   request: ProviderRequest,
   format: WireFormat,
   link: (file: LinkedFile) => string,
@@ -103,13 +104,16 @@ async function* base64Of(
 
 /** The body with marks in place of files. It copies the conversation of a large item without parsing it. */
 function bodyText(
-  model: Pick<ModelConfig, 'model' | 'params'>,
+  model: Pick<ModelConfig, 'model' | 'params'> | null,
   { messages, conversationJson }: ProviderRequest,
   format: WireFormat,
 ): string | Buffer {
-  const members = requestMembers(model, format);
+  const members = model === null ? {} : requestMembers(model, format);
   if (conversationJson === undefined) {
     return canonicalJson({ ...members, ...wireConversation(messages, format) });
+  }
+  if (model === null) {
+    return Buffer.from(conversationJson.buffer, conversationJson.byteOffset, conversationJson.byteLength);
   }
   delete members['messages'];
   // two objects as one: the first without its closing brace, the second without its opening one

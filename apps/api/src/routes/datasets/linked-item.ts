@@ -7,8 +7,7 @@ const MAX_PARSED_LENGTH = 64 * 1024;
 
 /** The text of an item with a link in place of each file: `{mime_type, sha256, byte_length, url}` and its other keys. @param version that links name */
 export function linkedItemText(item: StoredItem, datasetId: string, version?: number): string {
-  const urlOf = ({ sha256 }: LinkedFile): string =>
-    `/datasets/${datasetId}/assets/${sha256}${version === undefined ? '' : `?version=${version}`}`;
+  const urlOf = linkOf(datasetId, version);
   const link = (text: string | null, part: 'assets' | 'checker'): string | null => {
     const files = filesOfPart(item.linkedFiles, part);
     if (text === null || files.length === 0) return text;
@@ -19,6 +18,12 @@ export function linkedItemText(item: StoredItem, datasetId: string, version?: nu
     assets: link(item.assets, 'assets'),
     checker: link(item.checker, 'checker'),
   });
+}
+
+/** What makes the link to a file of an item. */
+export function linkOf(datasetId: string, version?: number): (file: Pick<LinkedFile, 'sha256'>) => string {
+  const query = version === undefined ? '' : `?version=${version}`;
+  return ({ sha256 }) => `/datasets/${datasetId}/assets/${sha256}${query}`;
 }
 
 /** The entry of a file with its link, which replaces a `url` that the entry has. */

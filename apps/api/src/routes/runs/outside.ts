@@ -1,5 +1,11 @@
-import type { Semaphore } from '@svc/concurrency';
-import type { CheckRunner } from '@svc/evaluation';
+import { createYielder, type Semaphore } from '@svc/concurrency';
+import {
+  type CheckRunner,
+  parseStoredRunConfig,
+  promptsOf,
+  RunError,
+  rebuildMessages,
+} from '@svc/evaluation';
 import { MAX_REJECTED, type PushOutcome, pushResults, pushScores, type ResultReader } from '@svc/flows';
 import type { Metrics } from '@svc/instrumentation';
 import { spellingsOf } from '@svc/jsonl-v23/internal';
@@ -16,10 +22,10 @@ import {
   stream,
   watchUploadRate,
 } from '@svc/runtime';
-import type { PendingResult, PendingResults } from '@svc/store';
+import { type PendingResult, type PendingResults, readStoredJson } from '@svc/store';
 import { readLineChunks } from '../../http/body-chunks.ts';
 import { LINES_TYPES } from '../../http/receive-upload.ts';
-import { linkedItemText } from '../datasets/linked-item.ts';
+import { linkedItemText, linkOf } from '../datasets/linked-item.ts';
 import type { CreateRunDeps } from './create.ts';
 import { RUN, serializeRun } from './serialize.ts';
 
@@ -62,7 +68,7 @@ export function outsideRoutes(deps: OutsideDeps): readonly Route[] {
     responses: {
       200: {
         description:
-          'JSON Lines of `section`, `order_index`, `repetition`, `item_id`, `item_hash`, `item` with links to its files, and `claimed_until` of claimed ones',
+          'JSON Lines of `section`, `order_index`, `repetition`, `item_id`, `item_hash`, `item` with links to its files, `request` where the configuration has a `prompt_template` or `system_prompt`: the `messages` to ask, with links to files, or null if the item makes none; and `claimed_until` of claimed ones',
         schema: { type: 'string' },
       },
     },
@@ -87,7 +93,7 @@ export function outsideRoutes(deps: OutsideDeps): readonly Route[] {
       errors: ['run_not_found', 'run_not_external', 'unavailable'],
       handle: async ({ params, query, signal }) => {
         const limit = (query['limit'] as number | undefined) ?? Number.MAX_SAFE_INTEGER;
-        return pendingResponse(await runs.readPending(params['id'] ?? '', { limit, signal }));
+        return pendingResponse(deps, await runs.readPending(params['id'] ?? '', { limit, signal }), signal);
       },
     },
     {
@@ -131,7 +137,7 @@ export function outsideRoutes(deps: OutsideDeps): readonly Route[] {
           claimSeconds: body?.['claim_seconds'] as number,
           signal,
         });
-        return pendingResponse(found);
+        return pendingResponse(deps, found, signal);
       },
     },
     pushRoute(deps),
@@ -280,23 +286,51 @@ function tooLarge(maxBytes: number): RequestError {
   return new RequestError('upload_too_large', `The body must have at most ${maxBytes} bytes.`);
 }
 
-function pendingResponse({ run, results }: PendingResults): RouteResponse {
+function pendingResponse(
+  { pushChecks: checks }: Pick<OutsideDeps, 'pushChecks'>,
+  { run, results }: PendingResults,
+  signal: AbortSignal,
+): RouteResponse {
+  const config = parseStoredRunConfig(readStoredJson(run.config));
+  const { system, template } = promptsOf(config);
+  const hasPrompts = system !== null || template !== null;
+  const urlOf = linkOf(run.datasetId, run.datasetVersion);
+  const yieldToEventLoop = createYielder();
+
+  async function requestOf({ payload, answer, checker, assets, linkedFiles }: PendingItem): Promise<string> {
+    if (payload === null) return 'null';
+    await yieldToEventLoop();
+    const item = { parts: { payload, answer, checker, assets }, linkedFiles };
+    try {
+      return (await rebuildMessages({ checks }, config, item, urlOf, signal)) ?? 'null';
+    } catch (error) {
+      // The item lacks what a prompt needs.
+      if (error instanceof RunError) return 'null';
+      throw error;
+    }
+  }
   async function* lines(): AsyncGenerator<readonly string[]> {
-    for await (const result of results) yield [pendingLine(result, run)];
+    for await (const result of results) {
+      yield [pendingLine(result, run, hasPrompts ? await requestOf(result.item) : undefined)];
+    }
   }
   return stream(linesToBytes(lines()), { 'Content-Type': 'application/jsonl' });
 }
+
+type PendingItem = PendingResult['item'];
 
 /** A line of a result that a run lacks; without `item` where that is too large. */
 function pendingLine(
   { item, repetition, claimedUntil }: PendingResult,
   { datasetId, datasetVersion }: PendingResults['run'],
+  request: string | undefined,
 ): string {
   const { payload } = item;
   const members = [
     `"section":${JSON.stringify(item.section)},"order_index":${item.orderIndex},"repetition":${repetition}`,
     `"item_id":${item.itemId},"item_hash":"${Buffer.from(item.itemHash).toString('hex')}"`,
     `"item":${payload === null ? null : linkedItemText({ ...item, payload }, datasetId, datasetVersion)}`,
+    ...(request === undefined ? [] : [`"request":${request}`]),
     ...(claimedUntil === null ? [] : [`"claimed_until":"${claimedUntil.toISOString()}"`]),
   ];
   return `{${members.join(',')}}`;

@@ -2,6 +2,7 @@ import { parseStoredRunConfig, RunError, rebuildRequest } from '@svc/evaluation'
 import { encodeText } from '@svc/pkg-format/internal';
 import { RequestError, type Route, type Schema, shape, stream, toJsonText } from '@svc/runtime';
 import { readStoredJson } from '@svc/store';
+import { linkOf } from '../datasets/linked-item.ts';
 import type { CreateRunDeps } from './create.ts';
 
 const REQUEST: Schema = shape({
@@ -64,8 +65,7 @@ export function resultRequestRoute({
           signal,
         ),
       );
-      const urlOf = ({ sha256 }: { readonly sha256: string }): string =>
-        `/datasets/${found.run.datasetId}/assets/${sha256}?version=${found.run.datasetVersion}`;
+      const urlOf = linkOf(found.run.datasetId, found.run.datasetVersion);
       const { url, headers, body } = request;
       const text = query['assets'] === 'embed' ? body.open(signal) : request.linked(urlOf);
       async function* pieces(): AsyncGenerator<Uint8Array> {
