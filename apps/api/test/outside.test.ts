@@ -243,7 +243,7 @@ describe('a run with results from outside', () => {
       [{ item_hash: '0'.repeat(64), output: '1' }, 'The line names no item of the run.'],
       [
         { item_hash: pending[3].item_hash, output: '1' },
-        'The line names 2 items: use section and order_index.',
+        'The line names several items: use section and order_index.',
       ],
       [
         { section: 's', order_index: 0, item_id: 'q-1', output: '1' },

@@ -3,6 +3,7 @@ import { isItemAt, itemsOf, ofRun } from '../../items/version-sql.ts';
 import type { ItemPosition } from '../read-stored-outputs.ts';
 import type { Run } from '../run-row.ts';
 import { type RunSection, sectionsOf } from './find-missing.ts';
+import { buildKeyIndex, type KeyIndex, MAX_INDEXED_ITEMS, MAX_SAME } from './key-index.ts';
 
 /** What a result from outside says of its item: where it is, or its id or hash, or several of these. */
 export interface ItemReference {
@@ -27,9 +28,11 @@ interface FoundItem extends ItemPosition {
   readonly count: number;
 }
 
+/** Looks each item up; OFFSET keeps the planner from reading all items for each that was selected. */
 const chosen = (hasSelection: boolean, section: string, item: string): string =>
   hasSelection
-    ? `JOIN run_items chosen ON chosen.run_id = run.id AND chosen.section_order_index = ${section} AND chosen.order_index = ${item}`
+    ? `CROSS JOIN LATERAL (SELECT FROM run_items WHERE run_id = run.id AND section_order_index = ${section}
+        AND order_index = ${item} OFFSET 0) AS chosen`
     : '';
 
 /** $1 the run, $2 and $3 the positions; the key is the position's number among them. */
@@ -53,17 +56,63 @@ const byKey = (hasSelection: boolean, key: string, condition: string): string =>
     WHERE run.id = $1
   ) AS found GROUP BY key`;
 
-/** Finds the items of a run that results from outside name. */
+type Found = ReadonlyMap<string, FoundItem>;
+
+/**
+ * Finds the items of a run that results from outside name. Ids and hashes take a pass over the items; if more come after
+ * the first ones, one more pass makes an index of them, which lasts as long as the function.
+ */
 export async function createLocator(
   query: ReadQuery,
   { id, hasSelection }: Pick<Run, 'id' | 'hasSelection'>,
 ): Promise<(references: readonly ItemReference[]) => Promise<readonly LocatedItem[]>> {
-  const sections = new Map((await sectionsOf(query, id)).map((section) => [section.name, section]));
-  const positionSql = byPosition(hasSelection);
-  const idSql = byKey(hasSelection, 'i.item_id', 'AND i.item_id = ANY ($2::text[])');
-  const hashSql = byKey(hasSelection, `encode(i.item_hash, 'hex')`, 'AND i.item_hash = ANY ($2::bytea[])');
-  const find = async (sql: string, ...values: unknown[]): Promise<ReadonlyMap<string, FoundItem>> =>
+  const ordered = await sectionsOf(query, id);
+  const sections = new Map(ordered.map((section) => [section.name, section]));
+  const find = async (sql: string, ...values: unknown[]): Promise<Found> =>
     new Map((await query<FoundItem>(sql, [id, ...values])).map((row) => [row.key, row]));
+  const positionSql = byPosition(hasSelection);
+  const findAt = async (positions: readonly ItemPosition[]): Promise<Found> =>
+    positions.length === 0
+      ? NONE
+      : await find(
+          positionSql,
+          positions.map(({ sectionOrderIndex }) => sectionOrderIndex),
+          positions.map(({ orderIndex }) => orderIndex),
+        );
+  const itemCount = ordered.reduce((sum, section) => sum + section.itemCount, 0);
+  let indexedKey: string | undefined;
+  const finderOf = (
+    key: string,
+    keyOf: (item: FoundItem) => string | null,
+    pass: (keys: readonly string[]) => Promise<Found>,
+  ): ((keys: readonly string[]) => Promise<Found>) => {
+    const build = (): Promise<KeyIndex> =>
+      buildKeyIndex(query, id, ordered, {
+        key,
+        chosen: chosen(hasSelection, 's.order_index', 'i.order_index'),
+      });
+    // One index for each request bounds the memory of all.
+    const isIndexed = (): boolean => {
+      indexedKey ??= key;
+      return itemCount <= MAX_INDEXED_ITEMS && indexedKey === key;
+    };
+    return createFinder({ isIndexed, build, keyOf, pass, findAt });
+  };
+  const findIds = finderOf(
+    'i.item_id',
+    ({ itemId }) => itemId,
+    (keys) => find(byKey(hasSelection, 'i.item_id', 'AND i.item_id = ANY ($2::text[])'), keys),
+  );
+  const hex = `encode(i.item_hash, 'hex')`;
+  const findHashes = finderOf(
+    hex,
+    ({ itemHash }) => itemHash,
+    (keys) =>
+      find(
+        byKey(hasSelection, hex, 'AND i.item_hash = ANY ($2::bytea[])'),
+        keys.map((hash) => Buffer.from(hash, 'hex')),
+      ),
+  );
 
   return async (references) => {
     const placed = references.map((reference) => placeOf(reference, sections));
@@ -74,20 +123,9 @@ export async function createLocator(
       ...new Set(others.flatMap(({ itemId, itemHash }) => (itemId === null ? (itemHash ?? []) : []))),
     ];
     const [atPosition, withId, withHash] = await Promise.all([
-      positions.length === 0
-        ? NONE
-        : find(
-            positionSql,
-            positions.map(({ sectionOrderIndex }) => sectionOrderIndex),
-            positions.map(({ orderIndex }) => orderIndex),
-          ),
-      ids.length === 0 ? NONE : find(idSql, ids),
-      hashes.length === 0
-        ? NONE
-        : find(
-            hashSql,
-            hashes.map((hash) => Buffer.from(hash, 'hex')),
-          ),
+      findAt(positions),
+      findIds(ids),
+      findHashes(hashes),
     ]);
     const names = [...sections.values()].map(({ name }) => name);
     let n = 0;
@@ -103,7 +141,7 @@ export async function createLocator(
             : withHash.get(itemHash ?? '');
       if (found === undefined) return { problem: 'names no item of the run' };
       if (found.count > 1) {
-        return { problem: `names ${found.count} items: use section and order_index` };
+        return { problem: 'names several items: use section and order_index' };
       }
       if (itemId !== null && found.itemId !== itemId) return { problem: 'item_id is not that of the item' };
       if (itemHash !== null && found.itemHash !== itemHash) {
@@ -115,7 +153,47 @@ export async function createLocator(
   };
 }
 
-const NONE: ReadonlyMap<string, FoundItem> = new Map();
+const NONE: Found = new Map();
+
+/** Finds items by one kind of key: the first time by a pass, then by an index if it may have one. */
+function createFinder({
+  isIndexed,
+  build,
+  keyOf,
+  pass,
+  findAt,
+}: {
+  readonly isIndexed: () => boolean;
+  readonly build: () => Promise<KeyIndex>;
+  readonly keyOf: (item: FoundItem) => string | null;
+  readonly pass: (keys: readonly string[]) => Promise<Found>;
+  readonly findAt: (positions: readonly ItemPosition[]) => Promise<Found>;
+}): (keys: readonly string[]) => Promise<Found> {
+  let isFirst = true;
+  let index: KeyIndex | undefined;
+  return async (keys) => {
+    if (keys.length === 0) return NONE;
+    if (isFirst || !isIndexed()) {
+      isFirst = false;
+      return await pass(keys);
+    }
+    index ??= await build();
+    const candidates = await index.positionsOf(keys);
+    const items = await findAt(candidates.flat());
+    const found = new Map<string, FoundItem>();
+    const unsure: string[] = [];
+    let n = 0;
+    for (const [at, key] of keys.entries()) {
+      const here = candidates[at] ?? [];
+      const same = here.flatMap(() => items.get(String(++n)) ?? []);
+      const [first, ...others] = same.filter((item) => keyOf(item) === key);
+      if (others.length === 0 && here.length >= MAX_SAME) unsure.push(key);
+      else if (first !== undefined) found.set(key, { ...first, count: 1 + others.length });
+    }
+    if (unsure.length > 0) for (const [key, item] of await pass(unsure)) found.set(key, item);
+    return found;
+  };
+}
 
 /** The position that a reference states; null where it states none. */
 function placeOf(

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import type { ReadQuery } from '@svc/postgres';
+import { itemsBetween, ofRun } from '../../items/version-sql.ts';
+import type { ItemPosition } from '../read-stored-outputs.ts';
+import type { RunSection } from './find-missing.ts';
+
+/** Where the items of a run may be that have a key. Hashes collide: the caller compares keys. */
+export interface KeyIndex {
+  /** The positions of each key, in the order of the keys: {@link MAX_SAME} of them or more may not be all. */
+  positionsOf(keys: readonly string[]): Promise<readonly (readonly ItemPosition[])[]>;
+}
+
+/** Positions of one key that are kept, so that items with the same key cost no more than others. */
+export const MAX_SAME = 4;
+/** Their index takes 8 MiB of memory. */
+export const MAX_INDEXED_ITEMS = 1_500_000;
+
+/** Items that one query reads. */
+const PAGE_ITEMS = 20_000;
+/** Bytes of an entry of a page: section, position and hash. */
+const ENTRY_BYTES = 16;
+
+/**
+ * Reads a key of all items of a run once, a page at a time.
+ *
+ * @param key SQL for the key of a row `i` of `items`, text or null
+ * @param chosen SQL that joins the items of a run `$1` that were selected, by `s.order_index` and `i.order_index`
+ */
+export async function buildKeyIndex(
+  query: ReadQuery,
+  runId: string,
+  sections: readonly RunSection[],
+  { key, chosen }: { readonly key: string; readonly chosen: string },
+): Promise<KeyIndex> {
+  // A new seed for each index: nobody can make keys whose hashes collide.
+  const seed = randomBytes(8).readBigInt64BE().toString();
+  const sql = `SELECT string_agg(int4send(s.order_index) || int4send(i.order_index) || int8send(hashtextextended(${key}, $6::bigint)), ''::bytea) AS page
+    FROM runs run JOIN version_sections s ON ${ofRun('run')} AND s.order_index >= $2::int AND s.order_index <= $3::int
+      CROSS JOIN LATERAL ${itemsBetween('$4::int', 'least($5::int, s.item_count)', `AND ${key} IS NOT NULL`)} i ${chosen}
+    WHERE run.id = $1`;
+  const starts = new Map<number, number>();
+  let itemCount = 0;
+  for (const section of sections) {
+    starts.set(section.orderIndex, itemCount);
+    itemCount += section.itemCount;
+  }
+  const table = new HashTable(itemCount);
+  for (const { first, last, from, to } of pagesOf(sections)) {
+    const [row] = await query<{ page: Buffer | null }>(sql, [runId, first, last, from, to, seed]);
+    const page = row?.page ?? Buffer.alloc(0);
+    for (let at = 0; at < page.length; at += ENTRY_BYTES) {
+      const start = starts.get(page.readInt32BE(at)) ?? 0;
+      table.add(page.readInt32BE(at + 12), start + page.readInt32BE(at + 4));
+    }
+  }
+
+  const bySection = sections.filter((section) => section.itemCount > 0);
+  const firsts = bySection.map(({ orderIndex }) => starts.get(orderIndex) ?? 0);
+  const positionOf = (ordinal: number): ItemPosition => {
+    let [low, high] = [0, firsts.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if ((firsts[middle] ?? 0) <= ordinal) low = middle;
+      else high = middle - 1;
+    }
+    return {
+      sectionOrderIndex: bySection[low]?.orderIndex ?? 0,
+      orderIndex: ordinal - (firsts[low] ?? 0),
+    };
+  };
+  return {
+    async positionsOf(keys) {
+      const [row] = await query<{ hashes: Buffer | null }>(
+        `SELECT string_agg(int8send(hashtextextended(key, $2::bigint)), ''::bytea ORDER BY n) AS hashes
+         FROM unnest($1::text[]) WITH ORDINALITY AS wanted (key, n)`,
+        [keys, seed],
+      );
+      const hashes = row?.hashes;
+      return keys.map((_, index) =>
+        hashes == null ? [] : table.find(hashes.readInt32BE(8 * index + 4)).map(positionOf),
+      );
+    },
+  };
+}
+
+/** Sections that one query reads, small ones together, and from which position to which one. */
+function* pagesOf(
+  sections: readonly RunSection[],
+): Generator<{ readonly first: number; readonly last: number; readonly from: number; readonly to: number }> {
+  let first: number | undefined;
+  let last = 0;
+  let count = 0;
+  for (const { orderIndex, itemCount } of sections) {
+    if (first !== undefined && count + itemCount > PAGE_ITEMS) {
+      yield { first, last, from: 0, to: PAGE_ITEMS };
+      first = undefined;
+    }
+    if (itemCount > PAGE_ITEMS) {
+      for (let from = 0; from < itemCount; from += PAGE_ITEMS) {
+        yield { first: orderIndex, last: orderIndex, from, to: from + PAGE_ITEMS };
+      }
+      continue;
+    }
+    if (first === undefined) [first, count] = [orderIndex, 0];
+    last = orderIndex;
+    count += itemCount;
+  }
+  if (first !== undefined) yield { first, last, from: 0, to: PAGE_ITEMS };
+}
+
+/** Bits of a slot for the number; the others are of the hash. */
+const NUMBER_BITS = 21;
+const NUMBERS = 2 ** NUMBER_BITS - 1;
+
+/** Numbers by 32 bits of a hash, with linear probing: at most three quarters of the slots are taken. */
+class HashTable {
+  /** The first bits of the hash, and the number plus one; 0 where a slot is free. */
+  readonly #slots: Uint32Array;
+
+  /** @param count of numbers from 0, up to {@link MAX_INDEXED_ITEMS} */
+  constructor(count: number) {
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(Math.max(2, count / 0.75))));
+  }
+
+  add(hash: number, number: number): void {
+    const mask = this.#slots.length - 1;
+    const first = hash >>> NUMBER_BITS;
+    let same = 0;
+    let at = hash & mask;
+    for (let slot = this.#slots[at] ?? 0; slot !== 0; slot = this.#slots[at] ?? 0) {
+      if (slot >>> NUMBER_BITS === first && ++same === MAX_SAME) return;
+      at = (at + 1) & mask;
+    }
+    this.#slots[at] = ((first << NUMBER_BITS) | (number + 1)) >>> 0;
+  }
+
+  find(hash: number): number[] {
+    const mask = this.#slots.length - 1;
+    const first = hash >>> NUMBER_BITS;
+    const numbers: number[] = [];
+    let at = hash & mask;
+    for (let slot = this.#slots[at] ?? 0; slot !== 0; slot = this.#slots[at] ?? 0) {
+      if (slot >>> NUMBER_BITS === first) numbers.push((slot & NUMBERS) - 1);
+      at = (at + 1) & mask;
+    }
+    return numbers;
+  }
+}

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { createPool, createReadQuery, type Pool, type ReadQuery } from '@svc/postgres';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { importItems } from '../../../test/import-items.ts';
+import { createTestDatabase } from '../../../test/template-db.ts';
+import { createStore, type Store } from '../../create-store.ts';
+import { createLocator, type ItemReference } from './locate-items.ts';
+
+let cleanUp: AsyncDisposableStack;
+let store: Store;
+let plain: Pool;
+beforeAll(async () => {
+  cleanUp = new AsyncDisposableStack();
+  const database = await createTestDatabase();
+  cleanUp.defer(() => database.drop());
+  plain = createPool({ url: database.url, size: 4 });
+  cleanUp.defer(() => plain.end());
+  store = createStore({ url: database.url });
+  cleanUp.defer(() => store.close());
+});
+afterAll(() => cleanUp.disposeAsync());
+
+/** Some without an id, some with that of others, and 300 with the same. */
+const line = (section: string, index: number): string => {
+  const id =
+    index % 7 === 0
+      ? {}
+      : { id: index % 5 === 0 ? index % 50 : index % 100 === 1 ? 'same' : `${section} ${index}` };
+  return JSON.stringify({ ...id, inputs: { prompt: `${index % 11 === 0 ? 'twin' : section} ${index}` } });
+};
+const lines = (section: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => line(section, index));
+
+it.each(['all items', 'selected items'])(
+  'finds %s by ids and hashes with an index as by a pass, which reads the items once',
+  async (which) => {
+    const { id: datasetId } = await importItems(store.datasets, {
+      small: lines('small', 3),
+      large: lines('large', 45_000),
+      other: lines('other', 2_000),
+      last: lines('last', 1),
+    });
+    const run = await store.runs.create({
+      ...{ id: randomUUID(), datasetId, repetitions: 1, requestId: 'r' },
+      ...(which === 'all items' ? {} : { selection: { limit: 5_000 } }),
+      config:
+        '{"provider":{"type":"external","label":"x"},"timeout_ms":1000,"concurrency":1,"repetitions":1}',
+    });
+    const { rows } = await plain.query<{ itemId: string | null; itemHash: string }>(
+      `SELECT i.item_id AS "itemId", encode(i.item_hash, 'hex') AS "itemHash" FROM items i ORDER BY md5(i.ordinal::text) LIMIT 6000`,
+    );
+    const byHash = (itemHash: string): ItemReference => ({
+      ...{ section: null, orderIndex: null, itemId: null, itemHash },
+    });
+    const byId = (itemId: string): ItemReference => ({
+      ...{ section: null, orderIndex: null, itemId, itemHash: null },
+    });
+    const references = [
+      ...rows.flatMap(({ itemId, itemHash }) => [
+        byHash(itemHash),
+        ...(itemId === null ? [] : [byId(itemId)]),
+      ]),
+      ...[byId('"same"'), byId('"none"'), byId('5'), byHash('00'.repeat(32))],
+    ];
+
+    const query = createReadQuery(plain, new AbortController().signal);
+    const pass = await createLocator(query, run);
+    const wanted = await pass(references);
+    for (const isId of [true, false]) {
+      const queries: string[] = [];
+      const counted: ReadQuery = async (sql, values) => {
+        queries.push(sql);
+        return await query(sql, values);
+      };
+      const indexed = await createLocator(counted, run);
+      await indexed([isId ? byId('"none"') : byHash('00'.repeat(32))]);
+      const some = [...references.entries()].filter(([, { itemId }]) => (itemId !== null) === isId);
+      for (let start = 0; start < some.length; start += 500) {
+        const batch = some.slice(start, start + 500);
+        expect(await indexed(batch.map(([, reference]) => reference))).toEqual(
+          batch.map(([index]) => wanted[index]),
+        );
+      }
+      // `small`, three pages of `large`, and `other` with `last`
+      const builds = queries.filter((sql) => sql.includes('hashtextextended') && sql.includes('run.id'));
+      expect(builds).toHaveLength(5);
+      expect(queries.filter((sql) => sql.includes('ANY ($2')).length).toBeLessThan(4);
+    }
+    const problems = new Set(wanted.map((one) => ('problem' in one ? one.problem : 'found')));
+    expect(problems).toContain('found');
+    expect(problems).toContain('names no item of the run');
+    if (which === 'all items') expect(problems).toContain('names several items: use section and order_index');
+  },
+  120_000,
+);
