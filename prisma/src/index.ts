@@ -63,8 +63,8 @@ export {
 export type { ReadOutcome, ReadStore } from './replica/read-store.ts';
 export type { ReplicaState } from './replica/replica-watch.ts';
 export type { Cancellations } from './runs/cancellations.ts';
-export type { RetryOnly, RunChange } from './runs/change-run.ts';
-export type { NewRun } from './runs/create-run.ts';
+export type { RetryOnly, RunChange, ScorerAddition } from './runs/change-run.ts';
+export type { IdempotentCreation, NewRun } from './runs/create-run.ts';
 export type { ClaimRequest } from './runs/external/claims.ts';
 export type { ItemReference, LocatedItem } from './runs/external/locate-items.ts';
 export type { ItemToScore, PushSession } from './runs/external/push-session.ts';

@@ -186,6 +186,53 @@ describe('a run with three scorers', () => {
     const slices = (await service.get(`/runs/${run.id}/slices?by=/type&scorer=polite`)).body;
     expect(slices.data).toMatchObject([{ values: ['numeric'], passed: 6 }]);
   });
+
+  it('gets further scorers after its end, and keeps what it has', async () => {
+    const run = await scoredRun();
+    const judge = cleanUp.use(
+      await startFakeProvider((prompt) => ({ text: `{"score": ${numberOf(prompt) < 3 ? 1 : 0}}` })),
+    );
+    const scorers = [
+      { name: 'short', checker: { type: 'regex', pattern: '^.{1,2}$' } },
+      { name: 'second', judge: { base_url: judge.baseUrl, model: 'j' } },
+    ];
+    const add = async (body: object): Promise<Body> =>
+      await service.post(`/runs/${run.id}/rescore`, { add: true, ...body });
+    const { status, body } = await add({ scorers });
+    expect([status, body.id], JSON.stringify(body)).toEqual([202, run.id]);
+    const ended = await runEnded(service, run.id);
+    const before = (({ finished_at: _, config: __, scorers: ___, usage: ____, ...others }) => others)(run);
+    expect(ended).toMatchObject({
+      ...before,
+      scorers: { ...run.scorers, short: { passed: 6, results: 12 }, second: { mean: 0.25, passed: 3 } },
+      config: { added_scorers: [{ name: 'short' }, { name: 'second' }] },
+    });
+    expect(Object.keys(ended.scorers)).toEqual(['number', 'polite', 'style', 'short', 'second']);
+    expect([...judge.asked.values()].reduce((sum, count) => sum + count, 0)).toBe(12);
+    const [first] = await resultsOf(run.id);
+    expect(first).toMatchObject({
+      score: 1,
+      scores: { number: { score: 1 }, short: { score: 0 }, second: { score: 1, scored_by: 'judge' } },
+    });
+    expect(await resultsOf(run.id, '&scorer=second&passed=true')).toHaveLength(3);
+
+    const refused: [object, number, string][] = [
+      [{ scorers }, 409, 'scorer_exists'],
+      [{ scorers: [{ name: 'polite' }] }, 409, 'scorer_exists'],
+      [{ scorers: [{ name: 'new' }, { name: 'short', checker: 'includes' }] }, 409, 'scorer_exists'],
+      [{ checker: 'includes' }, 400, 'invalid_request'],
+      [{ scorers: [{ name: 'new' }], name: 'x' }, 400, 'invalid_request'],
+      [{ scorers: [{ name: 'new', checker: { type: 'regex', pattern: '(' } }] }, 400, 'invalid_request'],
+      [{ scorers: Array.from({ length: 8 }, (_, index) => ({ name: `s${index}` })) }, 202, ''],
+    ];
+    for (const [wrong, code, name] of refused) {
+      const answer = await add(wrong);
+      expect([answer.status, answer.body.code ?? ''], JSON.stringify(wrong)).toEqual([code, name]);
+    }
+    await runEnded(service, run.id);
+    const more = ['a', 'b', 'c', 'd'].map((name) => ({ name }));
+    expect(await add({ scorers: more })).toMatchObject({ status: 409, body: { code: 'too_many_scorers' } });
+  });
 });
 
 it('refuses scorers that are not clear', async () => {

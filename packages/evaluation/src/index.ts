@@ -9,7 +9,13 @@ export {
 } from './config/checker-schemas.ts';
 export { type ConfigDifference, configDifferences } from './config/config-differences.ts';
 export { isForbiddenAddress } from './config/is-forbidden-address.ts';
-export { parseRescore, parseRunConfig, parseStoredRunConfig } from './config/parse-run-config.ts';
+export {
+  type AddedScorers,
+  parseAddedScorers,
+  parseRescore,
+  parseRunConfig,
+  parseStoredRunConfig,
+} from './config/parse-run-config.ts';
 export {
   checkerOf,
   type JudgeConfig,
@@ -62,6 +68,7 @@ export { type RequestBody, requestBody, requestText } from './request/request-bo
 export { hashRequest } from './request/request-hash.ts';
 export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run-error.ts';
 export {
+  addUsage,
   type RunClock,
   type RunItemOptions,
   runItem,

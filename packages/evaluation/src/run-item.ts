@@ -161,7 +161,10 @@ function scoreOf({ score, passed, explanation, scoredBy, error }: RunResult): Sc
 }
 
 /** The tokens of several judges together. */
-function addUsage(first: RunResult['judgeUsage'], second: RunResult['judgeUsage']): RunResult['judgeUsage'] {
+export function addUsage(
+  first: RunResult['judgeUsage'],
+  second: RunResult['judgeUsage'],
+): RunResult['judgeUsage'] {
   if (first === null || second === null) return first ?? second;
   const [one, other] = [tokenCounts(first), tokenCounts(second)];
   return {

@@ -91,6 +91,8 @@ export interface RunSession {
    * The answers of an earlier run to requests with these hashes, in their order; null for one that has none. Absent if the
    * run takes no outputs of another one.
    */
+  /** Names of the scorers that score, when a run gets further ones; absent for all. */
+  readonly scorers?: readonly string[] | undefined;
   readonly findAnswers?:
     | ((hashes: readonly Uint8Array[], signal: AbortSignal) => Promise<readonly (EarlierAnswer | null)[]>)
     | undefined;

@@ -43,6 +43,7 @@ export interface RunDatasetOptions {
     | 'concurrency'
     | 'judge'
     | 'scorers'
+    | 'added_scorers'
     | 'system_prompt'
     | 'prompt_template'
     | 'checker'
@@ -76,7 +77,7 @@ export interface RunDatasetOptions {
 export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOptions): Promise<RunEnd> {
   const { session, provider, checks, clock, turns } = deps;
   const { config, signal } = options;
-  const scorers = toScorers(config, deps.judges, options.defaultJudgePrompts);
+  const scorers = toScorers(config, deps.judges, options.defaultJudgePrompts, session.scorers);
   const scoring = { prompts: promptsOf(config), scorers };
   const findAnswer =
     session.findAnswers === undefined ? undefined : createAnswerFinder(session.findAnswers, signal);

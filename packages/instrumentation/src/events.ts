@@ -462,6 +462,11 @@ export const EVENTS = {
     when: 'a run is retried',
     fields: { only: 'which results: `failed`, `unscored`, `truncated` or `missing`' as Text },
   },
+  'run.add_scorers': {
+    level: 'info',
+    when: 'a run that has ended is given further scorers',
+    fields: { scorer_count: 'how many' as Count },
+  },
   'run.results': {
     level: 'info',
     when: 'a client sent results of a run',

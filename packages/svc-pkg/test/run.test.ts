@@ -64,6 +64,15 @@ describe('a run whose items failed', () => {
       expect(await svcPkg([command, RUN, '--api-url', service.url])).toMatchObject({ exitCode: 1 });
   });
 
+  it('sends rescore --add with its scorers', async () => {
+    const service = await ended([]);
+    const scorers = '[{"name":"short","checker":"includes"}]';
+    const argv = ['rescore', RUN, '--add', '--set', `scorers=${scorers}`, '--api-url', service.url];
+    expect(await svcPkg(argv)).toMatchObject({ exitCode: 0 });
+    const sent = service.requests.find(({ url }) => url === `/runs/${RUN}/rescore`);
+    expect(JSON.parse(String(sent?.body))).toEqual({ add: true, scorers: JSON.parse(scorers) });
+  });
+
   it('is not checked with --no-wait', async () => {
     expect(await run(await ended([REFUSED]), '--no-wait', '--min-score', '1')).toMatchObject({ exitCode: 0 });
   });

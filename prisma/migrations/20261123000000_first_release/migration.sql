@@ -170,6 +170,7 @@ CREATE TABLE "runs" (
     "plan" TEXT,
     "warnings" TEXT,
     "scorer_names" TEXT,
+    "adding" TEXT,
     "is_external" BOOLEAN NOT NULL DEFAULT false,
     "claimed_section" INTEGER NOT NULL DEFAULT 0,
     "claimed_index" INTEGER NOT NULL DEFAULT 0,

@@ -1,10 +1,15 @@
+import { RunError } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { isUuid, storableText } from '../database/values.ts';
+import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
+import type { IdempotentCreation } from './create-run.ts';
+import { addScorers } from './insert-results.ts';
+import { lacksScores } from './read-stored-outputs.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 
 /** Which results a run does again. */
@@ -83,7 +88,7 @@ export async function retryRun(
       throw new StoreError('nothing_to_retry', `Cannot retry the run: it has no ${only} results.`);
     }
     const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, config = coalesce($4, config), error = NULL, finished_at = NULL,
+      `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, adding = NULL, config = coalesce($4, config), error = NULL, finished_at = NULL,
          cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, claimed_section = 0, claimed_index = 0,
          status = CASE WHEN is_external THEN 'waiting' ELSE 'queued' END,
          available_at = CASE WHEN is_external THEN 'infinity' ELSE clock_timestamp() END
@@ -94,6 +99,66 @@ export async function retryRun(
     return toRun(rows[0] as RunRow);
   });
 }
+
+/** Scorers that a run is given after its end. */
+export interface ScorerAddition {
+  /** The new configuration, JSON text. */
+  readonly config: string;
+  readonly names: readonly string[];
+  /** The configuration that the run must have still. */
+  readonly before: string;
+}
+
+/** See `RunStore.addScorers`. */
+export async function addScorersToRun(
+  pool: pg.Pool,
+  id: string,
+  { config, names, before }: ScorerAddition,
+  idempotent: IdempotentCreation | undefined,
+): Promise<Run> {
+  return await inTransaction(pool, async (client) => {
+    const run = await lockFinished(client, id, 'add scorers to');
+    if (run.imported) {
+      throw new StoreError('run_imported', 'Cannot add scorers to the run: it came with a package.');
+    }
+    const known = JSON.parse(run.scorerNames ?? '[]') as string[];
+    const old = names.filter((name) => known.includes(name));
+    const { rows: counts } = await client.query<{ due: number }>(
+      `SELECT count(*)::int AS due FROM run_results result WHERE run_id = $1 AND ${lacksScores('result', '$2')}`,
+      [id, names],
+    );
+    const due = counts[0]?.due ?? 0;
+    // The same configuration again continues what was interrupted.
+    if (old.length > 0 && (due === 0 || config !== before)) {
+      throw new StoreError('scorer_exists', `The run has a scorer ${old[0]}: use another name.`);
+    }
+    if (due === 0)
+      throw new RunError('nothing_to_score', 'Cannot add scorers to the run: it has no outputs.');
+    await addScorers(client, id, [Object.fromEntries(names.map((name) => [name, NO_SCORE]))]);
+    const { rows } = await client.query<RunRow>(
+      `UPDATE runs SET config = $2, results_due = results_version + $4, finished_at = NULL, cancel_requested_at = NULL,
+         adding = json_build_object('names', $3::json, 'status', coalesce(adding::json ->> 'status', status),
+           'error', CASE WHEN adding IS NULL THEN error ELSE adding::json ->> 'error' END)::text,
+         error = NULL, lease_expires_at = NULL, failed_attempts = 0, status = 'queued', available_at = clock_timestamp()
+       WHERE id = $1 AND config = $5 RETURNING ${RUN_COLUMNS}`,
+      [id, config, JSON.stringify(names), due, before],
+    );
+    if (rows[0] === undefined) {
+      throw new StoreError(
+        'run_active',
+        'Cannot add scorers to the run: its configuration has just changed.',
+      );
+    }
+    await client.query(NOTIFY_WORKERS, ['run']);
+    const stored = toRun(rows[0]);
+    if (idempotent !== undefined) {
+      await completeClaim(client, idempotent.claim, idempotent.response(stored));
+    }
+    return stored;
+  });
+}
+
+const NO_SCORE = { score: null, passed: null } as const;
 
 /**
  * Locks a run that has ended, and that no other run reads.

@@ -4,6 +4,7 @@ import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { boundedName } from '../database/item-size.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
+import { readableJson } from '../database/values.ts';
 import {
   type ItemCandidate,
   type ItemLimits,
@@ -35,6 +36,23 @@ const IS_TO_DO = {
     AND mine.section_order_index = result.section_order_index AND mine.order_index = result.order_index
     AND mine.repetition = result.repetition AND NOT (${isToReplace('mine', 'run')}))`,
 } as const;
+
+/** Outputs of a run that lack a score of one of the scorers $7. */
+const LACKS_SCORES = {
+  joins: '',
+  sql: `AND ${lacksScores('result', '$7')}`,
+} as const;
+
+/**
+ * Which results have an output without a score of each of some scorers.
+ *
+ * @param result the row of `run_results`
+ * @param names placeholder of an array
+ */
+export function lacksScores(result: string, names: string): string {
+  return `${result}.output IS NOT NULL AND (${result}.scores IS NULL OR EXISTS (SELECT FROM unnest(${names}::text[]) AS name
+    WHERE ${readableJson(`${result}.scores::json`)} -> name IS NULL))`;
+}
 
 /** The items at positions of run $1: $2 the sections, $3 the items. */
 const ITEMS = `${itemCandidates(
@@ -77,8 +95,8 @@ export async function readItemsAt(
 type RunItemTexts = ReturnType<typeof toRunItem>;
 
 /**
- * Reads the outputs of another run that a run scores again, each with its item, in order, a page at a time: one entry for
- * each repetition that lacks a result.
+ * Reads the outputs of another run that a run scores again, or its own that further scorers score, each with its item, in order, a page at a time: one entry for
+ * each repetition that lacks a result, or these scores.
  */
 export async function* readStoredOutputs(
   { pool, ...limits }: Pick<StoreContext, 'pool' | 'maxItemBytes' | 'maxWholeBytes'>,
@@ -87,7 +105,11 @@ export async function* readStoredOutputs(
   signal: AbortSignal,
 ): AsyncGenerator<RunItem, void, undefined> {
   const query = createReadQuery(pool, signal);
-  const filter = { ...IS_TO_DO, values: [run.id] };
+  const { addingScorers } = run;
+  const filter =
+    addingScorers === null
+      ? { ...IS_TO_DO, values: [run.id] }
+      : { ...LACKS_SCORES, values: [JSON.parse(addingScorers) as string[]] };
   let after: ResultPosition = [-1, -1, -1];
   for (;;) {
     signal.throwIfAborted();

@@ -186,3 +186,65 @@ it('scores each stored output again once, and protects its source', async () => 
   await store.runs.delete(run.id);
   await expect(store.runs.get(run.id)).rejects.toMatchObject({ code: 'run_not_found' });
 });
+
+it('adds scorers to a run whose worker dies, each output once, and keeps its status and main score', async () => {
+  const first = await take(run.id);
+  const items = await Array.fromAsync(first.session.items(signal));
+  const lost = { code: 'provider_unavailable', message: 'gone' };
+  await first.session.saveResults(
+    items.slice(0, 30).map((item) => resultOf(item, item.orderIndex === 7 ? FAILED : {})),
+  );
+  const addition = { config: '{"added_scorers":[]}', before: '{}', names: ['short', 'kind'] };
+  await expect(store.runs.addScorers(run.id, addition)).rejects.toMatchObject({ code: 'run_active' });
+  await first.session.finish({ status: 'failed', error: lost });
+
+  const adding = await store.runs.addScorers(run.id, addition);
+  expect(adding).toMatchObject({ status: 'queued', error: null, finishedAt: null, resultsLeft: 29 });
+  const scored = (item: RunItem, usage: number): RunResult =>
+    resultOf(item, {
+      ...{ output: 'other', score: 0, passed: false, status: 'failed' },
+      judgeUsage: { prompt_tokens: usage, completion_tokens: 1 },
+      scores: {
+        short: { score: 0.5, passed: true, explanation: null, scored_by: 'checker' },
+        kind: { score: null, passed: null, explanation: null, scored_by: null },
+      },
+    });
+  const dead = await take(run.id);
+  expect(dead.session.scorers).toEqual(['short', 'kind']);
+  const outputs = await Array.fromAsync(dead.session.items(signal));
+  expect(outputs).toHaveLength(29);
+  expect(outputs[7]?.outputs).toMatchObject([{ output: 'new', failure: null }]);
+  await dead.session.saveResults(outputs.slice(0, 12).map((item) => scored(item, 2)));
+  // ended early, it goes on with the same scorers
+  await dead.session.finish({ status: 'failed', error: { code: 'provider_rejected', message: 'no' } });
+  const taken = { ...addition, config: '{}', before: addition.config };
+  await expect(store.runs.addScorers(run.id, taken)).rejects.toMatchObject({ code: 'scorer_exists' });
+  const same = { ...addition, before: addition.config };
+  expect(await store.runs.addScorers(run.id, same)).toMatchObject({ resultsLeft: 17 });
+
+  const killed = await take(run.id);
+  const [next] = await Array.fromAsync(killed.session.items(signal));
+  await killed.session.saveResults([scored(next as RunItem, 2)]);
+  const last = await take(run.id);
+  await expect(killed.session.saveResults([scored(next as RunItem, 2)])).rejects.toMatchObject({
+    code: 'superseded',
+  });
+  const left = await Array.fromAsync(last.session.items(signal));
+  expect(left).toHaveLength(16);
+  await last.session.saveResults(left.map((item) => scored(item, 2)));
+  await last.session.finish({ status: 'completed' });
+
+  expect(await store.runs.get(run.id)).toMatchObject({
+    ...{ status: 'failed', resultsLeft: 0, addingScorers: null },
+    counts: { done: 30, ok: 29, failed: 1 },
+    scores: { mean: 1, passed: 29 },
+    usage: { inputTokens: 58, judgeInputTokens: 58, judgeOutputTokens: 29 },
+  });
+  expect(JSON.parse((await store.runs.get(run.id)).error ?? '')).toEqual(lost);
+  await expect(store.runs.addScorers(run.id, same)).rejects.toMatchObject({ code: 'scorer_exists' });
+  const many = { ...addition, before: addition.config, config: '{"n":1}' };
+  const names = Array.from({ length: 15 }, (_, index) => `s${index}`);
+  await expect(store.runs.addScorers(run.id, { ...many, names })).rejects.toMatchObject({
+    code: 'too_many_scorers',
+  });
+});

@@ -25,6 +25,7 @@ const DERIVED: Readonly<Record<DerivedRunName, string>> = {
   mean: 'score_sum / nullif(scored, 0)',
   summaryScorers: `CASE WHEN summary_of = ${SUMMARY_VERSION} THEN (${readableJson('summary::json')} -> 'scorers')::text END`,
   summaryScores: `CASE WHEN summary_of = ${SUMMARY_VERSION} THEN (${readableJson('summary::json')} -> 'scores')::text END`,
+  addingScorers: `(adding::json -> 'names')::text`,
   passRate: 'passed::float8 / nullif(ok + failed, 0)',
   passRateScored: 'passed::float8 / nullif(scored, 0)',
   price: `(${readableJson('config::json')} -> 'price')::text`,

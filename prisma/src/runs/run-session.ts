@@ -1,16 +1,29 @@
 import { type RunEnd, RunError, type RunResult, type RunSession, readPrices } from '@svc/evaluation';
+import type { Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { createReads, inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
+import { addScores, type ScoredResult } from './external/score-session.ts';
 import { findAnswers } from './find-answers.ts';
 import { insertResults } from './insert-results.ts';
 import { readRunItems } from './read-run-items.ts';
 import { readStoredOutputs } from './read-stored-outputs.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { summarizeRun } from './scores/summarize-run.ts';
+
+/** Ends run $1 with the status $2 and the error $3; if $4, one that has got further scorers, with those it had before. */
+const END = `UPDATE runs SET finished_at = clock_timestamp(),
+    status = coalesce(CASE WHEN $4 THEN adding::json ->> 'status' END, $2),
+    error = CASE WHEN $4 AND adding IS NOT NULL THEN adding::json ->> 'error' ELSE $3 END,
+    adding = CASE WHEN $4 THEN NULL ELSE adding END
+  WHERE id = $1`;
+
+/** The scores of a result; none where the item cannot be read. */
+const toScored = ({ scores, ...result }: RunResult): ScoredResult[] =>
+  scores === null ? [] : [{ ...result, scores: scores as Scores }];
 
 /**
  * What a worker reads and writes of a run that it has claimed. Writes throw StoreError `superseded` once another worker
@@ -23,6 +36,8 @@ export function createRunSession(
 ): RunSession {
   const { pool } = context;
   const { reusedRunId } = run;
+  const scorers = run.addingScorers === null ? null : (JSON.parse(run.addingScorers) as string[]);
+  const sourceRunId = scorers === null ? run.sourceRunId : run.id;
   const prices = readPrices(run.price, run.judgePrice);
   /** Locks the run's row until the end of the transaction. */
   const lock = async (client: pg.ClientBase): Promise<void> => {
@@ -38,9 +53,10 @@ export function createRunSession(
 
   return {
     items: (signal) =>
-      run.sourceRunId === null
+      sourceRunId === null
         ? readRunItems(context, run, signal)
-        : readStoredOutputs(context, run, run.sourceRunId, signal),
+        : readStoredOutputs(context, run, sourceRunId, signal),
+    ...(scorers !== null && { scorers }),
     ...(reusedRunId !== null && {
       findAnswers: (hashes: readonly Uint8Array[], signal: AbortSignal) =>
         findAnswers(context, reusedRunId, hashes, signal),
@@ -59,7 +75,8 @@ export function createRunSession(
         if (results.length === 0) return;
         await inTransaction(pool, async (client) => {
           await lock(client);
-          await insertResults(client, run.id, results, prices);
+          if (scorers === null) await insertResults(client, run.id, results, prices);
+          else await addScores(client, run.id, results.flatMap(toScored));
         });
       },
       async finish(end: RunEnd): Promise<void> {
@@ -68,10 +85,7 @@ export function createRunSession(
         const error = 'error' in end ? canonicalJson({ ...end.error }) : null;
         await inTransaction(pool, async (client) => {
           await lock(client);
-          await client.query(
-            'UPDATE runs SET status = $2, error = $3, finished_at = clock_timestamp() WHERE id = $1',
-            [run.id, end.status, error],
-          );
+          await client.query(END, [run.id, end.status, error, end.status === 'completed']);
         });
       },
     }),

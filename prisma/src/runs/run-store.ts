@@ -9,12 +9,14 @@ import { isUuid } from '../database/values.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import {
+  addScorersToRun,
   deleteRun,
   deleteTrial,
   deleteTrials,
   type RetryOnly,
   type RunChange,
   retryRun,
+  type ScorerAddition,
   updateRun,
 } from './change-run.ts';
 import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
@@ -115,6 +117,14 @@ export interface RunStore {
    */
   retry(id: string, only: RetryOnly, config?: string | null): Promise<Run>;
   /**
+   * Lets a run that has ended score its outputs by further scorers, after which it has its status again. The same addition
+   * continues one that did not complete.
+   *
+   * @throws StoreError `run_not_found`; `run_active` while it works; `run_imported`; `scorer_exists`; `too_many_scorers`;
+   * RunError `nothing_to_score`
+   */
+  addScorers(id: string, addition: ScorerAddition, idempotent?: IdempotentCreation): Promise<Run>;
+  /**
    * The results that a run lacks and clients are to send, each with its item, in item order.
    *
    * @throws StoreError `run_not_found`, `run_not_external`
@@ -213,6 +223,8 @@ export function createRunStore(context: StoreContext): RunStore {
     deleteTrials: () => deleteTrials(pool),
 
     retry: (id, only, config = null) => retryRun(pool, id, only, config),
+
+    addScorers: (id, addition, idempotent) => addScorersToRun(pool, id, addition, idempotent),
 
     async readPending(id, { limit, signal }) {
       const run = await readExternal(pool, id);

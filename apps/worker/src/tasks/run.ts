@@ -147,6 +147,7 @@ function observed(
 ): RunSession {
   return {
     items: (signal) => session.items(signal),
+    scorers: session.scorers,
     findAnswers: session.findAnswers,
     readAsset: (file, signal) => session.readAsset(file, signal),
     finish: (end) => session.finish(end),

@@ -4,6 +4,7 @@ import { CHECKERS } from '../checkers/checkers.ts';
 import { templateProblem } from '../item/prompt-template.ts';
 import { RunError } from '../run-error.ts';
 import type { ConfigProblems } from './config-problems.ts';
+import { MAIN_SCORER } from './run-config.ts';
 
 /** Checks the run's prompts and its checker. @param maxTextChars characters of one prompt */
 export function checkPrompts(config: JsonObject, maxTextChars: number, problems: ConfigProblems): void {
@@ -23,22 +24,25 @@ export function checkPrompts(config: JsonObject, maxTextChars: number, problems:
 
 /** Checks several scorers: unique names, and a checker or a judge each. */
 function checkScorers(config: JsonObject, problems: ConfigProblems): void {
-  const { scorers } = config;
-  if (!Array.isArray(scorers)) return;
-  for (const name of ['checker', 'judge']) {
+  const { scorers = null } = config;
+  for (const name of scorers === null ? [] : ['checker', 'judge']) {
     if (config[name] !== undefined) problems.add('must be absent beside `scorers`', [name]);
   }
-  const names = new Set<JsonValue>();
-  for (const [index, scorer] of scorers.slice(0, 8).entries()) {
-    if (!isJsonObject(scorer)) continue;
-    const { name = null, checker, judge } = scorer;
-    if (names.has(name)) problems.add('must be unique', ['scorers', index, 'name']);
-    names.add(name);
-    if (checker === undefined) continue;
-    if (judge !== undefined) problems.add('must be absent beside a judge', ['scorers', index, 'checker']);
-    const type = isJsonObject(checker) ? checker['type'] : checker;
-    if (type === 'judge') problems.add('must not be judge: state `judge`', ['scorers', index, 'checker']);
-    else checkChecker(checker, ['scorers', index, 'checker'], problems);
+  const names = new Set<JsonValue>(scorers === null ? [MAIN_SCORER] : []);
+  for (const member of ['scorers', 'added_scorers']) {
+    const all = config[member];
+    for (const [index, scorer] of (Array.isArray(all) ? all.slice(0, 16) : []).entries()) {
+      if (!isJsonObject(scorer)) continue;
+      const { name = null, checker, judge } = scorer;
+      if (names.has(name)) problems.add('must be unique', [member, index, 'name']);
+      names.add(name);
+      if (checker === undefined) continue;
+      const at = [member, index, 'checker'];
+      if (judge !== undefined) problems.add('must be absent beside a judge', at);
+      const type = isJsonObject(checker) ? checker['type'] : checker;
+      if (type === 'judge') problems.add('must not be judge: state `judge`', at);
+      else checkChecker(checker, at, problems);
+    }
   }
 }
 

@@ -13,7 +13,7 @@ const SCHEMA_NAMES: ReadonlySet<string | number> = new Set([
   ...['$defs', 'definitions'],
 ]);
 /** Headers that a model may have, each of which is searched. */
-const ALLOWED_HEADERS = /^(?:provider|(?:scorers\/\d+\/)?judge)\/extra_headers$/;
+const ALLOWED_HEADERS = /^(?:provider|(?:(?:added_)?scorers\/\d+\/)?judge)\/extra_headers$/;
 
 /**
  * Adds a problem for each member whose name says that it holds a secret.

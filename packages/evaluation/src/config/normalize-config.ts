@@ -35,7 +35,7 @@ function withoutNulls(config: JsonObject): JsonObject {
       .map(([name, value]) => {
         if (KEPT.has(name)) return [name, value];
         if (isJsonObject(value)) return [name, withoutNulls(value)];
-        const isScorers = name === 'scorers' && Array.isArray(value);
+        const isScorers = ['scorers', 'added_scorers'].includes(name) && Array.isArray(value);
         return [name, isScorers ? value.map((one) => (isJsonObject(one) ? withoutNulls(one) : one)) : value];
       }),
   );

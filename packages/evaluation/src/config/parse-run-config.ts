@@ -1,11 +1,11 @@
-import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { checkModel } from './check-model.ts';
 import { checkPrompts } from './check-prompts.ts';
 import { checkSchema } from './check-schema.ts';
 import { ConfigProblems, type Steps } from './config-problems.ts';
 import { findSecrets } from './find-secrets.ts';
 import { normalizeConfig } from './normalize-config.ts';
-import { judgesOf, type RunConfig } from './run-config.ts';
+import { type JudgeConfig, judgesOf, type RunConfig, scorersOf } from './run-config.ts';
 
 /** Characters of one prompt, and of one text or name in `params`. */
 const MAX_PARAM_TEXT_CHARS = 16_384;
@@ -29,9 +29,7 @@ export function parseRunConfig(value: JsonValue, path = '/config'): RunConfig {
   const problems = new ConfigProblems(path);
   const isLater = 'must be absent: for a run with results from outside, `rescore` asks a judge';
   if (config.judge !== undefined) problems.add(isLater, ['judge']);
-  for (const [index, { judge }] of (config.scorers ?? []).entries()) {
-    if (judge !== undefined) problems.add(isLater, ['scorers', index, 'judge']);
-  }
+  for (const [judge, at] of scorerJudges(config)) if (judge !== undefined) problems.add(isLater, at);
   if (!problems.isEmpty) throw problems.toError();
   return config;
 }
@@ -58,7 +56,14 @@ export function parseRescore(request: JsonObject, source: RunConfig): RunConfig 
   const { provider: _, ...scoring } = parse({ provider: 'echo', ...stated }, '', MAX_PARAM_TEXT_CHARS);
   // Neither is about outputs that are there already.
   const { reuse: _reuse, max_cost: _maxCost, ...kept } = source;
-  const { scorers: _scorers, checker: _checker, checker_mode: _mode, judge: _judge, ...others } = kept;
+  const {
+    scorers: _scorers,
+    added_scorers: _added,
+    checker: _checker,
+    checker_mode: _mode,
+    judge: _judge,
+    ...others
+  } = kept;
   const config: RunConfig = {
     ...(scoring.scorers === undefined ? kept : { ...others, scorers: scoring.scorers }),
     ...(scoring.judge && { judge: scoring.judge }),
@@ -68,6 +73,39 @@ export function parseRescore(request: JsonObject, source: RunConfig): RunConfig 
   checkCurrencies(config, problems);
   if (!problems.isEmpty) throw problems.toError();
   return config;
+}
+
+/** What a request adds to the scorers of a run. */
+export interface AddedScorers {
+  /** The configuration of the run with the new scorers. */
+  readonly config: RunConfig;
+  readonly names: readonly string[];
+  /** The name of another scorer that the configuration has; null without one. */
+  readonly taken: string | null;
+}
+
+/**
+ * Parses scorers that are added to a run. Those that its configuration has already, in the same words, stay as they are:
+ * such a request continues an earlier one.
+ *
+ * @throws RunError `invalid_request`
+ */
+export function parseAddedScorers(scorers: JsonValue, source: RunConfig): AddedScorers {
+  const stated = parse({ provider: 'echo', scorers }, '', MAX_PARAM_TEXT_CHARS).scorers ?? [];
+  const { scorers: first = [], added_scorers: before = [] } = source;
+  const same = new Set([...first, ...before].map((one) => canonicalJson(one as unknown as JsonObject)));
+  const others = stated.filter((one) => !same.has(canonicalJson(one as unknown as JsonObject)));
+  const names = new Set(scorersOf(source).map(({ name }) => name));
+  const config = { ...source, added_scorers: [...before, ...others] };
+  const problems = new ConfigProblems('');
+  checkCurrencies(config, problems);
+  checkBudget(config, problems);
+  if (!problems.isEmpty) throw problems.toError();
+  return {
+    config,
+    names: stated.map(({ name }) => name),
+    taken: others.find(({ name }) => names.has(name))?.name ?? null,
+  };
 }
 
 function parse(value: JsonValue, path: string, maxTextChars: number): RunConfig {
@@ -100,38 +138,52 @@ function* modelsOf(config: JsonObject): Generator<[JsonObject, Steps]> {
     const model = config[name];
     if (isJsonObject(model)) yield [model, [name]];
   }
-  const { scorers } = config;
-  for (const [index, scorer] of (Array.isArray(scorers) ? scorers : []).entries()) {
-    const judge = isJsonObject(scorer) ? scorer['judge'] : undefined;
-    if (isJsonObject(judge)) yield [judge, ['scorers', index, 'judge']];
+  for (const member of SCORERS) {
+    const scorers = config[member];
+    for (const [index, scorer] of (Array.isArray(scorers) ? scorers : []).entries()) {
+      const judge = isJsonObject(scorer) ? scorer['judge'] : undefined;
+      if (isJsonObject(judge)) yield [judge, [member, index, 'judge']];
+    }
   }
 }
 
+/** The members with scorers. */
+const SCORERS = ['scorers', 'added_scorers'] as const;
+
+/** The judge of each scorer, and where it is. */
+function scorerJudges(config: RunConfig): [JudgeConfig | undefined, Steps][] {
+  return SCORERS.flatMap((member) =>
+    (config[member] ?? []).map(({ judge }, index): [JudgeConfig | undefined, Steps] => [
+      judge,
+      [member, index, 'judge'],
+    ]),
+  );
+}
+
 /** A limit of what is not known would not be one. */
-function checkBudget(
-  { max_cost: maxCost, price, judge, scorers = [] }: RunConfig,
-  problems: ConfigProblems,
-): void {
+function checkBudget(config: RunConfig, problems: ConfigProblems): void {
+  const { max_cost: maxCost, price, judge } = config;
   if (maxCost === undefined) return;
   if (price === undefined) problems.add('needs `price`', ['max_cost']);
   if (judge !== undefined && judge.price === undefined)
     problems.add('must be set with `max_cost`', ['judge', 'price']);
-  if (scorers.some((scorer) => scorer.judge !== undefined)) {
+  if (scorerJudges(config).some(([one]) => one !== undefined)) {
     problems.add('must be absent beside scorers with judges, which have no price', ['max_cost']);
   }
 }
 
 /** The cost of a run is one amount, and the price of its judges is one. */
 function checkCurrencies(config: RunConfig, problems: ConfigProblems): void {
-  const { price, judge, scorers = [] } = config;
+  const { price, judge } = config;
   const judgePrice = judge?.price;
   if (price !== undefined && judgePrice !== undefined && price.currency !== judgePrice.currency) {
     problems.add(`must be ${price.currency}, the currency of \`price\``, ['judge', 'price', 'currency']);
   }
-  for (const [index, scorer] of scorers.entries()) {
-    if (scorer.judge?.price === undefined) continue;
-    problems.add('must be absent: the tokens of several judges are counted together', [
-      ...['scorers', index, 'judge', 'price'],
-    ]);
+  for (const [one, at] of scorerJudges(config)) {
+    if (one === undefined) continue;
+    const counted = 'the tokens of several judges are counted together';
+    if (one.price !== undefined) problems.add(`must be absent: ${counted}`, [...at, 'price']);
+    if (judgePrice !== undefined)
+      problems.add(`must be absent: the run's judge has a price, and ${counted}`, at);
   }
 }

@@ -284,6 +284,11 @@ const members = {
     description: 'whether `checker` is for items without a checker, by default, or for all',
   },
   scorers: SCORERS_SCHEMA,
+  added_scorers: {
+    ...SCORERS_SCHEMA,
+    maxItems: 16,
+    description: 'further scorers, as `POST /runs/{id}/rescore` adds them to a finished run',
+  },
   allow_unscored: {
     type: 'boolean',
     description: 'whether to run although no item can be scored; by default not',
@@ -353,6 +358,11 @@ const members = {
   },
 } as const;
 
+const SCORER_SHAPE = {
+  ...SCORER_SCHEMA,
+  properties: { ...SCORER_SCHEMA.properties, checker: { type: ['string', 'object'] } },
+} as const satisfies ConfigSchema;
+
 /** The configuration without the details of `provider`, which has one schema per type, and of `checker`. */
 export const RUN_CONFIG_SHAPE = {
   type: 'object',
@@ -361,13 +371,8 @@ export const RUN_CONFIG_SHAPE = {
     judge: JUDGE_SCHEMA,
     ...members,
     checker: { type: ['string', 'object'] },
-    scorers: {
-      ...members.scorers,
-      items: {
-        ...SCORER_SCHEMA,
-        properties: { ...SCORER_SCHEMA.properties, checker: { type: ['string', 'object'] } },
-      },
-    },
+    scorers: { ...members.scorers, items: SCORER_SHAPE },
+    added_scorers: { ...members.added_scorers, items: SCORER_SHAPE },
   },
   required: ['provider'],
   additionalProperties: false,

@@ -43,7 +43,7 @@ export type RunSelection = Omit<FromSchema<typeof SELECT_SCHEMA>, 'item_ids'> & 
  */
 export type RunConfig = Omit<
   FromSchema<typeof RUN_CONFIG_SHAPE>,
-  'provider' | 'judge' | 'select' | 'checker' | 'scorers'
+  'provider' | 'judge' | 'select' | 'checker' | 'scorers' | 'added_scorers'
 > & {
   readonly provider: ProviderConfig;
   readonly judge?: JudgeConfig;
@@ -52,6 +52,8 @@ export type RunConfig = Omit<
   readonly checker?: JsonValue;
   /** The first is the main one. */
   readonly scorers?: readonly ScorerConfig[];
+  /** Further ones, which a finished run was given. */
+  readonly added_scorers?: readonly ScorerConfig[];
 };
 
 /** One of several scorers: by a checker, by a judge, or as the items say. */
@@ -68,8 +70,9 @@ export const MAIN_SCORER = 'main';
 export function judgesOf({
   judge,
   scorers = [],
-}: Pick<RunConfig, 'judge' | 'scorers'>): readonly JudgeConfig[] {
-  return [judge, ...scorers.map((scorer) => scorer.judge)].filter((one) => one !== undefined);
+  added_scorers: added = [],
+}: Pick<RunConfig, 'judge' | 'scorers' | 'added_scorers'>): readonly JudgeConfig[] {
+  return [judge, ...[...scorers, ...added].map((scorer) => scorer.judge)].filter((one) => one !== undefined);
 }
 
 /** How one score of an output is found. */
@@ -81,18 +84,21 @@ export interface ScorerPlan {
 
 /** The scorers of a run, the main one first. A scorer with a checker or a judge scores every item by it. */
 export function scorersOf(
-  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge' | 'scorers'>,
+  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge' | 'scorers' | 'added_scorers'>,
 ): readonly [ScorerPlan, ...ScorerPlan[]] {
-  const [first, ...others] = (config.scorers ?? []).map(({ name, checker, judge }): ScorerPlan => {
-    const stated = judge === undefined ? checker : 'judge';
-    return {
-      name,
-      checker: stated === undefined ? null : { json: canonicalJson(stated), mode: 'override' },
-      judge: judge ?? null,
-    };
-  });
-  if (first !== undefined) return [first, ...others];
-  return [{ name: MAIN_SCORER, checker: checkerOf(config), judge: config.judge ?? null }];
+  const [first, ...others] = (config.scorers ?? []).map(scorerPlan);
+  const added = (config.added_scorers ?? []).map(scorerPlan);
+  const main = first ?? { name: MAIN_SCORER, checker: checkerOf(config), judge: config.judge ?? null };
+  return [main, ...others, ...added];
+}
+
+function scorerPlan({ name, checker, judge }: ScorerConfig): ScorerPlan {
+  const stated = judge === undefined ? checker : 'judge';
+  return {
+    name,
+    checker: stated === undefined ? null : { json: canonicalJson(stated), mode: 'override' },
+    judge: judge ?? null,
+  };
 }
 
 /** The prompts of a run. */

@@ -59,7 +59,10 @@ const REASONS: Readonly<Record<string, string>> = {
  * @throws RunError `nothing_to_score` if no item can be scored, unless the configuration allows that
  */
 export function describePlan(
-  config: Pick<RunConfig, 'allow_unscored' | 'judge' | 'scorers' | 'price' | 'provider' | 'repetitions'>,
+  config: Pick<
+    RunConfig,
+    'allow_unscored' | 'judge' | 'scorers' | 'added_scorers' | 'price' | 'provider' | 'repetitions'
+  >,
   { items, scored, judged, unscorable: reasons }: PlanCounts,
   asked: PlannedRequests | null,
 ): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
@@ -91,7 +94,8 @@ export function describePlan(
     const message = 'No earlier result answers a request of the run: all of them are sent.';
     warnings.push({ code: 'nothing_to_reuse', message });
   }
-  const otherJudges = (config.scorers ?? []).slice(1).filter(({ judge }) => judge !== undefined).length;
+  const others = [...(config.scorers ?? []).slice(1), ...(config.added_scorers ?? [])];
+  const otherJudges = others.filter(({ judge }) => judge !== undefined).length;
   const requests = ((asked === null ? 0 : items) + judged + items * otherJudges) * config.repetitions;
   const reused = asked?.reused ?? 0;
   return {

@@ -6,11 +6,13 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
  *
  * @param judges by the names of their scorers
  * @param defaultPrompts `default_judge_prompts` of the dataset; null without them
+ * @param names of those that are wanted, the first in place of the main one; absent for all
  */
 export function toScorers(
-  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge' | 'scorers'>,
+  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge' | 'scorers' | 'added_scorers'>,
   judges: ReadonlyMap<string, Provider>,
   defaultPrompts: JsonValue,
+  names?: readonly string[],
 ): Scorers {
   const toScorer = ({ name, checker, judge }: ReturnType<typeof scorersOf>[0]): Scorer => {
     const provider = judges.get(name);
@@ -18,5 +20,7 @@ export function toScorers(
     return { name, checker, judge: provider === undefined ? null : { provider, threshold, defaultPrompts } };
   };
   const [main, ...others] = scorersOf(config);
+  const [first, ...rest] = [main, ...others].filter(({ name }) => names?.includes(name));
+  if (first !== undefined) return { main: toScorer(first), others: rest.map(toScorer), areNamed: true };
   return { main: toScorer(main), others: others.map(toScorer), areNamed: config.scorers !== undefined };
 }

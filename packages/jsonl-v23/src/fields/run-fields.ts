@@ -129,6 +129,14 @@ export const RUN_FIELDS = {
   hasSelection: { wire: 'has_selection', kind: 'boolean', isRequired: true, isInternal: true },
   /** Names of its scorers, in the order of their numbers in results; null without any. */
   scorerNames: { wire: 'scorer_names', kind: 'names', isInternal: true, maxBytes: 4_096 },
+  /** Those that a worker adds to it; null without any. */
+  addingScorers: {
+    wire: 'adding_scorers',
+    kind: 'names',
+    isInternal: true,
+    isDerived: true,
+    maxBytes: 4_096,
+  },
   /** Whether clients send its results. */
   isExternal: { wire: 'is_external', kind: 'boolean', isRequired: true, isInternal: true },
   sourceRunId: {

@@ -7,7 +7,7 @@ import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } f
  * Reads a run whose results clients send.
  *
  * @param lock `FOR UPDATE` holds its row until the end of the transaction
- * @throws StoreError `run_not_found`, `run_not_external`
+ * @throws StoreError `run_not_found`, `run_not_external`; with the lock `run_finished` while it gets further scorers
  */
 export async function readExternal(
   client: pg.ClientBase | pg.Pool,
@@ -19,8 +19,16 @@ export async function readExternal(
     : { rows: [] };
   if (rows[0] === undefined) throw runNotFound(id);
   const run = toRun(rows[0]);
-  if (run.isExternal) return run;
-  throw new StoreError('run_not_external', 'The run takes no results from outside: its provider is another.');
+  if (!run.isExternal) {
+    throw new StoreError(
+      'run_not_external',
+      'The run takes no results from outside: its provider is another.',
+    );
+  }
+  if (lock !== '' && run.addingScorers !== null && run.finishedAt === null) {
+    throw new StoreError('run_finished', 'The run takes no results: it has ended, and gets further scorers.');
+  }
+  return run;
 }
 
 /** Locks a run that waits for results. @throws StoreError as {@link readExternal}, and `run_finished` */

@@ -1,3 +1,4 @@
+import { addUsage, type RunResult, type TokenCounts, tokenCounts } from '@svc/evaluation';
 import type { Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { createReadQuery, inTransaction } from '@svc/postgres';
@@ -16,6 +17,8 @@ import type { PushSession } from './push-session.ts';
 /** Scores of one result from outside. */
 export interface ScoredResult extends ResultKey {
   readonly scores: Scores;
+  /** What judges took for them; null or absent without one. */
+  readonly judgeUsage?: RunResult['judgeUsage'];
 }
 
 /** A run that has ended and takes scores from outside, for one request. */
@@ -33,7 +36,7 @@ export interface ScoreSession extends Pick<PushSession, 'run' | 'locate'> {
 }
 
 /** The scores that results have: $1 the run, $2 to $4 the keys; `n` is the place of the key. */
-const OLD = `SELECT wanted.n::int AS n, result.scores FROM unnest($2::int[], $3::int[], $4::int[]) WITH ORDINALITY
+const OLD = `SELECT wanted.n::int AS n, result.scores, result.judge_usage AS usage FROM unnest($2::int[], $3::int[], $4::int[]) WITH ORDINALITY
     AS wanted (section, item, repetition, n)
   JOIN run_results result ON result.run_id = $1 AND result.section_order_index = wanted.section
     AND result.order_index = wanted.item AND result.repetition = wanted.repetition`;
@@ -42,6 +45,13 @@ const UPDATE = `UPDATE run_results result SET scores = wanted.scores, scorer_sco
     scorer_passed = wanted.passed::bool[]
   FROM unnest($2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[])
     AS wanted (section, item, repetition, scores, numbers, passed)
+  WHERE result.run_id = $1 AND result.section_order_index = wanted.section
+    AND result.order_index = wanted.item AND result.repetition = wanted.repetition`;
+
+const UPDATE_USAGE = `UPDATE run_results result SET judge_usage = wanted.usage, judge_input_tokens = wanted.input,
+    judge_output_tokens = wanted.output
+  FROM unnest($2::int[], $3::int[], $4::int[], $5::text[], $6::int[], $7::int[])
+    AS wanted (section, item, repetition, usage, input, output)
   WHERE result.run_id = $1 AND result.section_order_index = wanted.section
     AND result.order_index = wanted.item AND result.repetition = wanted.repetition`;
 
@@ -60,7 +70,12 @@ export async function openScores(
       async save(scored: readonly ScoredResult[]) {
         return await inTransaction(pool, async (client) => {
           await readEnded(client, id, 'FOR UPDATE');
-          return await addScores(client, run.id, scored);
+          const added = await addScores(client, run.id, scored);
+          await client.query('UPDATE runs SET results_due = results_due + $2 WHERE id = $1', [
+            run.id,
+            scored.length - added.missing.size,
+          ]);
+          return added;
         });
       },
     }),
@@ -77,7 +92,14 @@ async function readEnded(client: pg.ClientBase | pg.Pool, id: string, lock: 'FOR
   throw new StoreError('run_active', `Cannot add scores to the run: it is ${run.status}.`);
 }
 
-async function addScores(
+/**
+ * Adds scores to results, and what judges took for them, to which no price applies.
+ *
+ * @param client in a transaction that holds the run's row
+ * @returns as {@link ScoreSession.save}
+ * @throws StoreError `too_many_scorers`
+ */
+export async function addScores(
   client: pg.ClientBase,
   runId: string,
   scored: readonly ScoredResult[],
@@ -87,10 +109,10 @@ async function addScores(
     of.map(({ orderIndex }) => orderIndex),
     of.map(({ repetition }) => repetition),
   ];
-  const { rows } = await client.query<{ n: number; scores: string | null }>(OLD, [runId, ...keys(scored)]);
-  const old = new Map(rows.map(({ n, scores }) => [n - 1, scores]));
+  const { rows } = await client.query<OldScores>(OLD, [runId, ...keys(scored)]);
+  const old = new Map(rows.map((row) => [row.n - 1, row]));
   const found = scored.flatMap((one, index) =>
-    old.has(index) ? [{ ...one, before: readScores(old.get(index)) }] : [],
+    old.has(index) ? [{ ...one, before: readScores(old.get(index)?.scores) }] : [],
   );
   const merged = found.map((one) => ({ ...one, scores: { ...one.before, ...one.scores } as Scores }));
   const names = await addScorers(
@@ -105,16 +127,54 @@ async function addScores(
     numbers.map(({ scorerScores }) => scorerScores),
     numbers.map(({ scorerPassed }) => scorerPassed),
   ]);
-  await client.query(
-    'UPDATE runs SET results_version = results_version + $2, results_due = results_due + $2 WHERE id = $1',
-    [runId, merged.length],
-  );
+  await client.query('UPDATE runs SET results_version = results_version + $2 WHERE id = $1', [
+    runId,
+    merged.length,
+  ]);
+  const judged = scored.flatMap((one, index) => {
+    const { usage } = old.get(index) ?? {};
+    if (one.judgeUsage == null || usage === undefined) return [];
+    const before = usage === null ? null : (readStoredJson(usage) as JsonObject);
+    return [
+      { ...one, usage: addUsage(before, one.judgeUsage) as JsonObject, tokens: tokenCounts(one.judgeUsage) },
+    ];
+  });
+  if (judged.length > 0) await addJudgeUsage(client, runId, judged, keys(judged));
   return {
     replaced: found.filter(({ before, scores }) =>
       Object.keys(scores).some((name) => Object.hasOwn(before, name)),
     ).length,
     missing: new Set(scored.keys().filter((index) => !old.has(index))),
   };
+}
+
+async function addJudgeUsage(
+  client: pg.ClientBase,
+  runId: string,
+  judged: readonly { readonly usage: JsonObject; readonly tokens: TokenCounts }[],
+  keys: readonly unknown[],
+): Promise<void> {
+  const all = judged.map(({ usage }) => tokenCounts(usage));
+  await client.query(UPDATE_USAGE, [
+    ...[runId, ...keys],
+    judged.map(({ usage }) => canonicalJson(usage)),
+    all.map(({ input }) => input),
+    all.map(({ output }) => output),
+  ]);
+  const sum = (of: 'input' | 'output'): number =>
+    judged.reduce((total, { tokens }) => total + (tokens[of] ?? 0), 0);
+  await client.query(
+    `UPDATE runs SET judge_input_tokens = judge_input_tokens + $2, judge_output_tokens = judge_output_tokens + $3
+     WHERE id = $1`,
+    [runId, sum('input'), sum('output')],
+  );
+}
+
+interface OldScores {
+  /** From 1. */
+  readonly n: number;
+  readonly scores: string | null;
+  readonly usage: string | null;
 }
 
 const readScores = (json: string | null | undefined): Scores =>

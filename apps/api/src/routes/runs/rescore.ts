@@ -1,14 +1,23 @@
 import {
   CHECKER_SCHEMA,
   JUDGE_SCHEMA,
+  parseAddedScorers,
   parseRescore,
   parseStoredRunConfig,
+  type RunConfig,
   SCORERS_SCHEMA,
 } from '@svc/evaluation';
 import { planRun } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import type { Route, Schema } from '@svc/runtime';
-import { readStoredJson } from '@svc/store';
+import { runWithContext } from '@svc/observability';
+import { RequestError, type Route, type RouteRequest, type Schema } from '@svc/runtime';
+import {
+  type IdempotentCreation,
+  type Run,
+  readStoredJson,
+  type StoredResponse,
+  StoreError,
+} from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { NAME } from '../datasets/fields.ts';
 import { type CreateRunDeps, checkSecrets, logCreated, newRun, runAccepted } from './create.ts';
@@ -20,7 +29,8 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
     method: 'post',
     path: '/runs/{id}/rescore',
     operationId: 'rescoreRun',
-    summary: 'Score the stored outputs of a run again, as a new run; no provider is asked, except the judge',
+    summary:
+      'Score the stored outputs of a run again, as a new run, or add scorers to it; no provider is asked, except the judge',
     tag: 'runs',
     access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY },
@@ -35,10 +45,11 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
       documented: bodySchema(CHECKER_SCHEMA, JUDGE_SCHEMA, SCORERS_SCHEMA),
     },
     produces: 'application/json',
-    responses: { 202: { description: 'the new run', schema: RUN } },
+    responses: { 202: { description: 'the new run; with `add` the run itself', schema: RUN } },
     errors: [
       ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'nothing_to_score'],
       ...['run_not_found', 'run_active', 'idempotency_key_reused', 'unavailable'],
+      ...['run_imported', 'scorer_exists', 'too_many_scorers'],
     ],
     handle: async (request) => {
       const body = request.body ?? {};
@@ -48,6 +59,8 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
         const source = await store.runs.get(id);
         const { datasetId, datasetVersion: version, repetitions } = source;
         const stored = parseStoredRunConfig(readStoredJson(source.config));
+        const created = claim === undefined ? undefined : { claim, response: runAccepted };
+        if (body['add'] === true) return await add(source, stored, request, created);
         const config = parseRescore(body, { ...stored, repetitions });
         const configJson = checkSecrets(config, secrets, '');
         const planned = await planRun(
@@ -62,19 +75,61 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
             name: (body['name'] as string | null | undefined) ?? source.name,
             sourceRunId: source.id,
           },
-          claim === undefined ? undefined : { claim, response: runAccepted },
+          created,
         );
         logCreated(run, config, logger);
         return runAccepted(run);
       });
     },
   };
+
+  async function add(
+    source: Run,
+    stored: RunConfig,
+    { body, signal }: RouteRequest,
+    created: IdempotentCreation | undefined,
+  ): Promise<StoredResponse> {
+    const { scorers = null, add: _, ...others } = body ?? {};
+    const [other] = Object.entries(others).find(([, value]) => value !== null) ?? [];
+    if (other !== undefined) throw invalid(`/${other} must be absent with add.`, `/${other}`);
+    if (scorers === null) throw invalid('/scorers must be there with add.', '/scorers');
+    const added = parseAddedScorers(scorers, stored);
+    if (added.taken !== null) {
+      throw new StoreError('scorer_exists', `The run has a scorer ${added.taken}: use another name.`);
+    }
+    const configJson = checkSecrets(added.config, secrets, '');
+    const { datasetId, datasetVersion: version } = source;
+    const config = parseRescore({ scorers }, stored);
+    await planRun(
+      { store, checks },
+      { datasetId, version, config, checkerPath: '/checker', isRescore: true, signal },
+    );
+    const run = await store.runs.addScorers(
+      source.id,
+      { config: canonicalJson(configJson), names: added.names, before: source.config },
+      created,
+    );
+    runWithContext({ run_id: run.id }, () =>
+      logger.log('run.add_scorers', { scorer_count: added.names.length }),
+    );
+    return runAccepted(run);
+  }
 }
+
+function invalid(message: string, path: string): RequestError {
+  return new RequestError('invalid_request', message, { errors: [{ message, path }] });
+}
+
+const ADD: Schema = {
+  type: 'boolean',
+  default: false,
+  description: 'whether to add `scorers` to the same run, beside those that it has',
+};
 
 function bodySchema(checker: Schema, judge: Schema, scorers: Schema): Schema {
   return {
     type: 'object',
-    properties: { name: { ...NAME, type: ['string', 'null'] }, checker, judge, scorers },
+    properties: { name: { ...NAME, type: ['string', 'null'] }, checker, judge, scorers, add: ADD },
     additionalProperties: false,
   };
 }

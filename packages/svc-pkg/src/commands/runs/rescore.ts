@@ -14,6 +14,7 @@ interface Options extends ServiceOptions, RunLimits {
   readonly config?: string;
   readonly set?: readonly string[];
   readonly name?: string;
+  readonly add?: boolean;
   readonly wait: boolean;
 }
 
@@ -23,14 +24,18 @@ export function addRescoreCommand(program: Command, cli: Cli): void {
     .command('rescore')
     .summary('score the outputs of a run again')
     .description(
-      'Scores the stored outputs of a run with another checker or judge, as a new run. Asks no model but the judge.',
+      'Scores the stored outputs of a run with another checker or judge, as a new run, or adds scorers to it. Asks no model but the judge.',
     )
     .argument('<run>', 'id of the run')
-    .option('--config <file>', 'JSON file with the members checker and judge, - for standard input')
+    .option(
+      '--config <file>',
+      'JSON file with the members checker and judge, or scorers, - for standard input',
+    )
     .option('--set <member=value...>', 'set their members, such as checker.type=numeric')
     .option('--name <name>', 'name of the new run (default: the name of the old one)')
+    .option('--add', 'add the scorers to the same run')
     .option('--no-wait', 'end when the run is queued')
-    .action(async (run: string, { name, wait, config: file, set, ...options }: Options) => {
+    .action(async (run: string, { name, add, wait, config: file, set, ...options }: Options) => {
       const config = await readRunConfig(cli, given({ config: file, set }));
       const service = openService(cli, options);
       const started = await withConfigOptions(
@@ -38,7 +43,7 @@ export function addRescoreCommand(program: Command, cli: Cli): void {
           service.read(
             service.api.POST('/runs/{id}/rescore', {
               params: { ...runParams(run), header: { 'Idempotency-Key': key } },
-              body: { ...config, ...given({ name }) },
+              body: { ...config, ...given({ name, add }) },
               bodySerializer: canonicalJson,
             }),
           ),
@@ -50,5 +55,6 @@ export function addRescoreCommand(program: Command, cli: Cli): void {
   withExamples(command, [
     'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --set checker.type=numeric',
     'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --config judge.json --name "with a judge"',
+    'svc-pkg rescore 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --config scorers.json --add',
   ]);
 }
