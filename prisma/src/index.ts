@@ -73,7 +73,7 @@ export type { ScoreSession } from './runs/external/score-session.ts';
 export type { ImportedRun } from './runs/insert-imported-run.ts';
 export { type ImportedResult, MAX_SCORERS, MAX_TEXT_CHARS, writeResult } from './runs/insert-results.ts';
 export type { UsedModel } from './runs/list-models.ts';
-export type { RunsRequest } from './runs/list-runs.ts';
+export { RUNS_SORTS, type RunsRequest, type RunsSort } from './runs/list-runs.ts';
 export type { OpenRun } from './runs/open-run.ts';
 export type { PlanRequest } from './runs/plan/plan-run.ts';
 export type { ItemOfResult, ResultName } from './runs/results/item-of-result.ts';

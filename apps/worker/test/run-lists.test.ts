@@ -66,3 +66,59 @@ it('finds runs by name, model and version', async () => {
   expect(await found('version=2')).toEqual([]);
   expect(await found('version=1&model=a-model&status=completed')).toEqual([second]);
 });
+
+it('sorts runs, page after page', async () => {
+  const dataset = await service.importItems(
+    ['yes', 'no', 'no'].map((answer) => ({ type: 'exact', inputs: { prompt: 'yes' }, answer })),
+  );
+  const nobody = { type: 'openai_compatible', base_url: 'http://127.0.0.1:9', model: 'm' };
+  const unanswered = { provider: nobody, max_retries: 0 };
+  const started: [string | null, object][] = [
+    ['beta', { provider: 'echo', select: { limit: 1 } }],
+    [null, unanswered],
+    ['Alpha', { provider: 'echo' }],
+    ['alpha', { provider: 'echo', select: { limit: 2 } }],
+    [null, { provider: 'echo', select: { limit: 1 } }],
+    ['gamma', unanswered],
+  ];
+  const runs: { id: string; at: number; name: string | null; score: number | null }[] = [];
+  for (const [at, [name, config]] of started.entries()) {
+    const { body } = await service.post('/runs', { dataset_id: dataset, name, config });
+    const { id, scores } = await runEnded(service, body.id);
+    runs.push({ id, at, name: name?.toLowerCase() ?? null, score: scores.mean });
+  }
+  expect(runs.map(({ score }) => score)).toContain(null);
+  expect(new Set(runs.map(({ score }) => score)).size).toBeGreaterThan(2);
+  const page = async (query: string): Promise<Awaited<ReturnType<typeof service.get>>> =>
+    await service.get(`/runs?dataset_id=${dataset}&limit=1${query}`);
+  for (const sort of ['created_at', 'score', 'name']) {
+    const key = { created_at: 'at', score: 'score', name: 'name' }[sort] as 'at' | 'score' | 'name';
+    for (const sign of [1, -1]) {
+      const expected = runs.toSorted((one, other) => {
+        const [left, right] = [one[key], other[key]];
+        if (left === right) return sign * (one.at - other.at);
+        if (left === null || right === null) return left === null ? 1 : -1;
+        return left < right ? -sign : sign;
+      });
+      const query = `&sort=${sign === 1 ? '' : '-'}${sort}`;
+      const listed: string[] = [];
+      for (let cursor = ''; ; ) {
+        const { body } = await page(query + cursor);
+        expect(body.meta.total_items).toBe(runs.length);
+        listed.push(...body.data.map(({ id }: { id: string }) => id));
+        if (body.meta.next_cursor === null) break;
+        cursor = `&cursor=${body.meta.next_cursor}`;
+      }
+      expect(listed, query).toEqual(expected.map(({ id }) => id));
+    }
+  }
+  const { body } = await page('&sort=score');
+  expect((await page(`&sort=-score&cursor=${body.meta.next_cursor}`)).body.code).toBe('invalid_cursor');
+  expect((await page('&sort=note')).status).toBe(400);
+  // whatever a cursor states, it is no error of the service
+  const [list] = JSON.parse(Buffer.from(body.meta.next_cursor, 'base64url').toString()) as [string];
+  for (const value of ['1e-999', 'null', '-0']) {
+    const made = Buffer.from(JSON.stringify([list, 1, value, '0', runs[0]?.id])).toString('base64url');
+    expect((await page(`&sort=score&cursor=${made}`)).status).toBe(200);
+  }
+});

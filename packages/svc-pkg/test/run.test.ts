@@ -123,3 +123,14 @@ it('names options of the command line instead of members of the request', async 
     'Use --set checker.type=... or --set judge.model=..., or --set allow_unscored=true to run it',
   );
 });
+
+it('lists runs with the filters and the order that are stated', async () => {
+  const meta = { limit: 50, next_cursor: null, total_items: 0 };
+  const service = await fakeService({ 'GET /runs': json({ data: [], meta }) });
+  const filters = ['--status', 'failed', '--label', 'baseline', '--model', 'm', '--sort=-score'];
+  expect(await svcPkg(['runs', ...filters, '--api-url', service.url])).toMatchObject({ exitCode: 0 });
+  const query = new URL(service.requests.at(-1)?.url ?? '', service.url).searchParams;
+  expect(Object.fromEntries(query)).toMatchObject({
+    ...{ status: 'failed', label: 'baseline', model: 'm', sort: '-score' },
+  });
+});

@@ -99,12 +99,6 @@ export const CREATED_POSITION = `(extract(epoch FROM created_at) * 1000000)::big
 export const timeAtPosition = (placeholder: string): string =>
   `('epoch'::timestamptz + ${placeholder}::bigint * interval '1 microsecond')`;
 
-/** The condition for the rows after a cursor in a list by `created_at` and `id`, newest first. */
-export function olderThan(list: string, cursor: string, { add }: Parameters): string {
-  const [created, id] = decodeCursor(list, ['time', 'uuid'], cursor);
-  return `(created_at, id) < (${timeAtPosition(add(created))}, ${add(id)}::uuid)`;
-}
-
 /** A row of a list by `created_at` and `id`. */
 export interface CreatedRow {
   readonly id: string;
@@ -112,13 +106,6 @@ export interface CreatedRow {
   readonly createdPosition: string;
   /** Rows from here on, of which a page may have fewer. */
   readonly found: string;
-}
-
-/** The cursor after the last row of such a list; null at its end. @param shown rows of the page */
-export function cursorAfter(list: string, shown: readonly CreatedRow[]): string | null {
-  const last = shown.at(-1);
-  if (last === undefined || Number(last.found) <= shown.length) return null;
-  return encodeCursor(list, [last.createdPosition, last.id]);
 }
 
 /**

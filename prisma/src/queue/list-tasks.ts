@@ -2,12 +2,13 @@ import { createReadQuery, type Pool } from '@svc/postgres';
 import {
   CREATED_POSITION,
   type CreatedRow,
-  cursorAfter,
+  decodeCursor,
+  encodeCursor,
   MAX_PAGE_BYTES,
-  olderThan,
   type Page,
   type PageRequest,
   Parameters,
+  timeAtPosition,
 } from '../database/page.ts';
 import type { TaskTable } from './task-queue.ts';
 
@@ -22,16 +23,38 @@ export interface TasksRequest extends PageRequest {
     value: string | undefined,
     sql: (placeholder: string) => string,
   ])[];
+  /** By default the newest first. */
+  readonly order?: TasksOrder | undefined;
   /** Columns with texts, whose size bounds a page. */
   readonly texts: readonly string[];
 }
 
-/** A page of runs or jobs, newest first. Reads the index on `(created_at, id)`, or one that begins with a condition. */
+/**
+ * An order of a list: by a value, then by the time of creation, both in one direction. Entries without the value come last
+ * in either.
+ */
+export interface TasksOrder {
+  /** SQL; null for the time of creation alone. */
+  readonly value: string | null;
+  readonly type: 'float8' | 'text';
+  readonly isDescending: boolean;
+}
+
+const NEWEST_FIRST: TasksOrder = { value: null, type: 'text', isDescending: true };
+
+type OrderedRow = CreatedRow & { readonly sortValue: number | string | null };
+
+/**
+ * A page of runs or jobs, newest first or in another order. By time it reads the index on `(created_at, id)`, or one that
+ * begins with a condition; other orders read every row that passes the conditions.
+ */
 export async function listTasks<Row extends { readonly id: string }>(
   pool: Pool,
-  { table, columns, equal, conditions = [], texts, limit, cursor, signal }: TasksRequest,
+  { table, columns, equal, conditions = [], order = NEWEST_FIRST, texts, ...page }: TasksRequest,
 ): Promise<Page<Row>> {
+  const { limit, cursor, signal } = page;
   const query = createReadQuery(pool, signal);
+  const orderBy = orderByOf(order);
   const parameters = new Parameters();
   const filters = ['true'];
   for (const [column, value] of Object.entries(equal)) {
@@ -42,19 +65,59 @@ export async function listTasks<Row extends { readonly id: string }>(
     `SELECT count(*) FROM ${table} WHERE ${filters.join(' AND ')}`,
     parameters.values,
   );
-  if (cursor !== undefined) filters.push(olderThan(table, cursor, parameters));
-  const rows = await query<Row & CreatedRow>(
-    `SELECT ${columns}, ${CREATED_POSITION}, found FROM (
-       SELECT *, count(*) OVER () AS found, row_number() OVER newest AS position,
-         sum(${texts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ')}) OVER newest AS bytes
+  if (cursor !== undefined) filters.push(after(table, order, cursor, parameters));
+  const rows = await query<Row & OrderedRow>(
+    `SELECT ${columns}, ${CREATED_POSITION}, ${order.value ?? 'NULL'} AS "sortValue", found FROM (
+       SELECT *, count(*) OVER () AS found, row_number() OVER listed AS position,
+         sum(${texts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ')}) OVER listed AS bytes
        FROM (
          SELECT * FROM ${table} WHERE ${filters.join(' AND ')}
-         ORDER BY created_at DESC, id DESC LIMIT ${parameters.add(limit + 1)}
-       ) candidate WINDOW newest AS (ORDER BY created_at DESC, id DESC)
+         ORDER BY ${orderBy} LIMIT ${parameters.add(limit + 1)}
+       ) candidate WINDOW listed AS (ORDER BY ${orderBy})
      ) ${table} WHERE bytes <= ${MAX_PAGE_BYTES} OR position = 1
-     ORDER BY created_at DESC, id DESC`,
+     ORDER BY ${orderBy}`,
     parameters.values,
   );
   const shown = rows.slice(0, limit);
-  return { data: shown, nextCursor: cursorAfter(table, shown), totalItems: Number(total?.count ?? 0) };
+  return { data: shown, nextCursor: cursorAfter(table, order, shown), totalItems: Number(total?.count ?? 0) };
+}
+
+/** A cursor of one order is invalid for another. */
+function listName(table: TaskTable, { value, isDescending }: TasksOrder): string {
+  if (value === null) return isDescending ? table : `${table} oldest`;
+  return `${table} ${isDescending ? '-' : ''}${value}`;
+}
+
+function orderByOf({ value, isDescending }: TasksOrder): string {
+  const direction = isDescending ? 'DESC' : 'ASC';
+  const byTime = `created_at ${direction}, id ${direction}`;
+  return value === null ? byTime : `${value} ${direction} NULLS LAST, ${byTime}`;
+}
+
+/** The condition for the rows after a cursor. */
+function after(table: TaskTable, order: TasksOrder, cursor: string, { add }: Parameters): string {
+  const { value, type, isDescending } = order;
+  const list = listName(table, order);
+  const sign = isDescending ? '<' : '>';
+  const placed = (created: string, id: string): string => `${timeAtPosition(add(created))}, ${add(id)}::uuid`;
+  if (value === null) {
+    const [created, id] = decodeCursor(list, ['time', 'uuid'], cursor);
+    return `(created_at, id) ${sign} (${placed(created, id)})`;
+  }
+  const kind = type === 'text' ? 'text' : 'number';
+  const [hasValue, bound, created, id] = decodeCursor(list, ['index', kind, 'time', 'uuid'], cursor);
+  if (hasValue === 0 || (kind === 'number' && bound === 'null')) {
+    return `${value} IS NULL AND (created_at, id) ${sign} (${placed(created, id)})`;
+  }
+  return `(${value} IS NULL OR (${value}, created_at, id) ${sign} (${add(kind === 'number' ? Number(bound) : bound)}::${type}, ${placed(created, id)}))`;
+}
+
+/** The cursor after the last row; null at the end of the list. */
+function cursorAfter(table: TaskTable, order: TasksOrder, shown: readonly OrderedRow[]): string | null {
+  const last = shown.at(-1);
+  if (last === undefined || Number(last.found) <= shown.length) return null;
+  const { sortValue, createdPosition, id } = last;
+  const none = order.type === 'text' ? '' : 'null';
+  const value = sortValue === null ? [0, none] : [1, String(sortValue)];
+  return encodeCursor(listName(table, order), [...(order.value === null ? [] : value), createdPosition, id]);
 }

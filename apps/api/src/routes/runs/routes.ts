@@ -1,6 +1,6 @@
 import { RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { json, type Route, type RouteRequest, toJsonText } from '@svc/runtime';
-import type { ResultsSort, RunStatus } from '@svc/store';
+import { type ResultsSort, RUNS_SORTS, type RunStatus, type RunsSort } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page.ts';
@@ -49,7 +49,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       method: 'get',
       path: '/runs',
       operationId: 'listRuns',
-      summary: 'Runs, newest first',
+      summary: 'Runs, newest first or in another order',
       access: 'viewer',
       query: {
         ...PAGE_QUERY,
@@ -64,6 +64,13 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
         },
         name: { type: 'string', description: 'part of the name, in any case' },
         model: { type: 'string', description: 'runs that ask this model' },
+        sort: {
+          type: 'string',
+          enum: RUNS_SORTS,
+          default: '-created_at',
+          description:
+            'ascending, or descending after `-`; `score` is the mean. Runs without a score or a name come last',
+        },
       },
       responses: { 200: { description: 'a page', schema: page(RUN) } },
       errors: ['dataset_not_found', 'invalid_cursor', 'unavailable'],
@@ -78,6 +85,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           version: query['version'] as number | undefined,
           name: query['name'] as string | undefined,
           model: query['model'] as string | undefined,
+          sort: query['sort'] as RunsSort | undefined,
         });
         return json(toPage(found, query, (run) => serializeRun(run)));
       },

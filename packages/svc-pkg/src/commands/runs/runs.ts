@@ -1,4 +1,4 @@
-import type { Run } from '@svc/client';
+import type { Paths, Run } from '@svc/client';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { given } from '../../given.ts';
@@ -12,6 +12,9 @@ import { countOption, withExamples, withServiceOptions } from '../define-command
 interface Options extends ServiceOptions {
   readonly dataset?: string;
   readonly status?: Run['status'];
+  readonly label?: string;
+  readonly model?: string;
+  readonly sort?: RunsSort;
   readonly limit: number;
 }
 
@@ -25,19 +28,26 @@ const RUN_STATUSES: readonly Run['status'][] = [
   'stopped',
 ];
 
+type RunsSort = NonNullable<NonNullable<Paths['/runs']['get']['parameters']['query']>['sort']>;
+
+const RUN_SORTS: readonly RunsSort[] = ['created_at', '-created_at', 'score', '-score', 'name', '-name'];
+
 /** `runs`: the runs of a service. */
 export function addRunsCommand(program: Command, cli: Cli): void {
   const command = program
     .command('runs')
     .summary('list the runs of a service')
-    .description('Lists the runs of a service, newest first.')
+    .description('Lists the runs of a service, newest first or in another order.')
     .option('--dataset <dataset>', 'only runs of this dataset: its id or handle, or its name if it is unique')
     .addOption(new Option('--status <status>', 'only runs with this status').choices(RUN_STATUSES))
+    .option('--label <label>', 'only runs with this label')
+    .option('--model <name>', 'only runs that ask this model')
+    .addOption(new Option('--sort <order>', 'order, descending after -').choices(RUN_SORTS))
     .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
-    .action(async ({ dataset, status, limit, ...options }: Options) => {
+    .action(async ({ dataset, status, label, model, sort, limit, ...options }: Options) => {
       const service = openService(cli, options);
       const id = dataset === undefined ? undefined : await findDataset(service, dataset);
-      const query = given({ dataset_id: id, status });
+      const query = given({ dataset_id: id, status, label, model, sort });
       const listing = await listPages(limit, (page) =>
         service.api.GET('/runs', { params: { query: { ...query, ...page } } }),
       );
@@ -52,5 +62,9 @@ export function addRunsCommand(program: Command, cli: Cli): void {
       });
     });
   withServiceOptions(command);
-  withExamples(command, ['svc-pkg runs --dataset GSM8K', 'svc-pkg runs --status failed --json']);
+  withExamples(command, [
+    'svc-pkg runs --dataset GSM8K',
+    'svc-pkg runs --status failed --json',
+    'svc-pkg runs --label baseline --sort=-score',
+  ]);
 }
