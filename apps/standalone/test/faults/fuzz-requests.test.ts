@@ -65,7 +65,8 @@ const send = (method: string, path: string, body: object): Promise<ServiceRespon
 
 /** Reads the head of a stream and its first chunk, then disconnects; reads an error completely. */
 async function askForStart(url: string, init: RequestInit): Promise<ServiceResponse> {
-  const response = await fetch(url, init);
+  // A connection that the server closes because it is idle takes a request with it that is sent just then.
+  const response = await fetch(url, init).catch(() => fetch(url, init));
   const { status, headers } = response;
   if (headers.get('content-type') !== 'text/event-stream') {
     const text = await response.text();
