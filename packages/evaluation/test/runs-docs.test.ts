@@ -72,7 +72,12 @@ describe('docs/runs.md', () => {
     const codes = [...(/RunErrorCode =([^;]*);/.exec(source)?.[1] ?? '').matchAll(/'(\w+)'/g)].map(
       (match) => match[1],
     );
-    const ofRequests: (string | undefined)[] = ['invalid_request', 'nothing_to_score', 'run_cancelled', 'budget_spent'];
+    const ofRequests: (string | undefined)[] = [
+      'invalid_request',
+      'nothing_to_score',
+      'run_cancelled',
+      'budget_spent',
+    ];
     const ofResults = codes.filter((code) => !ofRequests.includes(code));
     expect(names('code').sort()).toEqual(ofResults.sort());
   });
