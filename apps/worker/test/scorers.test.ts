@@ -101,6 +101,58 @@ describe('a run with three scorers', () => {
     });
   });
 
+  it('lists results by the scores of one scorer, page after page', async () => {
+    const run = await scoredRun();
+    const human = items.slice(0, 8).map((_, index) => ({
+      item_id: `q-${index}`,
+      scores: { human: { score: ((index * 5) % 4) / 4 } },
+    }));
+    expect((await push(`/runs/${run.id}/scores`, human)).body.accepted).toBe(8);
+    const results = await resultsOf(run.id);
+    const list = async (query: string): Promise<Body[]> => {
+      const found: Body[] = [];
+      for (let cursor = ''; ; ) {
+        const { status, body } = await service.get(`/runs/${run.id}/results?limit=3&${query}${cursor}`);
+        expect(status, JSON.stringify(body)).toBe(200);
+        found.push(...body.data);
+        expect(body.meta.total_items).toBeGreaterThanOrEqual(found.length);
+        if (body.meta.next_cursor === null) return found;
+        cursor = `&cursor=${body.meta.next_cursor}`;
+      }
+    };
+    const at = ({ order_index }: Body): number => order_index;
+    for (const name of ['human', 'style', 'polite', 'number', 'main']) {
+      const of = (result: Body): number | null =>
+        name === 'main' ? result.score : (result.scores[name]?.score ?? null);
+      for (const sign of [1, -1]) {
+        const sorted = results.toSorted((one, two) => {
+          const [a, b] = [of(one), of(two)];
+          if ((a === null) !== (b === null)) return a === null ? 1 : -1;
+          return sign * ((a ?? 0) - (b ?? 0) || at(one) - at(two));
+        });
+        const sort = `sort=${sign === 1 ? '' : '-'}scorer:${name}`;
+        expect((await list(sort)).map(at), sort).toEqual(sorted.map(at));
+        const within = sorted.filter((one) => (of(one) ?? -1) >= 0.5 && (of(one) ?? 2) <= 0.75);
+        expect((await list(`${sort}&scorer=${name}&min_score=0.5&max_score=0.75`)).map(at), sort).toEqual(
+          within.map(at),
+        );
+      }
+    }
+    expect(await service.get(`/runs/${run.id}/results?sort=scorer:none`)).toMatchObject({
+      status: 400,
+      body: { code: 'scorer_not_found' },
+    });
+    for (const sort of ['scorer:', 'scorer', 'Score', 'scorer:a b', `scorer:${'a'.repeat(65)}`]) {
+      const query = new URLSearchParams({ sort });
+      expect((await service.get(`/runs/${run.id}/results?${query}`)).body.code, sort).toBe('invalid_request');
+    }
+    const { next_cursor: cursor } = (await service.get(`/runs/${run.id}/results?limit=2&sort=scorer:human`))
+      .body.meta;
+    expect(await service.get(`/runs/${run.id}/results?sort=scorer:style&cursor=${cursor}`)).toMatchObject({
+      body: { code: 'invalid_cursor' },
+    });
+  });
+
   it('takes scores from outside afterwards, and no other names', async () => {
     const run = await scoredRun();
     const human = (index: number, score: number): object => ({

@@ -48,49 +48,51 @@ const NO_FILTER: ResultsFilter = { sql: '', joins: '', values: [] };
 
 /** The order of a list of results. Those without a value come last in either direction; equal ones are in item order. */
 export interface ResultsOrder {
-  /** A column of `run_results` with an index; null for item order. */
-  readonly column: 'score' | 'latency_ms' | 'output_tokens' | 'cost' | null;
+  /** SQL about `run_results result`, with an index; null for item order. */
+  readonly value: { readonly sql: string; readonly type: 'float8' | 'int' } | null;
   /** Reverses the whole order, but for results without a value. */
   readonly isDescending: boolean;
 }
 
-const ITEM_ORDER: ResultsOrder = { column: null, isDescending: false };
-const COLUMN_TYPES = { score: 'float8', latency_ms: 'float8', output_tokens: 'int', cost: 'float8' } as const;
+const ITEM_ORDER: ResultsOrder = { value: null, isDescending: false };
 const POSITION = ['section_order_index', 'order_index', 'repetition'];
 
 /**
- * SQL for the results behind a position, in order: `$1` the run, `$2` to `$4` the position, `$5` the limit. Those with a
- * value and those without are two ranges of an index.
+ * SQL for the results behind a position, in order, with their `sort_value`: `$1` the run, `$2` to `$4` the position, `$5`
+ * the limit. Those with a value and those without are two ranges of indexes; the second is read where the first ends.
  *
  * @param afterValue placeholder of the value at the position; null without a value there, undefined at the beginning
  */
 function candidates(
-  { column, isDescending }: ResultsOrder,
+  { value, isDescending }: ResultsOrder,
   { sql, joins }: ResultsFilter,
   afterValue: string | null | undefined,
 ): string {
   const bytes = TEXTS.map(({ wire }) => `coalesce(octet_length(result.${wire}), 0)::bigint`).join(' + ');
   const sign = isDescending ? '<' : '>';
-  const position = POSITION.map((name) => `result.${name}`).join(', ');
-  const scan = (condition: string, columns: readonly string[]): string => `
-    SELECT result.*, ${bytes} AS bytes FROM run_results result ${joins} WHERE result.run_id = $1 ${condition} ${sql}
-    ORDER BY ${columns.map((name) => `result.${name}${isDescending ? ' DESC' : ''}`).join(', ')} LIMIT $5`;
-  const behind = `AND (${position}) ${sign} ($2::int, $3::int, $4::int)`;
-  if (column === null) return scan(behind, POSITION);
+  const positions = POSITION.map((name) => `result.${name}`);
+  const scan = (condition: string, by: readonly string[]): string => `
+    SELECT result.*, ${value?.sql ?? 'NULL'} AS sort_value, ${bytes} AS bytes
+    FROM run_results result ${joins} WHERE result.run_id = $1 ${condition} ${sql}
+    ORDER BY ${by.map((name) => `${name}${isDescending ? ' DESC' : ''}`).join(', ')} LIMIT $5`;
+  const behind = `AND (${positions.join(', ')}) ${sign} ($2::int, $3::int, $4::int)`;
+  if (value === null) return scan(behind, positions);
   const start = 'AND coalesce($2::int, $3::int, $4::int) IS NOT NULL';
-  const behindValue = `AND (result.${column}, ${position}) ${sign} (${afterValue}::${COLUMN_TYPES[column]}, $2::int, $3::int, $4::int)`;
-  const withValue = scan(
-    `AND result.${column} IS NOT NULL ${afterValue === undefined ? start : behindValue}`,
-    [column, ...POSITION],
-  );
-  const without = scan(`AND result.${column} IS NULL ${afterValue === null ? behind : ''}`, POSITION);
-  return afterValue === null ? without : `(${withValue}) UNION ALL (${without})`;
+  const withoutValue = `AND ${value.sql} IS NULL`;
+  if (afterValue === null) return scan(`${withoutValue} ${behind}`, positions);
+  const sorted = [value.sql, ...positions];
+  const behindValue = `AND (${sorted.join(', ')}) ${sign} (${afterValue}::${value.type}, $2::int, $3::int, $4::int)`;
+  const isBehind = afterValue === undefined ? start : behindValue;
+  return `
+    WITH valued AS MATERIALIZED (${scan(`AND ${value.sql} IS NOT NULL ${isBehind}`, sorted)})
+    SELECT * FROM valued
+    UNION ALL SELECT * FROM (${scan(withoutValue, positions)}) AS others WHERE (SELECT count(*) FROM valued) < $5`;
 }
 
-function orderBy({ column, isDescending }: ResultsOrder): string {
-  const names = column === null ? POSITION : [column, ...POSITION];
+function orderBy({ value, isDescending }: ResultsOrder): string {
+  const names = value === null ? POSITION : ['sort_value', ...POSITION];
   const sorted = names.map((name) => `${name}${isDescending ? ' DESC' : ''}`).join(', ');
-  return column === null ? sorted : `${column} IS NULL, ${sorted}`;
+  return value === null ? sorted : `sort_value IS NULL, ${sorted}`;
 }
 
 /** Results behind a position: as many as fit into a page, and one at least. */
@@ -117,16 +119,15 @@ export async function planResults(
     /** Conditions on `run_results result`, their values from $7 on. */
     readonly filter?: ResultsFilter | undefined;
     readonly order?: ResultsOrder | undefined;
-    /** The value of the column of `order` at `after`: null without one there, undefined at the beginning. */
+    /** The value of `order` at `after`: null without one there, undefined at the beginning. */
     readonly afterValue?: number | null | undefined;
   },
 ): Promise<PlannedResults> {
   const { runId, after, limit, maxBytes, filter = NO_FILTER, order = ITEM_ORDER, afterValue } = request;
-  const { column } = order;
-  const hasValue = column !== null && typeof afterValue === 'number';
+  const hasValue = order.value !== null && typeof afterValue === 'number';
   const placeholder = hasValue ? `$${7 + filter.values.length}` : afterValue;
   const rows = await query<ResultRow>(
-    `SELECT ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge", ${column ?? 'NULL'} AS "sortValue",
+    `SELECT ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge", sort_value AS "sortValue",
        ${TEXTS.map((text) => as(`CASE WHEN "isRead" THEN ${text.wire} END`, text)).join(', ')}
      FROM (
        SELECT candidate.*, bytes <= $6 AND sum(bytes) OVER (ORDER BY ${orderBy(order)}) <= ${EAGER_BYTES} AS "isRead"

@@ -26,25 +26,29 @@ export interface ResultsRequest extends PageRequest, Omit<ResultsConditions, 'sc
   readonly sort?: ResultsSort | undefined;
 }
 
-type Column = 'order' | 'score' | 'latency' | 'output_tokens' | 'cost';
+type Column = 'order' | 'score' | 'latency' | 'output_tokens' | 'cost' | `scorer:${string}`;
 /** What a list of results is sorted by; `-` before it for descending. */
 export type ResultsSort = Column | `-${Column}`;
-
-const ORDERS: Readonly<Record<ResultsSort, ResultsOrder>> = {
-  order: { column: null, isDescending: false },
-  '-order': { column: null, isDescending: true },
-  score: { column: 'score', isDescending: false },
-  '-score': { column: 'score', isDescending: true },
-  latency: { column: 'latency_ms', isDescending: false },
-  '-latency': { column: 'latency_ms', isDescending: true },
-  output_tokens: { column: 'output_tokens', isDescending: false },
-  '-output_tokens': { column: 'output_tokens', isDescending: true },
-  cost: { column: 'cost', isDescending: false },
-  '-cost': { column: 'cost', isDescending: true },
+const SORT_VALUES: Readonly<Record<string, ResultsOrder['value']>> = {
+  order: null,
+  score: { sql: 'result.score', type: 'float8' },
+  latency: { sql: 'result.latency_ms', type: 'float8' },
+  output_tokens: { sql: 'result.output_tokens', type: 'int' },
+  cost: { sql: 'result.cost', type: 'float8' },
 };
+/** What results can be sorted by, besides the score of a scorer. */
+export const RESULTS_SORTS: readonly string[] = Object.keys(SORT_VALUES);
 
-/** Every way to sort results. */
-export const RESULTS_SORTS = Object.keys(ORDERS) as readonly ResultsSort[];
+function orderOf(sort: ResultsSort, scorerNames: string | null): ResultsOrder {
+  const isDescending = sort.startsWith('-');
+  const column = isDescending ? sort.slice(1) : sort;
+  const scorer = /^scorer:(.+)$/s.exec(column)?.[1];
+  const number = scorer === undefined ? null : scorerNumber(scorerNames, scorer);
+  const named = SORT_VALUES[scorer === undefined ? column : 'score'] ?? null;
+  const value =
+    number === null ? named : ({ sql: `result.scorer_scores[${number}]`, type: 'float8' } as const);
+  return { value, isDescending };
+}
 
 /** A result of a page, with its item where that was asked for. */
 export interface ResultWithItem extends StoredResult {
@@ -72,10 +76,10 @@ export async function listResults(
   id: string,
   { limit, cursor, signal, includeItems = false, sort = 'order', scorer, ...stated }: ResultsRequest,
 ): Promise<ResultsPage> {
-  const order: ResultsOrder = ORDERS[sort];
   const { after, afterValue, before } = readCursor(cursor, sort);
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);
+  const order = orderOf(sort, run.scorerNames);
   const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
   const conditions = {
     ...stated,
@@ -149,7 +153,7 @@ function readCursor(
   readonly before: ResultsTotal | undefined;
 } {
   if (cursor === undefined) {
-    const start = ORDERS[sort].isDescending ? 0x7fff_ffff : -1;
+    const start = sort.startsWith('-') ? 0x7fff_ffff : -1;
     return { after: [start, start, start], afterValue: undefined, before: undefined };
   }
   const [section, item, repetition, value, total, countedFor] = decodeCursor(

@@ -9,7 +9,8 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
   passed: { type: 'boolean' },
   scorer: {
     type: 'string',
-    description: 'name of the scorer that `passed` is about; the main one by default',
+    description:
+      'name of the scorer that `passed`, `min_score` and `max_score` are about; the main one by default',
   },
   section: { type: 'string', description: 'of the section of this name' },
   type: { type: 'string', description: 'of items of this type' },
@@ -47,9 +48,10 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
   ...RESULTS_FILTERS,
   sort: {
     type: 'string',
-    enum: RESULTS_SORTS,
+    pattern: `^-?(?:${RESULTS_SORTS.join('|')}|scorer:[A-Za-z0-9_.-]{1,64})$`,
+    'x-rule': `must be ${RESULTS_SORTS.join(', ')} or scorer: and the name of a scorer, and may begin with -`,
     default: 'order',
-    description: 'ascending, or descending after `-`; results without the value come last',
+    description: `${RESULTS_SORTS.map((name) => `\`${name}\``).join(', ')} or \`scorer:<name>\` for the score of one scorer; ascending, or descending after \`-\`; results without the value come last`,
   },
   include: { type: 'string', enum: ['item'], description: 'each result with its item' },
 };
