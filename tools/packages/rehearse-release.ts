@@ -25,14 +25,16 @@ export async function rehearseRelease(folder: string): Promise<{ published: read
   return { published: registry.published.map(({ name }) => name) };
 }
 
-/** Publishes the packages of a repository; without the signature, which only the identity of a workflow can make. */
-export async function publishTo(repository: string, registry: string, cache: string): Promise<string> {
-  const options = [
-    `--registry=${registry}`,
-    `--${registry.replace('http:', '')}:_authToken=of-this-rehearsal`,
-    `--cache=${cache}`,
-    '--no-provenance',
-  ];
-  const args = ['tools/publish-packages.ts', ...options];
-  return (await runProgram(process.execPath, args, { cwd: repository })).text;
+/** Options of npm that publish without the signature, which only the identity of a workflow can make. */
+export const rehearsalOptions = (registry: string, cache: string): readonly string[] => [
+  `--registry=${registry}`,
+  `--${registry.replace('http:', '')}:_authToken=of-this-rehearsal`,
+  `--cache=${cache}`,
+  '--no-provenance',
+];
+
+/** Publishes the packages of a repository, see `rehearsalOptions`. */
+export async function publishTo(repository: string, registry: string, cache: string): Promise<void> {
+  const args = ['tools/publish-packages.ts', ...rehearsalOptions(registry, cache)];
+  await runProgram(process.execPath, args, { cwd: repository });
 }
