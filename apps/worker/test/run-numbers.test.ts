@@ -357,6 +357,11 @@ it('compares runs by hash, id or prompt, clustered, with what else differs', asy
   const alone = await compare(base, other, '&cluster_by=none');
   expect(alone).toMatchObject({ cluster_by: null, mean_difference: found.mean_difference });
   expect(found.stderr).toBeGreaterThan(1.5 * alone.stderr);
+  for (const one of [found, alone]) {
+    const { paired, mean, other_mean, mean_difference, stderr, ci95, wins, losses, ties, p_value } = one;
+    const ofAll = { paired, mean, other_mean, mean_difference, stderr, ci95, wins, losses, ties, p_value };
+    expect(one.by_section).toEqual({ default: close(ofAll) });
+  }
   const scores = items.map((_, index) => (index % 12 < 4 ? -1 : 0));
   if (hasPython) {
     const [both, single] = compute({

@@ -61,6 +61,8 @@ export interface ComparedMeans {
 /** How two runs compare, with a page of the items in which they differ. */
 export interface RunComparison extends Page<RunDifference> {
   readonly scores: ComparedScores;
+  /** By the name of this run's section, in their order: at most the 1,000 with most pairs. */
+  readonly bySection: Readonly<Record<string, ComparedScores>>;
   readonly pairBy: PairBy;
   readonly clusterBy: string | null;
   /** Why no items pair; null if some do. */
@@ -105,6 +107,9 @@ export async function compareRuns(
   const { latencyMs, inputTokens, outputTokens, changedOutputs } = sums;
   const [currency, otherCurrency] = state.runs.map(currencyOf);
   return {
+    bySection: Object.fromEntries(
+      sums.bySection.map(({ section, ...ofSection }) => [section, compareScores(ofSection)]),
+    ),
     ...{ scores: compareScores(sums), pairBy, clusterBy: state.clusterBy, reason: sums.reason },
     ...{ changedOutputs, latencyMs, inputTokens, outputTokens },
     cost: currency !== undefined && currency === otherCurrency ? { ...sums.cost, currency } : null,
@@ -152,10 +157,14 @@ type DifferenceRow = RunDifference & { readonly sectionOrderIndex: number };
 /** What is stored of a comparison. */
 type StoredSums = PairSums &
   Pick<RunComparison, 'reason' | 'changedOutputs' | 'latencyMs' | 'inputTokens' | 'outputTokens'> & {
+    readonly bySection: readonly (PairSums & { readonly section: string })[];
     readonly cost: ComparedMeans;
     readonly improvements: number;
     readonly regressions: number;
   };
+
+/** Changes with the members of {@link StoredSums}, so that no others are read. */
+const STORED_FORMAT = 2;
 
 /** Larger configurations are not compared on the main thread. */
 const MAX_CONFIG_BYTES = 262_144;
@@ -288,7 +297,7 @@ async function stateOf(
     throw new StoreError('invalid_request', message);
   }
   const clusterBy = wanted === undefined ? run.clusterBy : wanted === 'none' ? null : wanted;
-  const comparisonOf = JSON.stringify([run.version, other.version, clusterBy]);
+  const comparisonOf = JSON.stringify([STORED_FORMAT, run.version, other.version, clusterBy]);
   const numberIn = ({ scorerNames }: ComparedRun): number | null =>
     scorer === undefined ? null : scorerNumber(scorerNames, scorer);
   return { runs: [run, other], comparisonOf, clusterBy, scorers: [numberIn(run), numberIn(other)] };

@@ -104,11 +104,60 @@ const meansOf = (name: NumberName): string => {
     'mean_difference', avg(other_${name} - ${name}) ${both})`;
 };
 
+/** Sections that a comparison has: those with most pairs. */
+const MAX_SECTIONS = 1_000;
+
+const DIFFERENCE = 'other_score - score';
+
+/** What is added up of pairs: members of {@link PairSums} without their spread, as names and SQL. */
+const PAIR_SUMS: readonly (readonly [name: string, sql: string])[] = [
+  ['paired', 'count(*)::float8'],
+  ['mean', 'avg(score)'],
+  ['otherMean', 'avg(other_score)'],
+  ['meanDifference', `avg(${DIFFERENCE})`],
+  ['wins', 'count(*) FILTER (WHERE other_score > score)::float8'],
+  ['losses', 'count(*) FILTER (WHERE other_score < score)::float8'],
+  ['ties', 'count(*) FILTER (WHERE other_score = score)::float8'],
+  ['onlyThisPassed', 'count(*) FILTER (WHERE passed AND NOT other_passed)::float8'],
+  ['onlyOtherPassed', 'count(*) FILTER (WHERE other_passed AND NOT passed)::float8'],
+];
+
+/** How pairs spread that are each on their own. */
+const SINGLE_SPREAD = `json_build_object('items', count(*), 'clusters', count(*),
+      'squares', coalesce(var_pop(${DIFFERENCE}) * count(*), 0))`;
+
+/** How the clusters of all pairs spread, and those of one section: SQL for a row with `spread`. */
+const CLUSTER_SPREAD = `SELECT json_build_object('items', coalesce(sum(items), 0), 'clusters', count(*),
+      'squares', coalesce(sum((sum - items * mean) ^ 2), 0)) AS spread`;
+
+const clusterSums = (of: string): string => `
+    SELECT *, sum(sum) OVER same / nullif(sum(items) OVER same, 0) AS mean FROM (
+      SELECT ${of === '' ? '' : `${of}, `}count(*) AS items, sum(${DIFFERENCE}) AS sum FROM pairs
+      WHERE cluster IS NOT NULL GROUP BY ${of === '' ? '' : `${of}, `}cluster
+    ) AS clusters WINDOW same AS (${of === '' ? '' : `PARTITION BY ${of}`})`;
+
+const sectionSums = (isClustered: boolean): string => `
+    SELECT json_build_object('section', s.name, 'spread', ${isClustered ? 'clustered.spread' : 'sums.spread'},
+      ${PAIR_SUMS.map(([name]) => `'${name}', sums."${name}"`).join(', ')}) AS sums, sums.section_order_index
+    FROM (
+      SELECT section_order_index, ${SINGLE_SPREAD} AS spread, ${PAIR_SUMS.map(([name, sql]) => `${sql} AS "${name}"`).join(', ')}
+      FROM pairs GROUP BY section_order_index ORDER BY count(*) DESC, section_order_index LIMIT ${MAX_SECTIONS}
+    ) AS sums JOIN runs run ON run.id = $1
+      JOIN version_sections s ON ${ofRun('run')} AND s.order_index = sums.section_order_index
+      ${
+        isClustered
+          ? `JOIN (${CLUSTER_SPREAD}, section_order_index FROM (${clusterSums('section_order_index')}) AS sums
+        GROUP BY section_order_index) AS clustered USING (section_order_index)`
+          : ''
+      }`;
+
 /**
  * SQL that pairs the items of run `$1` and run `$2` by `$3`, stores those that differ, and gives the members of
- * {@link ComparedSums}.
+ * {@link StoredSums}.
  */
-export const pairSums = (pairing: Pairing): string => `
+export const pairSums = (pairing: Pairing): string => {
+  const isClustered = pairing.clusterValue !== null;
+  return `
   WITH pairs AS MATERIALIZED (
     ${pairs(pairing)}
   ), stored AS (
@@ -117,25 +166,11 @@ export const pairSums = (pairing: Pairing): string => `
     SELECT $1, $2, $3, section_order_index, order_index, other_section_order_index, other_order_index, score, other_score,
       passed, other_passed, output_changed
     FROM pairs WHERE score <> other_score OR passed <> other_passed OR output_changed
-  ), clusters AS (
-    SELECT count(*) AS items, sum(other_score - score) AS sum FROM pairs WHERE cluster IS NOT NULL GROUP BY cluster
-  ), center AS (
-    SELECT sum(sum) / nullif(sum(items), 0) AS mean FROM clusters
   )
-  SELECT count(*)::float8 AS paired, avg(score) AS mean, avg(other_score) AS "otherMean",
-    avg(other_score - score) AS "meanDifference",
-    ${
-      pairing.clusterValue === null
-        ? `json_build_object('items', count(*), 'clusters', count(*),
-      'squares', coalesce(var_pop(other_score - score), 0) * count(*))`
-        : `json_build_object('items', count(*), 'clusters', (SELECT count(*) FROM clusters),
-      'squares', (SELECT coalesce(sum((sum - items * mean) ^ 2), 0) FROM clusters, center))`
-    } AS spread,
-    count(*) FILTER (WHERE other_score > score)::float8 AS wins,
-    count(*) FILTER (WHERE other_score < score)::float8 AS losses,
-    count(*) FILTER (WHERE other_score = score)::float8 AS ties,
-    count(*) FILTER (WHERE passed AND NOT other_passed)::float8 AS "onlyThisPassed",
-    count(*) FILTER (WHERE other_passed AND NOT passed)::float8 AS "onlyOtherPassed",
+  SELECT ${PAIR_SUMS.map(([name, sql]) => `${sql} AS "${name}"`).join(',\n    ')},
+    ${isClustered ? `(${CLUSTER_SPREAD} FROM (${clusterSums('')}) AS sums)` : SINGLE_SPREAD} AS spread,
+    (SELECT coalesce(json_agg(sums ORDER BY section_order_index), '[]') FROM (${sectionSums(isClustered)}) AS sections)
+      AS "bySection",
     count(*) FILTER (WHERE other_score > score OR other_score = score AND other_passed AND NOT passed)::float8
       AS improvements,
     count(*) FILTER (WHERE other_score < score OR other_score = score AND passed AND NOT other_passed)::float8
@@ -144,6 +179,7 @@ export const pairSums = (pairing: Pairing): string => `
     ${meansOf('latency_ms')} AS "latencyMs", ${meansOf('input_tokens')} AS "inputTokens",
     ${meansOf('output_tokens')} AS "outputTokens", ${meansOf('cost')} AS cost
   FROM pairs`;
+};
 
 /** Kinds of differences: `$3` of {@link DIFFERENCES}. */
 export const DIFFERENCE_KINDS = { all: 0, improvements: 1, regressions: -1, changed_output: 2 } as const;

@@ -55,6 +55,9 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
       });
       return json({
         ...found.scores,
+        by_section: Object.fromEntries(
+          Object.entries(found.bySection).map(([section, scores]) => [section, { ...scores }]),
+        ),
         pair_by: found.pairBy,
         cluster_by: found.clusterBy,
         reason: found.reason,

@@ -88,8 +88,7 @@ const MEANS_MEMBERS = {
 };
 const MEANS: Schema = shape(MEANS_MEMBERS);
 
-/** The members of a comparison besides its page. */
-const COMPARED: Readonly<Record<string, Schema>> = {
+const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
   paired: { ...COUNT, description: 'items with a score in both runs' },
   mean: NUMBER_OR_NULL,
   other_mean: NUMBER_OR_NULL,
@@ -100,6 +99,16 @@ const COMPARED: Readonly<Record<string, Schema>> = {
   losses: COUNT,
   ties: COUNT,
   p_value: { ...RATE, description: 'exact McNemar test of passed and not passed' },
+};
+
+/** The members of a comparison besides its page. */
+const COMPARED: Readonly<Record<string, Schema>> = {
+  ...COMPARED_SCORES,
+  by_section: {
+    type: 'object',
+    additionalProperties: shape(COMPARED_SCORES),
+    description: 'the same by the section of this run, at most the 1,000 with most pairs',
+  },
   pair_by: { type: 'string', enum: PAIR_BY },
   cluster_by: { type: ['string', 'null'], description: 'by what standard errors are clustered' },
   reason: {
