@@ -9,6 +9,7 @@ import { DEEP_META } from './deep-meta.ts';
 import { EMBEDDED_IMAGES } from './embedded-images.ts';
 import { FOUR_SCRIPTS } from './four-scripts.ts';
 import { LONG_DOCUMENTS } from './long-documents.ts';
+import { MAPS_BY_KEY } from './maps-by-key.ts';
 import { MULTIPLE_CHOICE } from './multiple-choice.ts';
 import { NUMBERS } from './numbers.ts';
 import { RANDOM_KEY_ORDER } from './random-key-order.ts';
@@ -27,6 +28,7 @@ const SHAPES: readonly Shape[] = [
   FOUR_SCRIPTS,
   EMBEDDED_IMAGES,
   RANDOM_KEY_ORDER,
+  MAPS_BY_KEY,
 ];
 
 const CHUNK_CHARACTERS = 1 << 18;

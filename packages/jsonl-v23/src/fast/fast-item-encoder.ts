@@ -8,7 +8,8 @@ import type { KeyOrder } from './key-order.ts';
 import { type FastRule, isAt, type KnownKey, MAX_OBJECT_KEYS, ShapeNode } from './known-keys.ts';
 import { MemberRanges } from './member-ranges.ts';
 
-const { LINE_FEED, QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;
+const { LINE_FEED, QUOTE, BACKSLASH, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } =
+  ASCII;
 const { LOWER_D, LOWER_F, LOWER_N, LOWER_T } = ASCII;
 
 /**
@@ -16,8 +17,10 @@ const { LOWER_D, LOWER_F, LOWER_N, LOWER_T } = ASCII;
  * below what the stack of a worker thread holds; items of real datasets have at most about ten levels.
  */
 const MAX_FAST_DEPTH = 100;
-/** Keys that are known, over all nodes; then they are forgotten. */
-const MAX_KEYS = 8 * 1024;
+/** What the known keys of all nodes may take, roughly; then they are forgotten. */
+const MAX_KEY_BYTES = 4 * 1024 * 1024;
+/** Memory of a key besides its text. */
+const KEY_OVERHEAD = 512;
 
 /**
  * Encodes items straight from the bytes of their lines to canonical bytes, without making values of them.
@@ -30,7 +33,7 @@ const MAX_KEYS = 8 * 1024;
  *
  * **What makes it fall back** to the reference path: every error, which only that path describes; assets and checkers
  * that have to be normalised, or whose content is embedded or a file; keys that need an escape in canonical text; objects
- * with over 256 keys; over 100 levels of nesting (see `MAX_FAST_DEPTH`); over 8,192 different keys in one line; a line
+ * with over 256 keys; over 100 levels of nesting (see `MAX_FAST_DEPTH`); more than 4 MB of different keys in one line; a line
  * that begins with anything but an object, and so a blank one.
  *
  * **What it gains, and what falling back costs:** docs/decisions/second-item-parser.md.
@@ -44,7 +47,7 @@ export class FastItemEncoder extends ByteTokenizer {
   #maxDepth = MAX_FAST_DEPTH;
   readonly #rule: FastRule;
   #items: ShapeNode;
-  #keyCount = 0;
+  #keyBytes = 0;
   /** Members or elements of the last value, if it is an object or array. */
   #entryCount = 0;
   #assetCount = 0;
@@ -68,9 +71,9 @@ export class FastItemEncoder extends ByteTokenizer {
     this.#members.count = 0;
     this.#assetCount = 0;
     item.fallback = true;
-    if (this.#keyCount > MAX_KEYS) {
+    if (this.#keyBytes > MAX_KEY_BYTES) {
       this.#items = new ShapeNode(this.#rule);
-      this.#keyCount = 0;
+      this.#keyBytes = 0;
     }
     const open = this.skipWhitespace(start);
     if (this.bytes[open] !== OPEN_BRACE || this.#maxDepth === 0 || !this.isUtf8) return item;
@@ -129,13 +132,14 @@ export class FastItemEncoder extends ByteTokenizer {
   #readMembers(open: number, node: ShapeNode, depth: number): KeyOrder | null {
     const members = this.#members;
     const first = members.count;
+    const { others } = node;
     let previous: KnownKey | null = null;
     let position = this.skipWhitespace(open + 1);
     let isVerbatim = position === open + 1;
     if (this.bytes[position] === CLOSE_BRACE) {
       this.next = position + 1;
       this.start = isVerbatim ? open : -1;
-      return node.orderOf(members, first);
+      return node.orderOf(members, this.bytes, first);
     }
     for (;;) {
       let { bytes } = this;
@@ -149,9 +153,12 @@ export class FastItemEncoder extends ByteTokenizer {
         keyEnd = position + key.quoted.length;
         colon = this.skipWhitespace(keyEnd);
       } else {
-        key = this.#findKey(node, position);
-        if (key === null) return null;
-        if (key !== expected) node.follow(previous, key);
+        if (this.readString(position) === FALLBACK) return null;
+        if (others === null) {
+          key = this.#findKey(node);
+          if (key === null) return null;
+          if (key !== expected) node.follow(previous, key);
+        } else if (hasEscape(this.bytes, this.start, this.end)) return null;
         keyStart = this.start;
         keyEnd = this.end;
         colon = this.skipWhitespace(this.next);
@@ -160,10 +167,10 @@ export class FastItemEncoder extends ByteTokenizer {
       previous = key;
       if (bytes[colon] !== COLON) return null;
       const valueStart = this.skipWhitespace(colon + 1);
-      const { value } = key;
+      const value: ShapeNode = others ?? (key as KnownKey).value;
       const kind = this.#readValue(valueStart, value, depth);
       if (kind === FALLBACK || (value.rule !== null && !this.#keepsRule(value.rule, kind))) return null;
-      members.push(keyStart, keyEnd, this.start, this.end, key.id);
+      members.push(keyStart, keyEnd, this.start, this.end, key === null ? 0 : key.id);
 
       // Writing may have replaced the buffer.
       bytes = this.bytes;
@@ -179,7 +186,7 @@ export class FastItemEncoder extends ByteTokenizer {
       } else if (code === CLOSE_BRACE) {
         this.next = position;
         this.start = isVerbatim ? open : -1;
-        return node.orderOf(members, first);
+        return node.orderOf(members, this.bytes, first);
       } else return null;
     }
   }
@@ -194,13 +201,12 @@ export class FastItemEncoder extends ByteTokenizer {
     );
   }
 
-  /** Reads the key at `position`, and notes it if it is new. Null to fall back: too many keys, one with escapes. */
-  #findKey(node: ShapeNode, position: number): KnownKey | null {
-    if (this.readString(position) === FALLBACK) return null;
+  /** The key that was read last, which is noted if it is new. Null to fall back: too many keys, one with escapes. */
+  #findKey(node: ShapeNode): KnownKey | null {
     const { bytes, start, end } = this;
     const known = node.find(bytes, start, end);
-    if (known !== null || this.#keyCount > MAX_KEYS) return known;
-    this.#keyCount += 1;
+    if (known !== null || this.#keyBytes > MAX_KEY_BYTES || hasEscape(bytes, start, end)) return known;
+    this.#keyBytes += KEY_OVERHEAD + end - start;
     return node.add(new Uint8Array(bytes.subarray(start, end)));
   }
 
@@ -284,6 +290,12 @@ export class FastItemEncoder extends ByteTokenizer {
     this.reserve(this.#members.textLength(0));
     this.written = this.#members.writeObject(this.bytes, this.written, 0, indexes, count);
   }
+}
+
+/** Whether canonical text between two positions has an escape. */
+function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if (bytes[at] === BACKSLASH) return true;
+  return false;
 }
 
 const { string: STRING, boolean: BOOLEAN, null: NULL, array: ARRAY, object: OBJECT } = KIND;

@@ -211,6 +211,50 @@ describe('the fast path', () => {
     expectSameLines([JSON.stringify(Object.fromEntries(groups)), ...lines.slice(0, 3)]);
   });
 
+  it('encodes objects whose keys are data as the reference path does', () => {
+    const map = (key: (index: number) => string, count = 200): JsonObject =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [key(index), index]));
+    const url = 'https://a/b';
+    // After these, the encoder knows that keys are data in `meta`, in its `m` and in `assets`.
+    expectSameLines(
+      ['a', 'b', 'c', 'd'].map((line) =>
+        canonicalJson({
+          assets: Object.fromEntries(
+            Object.keys(map((index) => `${line}${index}`)).map((key) => [key, { url }]),
+          ),
+          meta: { ...map((index) => `${line}${index}`), m: map((index) => `${line}${index}`) },
+        }),
+      ),
+    );
+    const unit = fc.constantFrom(
+      'a',
+      'b',
+      ' ',
+      '!',
+      '"',
+      '\\',
+      '\n',
+      'é',
+      '\u{e000}',
+      '\u{ffff}',
+      '\u{10000}',
+      '\u{10ffff}',
+    );
+    const key = fc.oneof(fc.string({ unit, maxLength: 4 }), anyText);
+    const keys = fc.array(key, { maxLength: 40 });
+    fc.assert(
+      fc.property(keys, keys, fc.array(entry, { maxLength: 3 }), spelling, (outer, inner, assets, spell) => {
+        // Written one by one, so that keys repeat.
+        const object = (names: readonly string[], values: readonly string[]): string =>
+          `{${names.map((name, index) => `${spell(name)}:${values[index % values.length]}`).join()}}`;
+        const meta = object(outer, ['1', object(inner, ['"x"', '[{"b":1,"a":2}]'])]);
+        const named = object(outer.slice(0, assets.length), assets.map(spell));
+        expectSameLines([`{"meta":${meta}}`, `{"assets":${named},"id":1}`]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   it('encodes numbers as the reference path does', () => {
     // About as many digits as a double keeps, and exponents about those at which the canonical text changes its form.
     const fraction = fc.array(fc.integer({ min: 0, max: 9 }), { minLength: 12, maxLength: 18 });
@@ -329,6 +373,22 @@ describe('FastItemEncoder', () => {
     ['256 keys', JSON.stringify({ meta: wide(256) })],
   ])('does not fall back for %s', (_, line) => {
     expect(fallsBack(line)).toBe(false);
+  });
+
+  it('does not fall back for objects whose keys are data', () => {
+    const line = (first: number): string =>
+      JSON.stringify({
+        meta: Object.fromEntries(
+          Array.from({ length: 200 }, (_, index) => [`k${first + 7 * index}`, { a: 1 }]),
+        ),
+      });
+    expect([0, 1, 2, 3, 4].map((first) => fallsBack(line(first)))).toEqual([
+      false,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it('reads 100 levels, and fewer if that is the limit', () => {

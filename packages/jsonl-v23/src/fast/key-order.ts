@@ -1,6 +1,6 @@
 import type { MemberRanges } from './member-ranges.ts';
 
-const INITIAL_MEMBERS = 16;
+const NONE: Int32Array = new Int32Array(0);
 /** An object has at most 256 members, and a node fewer keys than what is left of 31 bits. */
 const INDEX_BITS = 8;
 const INDEX_MASK = (1 << INDEX_BITS) - 1;
@@ -25,9 +25,9 @@ export interface OrderRule {
 /** The members of the last object at a node in canonical order (RFC 8785 section 3.2.3). */
 export class KeyOrder {
   /** For each member its index in the order in which it is written; the first `count` are valid. */
-  indexes: Int32Array = new Int32Array(INITIAL_MEMBERS);
+  indexes: Int32Array = NONE;
   /** The same of all members but `answer`, `assets` and `checker`. */
-  others: Int32Array = new Int32Array(INITIAL_MEMBERS);
+  others: Int32Array = NONE;
   count = 0;
   othersCount = 0;
   /** Such an index for the parts of an item; -1 if the key is absent. */
@@ -54,10 +54,7 @@ export class KeyOrder {
   sort(members: MemberRanges, first: number, keys: readonly RankedKey[], rule: OrderRule | null): boolean {
     this.#isValid = false;
     const count = members.count - first;
-    if (this.indexes.length < count) {
-      this.indexes = new Int32Array(2 * count);
-      this.others = new Int32Array(2 * count);
-    }
+    this.#reserve(count);
     const { indexes } = this;
     let isSorted = true;
     let lastRank = -1;
@@ -83,6 +80,37 @@ export class KeyOrder {
     if (rule?.isItem === true) this.#findParts(members, first, keys);
     this.#isValid = true;
     return true;
+  }
+
+  /**
+   * Sorts the members from `first` on by the texts of their keys, which have no escapes. Returns false if two have the same key.
+   */
+  sortByText(members: MemberRanges, bytes: Uint8Array, first: number): boolean {
+    this.#isValid = false;
+    const count = members.count - first;
+    this.#reserve(count);
+    const { indexes } = this;
+    let isSorted = true;
+    for (let index = 0; index < count; index += 1) {
+      indexes[index] = index;
+      isSorted &&= index === 0 || members.compareKeys(bytes, first + index - 1, first + index) < 0;
+    }
+    if (!isSorted) {
+      const compare = (a: number, b: number): number => members.compareKeys(bytes, first + a, first + b);
+      indexes.subarray(0, count).sort(compare);
+      for (let rank = 1; rank < count; rank += 1) {
+        if (compare(indexes[rank - 1] as number, indexes[rank] as number) === 0) return false;
+      }
+    }
+    this.count = count;
+    this.isSorted = isSorted;
+    return true;
+  }
+
+  #reserve(count: number): void {
+    if (this.indexes.length >= count) return;
+    this.indexes = new Int32Array(2 * count);
+    this.others = new Int32Array(2 * count);
   }
 
   #findParts(members: MemberRanges, first: number, keys: readonly RankedKey[]): void {

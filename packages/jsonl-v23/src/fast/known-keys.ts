@@ -1,14 +1,11 @@
 import type { ValueRule } from '../item/value-rule.ts';
-import { ASCII } from '../json/ascii.ts';
 import { KeyOrder, type OrderRule, type RankedKey } from './key-order.ts';
 import type { MemberRanges } from './member-ranges.ts';
 
-const { BACKSLASH } = ASCII;
-
 /** Objects with more keys are left to the reference path. */
 export const MAX_OBJECT_KEYS = 256;
-/** Keys that are known of one node; there are not so many unless keys are data, such as ids. */
-const MAX_NODE_KEYS = 1024;
+/** Keys that are known of one node. Where there are more, keys are data, such as ids, and knowing them is of no use. */
+const MAX_NODE_KEYS = 256;
 /** Slots that are looked at for a key, so that keys which are made to collide cost no more than others. */
 const MAX_PROBES = 16;
 const INITIAL_SLOTS = 16;
@@ -65,6 +62,8 @@ export class ShapeNode {
   #sorted: KnownKey[] = [];
   /** Indexes of keys plus one by their hashes; 0 for a free slot. */
   #slots: Uint16Array = NO_SLOTS;
+  /** See {@link others}. */
+  #others: ShapeNode | null = null;
 
   constructor(rule: FastRule | null) {
     this.rule = rule;
@@ -74,6 +73,14 @@ export class ShapeNode {
   get items(): ShapeNode {
     this.#items ??= new ShapeNode(this.rule?.items ?? null);
     return this.#items;
+  }
+
+  /**
+   * What is known about the values at a node whose keys are data, all of them together; null at any other node. The members
+   * of its objects are sorted by their bytes, and none of its keys is known.
+   */
+  get others(): ShapeNode | null {
+    return this.#others;
   }
 
   /** The key that opens at `start` and closes before `end`, if it is known. */
@@ -91,9 +98,11 @@ export class ShapeNode {
     return null;
   }
 
-  /** Adds a key by its canonical text; null if that has escapes, or there are too many keys, and then all are forgotten. */
+  /**
+   * Adds a key by its canonical text, which has no escapes; null if there are too many keys. Then all are forgotten: either keys
+   * are data at this node, or its rule names some, and they are learned again.
+   */
   add(quoted: Uint8Array): KnownKey | null {
-    if (quoted.includes(BACKSLASH)) return null;
     const key = new TextDecoder('utf-8', { ignoreBOM: true }).decode(quoted.subarray(1, -1));
     const keys = this.#keys;
     const added = new KnownKey(key, quoted, keys.length, this.rule);
@@ -112,9 +121,10 @@ export class ShapeNode {
   }
 
   /** The canonical order of the members from `first` on; null if two have the same key, or a required key is missing. */
-  orderOf(members: MemberRanges, first: number): KeyOrder | null {
-    const { order } = this;
-    return order.holdsFor(members.count - first) || order.sort(members, first, this.#keys, this.rule)
+  orderOf(members: MemberRanges, bytes: Uint8Array, first: number): KeyOrder | null {
+    const { order, rule } = this;
+    if (this.#others !== null) return order.sortByText(members, bytes, first) ? order : null;
+    return order.holdsFor(members.count - first) || order.sort(members, first, this.#keys, rule)
       ? order
       : null;
   }
@@ -158,6 +168,10 @@ export class ShapeNode {
     this.#sorted = [];
     this.#slots = NO_SLOTS;
     this.order.invalidate();
+    const { rule } = this;
+    if (rule === null || rule.members.size + rule.required.length === 0) {
+      this.#others = new ShapeNode(rule?.others ?? null);
+    }
     return null;
   }
 }

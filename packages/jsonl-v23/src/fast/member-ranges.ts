@@ -11,6 +11,10 @@ const VALUE_START = 2;
 const VALUE_END = 3;
 const KEY = 4;
 
+/** First bytes in UTF-8 of U+E000 and of U+10000. */
+const FIRST_OF_E000 = 0xee;
+const FIRST_OF_FOUR = 0xf0;
+
 /** A stack of the members of all objects and arrays that are open, as ranges of one buffer. Array items have no key. */
 export class MemberRanges {
   #ranges: Int32Array = new Int32Array(FIELDS * 1024);
@@ -45,6 +49,26 @@ export class MemberRanges {
   /** The number of its key. */
   key(member: number): number {
     return this.#ranges[FIELDS * member + KEY] as number;
+  }
+
+  /** Compares the keys of two members, which have no escapes, by their UTF-16 code units (RFC 8785 section 3.2.3). */
+  compareKeys(bytes: Uint8Array, one: number, other: number): number {
+    const ranges = this.#ranges;
+    const oneStart = (ranges[FIELDS * one + KEY_START] as number) + 1;
+    const otherStart = (ranges[FIELDS * other + KEY_START] as number) + 1;
+    const oneLength = (ranges[FIELDS * one + KEY_END] as number) - 1 - oneStart;
+    const otherLength = (ranges[FIELDS * other + KEY_END] as number) - 1 - otherStart;
+    const shorter = Math.min(oneLength, otherLength);
+    for (let index = 0; index < shorter; index += 1) {
+      const a = bytes[oneStart + index] as number;
+      const b = bytes[otherStart + index] as number;
+      if (a === b) continue;
+      // UTF-16 has what four bytes of UTF-8 encode before U+E000, which begins with the byte 0xEE.
+      const isReversed =
+        a >= FIRST_OF_E000 && b >= FIRST_OF_E000 && a >= FIRST_OF_FOUR !== b >= FIRST_OF_FOUR;
+      return isReversed ? b - a : a - b;
+    }
+    return oneLength - otherLength;
   }
 
   valueStart(member: number): number {
