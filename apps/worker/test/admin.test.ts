@@ -93,6 +93,14 @@ it('refuses requests for another host, and slows down clients that guess keys', 
     expect(await status(own, [], path)).toBe('400 invalid_request');
   }
   expect(await status(own, [`localhost:${port}`])).toBe('200');
+  // a forwarded port
+  expect(await status(own, ['localhost:9000'])).toBe('200');
+  using connection = await openConnection(own);
+  const asBrowser = ['Host: data.example', 'Accept: text/html,*/*;q=0.8', 'Connection: close'];
+  connection.send(`GET / HTTP/1.1\r\n${asBrowser.join('\r\n')}\r\n\r\n`);
+  const page = await connection.ended;
+  expect(page).toMatch(/^HTTP\/1\.1 421 [\s\S]+\r\nContent-Type: text\/html; charset=utf-8\r\n/i);
+  expect(page).toContain('<code>SVC_ALLOWED_HOSTS=data.example</code>');
   // a key protects the metrics there, so Prometheus may use any name
   expect(await status(url, ['worker.example:9464'])).toBe('401 unauthenticated');
 

@@ -4,6 +4,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import { type ErrorView, isOutage, PROBLEM_TYPE, problem } from './problem.ts';
 import { RequestError } from './request/request-error.ts';
 import { ClientDisconnectedError, requestState } from './request/track-request.ts';
+import { refusedPage } from './response/refused-page.ts';
 import { endWithText } from './response/send-response.ts';
 
 /** Headers of a successful response that do not fit an error. */
@@ -32,11 +33,16 @@ export function errorHandler(
       return;
     }
     for (const name of SUCCESS_HEADERS) response.removeHeader(name);
-    const asksForProblem = request.get('accept')?.toLowerCase().includes(PROBLEM_TYPE) === true;
-    response.setHeader('Content-Type', asksForProblem ? PROBLEM_TYPE : 'application/json');
+    const accepted = request.get('accept')?.toLowerCase() ?? '';
+    const isForPeople = body.code === 'misdirected_request' && accepted.includes('text/html');
+    const type = accepted.includes(PROBLEM_TYPE) ? PROBLEM_TYPE : 'application/json';
+    response.setHeader('Content-Type', isForPeople ? 'text/html; charset=utf-8' : type);
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     response.statusCode = status;
-    await endWithText(request, response, `${JSON.stringify(body)}\n`);
+    const text = isForPeople
+      ? refusedPage(request.get('host') ?? '', body.detail)
+      : `${JSON.stringify(body)}\n`;
+    await endWithText(request, response, text);
   };
 }
 

@@ -34,12 +34,15 @@ describe('without keys', () => {
     ['127.255.255.255:8080', '127.255.255.255 8080'],
     ['[::1]:8080', '[::1] 8080'],
     ['[0000:0:0:0:0:0:0.0.0.1]:8080', '[::1] 8080'],
+    // ports that are forwarded to this one
+    ['localhost:9000', 'localhost 9000'],
+    ['localhost', 'localhost 80'],
+    ['localhost:', 'localhost 80'],
+    ['127.0.0.1:1', '127.0.0.1 1'],
+    ['[::1]:9000', '[::1] 9000'],
   ])('accepts %s', (host, found) => expect(check(host)).toBe(found));
 
   it.each([
-    'localhost',
-    'localhost:',
-    'localhost:80',
     'evil.example:8080',
     'localhost..:8080',
     'a.localhost:8080',

@@ -32,8 +32,9 @@ const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
  * Checks the host that a request names. A page whose name was re-pointed to this machine (DNS rebinding) is same-origin
  * with us; only its name in `Host` distinguishes its requests from those of the service's pages.
  *
- * Our names are `localhost`, 127.0.0.0/8, `[::1]` and the address that we listen on, with the port that we listen on.
- * When we listen on all addresses, the address of the connection counts too: the name of a page cannot be an address.
+ * Our names are `localhost`, 127.0.0.0/8 and `[::1]` at any port, since tunnels and containers forward other ports to ours
+ * and no page of another machine has such a name, and the address that we listen on with its port. When we listen on all
+ * addresses, the address of the connection counts too: the name of a page cannot be an address.
  */
 export function createHostCheck({ listenHost, allowedHosts, isKeyed }: HostCheckOptions): HostCheck {
   const listenName = hostNameOf(listenHost);
@@ -42,9 +43,9 @@ export function createHostCheck({ listenHost, allowedHosts, isKeyed }: HostCheck
 
   const isAllowed = ({ name, port }: Authority, socket: IncomingMessage['socket']): boolean => {
     if (allowedHosts.some((host) => host.name === name && (host.port ?? port) === port)) return true;
+    if (name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'))) return true;
     if (port !== socket.localPort) return false;
-    if (name === 'localhost' || name === '[::1]' || name === listenName) return true;
-    if (isIPv4(name) && name.startsWith('127.')) return true;
+    if (name === listenName) return true;
     return isEverywhere && name === hostNameOf((socket.localAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, ''));
   };
 
