@@ -140,6 +140,10 @@ describe('the console', () => {
     expect(page.meta['total_items']).toBe(3);
     const rest = await list(`/jobs?limit=2&cursor=${page.meta['next_cursor']}`);
     expect([...page.data, ...rest.data].map(({ id }) => id)).toEqual(jobs);
+    expect(page.data[0]?.['request']).toEqual({
+      ...{ name: null, path: null, subset: null, split: null, revision: null },
+      ...{ file_name: expect.stringMatching(/\.zip$/), file_count: null, dataset_id: null },
+    });
     expect((await list('/jobs?kind=import')).data).toEqual([]);
   });
 });

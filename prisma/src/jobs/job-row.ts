@@ -1,5 +1,6 @@
 import { StoreError } from '../database/errors.ts';
 import { boundedText } from '../database/item-size.ts';
+import { memberText, readableJson } from '../database/values.ts';
 
 /** `import`: rows of a hub dataset; `upload`: an archive that was uploaded. Each is a task of the same kind. */
 export type JobKind = 'import' | 'upload';
@@ -11,6 +12,8 @@ export interface Job {
   readonly kind: JobKind;
   readonly status: JobStatus;
   readonly progress: JobProgress;
+  /** What was asked, as JSON text of an object with the members of {@link SUBJECT}; null for a very long request. */
+  readonly subject: string | null;
   /** The dataset of a job that succeeded; null otherwise, and when that was deleted. */
   readonly datasetId: string | null;
   /** Error body as JSON text. */
@@ -32,9 +35,34 @@ export interface JobProgress {
 /** More than a hundred locations of errors with their messages need. */
 const MAX_ERROR_BYTES = 1024 * 1024;
 
+/** A longer request is not read for lists. */
+const MAX_SUBJECT_BYTES = 128 * 1024;
+
+/** What people know a job by: where its rows come from, the name of a new dataset, or the dataset that it changes. */
+const SUBJECT = {
+  name: "r ->> 'name'",
+  path: "r #>> '{config,path}'",
+  subset: "r #>> '{config,subset}'",
+  split: "r #>> '{config,split}'",
+  revision: "r #>> '{config,revision}'",
+  file_name: "coalesce(r ->> 'file_name', r #>> '{files,0,name}')",
+  file_count: "CASE json_typeof(r -> 'files') WHEN 'array' THEN json_array_length(r -> 'files') END",
+  dataset_id: "r #>> '{target,dataset_id}'",
+} as const;
+
+const SUBJECT_SQL = `CASE WHEN octet_length(request) <= ${MAX_SUBJECT_BYTES} THEN (
+    SELECT ${memberText(
+      `json_build_object(${Object.entries(SUBJECT)
+        .map(([name, sql]) => `'${name}', ${sql}`)
+        .join(', ')})`,
+    )}
+    FROM (SELECT ${readableJson('request::json')} AS r) AS asked
+  ) END`;
+
 /** The columns of a job under the names of {@link JobRow}. */
 export const JOB_COLUMNS: string = `id, kind, status, rows_done AS "rowsDone", rows_total AS "rowsTotal", bytes_done AS "bytesDone",
   bytes_total AS "bytesTotal", dataset_id AS "datasetId",
+  ${SUBJECT_SQL} AS subject,
   ${boundedText('error', MAX_ERROR_BYTES, `'{"code":"internal","message":"The error is too long to be shown."}'`)} AS error,
   ${boundedText('request_id', 16_384)} AS "requestId",
   created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
@@ -47,6 +75,7 @@ export interface JobRow {
   readonly rowsTotal: string | null;
   readonly bytesDone: string;
   readonly bytesTotal: string | null;
+  readonly subject: string | null;
   readonly datasetId: string | null;
   readonly error: string | null;
   readonly requestId: string | null;
@@ -67,6 +96,7 @@ export function toJob(row: JobRow): Job {
       bytesDone: Number(row.bytesDone),
       bytesTotal: bytesTotal === null ? null : Number(bytesTotal),
     },
+    subject: row.subject,
     datasetId: row.datasetId,
     error: row.error,
     requestId: row.requestId,

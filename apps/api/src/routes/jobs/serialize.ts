@@ -14,6 +14,7 @@ import { PROBLEM } from '../docs/schemas.ts';
 
 const COUNT: Schema = { type: 'integer', minimum: 0 };
 const COUNT_OR_NULL: Schema = { type: ['integer', 'null'], minimum: 0 };
+const TEXT_OR_NULL: Schema = { type: ['string', 'null'] };
 const TIME: Schema = { type: 'string', format: 'date-time' };
 const TIME_OR_NULL: Schema = { type: ['string', 'null'], format: 'date-time' };
 
@@ -30,6 +31,20 @@ export const JOB: Schema = shape({
     bytes_done: COUNT,
     bytes_total: COUNT_OR_NULL,
   }),
+  request: {
+    ...shape({
+      name: { ...TEXT_OR_NULL, description: 'of the new dataset, where it was stated' },
+      path: { ...TEXT_OR_NULL, description: 'on the hub' },
+      subset: TEXT_OR_NULL,
+      split: TEXT_OR_NULL,
+      revision: TEXT_OR_NULL,
+      file_name: { ...TEXT_OR_NULL, description: 'the first file of an upload' },
+      file_count: { ...COUNT_OR_NULL, description: 'files of an upload; null for a package' },
+      dataset_id: { ...TEXT_OR_NULL, format: 'uuid', description: 'the dataset that it changes' },
+    }),
+    type: ['object', 'null'],
+    description: 'what was asked; null if that is too long to be shown',
+  },
   dataset_id: { type: ['string', 'null'], format: 'uuid', description: 'the dataset that it created' },
   error: orNull(PROBLEM, 'why it failed'),
   created_at: TIME,
@@ -50,6 +65,7 @@ export function serializeJob(job: Job): JsonBody {
       bytes_done: progress.bytesDone,
       bytes_total: progress.bytesTotal,
     },
+    request: job.subject === null ? null : new JsonText(job.subject),
     dataset_id: job.datasetId,
     error: job.error === null ? null : new JsonText(JSON.stringify(problemOfJob(job.error, job))),
     created_at: job.createdAt,
