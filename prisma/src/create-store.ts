@@ -9,7 +9,7 @@ import { createS3Objects } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';
 import type { Channel } from './channels.ts';
 import type { StoreContext } from './context.ts';
-import { StoreError } from './database/errors.ts';
+import { StoreError, toStoreError } from './database/errors.ts';
 import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createHubFileStore, type HubFileStore } from './hub-files/hub-file-store.ts';
@@ -19,7 +19,9 @@ import type { ImportContext } from './import/draft.ts';
 import { createRowEncoder } from './import/encode/row-encoder.ts';
 import { createJobStore, type JobStore } from './jobs/job-store.ts';
 import { createProbes } from './probes.ts';
+import { type Measurements, measure } from './queue/measure.ts';
 import type { QueueSizes } from './queue/queue-sizes.ts';
+import type { WorkerReport } from './queue/worker-board.ts';
 import { createReadStore, type ReadOutcome, type ReadStore } from './replica/read-store.ts';
 import { type ReplicaState, ReplicaWatch } from './replica/replica-watch.ts';
 import { type Cancellations, cancellationsAmong } from './runs/cancellations.ts';
@@ -83,6 +85,10 @@ export interface Store extends AsyncDisposable {
   listen(options: Omit<ListenOptions<Channel>, 'url'>): Listener;
   /** The number of tasks by state. @throws StoreError `unavailable` */
   queueSizes(): Promise<QueueSizes>;
+  /** How much is stored, and how imports ended. Takes as long as counting rows does. @throws StoreError `unavailable` */
+  measure(): Promise<Measurements>;
+  /** Tells every process that listens to `svc_worker` what a worker does. @throws StoreError `unavailable` */
+  reportWorker(report: WorkerReport): Promise<void>;
   /** Whether the database responds and is migrated to this version, and the queue can be read. Never throws. */
   ready(): Promise<{ readonly database: boolean; readonly queue: boolean }>;
   /** Closes every connection; queries that are still running fail. Safe to call twice. */
@@ -163,6 +169,14 @@ export function createStore(options: StoreOptions): Store {
     cancellationsAmong: (ids) => cancellationsAmong(context, ids),
     listen: (wanted) => listen({ ...wanted, url: options.directUrl ?? options.url }),
     queueSizes: () => probes.queueSizes(),
+    measure: () => measure(pool),
+    reportWorker: async (report) => {
+      try {
+        await pool.query("SELECT pg_notify('svc_worker', $1)", [JSON.stringify(report)]);
+      } catch (error) {
+        throw toStoreError(error);
+      }
+    },
     ready: () => probes.ready(),
     close,
     [Symbol.asyncDispose]: close,

@@ -8,7 +8,13 @@ export type { Page, PageRequest } from './database/page.ts';
 export { joinStoredItem, readStoredJson, toCorrupt } from './database/read-stored-json.ts';
 export type { DatasetStore } from './datasets/dataset-store.ts';
 export type { ComparedDataset, DatasetDiff, DiffRequest } from './datasets/diff-datasets.ts';
-export { DATASET_ORDERS, type DatasetOrder, type DatasetsRequest } from './datasets/list-datasets.ts';
+export type { LastRun } from './datasets/last-runs.ts';
+export {
+  DATASET_ORDERS,
+  type DatasetOrder,
+  type DatasetsRequest,
+  type ListedDataset,
+} from './datasets/list-datasets.ts';
 export type { ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
 export type { DatasetChanges } from './datasets/update-dataset.ts';
 export type { ChangedField } from './diff/changed-fields.ts';
@@ -49,6 +55,7 @@ export { sectionNotFound } from './items/list-items.ts';
 export type { Job, JobKind, JobProgress, JobStatus } from './jobs/job-row.ts';
 export type { JobClaim, JobStore, NewJob, TakenJob } from './jobs/job-store.ts';
 export { type MigrationOutcome, migrate } from './migrate/migrate.ts';
+export type { Measurements } from './queue/measure.ts';
 export type { QueueSizes } from './queue/queue-sizes.ts';
 export {
   type ClaimedTask,
@@ -60,6 +67,13 @@ export {
   type TaskQueue,
   type TaskTable,
 } from './queue/task-queue.ts';
+export {
+  HISTORY_MINUTES,
+  MinuteHistory,
+  REPORT_MS,
+  WorkerBoard,
+  type WorkerReport,
+} from './queue/worker-board.ts';
 export type { ReadOutcome, ReadStore } from './replica/read-store.ts';
 export type { ReplicaState } from './replica/replica-watch.ts';
 export type { Cancellations } from './runs/cancellations.ts';

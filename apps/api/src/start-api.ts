@@ -13,7 +13,7 @@ import {
   startHttpServer,
   type TokenCipher,
 } from '@svc/runtime';
-import type { Store } from '@svc/store';
+import { type Store, WorkerBoard } from '@svc/store';
 import { classify } from './http/problem.ts';
 import { openStagingFolder } from './http/staging-folder.ts';
 import { apiRoutes } from './routes/api-routes.ts';
@@ -64,6 +64,13 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const results = starting.use(createResultReader());
   const pushChecks = starting.use(createCheckRunner({ threads: 2 }));
   const encoder = starting.use(createItemEncoder(store.hubFiles));
+  const workers = new WorkerBoard();
+  starting.use(
+    store.listen({
+      channel: 'svc_worker',
+      onNotification: (payload) => workers.read(payload, Date.now()),
+    }),
+  );
   const draining = new AbortController();
   const stopping = new AbortController();
   const uploads = config.maxConcurrentUploads;
@@ -76,6 +83,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     pushes: limit('requests with results', MAX_PUSHES, config.importWaitMs),
     longLines: limit('long lines of results', MAX_LONG_LINES, config.importWaitMs),
     encoder,
+    workers,
     layouts: createLayouts({ store, encoder, logger }, stopping.signal),
     console: openConsole(deps.consoleFolder),
     // A client with slow uploads leaves permits for the others.

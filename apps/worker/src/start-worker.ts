@@ -8,6 +8,7 @@ import { startHealthServer } from './health-server.ts';
 import { startHousekeeping } from './housekeeping.ts';
 import { createProviderDispatcher } from './providers/provider-dispatcher.ts';
 import { startQueue } from './queue/start-queue.ts';
+import { startReports, withHistory } from './report-worker.ts';
 import { createImportTask } from './tasks/import.ts';
 import { createRunTask } from './tasks/run.ts';
 import { createUploadTask } from './tasks/upload.ts';
@@ -54,7 +55,12 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const checks = starting.use(createCheckRunner());
   const results = starting.use(createResultReader());
 
-  const jobDeps = { ...deps, cancelWatch };
+  const measured = withHistory(metrics);
+  const jobDeps = { ...deps, metrics: measured.metrics, cancelWatch };
+  const concurrency = {
+    runs: config.runConcurrency,
+    jobs: Math.min(config.workerConcurrency, config.maxConcurrentImports),
+  };
   const queue = await startQueue({
     queue: openTaskQueue(databaseUrl),
     logger,
@@ -70,13 +76,13 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
             providerKeys: config.providerKeys,
           }),
         },
-        concurrency: config.runConcurrency,
+        concurrency: concurrency.runs,
         resumable: true,
       },
       {
         table: 'jobs',
         handlers: { import: createImportTask(jobDeps), upload: createUploadTask({ ...jobDeps, results }) },
-        concurrency: Math.min(config.workerConcurrency, config.maxConcurrentImports),
+        concurrency: concurrency.jobs,
         resumable: false,
       },
     ],
@@ -96,6 +102,13 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
     }),
   );
   starting.defer(startHousekeeping(store, logger));
+  starting.defer(
+    startReports(store, () => {
+      const [runs = 0, jobs = 0] = queue.sizes();
+      const provider = measured.history.read(Date.now());
+      return { version: deps.version, concurrency, running: { runs, jobs }, provider };
+    }),
+  );
 
   let draining = false;
   const checkReadiness = async () => {

@@ -173,6 +173,7 @@ scored = {"item_hash": claimed["item_hash"], "scores": {"human": {"score": 1}}}
 assert runs.push_scores(outside, scored).accepted == 1
 assert settings.update_settings({"cancellation_check_interval_ms": 1000}).cancellation_check_interval_ms == 1000
 assert settings.get_settings().cancellation_check_interval_ms == 1000
+assert operation.get_status().database.bytes > 0
 assert settings.send_onboarding_telemetry({
     "lifecycle": "started", "route": "/", "time_zone": "Europe/Vienna", "tutorial_version": 1,
     "anonymous_session_id": "0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d",

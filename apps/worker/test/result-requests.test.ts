@@ -147,3 +147,54 @@ it('has no requests of providers that send none, and lists those that a run can 
   ]);
   expect(data[0].models[0]).toBe('newest');
 });
+
+it('lists datasets with the last run that has a score', async () => {
+  const scored = { provider: 'echo', checker: 'includes' };
+  const [first, last] = [await run(scored), await run({ ...scored, select: { limit: 1 } })];
+  await run({ provider: { type: 'item_field', pointer: '/none' } });
+  const { data } = (await service.get('/datasets?limit=3')).body;
+  const [without, newest, oldest] = data;
+  expect(without.last_run).toBeNull();
+  for (const [listed, { id, scores, finished_at }] of [
+    [newest, last],
+    [oldest, first],
+  ])
+    expect(listed.last_run).toEqual({ id, score: scores.mean, pass_rate: scores.pass_rate, finished_at });
+  expect(newest.last_run.score).toBeGreaterThanOrEqual(0);
+});
+
+it('shows workers, sizes, and the requests to providers by minute', async () => {
+  const provider = { type: 'openai_compatible', base_url: origin, model: 'm' };
+  await run({ provider, select: { limit: 2 } });
+  await run({
+    provider: { ...provider, base_url: 'http://127.0.0.1:9' },
+    select: { limit: 1 },
+    max_retries: 0,
+  });
+  const sumOf = (of: 'requests' | 'errors', minutes: readonly Body[]): number =>
+    minutes.reduce((sum, minute) => sum + minute[of], 0);
+  const seen = async (): Promise<Body> => (await service.get('/status')).body;
+  await expect
+    .poll(async () => sumOf('errors', (await seen()).provider_requests), { timeout: 30_000 })
+    .toBeGreaterThan(0);
+  const status = await seen();
+  expect(sumOf('requests', status.provider_requests)).toBeGreaterThanOrEqual(3);
+  for (const { minute } of status.provider_requests)
+    expect(Math.abs(Date.now() - Date.parse(minute))).toBeLessThan(3_600_000);
+  expect(status.workers).toEqual([
+    {
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      version: '0.0.0-test',
+      started_at: expect.any(String),
+      concurrency: { runs: 16, jobs: expect.any(Number) },
+      running: { runs: expect.any(Number), jobs: 0 },
+    },
+  ]);
+  expect(status.database.bytes).toBeGreaterThan(1_000_000);
+  expect(status.disk.bytes).toBeGreaterThan(status.disk.free_bytes);
+  expect(status.datasets).toBeGreaterThan(0);
+  expect(status.asset_store).toMatchObject({ kind: 'database', files: expect.any(Number) });
+  expect(status.queue).toMatchObject({ queued: 0, failed: 0 });
+  expect(status.imports.running).toBe(0);
+  expect(status.limits).toMatchObject({ run_concurrency: 16, max_rows: expect.any(Number) });
+});

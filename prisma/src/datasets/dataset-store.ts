@@ -16,7 +16,7 @@ import { type DatasetVersion, resolveVersion } from '../versions/resolve-version
 import { type Restoration, restoreVersion } from '../versions/restore-version.ts';
 import { deleteDataset } from './delete-dataset.ts';
 import { type ComparedDataset, type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
-import { type DatasetsRequest, listDatasets } from './list-datasets.ts';
+import { type DatasetsRequest, type ListedDataset, listDatasets } from './list-datasets.ts';
 import { type OpenDataset, type OpenDatasetOptions, openDataset } from './open-dataset.ts';
 import { streamItems } from './stream-items.ts';
 import { type DatasetChanges, updateDataset } from './update-dataset.ts';
@@ -38,7 +38,7 @@ export interface DatasetStore {
    *
    * @throws StoreError `invalid_cursor`
    */
-  list(request: DatasetsRequest): Promise<Page<DatasetSummary>>;
+  list(request: DatasetsRequest): Promise<Page<ListedDataset>>;
   /** One dataset with its schema, unless that has more than 16 MiB. */
   get(
     id: string,

@@ -22,6 +22,7 @@ import {
 } from '../database/page.ts';
 import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
 import { firstSections } from '../versions/list-sections.ts';
+import { type LastRun, lastRuns } from './last-runs.ts';
 
 /** Orders of the list of datasets; a minus turns one round. */
 export const DATASET_ORDERS = ['-created', 'created', 'name', '-name', 'items', '-items'] as const;
@@ -38,6 +39,12 @@ export interface DatasetsRequest extends PageRequest {
   readonly order?: DatasetOrder | undefined;
 }
 
+/** A dataset as lists show it. */
+export interface ListedDataset extends DatasetSummary {
+  /** Null without a run that has ended and has a score. */
+  readonly lastRun: LastRun | null;
+}
+
 /** A list omits the schema of an uploaded package beyond this size. */
 const MAX_LISTED_SCHEMA_BYTES = 64 * 1024;
 
@@ -47,10 +54,7 @@ const SECTION_BYTES = 150;
 /**
  * See `DatasetStore.list`. Reads the index on `(created_at, id)`; a search (`q`) and other orders read all datasets.
  */
-export async function listDatasets(
-  query: ReadQuery,
-  request: DatasetsRequest,
-): Promise<Page<DatasetSummary>> {
+export async function listDatasets(query: ReadQuery, request: DatasetsRequest): Promise<Page<ListedDataset>> {
   const { limit, cursor, name, q, source, versionHash, order = '-created' } = request;
   const { orderBy, after, cursorAfter } = datasetsOrdering(order);
   const parameters = new Parameters();
@@ -93,8 +97,15 @@ export async function listDatasets(
   const shown = rows.slice(0, limit);
   const sections = await firstSections(query, shown);
   const byDataset = Map.groupBy(sections, ({ datasetId }) => datasetId);
+  const runs = await lastRuns(
+    query,
+    shown.map(({ id }) => id),
+  );
   return {
-    data: shown.map((row) => toSummary({ ...row, sections: byDataset.get(row.id) ?? [] })),
+    data: shown.map((row) => ({
+      ...toSummary({ ...row, sections: byDataset.get(row.id) ?? [] }),
+      lastRun: runs.get(row.id) ?? null,
+    })),
     nextCursor: cursorAfter(shown),
     totalItems: Number(total?.count ?? 0),
   };

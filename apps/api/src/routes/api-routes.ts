@@ -20,6 +20,7 @@ import { type RunDeps, runRoutes } from './runs/routes.ts';
 import { resultTableRoutes } from './runs/tables.ts';
 import { sessionRoutes } from './session.ts';
 import { settingsRoutes } from './settings.ts';
+import { type StatusDeps, statusRoute } from './status/status.ts';
 import { telemetryRoute } from './telemetry.ts';
 import { uploadPreviewRoute } from './uploads/preview.ts';
 import { type UploadDeps, uploadRoute } from './uploads/upload.ts';
@@ -33,6 +34,7 @@ export type RouteDeps = AssetDeps &
   JobDeps &
   HealthDeps &
   RunDeps &
+  StatusDeps &
   UploadDeps &
   Parameters<typeof settingsRoutes>[0] & {
     readonly version: string;
@@ -59,6 +61,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     ...resultTableRoutes(deps),
     ...jobRoutes(deps),
     ...settingsRoutes(deps),
+    statusRoute(deps),
     telemetryRoute(deps),
     ...sessionRoutes(deps),
     ...healthRoutes(deps),

@@ -15,6 +15,8 @@ export interface RunningQueue {
   wake(): void;
   /** Whether the last query of the queue succeeded. */
   isWorking(): boolean;
+  /** The tasks that it works on now, in the order of the pools. */
+  sizes(): readonly number[];
   /**
    * Takes no more tasks. Resumable tasks are released immediately; the others may end until `signal` aborts and are then
    * released too.
@@ -60,6 +62,7 @@ export async function startQueue({ queue, logger, pools: options }: QueueOptions
       for (const pool of pools) pool.wake();
     },
     isWorking: () => health.isWorking && !stopping.signal.aborted,
+    sizes: () => pools.map(({ size }) => size),
     async stop(signal) {
       stopping.abort();
       await Promise.all(serving);

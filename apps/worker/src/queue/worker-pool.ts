@@ -38,6 +38,11 @@ export class WorkerPool {
     this.#deps = deps;
   }
 
+  /** The tasks that it works on now. */
+  get size(): number {
+    return this.#held.size;
+  }
+
   /** Claims tasks as permits get free, until the worker stops. */
   async serve(): Promise<void> {
     while (!this.#deps.stopping.aborted) {

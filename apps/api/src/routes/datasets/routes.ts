@@ -1,11 +1,11 @@
 import type { Logger } from '@svc/instrumentation';
 import { empty, json, type Route } from '@svc/runtime';
 import { DATASET_ORDERS, type DatasetChanges, type DatasetOrder, type Store } from '@svc/store';
-import { DATASET, DATASET_SUMMARY, PAGE_QUERY, page, SECTION } from '../docs/schemas.ts';
+import { DATASET, LISTED_DATASET, PAGE_QUERY, page, SECTION } from '../docs/schemas.ts';
 import { definedOf, pageOf, toPage } from '../page.ts';
 import { HANDLE, NAME, OPTIONAL_TEXT } from './fields.ts';
 import { VERSION } from './resolve-datasets.ts';
-import { serializeDataset, serializeSection, serializeSummary } from './serialize.ts';
+import { serializeDataset, serializeListed, serializeSection } from './serialize.ts';
 
 export interface DatasetDeps {
   readonly logger: Logger;
@@ -75,7 +75,7 @@ function listRoute({ store: { reads } }: DatasetDeps): Route {
       version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
       sort: { type: 'string', enum: DATASET_ORDERS, description: 'by default `-created`: newest first' },
     },
-    responses: { 200: { description: 'a page', schema: page(DATASET_SUMMARY) } },
+    responses: { 200: { description: 'a page', schema: page(LISTED_DATASET) } },
     handle: async ({ query, signal }) => {
       const found = await reads.datasets.list({
         ...pageOf(query),
@@ -88,7 +88,7 @@ function listRoute({ store: { reads } }: DatasetDeps): Route {
           order: query['sort'] as DatasetOrder | undefined,
         }),
       });
-      return json(toPage(found, query, serializeSummary));
+      return json(toPage(found, query, serializeListed));
     },
   };
 }

@@ -1,5 +1,5 @@
 import { type JsonBody, JsonText, toJsonText } from '@svc/runtime';
-import type { DatasetSummary, SectionSummary, StoredResponse } from '@svc/store';
+import type { DatasetSummary, ListedDataset, SectionSummary, StoredResponse } from '@svc/store';
 
 /** Above this size, a summary omits the metadata of an uploaded package; the dataset itself has it. */
 const MAX_SUMMARY_SCHEMA_BYTES = 64 * 1024;
@@ -20,6 +20,22 @@ export function serializeSection(section: SectionSummary): JsonBody {
 }
 
 /** A dataset in a list. */
+export function serializeListed({ lastRun, ...dataset }: ListedDataset): JsonBody {
+  return {
+    ...serializeSummary(dataset),
+    last_run:
+      lastRun === null
+        ? null
+        : {
+            id: lastRun.id,
+            score: lastRun.score,
+            pass_rate: lastRun.passRate,
+            finished_at: lastRun.finishedAt.toISOString(),
+          },
+  };
+}
+
+/** A dataset without a large schema. */
 export function serializeSummary(dataset: DatasetSummary): Record<string, JsonBody> {
   const isLarge = Buffer.byteLength(dataset.schema) > MAX_SUMMARY_SCHEMA_BYTES;
   const { source } = dataset;

@@ -19,6 +19,7 @@ import { COMPARISON } from '../runs/score-schemas.ts';
 import { PLAN, PLANNED, RUN, RUN_RESULT, STORED_CONFIG } from '../runs/serialize.ts';
 import { SESSION } from '../session.ts';
 import { SETTINGS } from '../settings.ts';
+import { STATUS } from '../status/status.ts';
 import { UPLOAD_PREVIEW } from '../uploads/preview.ts';
 import { UPLOAD_FORM } from '../uploads/upload-form.ts';
 import {
@@ -29,6 +30,7 @@ import {
   DATASET_SUMMARY,
   DIFF,
   ITEM,
+  LISTED_DATASET,
   PLACED_DIFFERENCE,
   PROBLEM,
   SECTION,
@@ -47,7 +49,8 @@ const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
   ],
   [PLACED_DIFFERENCE, { name: 'PlacedDifference', description: 'an item that is added, removed or moved' }],
   [DATASET, { name: 'Dataset', description: 'a dataset with its whole `schema`' }],
-  [DATASET_SUMMARY, { name: 'DatasetSummary', description: 'a dataset as it appears in lists' }],
+  [DATASET_SUMMARY, { name: 'DatasetSummary', description: 'a dataset without a large `schema`' }],
+  [LISTED_DATASET, { name: 'ListedDataset', description: 'a dataset as it appears in lists' }],
   [CHANGE, { name: 'DatasetChange', description: 'how a version differs from the one before' }],
   [CHANGED_DATASET, { name: 'ChangedDataset', description: 'a dataset after a change, and what changed' }],
   [DATASET_VERSION, { name: 'DatasetVersion', description: 'a version in the history of a dataset' }],
@@ -67,6 +70,7 @@ const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
   [COMPARISON, { name: 'RunComparison', description: 'how two runs differ, and a page of those items' }],
   [SESSION, { name: 'Session', description: 'who the caller is' }],
   [SETTINGS, { name: 'Settings', description: 'what an operator can change at run time' }],
+  [STATUS, { name: 'Status', description: 'what the service does now, and how much it stores' }],
   [UPLOAD_PREVIEW, { name: 'UploadPreview', description: 'the kind and the first rows of files' }],
   [RUN_CONFIG_SCHEMA, { name: 'RunConfig' }],
   [STORED_CONFIG, { name: 'StoredRunConfig' }],

@@ -46,6 +46,14 @@ const summary = {
 };
 
 export const DATASET_SUMMARY: Schema = shape(summary);
+export const LISTED_DATASET: Schema = shape({
+  ...summary,
+  last_run: {
+    ...shape({ id: uuid, score: { type: 'number' }, pass_rate: { type: 'number' }, finished_at: time }),
+    type: ['object', 'null'],
+    description: 'the newest run that has ended and has a score, with its mean; null without one',
+  },
+});
 export const DATASET: Schema = shape({
   ...summary,
   schema: { type: 'object', description: 'the whole schema' },
