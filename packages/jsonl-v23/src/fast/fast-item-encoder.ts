@@ -132,7 +132,7 @@ export class FastItemEncoder extends ByteTokenizer {
   #readMembers(open: number, node: ShapeNode, depth: number): KeyOrder | null {
     const members = this.#members;
     const first = members.count;
-    const { others } = node;
+    const { areKeysData } = node;
     let previous: KnownKey | null = null;
     let position = this.skipWhitespace(open + 1);
     let isVerbatim = position === open + 1;
@@ -149,16 +149,22 @@ export class FastItemEncoder extends ByteTokenizer {
       let keyStart = position;
       let keyEnd: number;
       let colon: number;
+      let value: ShapeNode;
       if (key !== null && isAt(key.quoted, bytes, position)) {
         keyEnd = position + key.quoted.length;
         colon = this.skipWhitespace(keyEnd);
+        value = key.value;
       } else {
         if (this.readString(position) === FALLBACK) return null;
-        if (others === null) {
+        if (areKeysData) {
+          if (hasEscape(this.bytes, this.start, this.end)) return null;
+          value = node.valueOf(this.bytes, this.start, this.end);
+        } else {
           key = this.#findKey(node);
           if (key === null) return null;
           if (key !== expected) node.follow(previous, key);
-        } else if (hasEscape(this.bytes, this.start, this.end)) return null;
+          value = key.value;
+        }
         keyStart = this.start;
         keyEnd = this.end;
         colon = this.skipWhitespace(this.next);
@@ -167,10 +173,9 @@ export class FastItemEncoder extends ByteTokenizer {
       previous = key;
       if (bytes[colon] !== COLON) return null;
       const valueStart = this.skipWhitespace(colon + 1);
-      const value: ShapeNode = others ?? (key as KnownKey).value;
       const kind = this.#readValue(valueStart, value, depth);
       if (kind === FALLBACK || (value.rule !== null && !this.#keepsRule(value.rule, kind))) return null;
-      members.push(keyStart, keyEnd, this.start, this.end, key === null ? 0 : key.id);
+      members.push(keyStart, keyEnd, this.start, this.end, key?.id ?? 0);
 
       // Writing may have replaced the buffer.
       bytes = this.bytes;

@@ -62,7 +62,7 @@ export class ShapeNode {
   #sorted: KnownKey[] = [];
   /** Indexes of keys plus one by their hashes; 0 for a free slot. */
   #slots: Uint16Array = NO_SLOTS;
-  /** See {@link others}. */
+  /** What is known about the values of all keys that are data; null where keys are not. */
   #others: ShapeNode | null = null;
 
   constructor(rule: FastRule | null) {
@@ -75,12 +75,15 @@ export class ShapeNode {
     return this.#items;
   }
 
-  /**
-   * What is known about the values at a node whose keys are data, all of them together; null at any other node. The members
-   * of its objects are sorted by their bytes, and none of its keys is known.
-   */
-  get others(): ShapeNode | null {
-    return this.#others;
+  /** Whether the keys of its objects are data: then only those that the rule names are known, and members are sorted by their keys' bytes. */
+  get areKeysData(): boolean {
+    return this.#others !== null;
+  }
+
+  /** What is known about the values of a key, at a node whose keys are data. */
+  valueOf(bytes: Uint8Array, start: number, end: number): ShapeNode {
+    const known = this.#keys.length === 0 ? null : this.find(bytes, start, end);
+    return known?.value ?? (this.#others as ShapeNode);
   }
 
   /** The key that opens at `start` and closes before `end`, if it is known. */
@@ -99,8 +102,8 @@ export class ShapeNode {
   }
 
   /**
-   * Adds a key by its canonical text, which has no escapes; null if there are too many keys. Then all are forgotten: either keys
-   * are data at this node, or its rule names some, and they are learned again.
+   * Adds a key by its canonical text, which has no escapes; null if there are too many keys, and then all are forgotten. From
+   * then on they count as data, unless objects at this node need certain keys.
    */
   add(quoted: Uint8Array): KnownKey | null {
     const key = new TextDecoder('utf-8', { ignoreBOM: true }).decode(quoted.subarray(1, -1));
@@ -169,8 +172,9 @@ export class ShapeNode {
     this.#slots = NO_SLOTS;
     this.order.invalidate();
     const { rule } = this;
-    if (rule === null || rule.members.size + rule.required.length === 0) {
+    if (rule?.isItem !== true && (rule?.required.length ?? 0) === 0) {
       this.#others = new ShapeNode(rule?.others ?? null);
+      for (const name of rule?.members.keys() ?? []) this.add(new TextEncoder().encode(`"${name}"`));
     }
     return null;
   }
