@@ -82,7 +82,7 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['pending', '{external}'], prints: /"item_hash"/ },
   {
     argv: ['results', 'push', '{external}', '-', '--finish', '--allow-missing'],
-    stdin: '{"item_id":"table-0","output":"2"}\n',
+    stdin: '{"item_id":"default-0","output":"2"}\n',
     prints: /accepted +1/,
   },
   {
