@@ -90,6 +90,22 @@ describe('the hour after a run', () => {
     );
     expect(Math.abs((expected?.y ?? 0) - (output?.y ?? 99))).toBeLessThan(5);
     await pane.getByText('Read as 3').waitFor();
+    // what was sent, to be sent again; what other runs made of the item; and its neighbours
+    const sent = pane.getByRole('region', { name: 'As it was sent' });
+    await sent.getByText('What is 3 plus 3?').waitFor();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await sent.getByRole('button', { name: 'Copy as curl' }).click();
+    await expect
+      .poll(async () => await page.evaluate<string>('navigator.clipboard.readText()'))
+      .toContain(
+        `--data-raw '{"messages":[{"content":"What is 3 plus 3?","role":"user"}],"model":"weak-1"}'`,
+      );
+    await pane.getByText('The same item in other runs').click();
+    await pane.getByText('No other of the newest runs has it.').waitFor();
+    await pane.getByRole('button', { name: 'Next result' }).click();
+    await pane.getByRole('heading', { name: 'sum-6', exact: true }).waitFor();
+    await pane.getByRole('button', { name: 'Previous result' }).click();
+    await pane.getByText('Read as 3').waitFor();
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'Tags' }).click();
     await page.getByRole('checkbox', { name: 'Latency' }).click();
@@ -149,6 +165,63 @@ describe('the hour after a run', () => {
     await page.reload();
     await expect.poll(() => headers.allTextContents()).toEqual(['Outcome', ...names]);
     expect((await headers.nth(1).boundingBox())?.width).toBe(before + 80);
+    expect(faults).toEqual([]);
+  });
+
+  it('shows the score of each scorer, filters and sorts by one, and adds one to a finished run', async () => {
+    const run = await own.run(
+      dataset,
+      {
+        provider,
+        max_retries: 0,
+        scorers: [{ name: 'number' }, { name: 'polite', checker: { type: 'regex', pattern: '1' } }],
+      },
+      'Two scorers',
+    );
+    await using opened = await own.browser.open(`/console/runs/${run}`);
+    const { page, faults } = opened;
+    const scorers = page.getByRole('region', { name: 'Score by scorer' });
+    await scorers.getByRole('row', { name: /^number 0\.685/ }).waitFor();
+    await page.getByRole('button', { name: 'Again' }).click();
+    await page.getByRole('menuitem', { name: 'Add a scorer…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add a scorer' });
+    await dialog.getByLabel('Name of the scorer').fill('polite');
+    await dialog.getByText('The run has a scorer of this name.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Add' }).isDisabled()).toBe(true);
+    await dialog.getByLabel('Name of the scorer').fill('short');
+    await dialog.getByRole('combobox', { name: 'Checker' }).click();
+    await page.getByRole('option', { name: /^exact_match/ }).click();
+    expect(await barriersOf(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Add' }).click();
+    await scorers.getByRole('row', { name: /^short 0\.000/ }).waitFor();
+    const names = ['number', 'polite', 'short'];
+    const headers = page.locator('.list-header > *');
+    await expect.poll(async () => (await headers.allTextContents()).slice(6, 9)).toEqual(names);
+    await headers.getByRole('button', { name: 'polite' }).click();
+    await page
+      .getByRole('option', { name: /^(?:right|wrong) .*wrong 0\.000/ })
+      .first()
+      .waitFor();
+    expect(page.url()).toContain('sort=scorer.polite');
+    await scorers.getByRole('button', { name: 'polite' }).click();
+    await page.getByText('40 results').waitFor();
+    expect(page.url()).toMatch(/scorer=polite/);
+    const row = page.locator('[role=option][aria-posinset="1"]');
+    await row.getByRole('img', { name: 'wrong' }).first().waitFor();
+    await row.click();
+    const pane = page.getByRole('region', { name: 'Result', exact: true });
+    await pane.getByText('The same item in other runs').click();
+    await pane.getByRole('link', { name: 'First attempt' }).waitFor();
+    await pane.getByRole('row', { name: /^wrong polite 0\.000 +checker$/ }).waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByLabel('Score from').fill('1');
+    await page.getByRole('combobox', { name: 'Key of the metadata' }).click();
+    await page.getByRole('option', { name: 'level' }).click();
+    await page.getByLabel('Its value').fill('hard');
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByText('level = hard').waitFor();
+    await page.getByText(/^\d results$/).waitFor();
     expect(faults).toEqual([]);
   });
 

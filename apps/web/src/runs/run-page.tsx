@@ -15,6 +15,7 @@ import { FailureView } from './results/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
 import { RunSummary } from './run-summary.tsx';
 import { RUN_TABS } from './runs-search.ts';
+import { ScorerScores } from './scorer-scores.tsx';
 import { modelOf, nameOf, type Run, useRun } from './use-run.ts';
 
 const route = getRouteApi('/runs/$id');
@@ -57,6 +58,7 @@ export function RunPage() {
       )}
       {run.error !== null && <FailureView failure={run.error} what="run" />}
       <RunSummary run={run} />
+      <ScorerScores run={run} />
       <Tabs
         value={tab}
         keepMounted={false}

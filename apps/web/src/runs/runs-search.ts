@@ -1,4 +1,4 @@
-import { oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
+import { numberOf, oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
 import type { ColumnsView } from '../ui/table/view-columns.ts';
 
 export const RUN_STATUSES = [
@@ -24,11 +24,20 @@ export interface RunsSearch extends ColumnsView {
   readonly chosen?: string;
 }
 
+/** Values that the metadata of items must have, by `meta.` and a JSON Pointer into it, as the API takes them. */
+interface MetaFilters {
+  readonly [name: `meta.${string}`]: string | undefined;
+}
+
 /** What the address of a run's page states. */
-export interface RunSearch extends ColumnsView {
+export interface RunSearch extends ColumnsView, MetaFilters {
   readonly tab?: (typeof RUN_TABS)[number];
   readonly status?: (typeof RESULT_STATUSES)[number];
+  /** The scorer that `passed`, the bounds of the score and the charts are about; the main one by default. */
+  readonly scorer?: string;
   readonly passed?: boolean;
+  readonly min_score?: number;
+  readonly max_score?: number;
   readonly section?: string;
   readonly type?: string;
   readonly tag?: string;
@@ -59,6 +68,16 @@ export function parseRunsSearch(search: RawSearch): RunsSearch {
   };
 }
 
+/** Values of metadata that one list can be filtered by. */
+const MAX_META = 8;
+
+/** The filter of the value of a member of the metadata. */
+export const metaFilter = (key: string, value: string): MetaFilters => ({ [metaName(key)]: value });
+
+/** The name in an address of the value that a member of the metadata must have. */
+export const metaName = (key: string): `meta.${string}` =>
+  `meta./${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
 const PASSED: Readonly<Record<string, boolean>> = { true: true, false: false };
 
 /** Reads the address of a run's page; what it does not know is left out. */
@@ -66,13 +85,22 @@ export function parseRunSearch(search: RawSearch): RunSearch {
   return {
     tab: oneOf(search, 'tab', RUN_TABS),
     status: oneOf(search, 'status', RESULT_STATUSES),
+    scorer: textOf(search, 'scorer'),
     passed: PASSED[textOf(search, 'passed') ?? ''],
+    min_score: numberOf(search, 'min_score'),
+    max_score: numberOf(search, 'max_score'),
     section: textOf(search, 'section'),
     type: textOf(search, 'type'),
     tag: textOf(search, 'tag'),
     finish_reason: textOf(search, 'finish_reason'),
     error: textOf(search, 'error'),
     q: textOf(search, 'q'),
+    ...Object.fromEntries(
+      Object.keys(search)
+        .filter((name) => name.startsWith('meta.'))
+        .slice(0, MAX_META)
+        .map((name) => [name, textOf(search, name)]),
+    ),
     ...columnsView(search),
     result: textOf(search, 'result'),
   };

@@ -47,6 +47,16 @@ export function modelOf({ config }: Pick<Run, 'config'>): string | null {
   return (config as { readonly provider?: { readonly model?: string } }).provider?.model ?? null;
 }
 
+/** The names of the scorers of a run, the main one first; none where it has one score only. */
+export function scorersOf({ config, scorers }: Pick<Run, 'config' | 'scorers'>): readonly string[] {
+  const { scorers: stated, added_scorers } = config as {
+    readonly scorers?: readonly { readonly name?: unknown }[] | null;
+    readonly added_scorers?: readonly { readonly name?: unknown }[] | null;
+  };
+  const names = [...(stated ?? []), ...(added_scorers ?? [])].map(({ name }) => String(name));
+  return [...new Set([...names, ...Object.keys(scorers)])];
+}
+
 /** What a run of a provider without a model is called. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { item_field: 'Answers in the items', echo: 'Echo' };
 

@@ -8,6 +8,12 @@ export function textOf(search: RawSearch, name: string): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/** A number; undefined where it is absent or none. */
+export function numberOf(search: RawSearch, name: string): number | undefined {
+  const text = textOf(search, name);
+  return text === undefined || !Number.isFinite(Number(text)) ? undefined : Number(text);
+}
+
 /** A whole number from 0 on. */
 export function indexOf(search: RawSearch, name: string): number | undefined {
   const value = Number(search[name]);

@@ -18,11 +18,13 @@ export function AgainMenu({
   isPending,
   onRetry,
   onRescore,
+  onAdd,
 }: {
   readonly run: Run;
   readonly isPending: boolean;
   readonly onRetry: (only: RetryOnly) => void;
   readonly onRescore: () => void;
+  readonly onAdd: () => void;
 }) {
   // a run that came with a package, or has the outputs of another one, has no provider to ask again
   const canRetry = !run.imported && run.source_run_id === null;
@@ -40,6 +42,7 @@ export function AgainMenu({
           </Menu.Item>
         ))}
       <Menu.Item onClick={onRescore}>Score again…</Menu.Item>
+      {!run.imported && <Menu.Item onClick={onAdd}>Add a scorer…</Menu.Item>}
     </MenuButton>
   );
 }

@@ -10,6 +10,7 @@ import { ExportMenu } from '../../ui/export-menu.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { ReportItem } from '../report/report-item.tsx';
 import type { Run } from '../use-run.ts';
+import { AddScorer } from './add-scorer.tsx';
 import { AgainMenu, type RetryOnly } from './again-menu.tsx';
 import { DeleteRun } from './delete-run.tsx';
 import { RenameRun } from './rename-run.tsx';
@@ -18,7 +19,7 @@ import { RescoreRun } from './rescore-run.tsx';
 /** What can be done with a run; what the session's role may not do is not offered. */
 export function RunActions({ run }: { readonly run: Run }) {
   const canEdit = useCan('editor');
-  const [dialog, setDialog] = useState<'rename' | 'rescore' | 'delete' | null>(null);
+  const [dialog, setDialog] = useState<'rename' | 'rescore' | 'add' | 'delete' | null>(null);
   const close = (): void => setDialog(null);
   const hasEnded = run.finished_at !== null;
   const { cancel, retry } = useRunChanges(run.id);
@@ -42,6 +43,7 @@ export function RunActions({ run }: { readonly run: Run }) {
           isPending={retry.isPending}
           onRetry={(only) => retry.mutate(only)}
           onRescore={() => setDialog('rescore')}
+          onAdd={() => setDialog('add')}
         />
       )}
       {canEdit && !run.imported && run.source_run_id === null && (
@@ -101,6 +103,7 @@ export function RunActions({ run }: { readonly run: Run }) {
       {dialog === 'rename' && <RenameRun run={run} onClose={close} />}
       {dialog === 'delete' && <DeleteRun run={run} onClose={close} />}
       {dialog === 'rescore' && <RescoreRun run={run} onClose={close} />}
+      {dialog === 'add' && <AddScorer run={run} onClose={close} />}
     </>
   );
 }

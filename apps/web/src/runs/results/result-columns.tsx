@@ -5,13 +5,15 @@ import type { CSSProperties, ReactNode } from 'react';
 import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import type { ViewColumn } from '../../ui/table/view-columns.ts';
 import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
-import { plainText } from '../../ui/text/pretty-json.ts';
+import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
 
 /** A result with what the list shows of its item. */
 export interface ListedResult extends Omit<Result, 'item'> {
   readonly question: string;
   readonly expected: string;
+  /** The beginning of what is expected, with its lines; null without one. */
+  readonly answer: { readonly text: string; readonly isText: boolean } | null;
   readonly type: string;
   readonly tags: readonly string[];
   /** Beginnings of the values of the metadata. */
@@ -24,11 +26,20 @@ export function listedResult({ item, ...result }: Result): ListedResult {
   return {
     ...result,
     question: item == null ? '' : shortText(questionOf(whole)),
-    expected: plainText(getMember(whole, 'answer'), 2_000),
+    expected: plainText(getMember(whole, 'answer'), MAX_ANSWER),
+    answer: answerOf(getMember(whole, 'answer')),
     type: plainText(getMember(whole, 'type'), 40),
     tags: tagsOf(whole).slice(0, 5),
     meta: metaOf(whole),
   };
+}
+
+const MAX_ANSWER = 2_000;
+
+function answerOf(answer: JsonValue | undefined): ListedResult['answer'] {
+  if (answer === undefined || answer === null) return null;
+  const isText = typeof answer === 'string';
+  return { text: (isText ? answer : prettyJson(answer)).slice(0, MAX_ANSWER), isText };
 }
 
 export interface ResultColumn extends ViewColumn {
@@ -40,6 +51,8 @@ export interface ResultColumn extends ViewColumn {
 
 const text = (size: number, share: number): Pick<ResultColumn, 'size' | 'share'> => ({ size, share });
 const fixed = (size: number): Pick<ResultColumn, 'size' | 'share'> => ({ size, share: 0 });
+
+const CELL_COST_DIGITS = 3;
 
 const RESULT_COLUMNS: readonly ResultColumn[] = [
   { key: 'id', label: 'Id', ...text(70, 0.6), cell: (result) => idOf(result) },
@@ -56,6 +69,13 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
     cell: ({ latency_ms }) => (latency_ms === null ? '–' : formatDuration(latency_ms)),
   },
   { key: 'tokens', label: 'Tokens', ...fixed(60), isNumber: true, cell: tokensOf },
+  {
+    key: 'cost',
+    label: 'Cost',
+    ...fixed(76),
+    isNumber: true,
+    cell: ({ cost }) => (cost === null ? '–' : String(Number(cost.toPrecision(CELL_COST_DIGITS)))),
+  },
   {
     key: 'tags',
     label: 'Tags',
@@ -75,7 +95,21 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
   { key: 'finish', label: 'Finish reason', ...fixed(90), cell: ({ finish_reason }) => finish_reason ?? '–' },
 ];
 
-export const DEFAULT_COLUMNS = ['id', 'question', 'expected', 'got', 'why', 'score', 'latency'];
+const DEFAULT_COLUMNS = ['id', 'question', 'expected', 'got', 'why', 'score', 'latency'];
+
+/** Scorers whose columns are shown without a choice. */
+const MAX_DEFAULT_SCORERS = 4;
+
+/** What is shown without a choice: of a run with several scorers the score of each. */
+export const defaultColumns = (scorers: readonly string[]): readonly string[] =>
+  DEFAULT_COLUMNS.flatMap((key) =>
+    key === 'score' && scorers.length > 0
+      ? scorers.slice(0, MAX_DEFAULT_SCORERS).map((name) => `scorer.${name}`)
+      : [key],
+  );
+
+/** The key of the column of a scorer. */
+export const scorerKey: RegExp = /^scorer\.(.+)$/;
 
 /** Columns by which the service orders results, with its names for them. */
 export const SORTED_COLUMNS: Readonly<Record<string, string>> = {
@@ -83,17 +117,28 @@ export const SORTED_COLUMNS: Readonly<Record<string, string>> = {
   score: 'score',
   latency: 'latency',
   tokens: 'output_tokens',
+  cost: 'cost',
 };
 
 /** More keys of metadata are not offered. */
 const MAX_META_KEYS = 40;
 
-/** What the list of results can show: also each key of the metadata of the items that were read. */
-export function resultColumns(results: readonly ListedResult[]): readonly ResultColumn[] {
+/** What the list of results can show: also the score of each scorer, and each key of the metadata that was read. */
+export function resultColumns(
+  results: readonly ListedResult[],
+  scorers: readonly string[],
+): readonly ResultColumn[] {
   const names = new Set(results.flatMap(({ meta }) => Object.keys(meta)));
   const ofMeta = [...names].filter((name) => !name.includes(',')).slice(0, MAX_META_KEYS);
   return [
     ...RESULT_COLUMNS,
+    ...scorers.map((name) => ({
+      key: `scorer.${name}`,
+      label: name,
+      ...fixed(84),
+      isNumber: true,
+      cell: ({ scores }: ListedResult) => <ScorerCell score={scores?.[name]} />,
+    })),
     ...ofMeta.map((name) => ({
       key: `meta.${name}`,
       label: name,
@@ -101,6 +146,29 @@ export function resultColumns(results: readonly ListedResult[]): readonly Result
       cell: ({ meta }: ListedResult) => meta[name] ?? '',
     })),
   ];
+}
+
+/** What a scorer says of a result; undefined where it has not scored it. */
+type Scored = NonNullable<Result['scores']>[string] | undefined;
+
+/** The outcome of a result as one scorer sees it; as the main one does without a name. */
+export function outcomeOf(
+  { status, passed, scores }: Pick<ListedResult, 'status' | 'passed' | 'scores'>,
+  scorer: string | undefined,
+): Pick<ListedResult, 'status' | 'passed'> {
+  if (scorer === undefined) return { status, passed };
+  const scored = scores?.[scorer]?.passed ?? null;
+  return { status: status === 'failed' || scored !== null ? status : 'unscored', passed: scored };
+}
+
+function ScorerCell({ score }: { readonly score: Scored }) {
+  if (score === undefined) return '–';
+  return (
+    <Group component="span" gap={4} wrap="nowrap" justify="flex-end">
+      {score.passed !== null && <Mark result={{ status: 'ok', passed: score.passed }} />}
+      {formatScore(score.score)}
+    </Group>
+  );
 }
 
 /** How a result ended, as a mark with a colour. */
@@ -126,16 +194,19 @@ export function Mark({
 /** The cells of a row, in the order of the table. */
 export function ResultCells({
   result,
+  scorer,
   columns,
   styleOf,
 }: {
   readonly result: ListedResult;
+  /** Whose outcome the mark is. */
+  readonly scorer: string | undefined;
   readonly columns: readonly ResultColumn[];
   readonly styleOf: (key: string) => CSSProperties | undefined;
 }) {
   return (
     <>
-      <Mark result={result} />
+      <Mark result={outcomeOf(result, scorer)} />
       {columns.map(({ key, isNumber, cell }) => (
         <Text
           key={key}

@@ -1,21 +1,41 @@
-import { Button, Group, Select } from '@mantine/core';
+import { Button, Group, Pill, Select } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import { RESULT_STATUSES, type RunSearch } from '../runs-search.ts';
-import type { Run } from '../use-run.ts';
+import { type Run, scorersOf } from '../use-run.ts';
+import { MoreFilters } from './more-filters.tsx';
+import { metaFilters } from './results-query.ts';
+
+/** What narrows the list, each absent. */
+const NO_FILTERS = {
+  status: undefined,
+  passed: undefined,
+  min_score: undefined,
+  max_score: undefined,
+  section: undefined,
+  type: undefined,
+  tag: undefined,
+  finish_reason: undefined,
+  error: undefined,
+  q: undefined,
+} as const;
 
 /** The filters of results. They are in the address of the page. */
 export function ResultFilters({
   run,
   search,
+  metaKeys,
   onChange,
 }: {
   readonly run: Run;
   readonly search: RunSearch;
+  /** Keys of the metadata that values can be asked of. */
+  readonly metaKeys: readonly string[];
   readonly onChange: (changes: Partial<RunSearch>) => void;
 }) {
-  const { status, passed, section, type, tag, finish_reason, error, q } = search;
+  const { status, passed, scorer, section, type, tag, finish_reason, q } = search;
   const { by_section, by_type, by_tag } = run.scores;
+  const scorers = scorersOf(run);
   const choice = (
     label: string,
     value: string | undefined,
@@ -35,11 +55,12 @@ export function ResultFilters({
         data={[...values]}
       />
     ) : null;
-  const isFiltered = [status, passed, section, type, tag, finish_reason, error, q].some(
-    (value) => value !== undefined,
-  );
+  const ofMeta = metaFilters(search);
+  const isFiltered =
+    ofMeta.length > 0 ||
+    Object.keys(NO_FILTERS).some((name) => search[name as keyof RunSearch] !== undefined);
   return (
-    <Group gap="xs" role="search" aria-label="Results">
+    <Group gap="xs" role="search" aria-label="Results" display="contents">
       <TypedFilter
         label="Search questions, outputs, reasons"
         value={q}
@@ -47,6 +68,7 @@ export function ResultFilters({
         isWide
       />
       {choice('Status', status, RESULT_STATUSES, 'status')}
+      {choice('Scorer', scorer, scorers, 'scorer')}
       <Select
         aria-label="Answer"
         placeholder="Answer"
@@ -64,22 +86,25 @@ export function ResultFilters({
       {choice('Type', type, Object.keys(by_type ?? {}), 'type')}
       {choice('Tag', tag, Object.keys(by_tag ?? {}), 'tag')}
       {choice('Finish reason', finish_reason, Object.keys(run.finish_reasons ?? {}), 'finish_reason')}
+      <MoreFilters search={search} metaKeys={metaKeys} onChange={onChange} />
+      {pillsOf(search).map(([text, changes]) => (
+        <Pill
+          key={text}
+          size="md"
+          withRemoveButton
+          removeButtonProps={{ 'aria-label': `Remove the filter ${text}`, 'aria-hidden': false, tabIndex: 0 }}
+          onRemove={() => onChange(changes)}
+        >
+          <span dir="auto">{text}</span>
+        </Pill>
+      ))}
       {isFiltered && (
         <Button
           size="xs"
           variant="subtle"
           leftSection={<IconX size={14} />}
           onClick={() =>
-            onChange({
-              status: undefined,
-              passed: undefined,
-              section: undefined,
-              type: undefined,
-              tag: undefined,
-              finish_reason: undefined,
-              error: undefined,
-              q: undefined,
-            })
+            onChange({ ...NO_FILTERS, ...Object.fromEntries(ofMeta.map(([name]) => [name, undefined])) })
           }
         >
           Clear
@@ -88,3 +113,23 @@ export function ResultFilters({
     </Group>
   );
 }
+
+/** The filters that have no field in the bar, each with what removes it. */
+function pillsOf(search: RunSearch): readonly (readonly [text: string, changes: Partial<RunSearch>])[] {
+  const { error, min_score, max_score } = search;
+  return [
+    ...(error === undefined ? [] : [['one kind of error', { error: undefined }] as const]),
+    ...(min_score === undefined ? [] : [[`score from ${min_score}`, { min_score: undefined }] as const]),
+    ...(max_score === undefined ? [] : [[`score to ${max_score}`, { max_score: undefined }] as const]),
+    ...metaFilters(search).map(
+      ([name, value]) => [`${keyOf(name)} = ${value}`, { [name]: undefined }] as const,
+    ),
+  ];
+}
+
+/** The key of the metadata that a filter names by its pointer. */
+const keyOf = (name: string): string =>
+  name
+    .replace(/^meta\.\/?/, '')
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');

@@ -1,5 +1,6 @@
-import { Badge, CloseButton, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { ActionIcon, Badge, CloseButton, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { ItemViewer } from '../../datasets/items/item-viewer.tsx';
@@ -9,29 +10,39 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
+import { DiffedText, sharesWords } from '../../ui/text/diffed-text.tsx';
 import { formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { RichText } from '../../ui/text/rich-text.tsx';
 import { Value } from '../../ui/text/value.tsx';
 import type { Run } from '../use-run.ts';
 import { FailureView } from './failure-view.tsx';
-import type { ListedResult } from './result-columns.tsx';
+import { ItemHistory } from './item-history.tsx';
+import { type ListedResult, Mark } from './result-columns.tsx';
+import { SentRequest } from './sent-request.tsx';
 
 /** One result: output, score and explanation, with the item below. */
 export function ResultPane({
   run,
   result,
   onClose,
+  onStep,
 }: {
   readonly run: Run;
   readonly result: ListedResult;
   readonly onClose: () => void;
+  /** Opens the result before or after it in the list; undefined where there is none. */
+  readonly onStep: { readonly previous: (() => void) | undefined; readonly next: (() => void) | undefined };
 }) {
   return (
     <Stack gap={0}>
       <Stack gap="md" p="md">
         <Group gap="sm">
           <CloseButton className="wide-only" aria-label="Close the result" onClick={onClose} />
+          <Group gap={0}>
+            <Step label="Previous result" Icon={IconChevronUp} onStep={onStep.previous} />
+            <Step label="Next result" Icon={IconChevronDown} onStep={onStep.next} />
+          </Group>
           <StatusBadge status={result.status} />
           {result.passed !== null && (
             <Badge size="sm" color={result.passed ? 'teal' : 'red'} variant="dot" tt="none">
@@ -66,24 +77,15 @@ export function ResultPane({
           )}
         </Group>
         {result.error !== null && <FailureView failure={result.error} what="result" />}
-        <SimpleGrid cols={{ base: 1, xs: result.expected === '' ? 1 : 2 }}>
-          {result.expected !== '' && (
-            <Part title="Expected">
-              <RichText text={result.expected} label="what is expected" isCode={result.type === 'code'} />
-            </Part>
-          )}
-          {result.output !== null && result.output !== undefined && (
-            <Part title="Output">
-              <Value value={result.output as JsonValue} label="the output" isCode={result.type === 'code'} />
-            </Part>
-          )}
-        </SimpleGrid>
+        <ExpectedAndGot result={result} />
         {result.explanation !== null && (
           <Part title="Why">
             <Value value={result.explanation} label="the explanation" />
           </Part>
         )}
-        <PromptsOfRun run={run} />
+        <ScoresOfResult result={result} />
+        <SentRequest run={run} result={result} />
+        {result.item_hash !== null && <ItemHistory run={run} itemHash={result.item_hash} />}
         <SimpleGrid cols={1}>
           {result.omitted_assets !== null && result.omitted_assets.length > 0 && (
             <Part title="Files that the model was not sent">
@@ -104,22 +106,90 @@ export function ResultPane({
   );
 }
 
-/** What the run asks besides the prompt of the item. */
-function PromptsOfRun({ run }: { readonly run: Run }) {
-  const { system_prompt, prompt_template } = run.config as {
-    readonly system_prompt?: string | null;
-    readonly prompt_template?: string | null;
-  };
-  const prompts = [
-    ['System prompt of the run', system_prompt],
-    ['Template of the run, filled in with the item below', prompt_template],
-  ] as const;
-  return prompts.map(([title, text]) =>
-    text == null ? null : (
-      <Part key={title} title={title}>
-        <pre className="pre">{text}</pre>
-      </Part>
-    ),
+function Step({
+  label,
+  Icon,
+  onStep,
+}: {
+  readonly label: string;
+  readonly Icon: typeof IconChevronUp;
+  readonly onStep: (() => void) | undefined;
+}) {
+  return (
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      aria-label={label}
+      title={label}
+      // a disabled button would lose the focus
+      aria-disabled={onStep === undefined}
+      onClick={onStep}
+    >
+      <Icon size={16} />
+    </ActionIcon>
+  );
+}
+
+/** What was expected next to what came, with what differs marked where a wrong text has something of the right one. */
+function ExpectedAndGot({ result: { answer, output, passed, type } }: { readonly result: ListedResult }) {
+  const isCode = type === 'code';
+  const isDiff =
+    passed === false &&
+    answer?.isText === true &&
+    typeof output === 'string' &&
+    sharesWords(answer.text, output);
+  const hasOutput = output !== null && output !== undefined;
+  return (
+    <SimpleGrid cols={{ base: 1, xs: answer === null || !hasOutput ? 1 : 2 }}>
+      {answer !== null && (
+        <Part title="Expected">
+          {isDiff ? (
+            <DiffedText text={answer.text} before={answer.text} after={output} side="removed" />
+          ) : (
+            <RichText text={answer.text} label="what is expected" isCode={isCode} />
+          )}
+        </Part>
+      )}
+      {hasOutput && (
+        <Part title="Output">
+          {isDiff ? (
+            <DiffedText text={output} before={answer.text} after={output} side="added" />
+          ) : (
+            <Value value={output as JsonValue} label="the output" isCode={isCode} />
+          )}
+        </Part>
+      )}
+    </SimpleGrid>
+  );
+}
+
+/** What each scorer says. */
+function ScoresOfResult({ result: { status, scores } }: { readonly result: ListedResult }) {
+  const names = Object.keys(scores ?? {});
+  if (names.length === 0) return null;
+  return (
+    <Part title="Scores">
+      <Table w="auto" tabularNums verticalSpacing={4}>
+        <Table.Tbody>
+          {names.map((name) => {
+            const { score, passed = null, explanation = null, scored_by = null } = scores?.[name] ?? {};
+            return (
+              <Table.Tr key={name}>
+                <Table.Td>
+                  <Mark result={{ status: passed === null ? status : 'ok', passed }} />
+                </Table.Td>
+                <Table.Th>{name}</Table.Th>
+                <Table.Td>{formatScore(score)}</Table.Td>
+                <Table.Td className="break lines" dir="auto">
+                  {scores?.[name]?.error?.message ?? explanation}
+                </Table.Td>
+                <Table.Td c="dimmed">{scored_by}</Table.Td>
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </Part>
   );
 }
 

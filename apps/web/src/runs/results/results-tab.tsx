@@ -4,13 +4,14 @@ import { getRouteApi } from '@tanstack/react-router';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
+import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import type { RunSearch } from '../runs-search.ts';
-import type { Run } from '../use-run.ts';
+import { type Run, scorersOf } from '../use-run.ts';
 import { ErrorGroups } from './error-groups.tsx';
-import { DEFAULT_COLUMNS, ResultCells, resultKey } from './result-columns.tsx';
+import { ResultCells, resultKey } from './result-columns.tsx';
 import { ResultFilters } from './result-filters.tsx';
 import { ResultPane } from './result-pane.tsx';
 import { useResult } from './use-result.ts';
@@ -24,7 +25,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { found, filters, results, total, count, onRange, news } = useResults(run, search);
-  const change = (changes: Partial<RunSearch>): void =>
+  const change = (changes: Partial<RunSearch> | ColumnsView): void =>
     void navigate({ resetScroll: false, search: (before) => ({ ...before, ...changes }), replace: true });
   const filter = (changes: Partial<RunSearch>): void => change({ result: undefined, ...changes });
   const { selected, select } = useChosenRow({
@@ -35,13 +36,17 @@ export function ResultsTab({ run }: { readonly run: Run }) {
     pages: found,
   });
   const open = useResult(run, search.result, selected === undefined ? undefined : results[selected]);
-  const grid = useResultGrid(results, search, change);
+  const stepTo = (by: -1 | 1): (() => void) | undefined => {
+    const to = (selected ?? -1) + by;
+    return to < 0 || to >= count ? undefined : () => select(to);
+  };
+  const grid = useResultGrid(results, scorersOf(run), search, change);
   return (
     <Stack gap="sm">
       <ErrorGroups run={run} onChoose={(error) => filter({ status: 'failed', error })} />
       <Group gap="xs">
-        <ResultFilters run={run} search={search} onChange={filter} />
-        <ColumnsMenu columns={grid.all} defaults={DEFAULT_COLUMNS} view={search} onView={change} />
+        <ResultFilters run={run} search={search} metaKeys={grid.metaKeys} onChange={filter} />
+        <ColumnsMenu columns={grid.all} defaults={grid.defaults} view={search} onView={change} />
         <Text size="sm" c="dimmed" aria-live="polite">
           {formatCount(total)} {total === 1 ? 'result' : 'results'}
         </Text>
@@ -84,13 +89,27 @@ export function ResultsTab({ run }: { readonly run: Run }) {
                 return result === undefined ? (
                   <span>…</span>
                 ) : (
-                  <ResultCells result={result} columns={grid.shown} styleOf={grid.styleOf} />
+                  <ResultCells
+                    result={result}
+                    scorer={search.scorer}
+                    columns={grid.shown}
+                    styleOf={grid.styleOf}
+                  />
                 );
               }}
             />
           )
         }
-        entry={open !== undefined && <ResultPane run={run} result={open} onClose={() => filter({})} />}
+        entry={
+          open !== undefined && (
+            <ResultPane
+              run={run}
+              result={open}
+              onClose={() => filter({})}
+              onStep={{ previous: stepTo(-1), next: stepTo(1) }}
+            />
+          )
+        }
       />
     </Stack>
   );

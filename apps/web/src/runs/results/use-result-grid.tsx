@@ -4,11 +4,12 @@ import { HeaderCell } from '../../ui/table/header-cell.tsx';
 import { useViewTable } from '../../ui/table/use-view-table.ts';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import {
-  DEFAULT_COLUMNS,
+  defaultColumns,
   type ListedResult,
   type ResultColumn,
   resultColumns,
   SORTED_COLUMNS,
+  scorerKey,
 } from './result-columns.tsx';
 
 /** Pixels of the mark in front of each row, and between columns. */
@@ -17,10 +18,15 @@ const [MARK, GAP, PADDING] = [18, 8, 8] as const;
 /** How the list of results is laid out: its columns in their order and width, with their headers. */
 export function useResultGrid(
   results: readonly ListedResult[],
+  scorers: readonly string[],
   view: ColumnsView,
   onView: (changes: ColumnsView) => void,
 ): {
   readonly all: readonly ResultColumn[];
+  /** Keys of the metadata of the results that were read. */
+  readonly metaKeys: readonly string[];
+  /** Keys of the columns that are shown without a choice. */
+  readonly defaults: readonly string[];
   readonly shown: readonly ResultColumn[];
   readonly headers: readonly ReactNode[];
   /** As in `grid-template-columns`. */
@@ -30,17 +36,22 @@ export function useResultGrid(
   /** Of a cell that stays at its place while the others scroll. */
   readonly styleOf: (key: string) => CSSProperties | undefined;
 } {
-  const names = JSON.stringify([...new Set(results.flatMap(({ meta }) => Object.keys(meta)))]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on the names of metadata only
-  const all = useMemo(() => resultColumns(results), [names]);
+  const names = JSON.stringify([scorers, ...new Set(results.flatMap(({ meta }) => Object.keys(meta)))]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on the names of scorers and metadata only
+  const all = useMemo(() => resultColumns(results, scorers), [names]);
   const sortable = useMemo(
     () =>
-      all.map((column) => (column.key in SORTED_COLUMNS ? { ...column, sortBy: () => undefined } : column)),
+      all.map((column) =>
+        column.key in SORTED_COLUMNS || scorerKey.test(column.key)
+          ? { ...column, sortBy: () => undefined }
+          : column,
+      ),
     [all],
   );
+  const defaults = defaultColumns(scorers);
   const table = useViewTable<ListedResult>({
     columns: sortable,
-    defaults: DEFAULT_COLUMNS,
+    defaults,
     rows: NO_ROWS,
     view,
     onView,
@@ -64,6 +75,8 @@ export function useResultGrid(
   };
   return {
     all,
+    metaKeys: all.flatMap(({ key }) => (key.startsWith('meta.') ? [key.slice('meta.'.length)] : [])),
+    defaults,
     shown,
     headers: [
       <span key="mark">

@@ -4,7 +4,8 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
-import { listedResult, SORTED_COLUMNS } from './result-columns.tsx';
+import { listedResult } from './result-columns.tsx';
+import { resultsQuery } from './results-query.ts';
 
 const PAGE = 100;
 /** Rows from the end of what was read at which the next page is asked for. */
@@ -16,8 +17,7 @@ const REFRESH_MS = 2_000;
 /** The results that the filters of an address choose, while the run works too. */
 export function useResults(run: Run, search: RunSearch) {
   const api = useApi();
-  const { status, passed, section, type, tag, finish_reason, error, q } = search;
-  const filters = { status, passed, section, type, tag, finish_reason, error, q, sort: sortOf(search.sort) };
+  const filters = resultsQuery(search);
   const found = useInfiniteQuery({
     queryKey: ['results', run.id, filters],
     queryFn: async ({ signal, pageParam }) => {
@@ -69,15 +69,3 @@ export function useResults(run: Run, search: RunSearch) {
     news: follows ? 0 : news,
   };
 }
-
-/** The order of the API for that of a column; undefined for the order of the items. */
-function sortOf(sort: string | undefined): (typeof SORTS)[number] | undefined {
-  const column = sort?.replace(/^-/, '') ?? '';
-  const name = `${sort?.startsWith('-') === true ? '-' : ''}${SORTED_COLUMNS[column] ?? ''}`;
-  return SORTS.find((one) => one === name);
-}
-
-const SORTS = [
-  ...(['order', '-order', 'score', '-score', 'latency', '-latency'] as const),
-  ...(['output_tokens', '-output_tokens'] as const),
-] as const;

@@ -9,13 +9,14 @@ export function CopyAction({
   text,
   label,
   ...rest
-}: { readonly text: string; readonly label: string } & Pick<
-  ActionIconProps,
-  'variant' | 'color' | 'size' | 'pos' | 'top' | 'right'
->) {
+}: {
+  /** What is copied, or what makes it. */
+  readonly text: string | (() => Promise<string>);
+  readonly label: string;
+} & Pick<ActionIconProps, 'variant' | 'color' | 'size' | 'pos' | 'top' | 'right'>) {
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
-    await copyText(text);
+    await copyText(typeof text === 'string' ? text : await text());
     setCopied(true);
     setTimeout(() => setCopied(false), SHOWN_MS);
   };

@@ -4,6 +4,20 @@ import { useMemo } from 'react';
 /** Longer texts are shown without marking what differs: finding it takes more than linear time. */
 const MAX_DIFFED = 5_000;
 
+/** Shorter texts are read faster whole than by what differs. */
+const MIN_DIFFED = 20;
+const MIN_SHARED = 0.3;
+
+/** Whether one text has enough words of another that marking what differs says something. */
+export function sharesWords(before: string, after: string): boolean {
+  if (before.length < MIN_DIFFED || before.length + after.length > MAX_DIFFED) return false;
+  const shared = diffWordsWithSpace(before, after).reduce(
+    (sum, { added, removed, value }) => (added || removed ? sum : sum + value.trim().length),
+    0,
+  );
+  return shared >= MIN_SHARED * before.length;
+}
+
 /** A text, with what one side of a difference has alone marked. */
 export function DiffedText({
   text,

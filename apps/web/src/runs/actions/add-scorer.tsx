@@ -1,0 +1,77 @@
+import { Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import type { Paths } from '@svc/client';
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { Fields } from '../../ui/form/fields.tsx';
+import { FormDialog } from '../../ui/form/form-dialog.tsx';
+import { useSaved } from '../../ui/form/use-saved.ts';
+import { checkerOf, EMPTY_SCORING, judgeOf, problemsOf, stated } from '../create/run-form.ts';
+import { ScoringFields } from '../create/scoring-fields.tsx';
+import { type Run, scorersOf } from '../use-run.ts';
+
+type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];
+
+/** As the service takes names of scorers. */
+const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** Scores the stored outputs of a run by one more scorer, beside those that it has. */
+export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
+  const api = useApi();
+  const saved = useSaved(['run', run.id], ['runs'], ['results', run.id]);
+  const form = useForm({
+    initialValues: { ...EMPTY_SCORING, name: '' },
+    validate: problemsOf,
+    validateInputOnChange: true,
+  });
+  const name = form.values.name.trim();
+  const isTaken = scorersOf(run).includes(name);
+  const judge = judgeOf({ ...form.values.judge, inputPrice: '', outputPrice: '' }, { currency: '' });
+  const checker = checkerOf(form.values.checker);
+  const hasOne = judge !== null && (judge === undefined || checker === undefined);
+  const add = (): Promise<void> => {
+    const body = { scorers: [stated({ name, checker, judge: judge ?? undefined })], add: true };
+    return saved(
+      dataOf(
+        api.POST('/runs/{id}/rescore', {
+          params: { path: { id: run.id } },
+          body: body as unknown as Body,
+          bodySerializer: canonicalJson,
+        }),
+      ),
+    );
+  };
+  return (
+    <FormDialog
+      title="Add a scorer"
+      action="Add"
+      isReady={NAME.test(name) && !isTaken && hasOne}
+      submit={add}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        The stored outputs get one more score, beside those that they have. Only a judge is asked.
+      </Text>
+      <Fields
+        form={form}
+        fields={[
+          {
+            name: 'name',
+            label: 'Name of the scorer',
+            description: isTaken ? 'The run has a scorer of this name.' : 'Letters, digits, and _ . -',
+            maxLength: 64,
+            required: true,
+            isFirst: true,
+          },
+        ]}
+      />
+      <ScoringFields form={form} checkerFor="For every item" currency="" pointer="/scorers/0" />
+      {!hasOne && judge !== null && (
+        <Text size="sm" c="orange">
+          A scorer is a checker or a judge, not both.
+        </Text>
+      )}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,113 @@
+import { Group, Loader, Text } from '@mantine/core';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { Columns } from '../../ui/layout/columns.tsx';
+import { LinkAnchor } from '../../ui/layout/links.tsx';
+import { Age } from '../../ui/text/age.tsx';
+import { formatScore } from '../../ui/text/formats.ts';
+import { plainText } from '../../ui/text/pretty-json.ts';
+import { nameOf, type Result, type Run } from '../use-run.ts';
+import { Mark, resultKey } from './result-columns.tsx';
+
+/** Other runs that are looked at: the newest. */
+const RUNS = 20;
+
+interface Row {
+  readonly run: Run;
+  readonly result: Result;
+}
+
+/** What other runs of the dataset made of the same item; they are asked when it is opened. */
+export function ItemHistory({ run, itemHash }: { readonly run: Run; readonly itemHash: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <Text span size="sm">
+          The same item in other runs
+        </Text>
+      </summary>
+      {isOpen && <History run={run} itemHash={itemHash} />}
+    </details>
+  );
+}
+
+function History({ run, itemHash }: { readonly run: Run; readonly itemHash: string }) {
+  const api = useApi();
+  const listed = useQuery({
+    queryKey: ['runs', { dataset_id: run.dataset_id, limit: RUNS }],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/runs', { params: { query: { dataset_id: run.dataset_id, limit: RUNS } }, signal })),
+  });
+  const runs = listed.data?.data.filter(({ id }) => id !== run.id) ?? [];
+  const results = useQueries({
+    queries: runs.map(({ id }) => ({
+      queryKey: ['history', id, itemHash],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        dataOf(
+          api.GET('/runs/{id}/results', {
+            params: { path: { id }, query: { item_hash: itemHash, limit: 1 } },
+            signal,
+          }),
+        ),
+    })),
+  });
+  const error = listed.error ?? results.find(({ error: one }) => one !== null)?.error ?? null;
+  if (error !== null) return <ErrorView error={error} />;
+  if (listed.isPending || results.some(({ isPending }) => isPending)) return <Loader size="xs" />;
+  const rows = runs.flatMap((one, at): Row[] => {
+    const [result] = results[at]?.data?.data ?? [];
+    return result === undefined ? [] : [{ run: one, result }];
+  });
+  if (rows.length === 0)
+    return (
+      <Text size="sm" c="dimmed">
+        No other of the newest runs has it.
+      </Text>
+    );
+  return (
+    <Columns
+      label="The same item in other runs"
+      verticalSpacing={3}
+      columns={[
+        {
+          header: 'Run',
+          cell: ({ run: one, result }: Row) => (
+            <LinkAnchor
+              to="/runs/$id"
+              params={{ id: one.id }}
+              search={{ result: resultKey(result) }}
+              size="sm"
+            >
+              {nameOf(one)}
+            </LinkAnchor>
+          ),
+        },
+        {
+          header: 'Score',
+          cell: ({ result }: Row) => (
+            <Group gap={4} wrap="nowrap">
+              <Mark result={result} /> {formatScore(result.score)}
+            </Group>
+          ),
+        },
+        {
+          header: 'Output',
+          wraps: true,
+          cell: ({ result }: Row) => (
+            <Text size="sm" dir="auto" lineClamp={2}>
+              {plainText((result.output ?? result.error?.message ?? null) as JsonValue, 200)}
+            </Text>
+          ),
+        },
+        { header: 'When', cell: ({ run: one }: Row) => <Age since={one.created_at} /> },
+      ]}
+      rows={rows}
+      keyOf={({ run: one }) => one.id}
+    />
+  );
+}

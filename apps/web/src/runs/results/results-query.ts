@@ -1,0 +1,39 @@
+import type { Paths } from '@svc/client';
+import type { RunSearch } from '../runs-search.ts';
+import { SORTED_COLUMNS, scorerKey } from './result-columns.tsx';
+
+type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']['query']>;
+
+/** What an address chooses of the results, as the API takes it: filters and their order. */
+export function resultsQuery(search: RunSearch): ResultsQuery {
+  const { status, passed, scorer, min_score, max_score, section, type, tag, finish_reason, error, q } =
+    search;
+  // the client writes names as they are
+  const meta = Object.fromEntries(
+    metaFilters(search).map(([name, value]) => [
+      `meta.${encodeURIComponent(name.slice('meta.'.length))}`,
+      value,
+    ]),
+  );
+  return {
+    ...{ status, passed, scorer, min_score, max_score, section, type, tag, finish_reason, error, q },
+    ...meta,
+    sort: sortOf(search.sort),
+  };
+}
+
+/** The values that the metadata must have. */
+export const metaFilters = (search: RunSearch): readonly (readonly [`meta.${string}`, string])[] =>
+  Object.entries(search).flatMap(([name, value]) =>
+    name.startsWith('meta.') && typeof value === 'string' ? [[name as `meta.${string}`, value] as const] : [],
+  );
+
+/** The order of the API for that of a column; undefined for the order of the items. */
+function sortOf(sort: string | undefined): ResultsQuery['sort'] {
+  const column = sort?.replace(/^-/, '') ?? '';
+  const scorer = scorerKey.exec(column)?.[1];
+  const order = scorer === undefined ? SORTED_COLUMNS[column] : `scorer:${scorer}`;
+  return order === undefined
+    ? undefined
+    : (`${sort?.startsWith('-') === true ? '-' : ''}${order}` as ResultsQuery['sort']);
+}

@@ -1,0 +1,93 @@
+import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { useQuery } from '@tanstack/react-query';
+import { useApi } from '../../api/api-context.tsx';
+import { ApiProblem, dataOf, toProblem } from '../../api/api-problem.ts';
+import { messagesOf, without } from '../../datasets/items/item-reading.ts';
+import { Members } from '../../datasets/items/members.tsx';
+import { Messages } from '../../datasets/items/messages.tsx';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { Part } from '../../ui/layout/part.tsx';
+import { CopyAction } from '../../ui/text/copy-action.tsx';
+import { Value } from '../../ui/text/value.tsx';
+import type { Run } from '../use-run.ts';
+import { type Asked, curlOf, readSentRequest } from './curl-of.ts';
+import type { ListedResult } from './result-columns.tsx';
+
+/** What the model was asked for a result, as it was sent. Nothing for a run that asks no model. */
+export function SentRequest({
+  run,
+  result: { section, order_index, repetition },
+}: {
+  readonly run: Run;
+  readonly result: Pick<ListedResult, 'section' | 'order_index' | 'repetition'>;
+}) {
+  const api = useApi();
+  const { provider = {} } = run.config as { readonly provider?: Asked };
+  const found = useQuery({
+    queryKey: ['request', run.id, section, order_index, repetition],
+    queryFn: async ({ signal }) => {
+      const path = { id: run.id, section, order_index: String(order_index), repetition: String(repetition) };
+      const asked = api.GET('/runs/{id}/results/{section}/{order_index}/{repetition}/request', {
+        params: { path },
+        signal,
+      });
+      return await dataOf(asked).catch((error: unknown) => {
+        if (error instanceof ApiProblem && error.status === 404) return null;
+        throw error;
+      });
+    },
+    enabled: provider.type === 'openai_compatible' || provider.type === 'anthropic',
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (found.error !== null) return <ErrorView error={found.error} />;
+  if (found.data == null) return null;
+  const { url } = found.data;
+  const body = found.data.body as JsonObject;
+  const system = getMember(body, 'system');
+  const copy = async (): Promise<string> =>
+    curlOf(
+      await readRaw(
+        `/runs/${run.id}/results/${encodeURIComponent(section)}/${order_index}/${repetition}/request?assets=embed`,
+      ),
+      provider,
+    );
+  return (
+    <Box component="section" aria-label="As it was sent">
+      <Stack gap="xs">
+        <Title order={2} size="xs" c="dimmed">
+          As it was sent
+        </Title>
+        <Group gap={4} wrap="nowrap">
+          <Text size="xs" c="dimmed" className="break">
+            POST {url}
+          </Text>
+          <CopyAction text={copy} label="Copy as curl" variant="subtle" color="gray" size="sm" />
+        </Group>
+        {system !== undefined && (
+          <div className="message" data-role="system">
+            <Part order={3} title="system">
+              <Value value={system as JsonValue} label="the system prompt" />
+            </Part>
+          </div>
+        )}
+        <Messages messages={messagesOf({ inputs: body }) ?? []} />
+        <details>
+          <summary>
+            <Text span size="sm">
+              Parameters
+            </Text>
+          </summary>
+          <Members value={without(body, ['messages', 'system'])} />
+        </details>
+      </Stack>
+    </Box>
+  );
+}
+
+/** @throws ApiProblem for an error response */
+async function readRaw(path: string): Promise<ReturnType<typeof readSentRequest>> {
+  const response = await fetch(path);
+  if (!response.ok) throw new ApiProblem(toProblem(await response.json().catch(() => undefined), response));
+  return readSentRequest(await response.text());
+}
