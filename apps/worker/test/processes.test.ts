@@ -197,11 +197,12 @@ describe('two worker processes', () => {
     },
   );
 
-  it('import a million rows although the first worker dies, with progress that only grows', {
+  it('import very many rows although the first worker dies, with progress that only grows', {
     timeout: 240_000,
   }, async () => {
     const workers = [await start(), await start()];
-    const lines = Array.from({ length: 1_000_000 }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
+    const rows = IS_LONG ? 1_000_000 : 200_000;
+    const lines = Array.from({ length: rows }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
     const archive = await makePackage({ 'sections/a.jsonl': lines.join('\n') });
     const { body: accepted } = await service.post('/datasets/upload', uploadForm(archive), {
       prefer: 'respond-async',
@@ -212,7 +213,7 @@ describe('two worker processes', () => {
       seen.push(body);
       return body;
     };
-    await until(job, ({ progress }) => progress.rows_done > 100_000, 60_000);
+    await until(job, ({ progress }) => progress.rows_done > rows / 10, 60_000);
     const first = workers.find(has('dataset.import.start')) as WorkerProcess;
     await first.end('SIGKILL');
     const second = workers.find((worker) => worker !== first) as WorkerProcess;
@@ -221,7 +222,7 @@ describe('two worker processes', () => {
     const ended = await until(job, ({ finished_at }) => finished_at !== null, 120_000);
     expect(ended).toMatchObject({
       status: 'succeeded',
-      progress: { rows_done: 1_000_000, rows_total: 1_000_000 },
+      progress: { rows_done: rows, rows_total: rows },
     });
     for (const part of ['rows_done', 'bytes_done']) {
       const values = seen.map(({ progress }) => progress[part]);
@@ -231,7 +232,7 @@ describe('two worker processes', () => {
       service.databaseUrl,
       'SELECT (SELECT count(*)::int FROM datasets) AS datasets, (SELECT count(*)::int FROM items) AS items',
     );
-    expect(stored).toEqual([{ datasets: 1, items: 1_000_000 }]);
+    expect(stored).toEqual([{ datasets: 1, items: rows }]);
   });
 });
 
@@ -268,7 +269,7 @@ describe('a worker process that stops', () => {
 
   it('finishes the import that it has', async () => {
     const worker = await start();
-    const lines = Array.from({ length: 100_000 }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
+    const lines = Array.from({ length: 30_000 }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
     const { body: accepted } = await service.post(
       '/datasets/upload',
       uploadForm(await makePackage({ 'sections/a.jsonl': lines.join('\n') })),

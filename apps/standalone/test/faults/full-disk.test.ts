@@ -66,7 +66,7 @@ async function uploadTooMuch(
   const archive = samplePackage(400, 20_000, 3);
   const large: ServiceResponse[] = [];
   const small: ServiceResponse[] = [];
-  for (let round = 0; round < times(20, 3); round++) {
+  for (let round = 0; round < times(20, 2); round++) {
     large.push(
       ...(await Promise.all([1, 2].map((which) => upload(service, `${label} ${round} ${which}`, archive)))),
     );
@@ -178,7 +178,7 @@ describe('an import into the embedded database', () => {
       return ask(`${service.url}/datasets/upload`, { method: 'POST', body: form });
     };
     const found: string[] = [];
-    for (let run = 0; run < times(5, 2); run += 1) {
+    for (let run = 0; run < times(5, 1); run += 1) {
       const refused = await store(20);
       found.push(outcomeOf(refused));
       expect(refused.body.detail).toContain('no disk space is left for this import');
@@ -209,7 +209,7 @@ describe('a server with fewer connections than asked for', () => {
       await runService({ app: 'api', dataDir: join(folder, 'few'), env: { DATABASE_URL: url.href } }),
     );
     const responses = await Promise.all(
-      Array.from({ length: times(300, 60) }, (_, index) =>
+      Array.from({ length: times(300, 36) }, (_, index) =>
         index % 6 === 0
           ? upload(service, `few ${index}`, samplePackage(5, 50, index))
           : ask(`${service.url}/datasets?limit=1`),

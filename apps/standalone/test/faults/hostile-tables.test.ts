@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
 import { DuckDb } from '../../../../packages/tabular/test/duckdb.ts';
-import { report, tally } from './report.ts';
+import { IS_LONG, report, tally, times } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
 import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
@@ -92,10 +92,12 @@ const CONSTANTS: readonly (readonly [string, object])[] = [
 it('tiny rows with large constants do not stop the service', { timeout: 600_000 }, async (context) => {
   const found: string[] = [];
   for (const [name, mapping] of CONSTANTS) {
-    for (const [way, work] of [
+    // both ways map rows with the same code
+    const ways = [
       ['form', () => upload(TINY, mapping)],
       ['hub', () => importHub(mapping)],
-    ] as const) {
+    ] as const;
+    for (const [way, work] of IS_LONG || name === 'checker' ? ways : ways.slice(0, 1)) {
       const outcome = await expectCalm(`${name}, ${way}`, work);
       expect([name, way, outcome]).toEqual([
         name,
@@ -126,7 +128,7 @@ it('small files do not become gigabytes of items', { timeout: 600_000 }, async (
     ['400 package_limit', () => upload(gzipSync(long), { prompt_template: '{a}'.repeat(20) }, '')],
     [
       '400 package_limit',
-      () => upload(gzipSync(`a,b\n${'1,2\n'.repeat(8_000_000)}`), { prompt_column: 'a' }),
+      () => upload(gzipSync(`a,b\n${'1,2\n'.repeat(3_000_000)}`), { prompt_column: 'a' }),
     ],
   ];
   const found: string[] = [];
@@ -148,7 +150,10 @@ it('Parquet files of very many equal rows end soon', { timeout: 600_000 }, async
   await using duckDb = await DuckDb.open();
   const options = 'compression zstd, row_group_size 2000000';
   const repeated = await duckDb.write(`select 'x' as a from range(2000000)`, options);
-  const nulls = await duckDb.write('select null::varchar as a from range(20000000)', options);
+  const nulls = await duckDb.write(
+    `select null::varchar as a from range(${times(20_000_000, 8_000_000)})`,
+    options,
+  );
   expect(repeated.byteLength + nulls.byteLength).toBeLessThan(100_000);
   const cases: readonly (readonly [string, Uint8Array, object])[] = [
     ['one value', repeated, { prompt_column: 'a' }],

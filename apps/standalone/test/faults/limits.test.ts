@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
 import { VARIABLES } from '../../../../packages/runtime/src/config/variables.ts';
-import { CLIENT_LIMITS } from './limits/client-limits.ts';
+import { CLIENT_ENV, CLIENT_LIMITS } from './limits/client-limits.ts';
 import { LIMITS, type LimitCase, type Target } from './limits/limit-case.ts';
 import { PACKAGE_LIMITS } from './limits/package-limits.ts';
 import { PREVIEW_LIMITS } from './limits/preview-limits.ts';
@@ -52,6 +52,7 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
 ]);
 
 let own: OwnService;
+let shared: OwnService;
 let target: Target;
 beforeAll(async () => {
   const hub = await startFakeHub();
@@ -59,10 +60,12 @@ beforeAll(async () => {
     ...Object.fromEntries(Object.entries(LIMITS).map(([name, value]) => [name, String(value)])),
     HUB_ENDPOINT: hub.endpoint,
   });
-  target = { service: own.service, hub };
+  shared = await startService(CLIENT_ENV);
+  target = { service: own.service, shared: shared.service, hub };
 });
 afterAll(async () => {
   await own[Symbol.asyncDispose]();
+  await shared[Symbol.asyncDispose]();
   await target.hub.close();
 });
 

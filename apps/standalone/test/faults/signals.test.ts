@@ -75,7 +75,7 @@ async function expectWhole(service: ServiceProcess): Promise<string[]> {
 
 describe('SIGTERM under load', () => {
   it('lets what was accepted end, refuses the rest, and leaves nothing half', async (context) => {
-    const rounds = times(12, 2);
+    const rounds = times(12, 1);
     const found: string[] = [];
     for (let round = 0; round < rounds; round++) {
       const service = await start();
@@ -113,7 +113,7 @@ describe('SIGTERM under load', () => {
   }, 180_000);
 
   it('answers what it has read, while clients keep coming', async (context) => {
-    const rounds = times(10, 2);
+    const rounds = times(10, 1);
     const found: string[] = [];
     for (let round = 0; round < rounds; round++) {
       const service = await start();
@@ -229,7 +229,7 @@ describe('SIGKILL', () => {
   const KINDS = ['upload', 'export', 'delete', 'hub import'] as const;
 
   it('at any moment leaves every dataset whole or absent', async (context) => {
-    const rounds = times(60, 8);
+    const rounds = times(60, 4);
     const found: string[] = [];
     const archive = samplePackage(1500, 3000, 5);
     let service = await start();

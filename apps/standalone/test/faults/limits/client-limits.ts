@@ -5,11 +5,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { buildZip } from '../../../../../packages/pkg-format/test/build-zip.ts';
 import { openConnection, type RawConnection } from '../../../../api/test/raw-connection.ts';
-import type { ServiceProcess } from '../run-service.ts';
+import { metricOf, type ServiceProcess } from '../run-service.ts';
 import { samplePackage, uploadForm } from '../sample-packages.ts';
-import { type OwnService, startService } from '../start-service.ts';
+import { startService } from '../start-service.ts';
 import { ask, outcomeOf } from '../stored-datasets.ts';
-import { count, type LimitCase } from './limit-case.ts';
+import { count, type LimitCase, type Target } from './limit-case.ts';
 
 /** A smaller file stays in memory. */
 const STAGED_BYTES = 80_000;
@@ -62,47 +62,70 @@ const outcomeIn = (answer: string): string => {
   return Number(status) < 400 ? `${status}` : `${status} ${code}`;
 };
 
-/** The outcome of an upload while so many others arrive. */
-const uploadBeside = (others: number) => async (): Promise<string> => {
-  await using own = await startService({ SVC_MAX_CONCURRENT_UPLOADS: '4', SVC_IMPORT_WAIT_MS: '500' });
-  const { service } = own;
-  using arriving = new DisposableStack();
-  for (let index = 0; index < others; index++) arriving.use(await beginUpload(service, 100_000));
-  await expect.poll(() => service.stagedFiles()).toHaveLength(others);
-  const body = uploadForm(samplePackage(1), 'small');
-  return outcomeOf(await ask(`${service.url}/datasets/upload`, { method: 'POST', body }));
+const MAX_ROWS = 1000;
+/** Of a reader and of an upload that are slow. */
+const SLOW_TIMEOUT_MS = 1500;
+
+/** Limits of what one client takes, on a service that other limits do not disturb. */
+export const CLIENT_ENV: Readonly<Record<string, string>> = {
+  SVC_MAX_CONCURRENT_UPLOADS: '4',
+  SVC_IMPORT_WAIT_MS: '500',
+  SVC_MAX_ROWS: String(MAX_ROWS),
+  SVC_MAX_UPLOAD_BYTES: String(2 ** 50),
+  SVC_MAX_STREAMS_PER_CLIENT: '2',
+  SVC_MAX_EVENT_STREAMS_PER_CLIENT: '2',
+  SVC_SLOW_READER_TIMEOUT_MS: String(SLOW_TIMEOUT_MS),
+  SVC_SLOW_UPLOAD_TIMEOUT_MS: String(SLOW_TIMEOUT_MS),
 };
 
-const MAX_ROWS = 100;
+/** The service, after what an attempt before has left has ended. */
+async function idle({ shared }: Target): Promise<ServiceProcess> {
+  await expect.poll(() => metricOf(shared.url, 'svc_http_requests_in_progress')).toBe(1);
+  return shared;
+}
+
+/** The outcome of an upload while so many others arrive. */
+const uploadBeside =
+  (others: number) =>
+  async (target: Target): Promise<string> => {
+    const service = await idle(target);
+    using arriving = new DisposableStack();
+    for (let index = 0; index < others; index++) arriving.use(await beginUpload(service, 100_000));
+    await expect.poll(() => service.stagedFiles()).toHaveLength(others);
+    const body = uploadForm(samplePackage(1), 'small');
+    return outcomeOf(await ask(`${service.url}/datasets/upload`, { method: 'POST', body }));
+  };
 
 /** The outcome of an upload of so many rows. */
-const uploadRows = (rows: number) => async (): Promise<string> => {
-  await using own = await startService({ SVC_MAX_ROWS: String(MAX_ROWS) });
-  const body = new FormData();
-  body.append('file', new Blob([`q\n${'x\n'.repeat(rows)}`]), 'rows.csv');
-  body.append('mapping', '{"prompt_column": "q"}');
-  return outcomeOf(await ask(`${own.service.url}/datasets/upload`, { method: 'POST', body }));
-};
+const uploadRows =
+  (rows: number) =>
+  async (target: Target): Promise<string> => {
+    const { url } = await idle(target);
+    const body = new FormData();
+    body.append('file', new Blob([`q\n${'x\n'.repeat(rows)}`]), 'rows.csv');
+    body.append('mapping', '{"prompt_column": "q"}');
+    return outcomeOf(await ask(`${url}/datasets/upload`, { method: 'POST', body }));
+  };
 
 /** The outcome of an upload that says to be such a share of the free disk. */
-const uploadOfShare = (share: number) => async (): Promise<string> => {
-  await using own = await startService({ SVC_MAX_UPLOAD_BYTES: String(2 ** 50) });
-  const { service } = own;
-  const { bavail, bsize } = await statfs(tmpdir());
-  using upload = await beginUpload(service, Math.floor(bavail * bsize * share));
-  await expect
-    .poll(async () => upload.answer() !== '' || (await service.stagedFiles()).length === 1)
-    .toBe(true);
-  return upload.answer() === '' ? 'taken' : outcomeIn(await upload.until(/\}\n?$/));
-};
+const uploadOfShare =
+  (share: number) =>
+  async (target: Target): Promise<string> => {
+    const service = await idle(target);
+    const { bavail, bsize } = await statfs(tmpdir());
+    using upload = await beginUpload(service, Math.floor(bavail * bsize * share));
+    await expect
+      .poll(async () => upload.answer() !== '' || (await service.stagedFiles()).length === 1)
+      .toBe(true);
+    return upload.answer() === '' ? 'taken' : outcomeIn(await upload.until(/\}\n?$/));
+  };
 
 /** The outcome of one more of the streams that a client has so many of. */
 const streamBeside =
-  (env: Record<string, string>, begin: (own: OwnService) => Promise<string>, others: number) =>
-  async (): Promise<string> => {
-    await using own = await startService(env);
-    const { url } = own.service;
-    const path = await begin(own);
+  (begin: (url: string) => Promise<string>, others: number) =>
+  async (target: Target): Promise<string> => {
+    const { url } = await idle(target);
+    const path = await begin(url);
     using open = new DisposableStack();
     for (let index = 0; index < others; index++) open.use(await readNothing(url, path));
     using last = await openConnection(url);
@@ -112,11 +135,10 @@ const streamBeside =
     return outcomeIn(answer);
   };
 
-const itemsOfLarge = async ({ service }: OwnService): Promise<string> =>
-  `/datasets/${await storeLarge(service.url)}/items.jsonl`;
+const itemsOfLarge = async (url: string): Promise<string> => `/datasets/${await storeLarge(url)}/items.jsonl`;
 
 /** Nothing takes the run there, so it does not end. */
-const eventsOfRun = async ({ service: { url } }: OwnService): Promise<string> => {
+const eventsOfRun = async (url: string): Promise<string> => {
   const body = uploadForm(samplePackage(1), 'small');
   const { id: dataset_id } = (await ask(`${url}/datasets/upload`, { method: 'POST', body })).body;
   const run = await ask(`${url}/runs`, {
@@ -127,22 +149,22 @@ const eventsOfRun = async ({ service: { url } }: OwnService): Promise<string> =>
   return `/runs/${run.body.id}/events`;
 };
 
-const READER_ENV = { SVC_SLOW_READER_TIMEOUT_MS: '3000' };
-
-const readAll = async (): Promise<string> => {
-  await using own = await startService(READER_ENV);
-  return outcomeOf(await ask(own.service.url + (await itemsOfLarge(own))));
+const readAll = async (target: Target): Promise<string> => {
+  const { url } = await idle(target);
+  return outcomeOf(await ask(url + (await itemsOfLarge(url))));
 };
 
-const sip = async (): Promise<string> => {
-  await using own = await startService(READER_ENV);
-  const { service } = own;
-  using reader = await readNothing(service.url, await itemsOfLarge(own));
+const sip = async (target: Target): Promise<string> => {
+  const service = await idle(target);
+  const path = await itemsOfLarge(service.url);
+  const from = service.lines.length;
+  using reader = await readNothing(service.url, path);
   // far less than it should
   const sipping = setInterval(() => reader.socket.read(1), 100);
   const outcomes = (): unknown[] =>
     service
       .log()
+      .slice(from)
       .flatMap(({ event, route, status_code }) =>
         event === 'http.request' && route === '/datasets/:id/items.jsonl' ? [status_code] : [],
       );
@@ -154,26 +176,26 @@ const sip = async (): Promise<string> => {
 };
 
 /** The outcome of an upload of which so many bytes come every quarter of the time that it has for 64 KiB. */
-const uploadInPieces = (pieceBytes: number) => async (): Promise<string> => {
-  const timeoutMs = 3000;
-  await using own = await startService({ SVC_SLOW_UPLOAD_TIMEOUT_MS: String(timeoutMs) });
-  const { service } = own;
-  const body = Buffer.from(await new Response(uploadForm(samplePackage(250, 8000), 'slow')).bytes());
-  const boundary = /^--(\S+)/.exec(body.toString('latin1'))?.[1];
-  using connection = await openConnection(service.url);
-  connection.send(
-    `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: ${body.byteLength}\r\n\r\n`,
-  );
-  let isOver = false;
-  const answer = connection.until(/\}\n?$/).finally(() => {
-    isOver = true;
-  });
-  for (let at = 0; at < body.byteLength && !isOver; at += pieceBytes) {
-    connection.send(body.subarray(at, at + pieceBytes));
-    await delay(timeoutMs / 4);
-  }
-  return outcomeIn(await answer);
-};
+const uploadInPieces =
+  (pieceBytes: number) =>
+  async (target: Target): Promise<string> => {
+    const service = await idle(target);
+    const body = Buffer.from(await new Response(uploadForm(samplePackage(250, 8000), 'slow')).bytes());
+    const boundary = /^--(\S+)/.exec(body.toString('latin1'))?.[1];
+    using connection = await openConnection(service.url);
+    connection.send(
+      `POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\nContent-Length: ${body.byteLength}\r\n\r\n`,
+    );
+    let isOver = false;
+    const answer = connection.until(/\}\n?$/).finally(() => {
+      isOver = true;
+    });
+    for (let at = 0; at < body.byteLength && !isOver; at += pieceBytes) {
+      connection.send(body.subarray(at, at + pieceBytes));
+      await delay(SLOW_TIMEOUT_MS / 4);
+    }
+    return outcomeIn(await answer);
+  };
 
 const FAILURES = 3;
 const lastOfWrongKeys = (attempts: number) => async (): Promise<string> => {
@@ -190,9 +212,6 @@ const lastOfWrongKeys = (attempts: number) => async (): Promise<string> => {
   }
   return outcome;
 };
-
-const TWO_STREAMS = { SVC_MAX_STREAMS_PER_CLIENT: '2', SVC_IMPORT_WAIT_MS: '500' };
-const TWO_WATCHED = { SVC_MAX_EVENT_STREAMS_PER_CLIENT: '2' };
 
 /** Every limit of what one client may take of what all share. */
 export const CLIENT_LIMITS: readonly LimitCase[] = [
@@ -216,21 +235,21 @@ export const CLIENT_LIMITS: readonly LimitCase[] = [
   },
   {
     limit: 'exports and item streams of one client: `SVC_MAX_STREAMS_PER_CLIENT`',
-    within: { what: '2 of them', outcome: '200', send: streamBeside(TWO_STREAMS, itemsOfLarge, 1) },
+    within: { what: '2 of them', outcome: '200', send: streamBeside(itemsOfLarge, 1) },
     beyond: {
       what: '3 of them',
       outcome: '429 rate_limited',
-      send: streamBeside(TWO_STREAMS, itemsOfLarge, 2),
+      send: streamBeside(itemsOfLarge, 2),
     },
     tries: 3,
   },
   {
     limit: 'event streams of one client: `SVC_MAX_EVENT_STREAMS_PER_CLIENT`',
-    within: { what: '2 of them', outcome: '200', send: streamBeside(TWO_WATCHED, eventsOfRun, 1) },
+    within: { what: '2 of them', outcome: '200', send: streamBeside(eventsOfRun, 1) },
     beyond: {
       what: '3 of them',
       outcome: '429 rate_limited',
-      send: streamBeside(TWO_WATCHED, eventsOfRun, 2),
+      send: streamBeside(eventsOfRun, 2),
     },
     tries: 3,
   },

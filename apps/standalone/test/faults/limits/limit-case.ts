@@ -3,7 +3,10 @@ import type { ServiceProcess } from '../run-service.ts';
 
 /** What a limit is tried on. */
 export interface Target {
+  /** with `LIMITS` */
   readonly service: ServiceProcess;
+  /** with `CLIENT_ENV` */
+  readonly shared: ServiceProcess;
   readonly hub: FakeHub;
 }
 
