@@ -109,6 +109,7 @@ export type {
   RunComparison,
   RunDifference,
 } from './runs/scores/compare-runs.ts';
+export type { ComparedSlice } from './runs/scores/compare-slices.ts';
 export { PAIR_BY, type PairBy } from './runs/scores/compare-sql.ts';
 export type { RunSlice } from './runs/scores/slice-run.ts';
 export type { PartScores, RunSummary } from './runs/scores/summarize-run.ts';

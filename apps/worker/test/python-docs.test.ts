@@ -145,6 +145,7 @@ assert {run.id for run in runs.list_runs(limit=2).data} == {first, second}
 assert runs.get_run(first).config.provider == {"type": "echo"}
 assert runs.update_run(first, {"name": "First"}).name == "First"
 assert runs.compare_runs(first, second).paired == 2
+assert runs.compare_run_slices(first, second, by="/type").data[0].paired == 2
 assert runs.slice_run(first, by=["/type"]).data[0].results == 2
 assert runs.list_run_errors(first).data == []
 assert runs.list_providers().data == []

@@ -169,7 +169,7 @@ it.skipIf(!hasPython)(
 
     for (const [query, message] of [
       ['by=/id', 'more than 50 values'],
-      ['by=/meta/level&by=/inputs/prompt', 'Cannot slice the run by /inputs/prompt'],
+      ['by=/meta/level&by=/inputs/prompt', 'Cannot slice by /inputs/prompt'],
       ['by=meta', 'JSON Pointer'],
       ['', 'by is missing'],
       ['by=/a&by=/b&by=/c', 'at most 2'],
@@ -181,6 +181,59 @@ it.skipIf(!hasPython)(
     expect((await service.get(`/runs/${datasetId}/slices?by=/type`)).status).toBe(404);
   },
 );
+
+it('compares two runs by tags and values of their items, clustered as the runs are', async () => {
+  reply = byPassage;
+  const one = await run({ cluster_by: '/meta/passage' });
+  reply = (prompt) => ({ text: String(numberOf(prompt) + (numberOf(prompt) % 5 === 0 ? 1 : 0)) });
+  const other = await run({ cluster_by: '/meta/passage' });
+  const [before, after] = await Promise.all([resultsOf(one.id), resultsOf(other.id)]);
+  const scoreOf = (results: readonly Body[], at: number): number | null =>
+    results.find(({ order_index }) => order_index === at)?.score ?? null;
+  const expected = (has: (item: (typeof items)[number]) => boolean): object => {
+    const at = items.flatMap((item, index) => (has(item) ? [index] : []));
+    const pairs = at.flatMap((index) => {
+      const [a, b] = [scoreOf(before, index), scoreOf(after, index)];
+      const passage = JSON.stringify(items[index]?.meta.passage) ?? `alone ${index}`;
+      return a === null || b === null ? [] : [{ difference: b - a, passage }];
+    });
+    const mean = pairs.reduce((sum, { difference }) => sum + difference, 0) / pairs.length;
+    const groups = [...Map.groupBy(pairs, ({ passage }) => passage).values()];
+    const squares = groups.reduce(
+      (sum, of) => sum + of.reduce((all, { difference }) => all + difference - mean, 0) ** 2,
+      0,
+    );
+    return close({
+      paired: pairs.length,
+      mean_difference: mean,
+      stderr: Math.sqrt((groups.length / (groups.length - 1)) * squares) / pairs.length,
+      wins: pairs.filter(({ difference }) => difference > 0).length,
+      losses: pairs.filter(({ difference }) => difference < 0).length,
+    }) as object;
+  };
+  const path = `/runs/${one.id}/compare/${other.id}/slices`;
+  const slices = async (query: string): Promise<Body[]> => (await service.get(`${path}?${query}`)).body.data;
+  const levels = await slices('by=/meta/level');
+  expect(levels.map(({ value }) => value).toSorted()).toEqual([0, 1, 2]);
+  for (const slice of levels) expect(slice).toMatchObject(expected(({ meta }) => meta.level === slice.value));
+  const tags = await slices('by=tag');
+  expect(tags.map(({ value }) => value)).toEqual(['all', 'third']);
+  for (const slice of tags) expect(slice).toMatchObject(expected(({ tags: of }) => of.includes(slice.value)));
+  const [all] = await slices('by=/meta/none&cluster_by=none');
+  const whole = (await service.get(`/runs/${one.id}/compare/${other.id}?cluster_by=none`)).body;
+  expect(all).toMatchObject(
+    close({ value: null, paired: whole.paired, stderr: whole.stderr, ci95: whole.ci95 }) as object,
+  );
+  for (const [query, message] of [
+    ['by=/id', 'more than 50 values'],
+    ['by=meta', 'JSON Pointer'],
+    ['scorer=none', 'scorer'],
+  ]) {
+    const { status, body } = await service.get(`${path}?${query}`);
+    expect([query, status]).toEqual([query, 400]);
+    expect(JSON.stringify(body)).toContain(message);
+  }
+});
 
 it('groups errors by what providers say, and stores their words with results and runs', async () => {
   const words = (number: number): string =>

@@ -38,6 +38,7 @@ import { groupErrors, type RunErrorGroup } from './results/run-errors.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { createRunSession } from './run-session.ts';
 import { type CompareRequest, compareRuns, type RunComparison } from './scores/compare-runs.ts';
+import { type ComparedSlice, type CompareSlicesRequest, compareSlices } from './scores/compare-slices.ts';
 import { type RunSlice, type SliceRequest, sliceRun } from './scores/slice-run.ts';
 import { type RunSummary, summarizeRun } from './scores/summarize-run.ts';
 
@@ -106,6 +107,17 @@ export interface RunStore {
    *   and the request names none
    */
   compare(id: string, otherId: string, request: CompareRequest): Promise<RunComparison>;
+  /**
+   * How two runs differ in the slices of their pairs, those with most pairs first: of tags the first 50.
+   *
+   * @throws StoreError `run_not_found`; `invalid_request` for more than 50 values of a pointer, or if the runs are clustered
+   *   by different values and the request names none
+   */
+  compareSlices(
+    id: string,
+    otherId: string,
+    request: CompareSlicesRequest,
+  ): Promise<readonly ComparedSlice[]>;
   /** Deletes a run with its results. @throws StoreError `run_not_found`; `run_active` while it or a run that scores its outputs works */
   delete(id: string): Promise<void>;
   /**
@@ -268,6 +280,8 @@ export function createRunStore(context: StoreContext): RunStore {
     errors: (id, signal) => groupErrors(context, id, signal),
 
     compare: (id, otherId, request) => compareRuns(context, id, otherId, request),
+
+    compareSlices: (id, otherId, request) => compareSlices(context, id, otherId, request),
 
     open: (id, options) => openRun(context, id, options),
 

@@ -271,11 +271,11 @@ async function reasonOf(
 }
 
 /** @throws StoreError `run_not_found`; `invalid_request` if the runs are clustered by different values */
-async function stateOf(
+export async function stateOf(
   client: pg.Pool | pg.ClientBase,
   id: string,
   otherId: string,
-  { clusterBy: wanted, scorer }: Compared,
+  { clusterBy: wanted, scorer }: Pick<CompareRequest, 'clusterBy' | 'scorer'>,
 ): Promise<ComparisonState> {
   const { rows } = await client.query<ComparedRun>(
     `SELECT runs.id, results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",

@@ -1,7 +1,7 @@
 import { boundedName, boundedText } from '../../database/item-size.ts';
 import { memberText, readableJson } from '../../database/values.ts';
 import { isItemAt, ofRun } from '../../items/version-sql.ts';
-import { clusterOf } from './summary-sql.ts';
+import { clusterOf, sliceKey } from './summary-sql.ts';
 
 /** What makes items of two runs a pair: their hash, their id, or their prompt. */
 export type PairBy = 'hash' | 'id' | 'prompt';
@@ -180,6 +180,44 @@ export const pairSums = (pairing: Pairing): string => {
     ${meansOf('output_tokens')} AS "outputTokens", ${meansOf('cost')} AS cost
   FROM pairs`;
 };
+
+/** SQL for the tags of the first run's item, as JSON texts. */
+const TAGS = `SELECT '"' || tag || '"' AS value FROM unnest((
+      SELECT tags FROM run_results WHERE run_id = $1 AND section_order_index = pairs.section_order_index
+        AND order_index = pairs.order_index ORDER BY repetition LIMIT 1
+    )) AS tag`;
+
+/**
+ * SQL that pairs the items of run `$1` and run `$2` and gives the members of `PairSums` for each `value` of them, those with
+ * most pairs first.
+ *
+ * @param value SQL for a value of item `i`; null for its tags
+ * @param maxSlices of more, one more is given
+ */
+export function pairSlices(pairing: Pairing, value: string | null, maxSlices: number): string {
+  const slice = value === null ? TAGS : `SELECT ${sliceKey([value])} AS value`;
+  return `
+  WITH pairs AS MATERIALIZED (
+    ${pairs(pairing)}
+  ), sliced AS (
+    SELECT slice.value, pairs.*, ${DIFFERENCE} AS difference,
+      coalesce(pairs.cluster, '@' || pairs.section_order_index || ':' || pairs.order_index) AS own_cluster
+    FROM pairs JOIN runs run ON run.id = $1
+      JOIN version_sections s ON ${ofRun('run')} AND s.order_index = pairs.section_order_index
+      LEFT JOIN items i ON ${isItemAt('pairs.order_index')}
+      CROSS JOIN LATERAL (${slice}) AS slice
+  ), means AS (
+    SELECT value, avg(difference) AS mean FROM sliced GROUP BY value
+  ), clusters AS (
+    SELECT value, own_cluster, (sum(difference) - count(*) * min(mean)) ^ 2 AS square
+    FROM sliced JOIN means USING (value) GROUP BY value, own_cluster
+  ), spreads AS (
+    SELECT value, count(*) AS clusters, sum(square) AS squares FROM clusters GROUP BY value
+  )
+  SELECT value, json_build_object('items', count(*), 'clusters', min(clusters), 'squares', min(squares)) AS spread,
+    ${PAIR_SUMS.map(([name, sql]) => `${sql} AS "${name}"`).join(', ')}
+  FROM sliced JOIN spreads USING (value) GROUP BY value ORDER BY count(*) DESC, value COLLATE "C" LIMIT ${maxSlices + 1}`;
+}
 
 /** Kinds of differences: `$3` of {@link DIFFERENCES}. */
 export const DIFFERENCE_KINDS = { all: 0, improvements: 1, regressions: -1, changed_output: 2 } as const;

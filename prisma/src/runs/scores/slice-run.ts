@@ -22,7 +22,8 @@ interface SlicedRun {
   readonly scorerNames: string | null;
 }
 
-const MAX_VALUES = 50;
+/** Values of a pointer that slices are made by. */
+export const MAX_VALUES = 50;
 
 export interface SliceRequest {
   /** JSON Pointers into the items. */
@@ -85,8 +86,8 @@ export async function sliceRun(
   return slices.toSorted((one, other) => compareLists(one.values, other.values));
 }
 
-function notSliceable(pointer: string, reason: string): StoreError {
-  return new StoreError('invalid_request', `Cannot slice the run by ${pointer}: the items have ${reason}.`);
+export function notSliceable(pointer: string, reason: string): StoreError {
+  return new StoreError('invalid_request', `Cannot slice by ${pointer}: the items have ${reason}.`);
 }
 
 function compareLists(one: readonly string[], other: readonly string[]): number {

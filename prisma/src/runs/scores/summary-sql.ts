@@ -214,7 +214,7 @@ export const LONG_VALUE = '…';
 const MAX_VALUE_BYTES = 1_000;
 
 /** The key of a slice: the JSON texts of its values, one line each. Canonical JSON has no line breaks. */
-const sliceKey = (values: readonly string[]): string =>
+export const sliceKey = (values: readonly string[]): string =>
   values
     .map(
       (value) => `(

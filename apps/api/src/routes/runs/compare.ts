@@ -1,9 +1,26 @@
-import { JsonText, json, type Route } from '@svc/runtime';
+import { JsonText, json, type Route, type Schema } from '@svc/runtime';
 import { type CompareRequest, PAIR_BY, type PairBy, type RunDifference } from '@svc/store';
 import { PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import type { CreateRunDeps } from './create.ts';
-import { COMPARISON, SCORER_QUERY } from './score-schemas.ts';
+import { COMPARED_SLICES, COMPARISON, SCORER_QUERY } from './score-schemas.ts';
+
+const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
+  scorer: SCORER_QUERY,
+  pair_by: {
+    type: 'string',
+    enum: PAIR_BY,
+    default: 'hash',
+    description: 'what items of both runs have in common; equal ones pair in their order',
+  },
+  cluster_by: {
+    type: 'string',
+    maxLength: 1024,
+    pattern: '^(?:none|/(?:[^~]|~[01])*)$',
+    'x-rule': 'must be a JSON Pointer such as /meta/passage, or none',
+    description: 'as in a run; by default that of both runs',
+  },
+};
 
 /** `GET /runs/{id}/compare/{other_id}` */
 export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store'>): Route {
@@ -21,20 +38,7 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
         enum: ['regressions', 'improvements', 'changed_output'],
         description: 'items in which the other run is worse, or better, or has another output',
       },
-      scorer: SCORER_QUERY,
-      pair_by: {
-        type: 'string',
-        enum: PAIR_BY,
-        default: 'hash',
-        description: 'what items of both runs have in common; equal ones pair in their order',
-      },
-      cluster_by: {
-        type: 'string',
-        maxLength: 1024,
-        pattern: '^(?:none|/(?:[^~]|~[01])*)$',
-        'x-rule': 'must be a JSON Pointer such as /meta/passage, or none',
-        description: 'as in a run; by default that of both runs',
-      },
+      ...SCORED_PAIRS,
     },
     produces: 'application/json',
     responses: {
@@ -68,6 +72,46 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
         cost: found.cost === null ? null : { ...found.cost },
         config_differences: found.configDifferences?.map((difference) => ({ ...difference })) ?? null,
         ...toPage(found, query, serializeDifference),
+      });
+    },
+  };
+}
+
+/** `GET /runs/{id}/compare/{other_id}/slices` */
+export function compareSlicesRoute({ store: { runs } }: Pick<CreateRunDeps, 'store'>): Route {
+  return {
+    method: 'get',
+    path: '/runs/{id}/compare/{other_id}/slices',
+    operationId: 'compareRunSlices',
+    summary: 'How another run differs from this one in the slices of the items that both have scored',
+    tag: 'runs',
+    access: 'viewer',
+    query: {
+      by: {
+        type: 'string',
+        maxLength: 1024,
+        pattern: '^(?:tag|/(?:[^~]|~[01])*)$',
+        'x-rule': 'must be tag, or a JSON Pointer such as /meta/level',
+        description:
+          '`tag`, the default, or a JSON Pointer into the items of this run, of at most 50 values; of tags the first 50',
+      },
+      ...SCORED_PAIRS,
+    },
+    produces: 'application/json',
+    responses: {
+      200: { description: 'the slices, those with most pairs first', schema: COMPARED_SLICES },
+    },
+    errors: ['run_not_found', 'scorer_not_found', 'unavailable'],
+    handle: async ({ params, query, signal }) => {
+      const slices = await runs.compareSlices(params['id'] ?? '', params['other_id'] ?? '', {
+        by: (query['by'] as string | undefined) ?? 'tag',
+        pairBy: query['pair_by'] as PairBy,
+        scorer: query['scorer'] as string | undefined,
+        clusterBy: query['cluster_by'] as string | undefined,
+        signal,
+      });
+      return json({
+        data: slices.map(({ value, scores }) => ({ value: new JsonText(value), ...scores })),
       });
     },
   };

@@ -5,7 +5,7 @@ import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page.ts';
 import { changeRunRoutes } from './change.ts';
-import { compareRunsRoute } from './compare.ts';
+import { compareRunsRoute, compareSlicesRoute } from './compare.ts';
 import { createRunRoute } from './create.ts';
 import { type OutsideDeps, outsideRoutes } from './outside.ts';
 import { providersRoute } from './providers.ts';
@@ -40,6 +40,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
     ...changeRunRoutes(deps),
     rescoreRunRoute(deps),
     compareRunsRoute(deps),
+    compareSlicesRoute(deps),
     ...outsideRoutes(deps),
     ...runPartsRoutes(deps),
     resultRequestRoute(deps),

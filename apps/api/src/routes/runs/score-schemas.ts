@@ -88,6 +88,7 @@ const MEANS_MEMBERS = {
 };
 const MEANS: Schema = shape(MEANS_MEMBERS);
 
+/** How the scores of paired items differ. */
 const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
   paired: { ...COUNT, description: 'items with a score in both runs' },
   mean: NUMBER_OR_NULL,
@@ -158,4 +159,13 @@ const DIFFERENCE: Schema = shape({
 export const COMPARISON: Schema = shape({
   ...COMPARED,
   ...(page(DIFFERENCE)['properties'] as Readonly<Record<string, Schema>>),
+});
+
+/** How two runs differ in the slices of their pairs. */
+export const COMPARED_SLICES: Schema = shape({
+  data: {
+    type: 'array',
+    maxItems: 50,
+    items: shape({ value: { description: 'of `by`; null for items without it' }, ...COMPARED_SCORES }),
+  },
 });

@@ -1,0 +1,61 @@
+import { type ComparedScores, compareScores, type PairSums } from '@svc/evaluation';
+import { readFrom } from '@svc/postgres';
+import type { StoreContext } from '../../context.ts';
+import { Parameters } from '../../database/page.ts';
+import { isUuid } from '../../database/values.ts';
+import { itemValue } from '../../items/item-value.ts';
+import { runNotFound } from '../run-row.ts';
+import { type CompareRequest, stateOf } from './compare-runs.ts';
+import { pairSlices } from './compare-sql.ts';
+import { MAX_VALUES, notSliceable } from './slice-run.ts';
+import { LONG_VALUE } from './summary-sql.ts';
+
+/** How two runs differ in the pairs whose items have the same value. */
+export interface ComparedSlice {
+  /** JSON text; `null` for items without the value. */
+  readonly value: string;
+  readonly scores: ComparedScores;
+}
+
+export interface CompareSlicesRequest
+  extends Pick<CompareRequest, 'pairBy' | 'clusterBy' | 'scorer' | 'signal'> {
+  /** `tag`, or a JSON Pointer into the items of the first run. */
+  readonly by: string;
+}
+
+/** See `RunStore.compareSlices`. */
+export async function compareSlices(
+  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  id: string,
+  otherId: string,
+  { by, pairBy = 'hash', signal, ...request }: CompareSlicesRequest,
+): Promise<readonly ComparedSlice[]> {
+  for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
+  using _permit = await searches.acquire(signal);
+  const {
+    runs: [run, other],
+    clusterBy,
+    scorers,
+  } = await stateOf(pool, id, otherId, request);
+  const parameters = new Parameters();
+  for (const value of [id, otherId]) parameters.add(value);
+  const pairing = {
+    ...{ pairBy, scorers },
+    haveEqualItems: run.datasetHash === other.datasetHash,
+    clusterValue: clusterBy === null ? null : itemValue(clusterBy, parameters.add),
+  };
+  const value = by === 'tag' ? null : itemValue(by, parameters.add);
+  const rows = await readFrom(
+    pool,
+    (query) =>
+      query<PairSums & { readonly value: string }>(pairSlices(pairing, value, MAX_VALUES), parameters.values),
+    signal,
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
+  );
+  if (value !== null) {
+    if (rows.some((row) => row.value === LONG_VALUE))
+      throw notSliceable(by, 'values of more than 1,000 bytes');
+    if (rows.length > MAX_VALUES) throw notSliceable(by, `more than ${MAX_VALUES} values`);
+  }
+  return rows.slice(0, MAX_VALUES).map((row) => ({ value: row.value, scores: compareScores(row) }));
+}
