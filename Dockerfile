@@ -13,6 +13,7 @@ COPY packages/jsonl-v23/package.json packages/jsonl-v23/
 COPY packages/pkg-format/package.json packages/pkg-format/
 COPY packages/tabular/package.json packages/tabular/
 COPY packages/hub-client/package.json packages/hub-client/
+COPY packages/formats/package.json packages/formats/
 COPY packages/observability/package.json packages/observability/
 COPY packages/instrumentation/package.json packages/instrumentation/
 COPY packages/concurrency/package.json packages/concurrency/

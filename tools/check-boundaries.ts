@@ -32,10 +32,12 @@ const ARROWS: Record<string, readonly string[]> = {
   'packages/pkg-format': ['@svc/jsonl-v23'],
   'packages/tabular': ['@svc/jsonl-v23'],
   'packages/hub-client': ['@svc/jsonl-v23', '@svc/tabular'],
+  'packages/formats': ['@svc/jsonl-v23', '@svc/tabular', '@svc/pkg-format', '@svc/hub-client'],
   'packages/evaluation': ['@svc/concurrency', '@svc/hub-client', '@svc/jsonl-v23'],
   'packages/flows': [
     '@svc/concurrency',
     '@svc/evaluation',
+    '@svc/formats',
     '@svc/hub-client',
     '@svc/instrumentation',
     '@svc/jsonl-v23',
@@ -49,7 +51,14 @@ const ARROWS: Record<string, readonly string[]> = {
   'apps/api': [...OF_APPS, '@svc/tabular'],
   'apps/worker': OF_APPS,
   'packages/client': ['@svc/jsonl-v23'],
-  'packages/svc-pkg': ['@svc/jsonl-v23', '@svc/pkg-format', '@svc/tabular', '@svc/hub-client', '@svc/client'],
+  'packages/svc-pkg': [
+    '@svc/formats',
+    '@svc/jsonl-v23',
+    '@svc/pkg-format',
+    '@svc/tabular',
+    '@svc/hub-client',
+    '@svc/client',
+  ],
   'apps/cli': OF_APPS,
   'apps/web': ['@svc/client', '@svc/jsonl-v23', '@svc/pkg-format'],
   'apps/standalone': [

@@ -65,7 +65,7 @@ const localPrograms = publishablePackages().flatMap(({ folder: of }) => localExa
 it('publishes what the README of the repository names', async () => {
   const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
   for (const name of names) expect(readme).toContain(`\`${name}\``);
-  expect(names).toHaveLength(7);
+  expect(names).toHaveLength(8);
 });
 
 it.each(names)('the tarball of %s is in order', async (name) => {

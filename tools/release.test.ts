@@ -19,6 +19,7 @@ const RELEASED = [
     'packages/pkg-format',
     'packages/tabular',
     'packages/hub-client',
+    'packages/formats',
     'packages/observability',
     'packages/svc-pkg',
   ],
@@ -83,7 +84,7 @@ describe('the next version', () => {
     for (const owner of ['jsonl-v23', 'tabular', 'hub-client', 'observability', 'client']) {
       expect(after[`packages/${owner}`], owner).toBe(before[`packages/${owner}`]);
     }
-    for (const owner of [...SERVICE, 'packages/svc-pkg']) {
+    for (const owner of [...SERVICE, 'packages/formats', 'packages/svc-pkg']) {
       expect(after[owner], owner).toBe(bumped(before[owner], 2));
       const manifest = await json(join(folder, owner, 'package.json'));
       for (const [name, range] of Object.entries(manifest['dependencies'] ?? {})) {

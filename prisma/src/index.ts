@@ -43,6 +43,7 @@ export type {
   DraftCommit,
   DraftContent,
   DraftOptions,
+  JoinedRun,
   SectionWriter,
   WriteLinesOptions,
 } from './import/draft.ts';

@@ -1,3 +1,4 @@
+export { TOOLS, type Tool } from '@svc/formats';
 export { ImportErrors } from '@svc/jsonl-v23/internal';
 export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
 export type { TableColumn } from '@svc/tabular/write';

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import type { Tool } from '@svc/formats';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
 import type { PackageReader } from '@svc/pkg-format';
 import { readPackage } from '@svc/pkg-format/internal';
@@ -18,7 +19,7 @@ import { toUploadError } from './sources/upload-error.ts';
 
 /** What a person sees before uploading. */
 export interface UploadPreview extends Omit<FilesPreview, 'kind' | 'format' | 'options'> {
-  readonly kind: 'package' | 'legacy_package' | FilesPreview['kind'];
+  readonly kind: 'package' | 'legacy_package' | Tool | FilesPreview['kind'];
   /** As detected; null for archives. */
   readonly format: string | null;
   readonly options: FileOptions | null;
@@ -35,7 +36,10 @@ export async function previewUpload(
   options: PreviewOptions,
 ): Promise<UploadPreview> {
   if (upload.kind === 'legacy_package') return LEGACY_PREVIEW;
-  if (upload.kind === 'package') return await previewPackage(await readPackage(upload.archive), options);
+  if (upload.kind === 'package') {
+    const preview = await previewPackage(await readPackage(upload.archive), options);
+    return upload.tool === null ? preview : { ...preview, kind: upload.tool };
+  }
   const { ignoredFiles: ignored, files } = upload;
   return await previewFiles(files, mapping, { ...options, ignored }).catch((error: unknown) => {
     throw toUploadError(error);
@@ -69,8 +73,17 @@ async function previewPackage(
   const sections = pkg.sections
     .slice(0, MAX_SECTIONS)
     .map(({ name, file }) => ({ file, section: name, format: 'jsonl' }));
+  const schema = pkg.meta === null ? undefined : getMember(pkg.meta, 'schema');
+  const lost = isJsonObject(schema) ? getMember(schema, 'lost') : undefined;
   return {
-    ...{ kind: 'package', format: null, options: null, features, numRows: null, info: { sections } },
+    ...{
+      kind: 'package',
+      format: null,
+      options: null,
+      features,
+      numRows: null,
+      info: { sections, ...(lost === undefined ? {} : { lost }) },
+    },
     ...collector.end(),
     suggestion: null,
   };

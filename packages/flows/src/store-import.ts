@@ -11,6 +11,7 @@ import {
   type DraftContent,
   type Edit,
   type IdempotencyClaim,
+  type JoinedRun,
   type StoredResponse,
   StoreError,
 } from '@svc/store';
@@ -42,6 +43,8 @@ export interface StoredImport {
   readonly changed: ChangedDataset | null;
   /** Whether there is a new dataset or version. */
   readonly isNew: boolean;
+  /** The run that was added to a dataset that has its items; null for none. */
+  readonly runId: string | null;
 }
 
 /** What ends with an import. */
@@ -71,19 +74,30 @@ export async function storeImport(
       job,
       response: response && {
         claim: response.claim,
-        of: (done) => response.of({ ...done, isNew: done.changed.isNew }),
+        of: (done) => response.of({ ...done, isNew: done.changed.isNew, runId: null }),
       },
     });
-    return { changed, dataset, isNew: changed.isNew };
+    return { changed, dataset, isNew: changed.isNew, runId: null };
   }
+  const { handle, ifExists, message, author } = target;
+  const joinedOf = ({ dataset, runId }: JoinedRun): StoredImport => {
+    return { dataset, changed: null, isNew: false, runId };
+  };
+  const joined =
+    handle === null && ifExists === null
+      ? await draft.joinRun(content, {
+          job,
+          response: response && { claim: response.claim, of: (run) => response.of(joinedOf(run)) },
+        })
+      : null;
+  if (joined !== null) return joinedOf(joined);
   const endOf = (isNew: boolean): Pick<DraftCommit, 'job' | 'response'> => ({
     job,
     response: response && {
       claim: response.claim,
-      of: (dataset) => response.of({ dataset, changed: null, isNew }),
+      of: (dataset) => response.of({ dataset, changed: null, isNew, runId: null }),
     },
   });
-  const { handle, ifExists, message, author } = target;
   const repeated = ifExists === null ? null : await draft.findRepeated({ ...content.dataset, handle });
   if (repeated === null) {
     const dataset = { ...content.dataset, handle, message, author };
@@ -91,6 +105,7 @@ export async function storeImport(
       dataset: await draft.commit({ ...content, dataset, ...endOf(true) }),
       changed: null,
       isNew: true,
+      runId: null,
     };
   }
   if (ifExists === 'error') throw datasetExists(repeated.id);
@@ -99,7 +114,7 @@ export async function storeImport(
   }
   const dataset = await datasets.get(repeated.id);
   await draft.reuse(dataset, endOf(false));
-  return { dataset, changed: null, isNew: false };
+  return { dataset, changed: null, isNew: false, runId: null };
 }
 
 /** The error for a dataset that is there. */

@@ -24,6 +24,7 @@ import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-sec
 import type { ReadFile } from './encode/encode-with-files.ts';
 import type { EncodedRows, LineOptions, MappingPlan } from './encode/encoded-rows.ts';
 import type { RowEncoder } from './encode/row-encoder.ts';
+import { findHome, TAKE_ITEM_IDS } from './find-home.ts';
 import { findRepeated, type RepeatedDataset } from './find-repeated.ts';
 import { type FaultList, ImportReport } from './import-report.ts';
 import { ImportRoom } from './import-room.ts';
@@ -86,6 +87,8 @@ export interface DraftContent {
   readonly run?: {
     readonly facts: ImportedRun;
     readonly results: AsyncIterable<readonly ImportedResult[]>;
+    /** Whether it belongs to a dataset that has its items, if there is one; by `ids`, that has those whose hashes are their ids. */
+    readonly joins?: 'items' | 'ids' | null;
   } | null;
 }
 
@@ -102,6 +105,19 @@ export interface DraftCommit extends DraftContent {
 export interface ChangedDraft {
   readonly changed: ChangedDataset;
   readonly dataset: DatasetSummary;
+}
+
+/** A run that was added to a dataset. */
+export interface JoinedRun {
+  readonly dataset: DatasetSummary;
+  readonly runId: string;
+}
+
+/** What ends with a run that joins a dataset. */
+interface JoinEnd extends Pick<DraftCommit, 'job'> {
+  readonly response?:
+    | { readonly claim: IdempotencyClaim; readonly of: (joined: JoinedRun) => StoredResponse }
+    | undefined;
 }
 
 export interface DraftChange {
@@ -217,7 +233,10 @@ export class DatasetDraft implements AsyncDisposable {
     const rows = this.#rows;
     const { createdAt, transactionId } = await rows.insertDataset(dataset, sections);
     const summary = summaryOf(dataset, sections, createdAt);
-    if (run) await rows.run((client) => insertImportedRun(client, dataset, run.facts, run.results));
+    if (run) {
+      const home = { ...dataset, version: 1 };
+      await rows.run((client) => insertImportedRun(client, home, run.facts, run.results));
+    }
     if (job) await rows.run((client) => completeJob(client, job, dataset.id));
     if (response) await rows.run((client) => completeClaim(client, response.claim, response.of(summary)));
     // As late as possible: a concurrent import of the same files waits from here to the commit.
@@ -275,6 +294,36 @@ export class DatasetDraft implements AsyncDisposable {
   }: Pick<DatasetMeta, 'name' | 'handle'>): Promise<RepeatedDataset | null> {
     const { versionHash } = this.hashes;
     return await this.#rows.run((client) => findRepeated(client, { name, handle, versionHash }));
+  }
+
+  /**
+   * Adds the run to a dataset that has all of its items, and stores nothing else. Null, and nothing is done, where there is
+   * none.
+   *
+   * @throws as {@link commit}
+   */
+  async joinRun({ run }: Pick<DraftContent, 'run'>, end: JoinEnd): Promise<JoinedRun | null> {
+    if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');
+    if (run?.joins == null) return null;
+    const idsAreHashes = run.joins === 'ids';
+    const home = await this.#rows.run((client) => findHome(client, this.hashes, idsAreHashes));
+    if (home === null) return null;
+    checkRunTexts(run.facts);
+    await this.#discard();
+    const rows = this.#rows;
+    const joined = await rows.run(async (client) => {
+      const dataset = await readSummary(queryOf(client), home.id, home.version);
+      const runId = await insertImportedRun(client, home, run.facts, home.place(run.results));
+      if (idsAreHashes) await client.query(TAKE_ITEM_IDS, [runId]);
+      return { dataset, runId };
+    });
+    const { job, response } = end;
+    if (job) await rows.run((client) => completeJob(client, job, joined.dataset.id));
+    if (response) {
+      await rows.run((client) => completeClaim(client, response.claim, response.of(joined)));
+    }
+    await this.#commitRows();
+    return joined;
   }
 
   /** Ends the job and answers the request with a dataset that is there, and stores nothing else. */

@@ -24,20 +24,29 @@ export function checkRunTexts({ name }: ImportedRun): void {
   if (name !== null) storableText('name of the run', name);
 }
 
-/** Inserts a run that has finished, and so is never queued, with its results and their scores. */
+/**
+ * Inserts a run that has finished, and so is never queued, with its results and their scores.
+ *
+ * @returns its id
+ */
 export async function insertImportedRun(
   client: pg.ClientBase,
-  dataset: { readonly id: string; readonly versionHash: string; readonly itemCount: number },
+  dataset: {
+    readonly id: string;
+    readonly version: number;
+    readonly versionHash: string;
+    readonly itemCount: number;
+  },
   run: ImportedRun,
   batches: AsyncIterable<readonly ImportedResult[]>,
-): Promise<void> {
+): Promise<string> {
   const id = randomUUID();
   const { id: originId, finishedAt, ...stated } = run;
   const repetitions = run.repetitions ?? 1;
   const most = Math.min(dataset.itemCount * repetitions, MAX_INTEGER);
   const { names, parameters, values } = insertedColumns({
     ...stated,
-    ...{ id, originId, repetitions, datasetId: dataset.id, datasetVersion: 1, imported: true },
+    ...{ id, originId, repetitions, datasetId: dataset.id, datasetVersion: dataset.version, imported: true },
     datasetVersionHash: run.datasetVersionHash ?? dataset.versionHash,
     config: canonicalJson(run.config),
     total: Math.min(run.total ?? most, most),
@@ -55,6 +64,7 @@ export async function insertImportedRun(
   }
   await client.query('UPDATE runs SET total = greatest(total, ok + failed + unscored) WHERE id = $1', [id]);
   await storeSummary(client, id);
+  return id;
 }
 
 function pricesOf(config: JsonObject): RunPrices {

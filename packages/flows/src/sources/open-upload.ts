@@ -1,4 +1,5 @@
 import { stat, writeFile } from 'node:fs/promises';
+import { convertTool, recogniseTool, type Tool } from '@svc/formats';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
 import { PackageError, type PackageLimits } from '@svc/pkg-format';
 import { type Archive, bytesSource, openArchive, readPackage } from '@svc/pkg-format/internal';
@@ -15,7 +16,13 @@ import { toUploadError } from './upload-error.ts';
 
 /** What an upload is, ready to be read. */
 export type UploadContent =
-  | { readonly kind: 'package'; readonly file: UploadedFile; readonly archive: Archive }
+  | {
+      readonly kind: 'package';
+      readonly file: UploadedFile;
+      readonly archive: Archive;
+      /** The tool whose files were converted; null for a package. */
+      readonly tool: Tool | null;
+    }
   | { readonly kind: 'legacy_package' }
   | ({ readonly kind: 'items' | 'table' } & UploadedTables);
 
@@ -55,6 +62,11 @@ export async function openUpload(
   };
 
   const files = await openFiles(staged, stack, limits);
+  const tool = isPlain(request) ? await recogniseTool(files) : null;
+  if (tool !== null) {
+    const staged = await convertFiles(tool, files, request, stage, limits, signal);
+    return opened({ ...(await openConverted([staged], stack, limits)), tool });
+  }
   const recognised = await recognise(files, request.mapping, limits, signal);
   if (recognised.kind === 'files') {
     try {
@@ -73,15 +85,43 @@ export async function openUpload(
     }
   }
   const { kind, file, archive } = recognised;
-  if (kind === 'package') return opened({ kind, file, archive });
+  if (kind === 'package') return opened({ kind, file, archive, tool: null });
   if (!request.convert) return opened({ kind });
-  const [converted] = await openFiles(await convert(staged, request, stage, limits, signal), stack, limits);
-  if (converted === undefined) throw new Error('There is no archive to convert.');
-  return opened({
-    kind: 'package',
-    file: converted,
-    archive: await openArchive(converted.source, limits, () => Promise.resolve()),
-  });
+  const converted = await convert(staged, request, stage, limits, signal);
+  return opened({ ...(await openConverted(converted, stack, limits)), tool: null });
+}
+
+/** Whether nothing says how files are to be read. */
+const isPlain = ({ mapping, hints }: OpenUploadRequest): boolean =>
+  mapping === null && hints.format === undefined;
+
+/** Opens a package that was made of an upload. */
+async function openConverted(
+  staged: readonly StagedFile[],
+  stack: AsyncDisposableStack,
+  limits: Partial<PackageLimits>,
+): Promise<Omit<Extract<UploadContent, { readonly kind: 'package' }>, 'tool'>> {
+  const [file] = await openFiles(staged, stack, limits);
+  if (file === undefined) throw new Error('There is no archive to convert.');
+  const archive = await openArchive(file.source, limits, () => Promise.resolve());
+  return { kind: 'package', file, archive };
+}
+
+/** Converts the files of another tool into a package, whose hash stays that of the first of them. */
+async function convertFiles(
+  tool: Tool,
+  files: readonly UploadedFile[],
+  { name }: OpenUploadRequest,
+  stage: UploadStage,
+  limits: Partial<PackageLimits>,
+  signal: AbortSignal,
+): Promise<StagedFile> {
+  const output = stage.create();
+  const [{ name: fileName, sha256 } = { name: '', sha256: '' }] = files;
+  const makeRoom = roomInSteps(output, 0);
+  await convertTool(tool, files, { output: output.path, name, limits, signal, makeRoom });
+  const { size: bytes } = await stat(output.path);
+  return { fileName, sha256, path: output.path, content: null, bytes };
 }
 
 /** @param sentBytes of the archive that the files come from */

@@ -46,16 +46,24 @@ export function packageSource(
       if (run === null && report.faults.total === 0) await verify();
       const description = request.description ?? textOf(memberOf(pkg.meta, 'description'));
       const name = request.name ?? nameOf(pkg.manifest) ?? nameOfFile(request.fileName);
+      const schema = packageProvenance(pkg.manifest, pkg.meta);
       return {
         dataset: {
           ...{ name, description, source: 'pkg_zip' },
           notes: textOf(memberOf(pkg.meta, 'notes')),
-          schema: canonicalJson(packageProvenance(pkg.manifest, pkg.meta)),
+          schema: canonicalJson(schema),
         },
-        run: run === null ? null : { facts: run, results: results(run) },
+        run: run === null ? null : { facts: run, results: results(run), joins: joinsBy(schema) },
       };
     },
   };
+}
+
+/** How the run of a package that was made of another tool's files finds its dataset; null for other packages. */
+function joinsBy(schema: JsonObject): 'items' | 'ids' | null {
+  const tool = textOf(getMember(schema, 'tool'));
+  if (tool === null) return null;
+  return tool === 'openai-batch' ? 'ids' : 'items';
 }
 
 async function writeSections(

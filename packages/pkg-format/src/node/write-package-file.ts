@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { checkOptions } from '@svc/jsonl-v23/internal';
 import { checkNames } from '../package/manifest.ts';
 import { checkWritten } from '../write/check-written.ts';
+import type { ExportRun } from '../write/export-dataset.ts';
 import { type PackagePlan, preparePackage } from '../write/prepare-package.ts';
 import { openFileSource } from './file-source.ts';
 import { exists, fileExists, moveIntoPlace } from './move-into-place.ts';
@@ -12,6 +13,8 @@ import { createPack } from './zip/keep-packed.ts';
 import { zipStream } from './zip/zip-stream.ts';
 
 export interface WriteFileOptions {
+  /** A run of the dataset, to write with it. */
+  readonly run?: ExportRun | null;
   /** Whether an existing file is replaced. */
   readonly force?: boolean;
   readonly signal?: AbortSignal;
@@ -40,8 +43,8 @@ export async function writePackageFile(
   dataset: StreamedDataset,
   options: WriteFileOptions = {},
 ): Promise<WrittenPackage> {
-  checkOptions('writePackageFile', options, { force: true, signal: true, onProgress: true });
-  const { force = false, signal, onProgress } = options;
+  checkOptions('writePackageFile', options, { run: true, force: true, signal: true, onProgress: true });
+  const { run = null, force = false, signal, onProgress } = options;
   checkNames(
     dataset.name,
     dataset.sections.map(({ name }) => name),
@@ -52,7 +55,7 @@ export async function writePackageFile(
   const temporary = tempDir.path('package.zip');
   let repeatedBytes = 0;
   const prepare = async (stopped: AbortSignal): Promise<PackagePlan> => {
-    const plan = await preparePackage(staged, { pack: createPack(), signal: stopped });
+    const plan = await preparePackage(staged, { run, pack: createPack(), signal: stopped });
     repeatedBytes = plan.repeatedBytes;
     return plan;
   };

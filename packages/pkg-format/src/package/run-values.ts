@@ -35,7 +35,8 @@ export function readRunError(value: JsonValue | undefined): RunError | null | un
 
 /** Scorers of one run. */
 export const MAX_SCORERS = 16;
-const SCORER_NAME = /^[\w.-]{1,64}$/;
+/** A filter of lm-evaluation-harness stands behind a comma. */
+const SCORER_NAME = /^[\w.,-]{1,64}$/;
 const SCORED_BY: readonly JsonValue[] = ['checker', 'judge', 'client', 'label', null];
 
 /** Whether a value is what scorers say of an output, by their names. */

@@ -1,32 +1,101 @@
+import { basename, dirname, join } from 'node:path';
+import { convertTool, TOOLS, type Tool, type ToolFile, type ToolReport } from '@svc/formats';
 import { jsonText } from '@svc/jsonl-v23/internal';
-import { type ConversionReport, convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
-import type { Command } from 'commander';
+import {
+  type ConversionReport,
+  convertLegacyFile,
+  legacyOutputPath,
+  openFileSource,
+} from '@svc/pkg-format/node';
+import { type Command, Option } from 'commander';
+import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
-import { outputPackage, type PackageReport } from '../output/package-output.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { toFileError } from '../errors/file-error.ts';
+import { eachPath } from '../output/each-path.ts';
+import { checkOutputOfSeveral, outputPackage, type PackageReport } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
 import { type InputFile, openInputFile } from '../package/input-file.ts';
 import { entryOf } from '../package/open-local-package.ts';
-import { conversionDocument, conversionText } from '../text/conversion-text.ts';
-import { type WriteOptions, withExamples, writesPackages } from './define-command.ts';
+import { conversionDocument, conversionText, toolDocument, toolText } from '../text/conversion-text.ts';
+import { checkName, type WriteOptions, withExamples, withOutputOptions } from './define-command.ts';
 
-/** `convert`: turns a legacy archive into a package. */
+interface Options extends WriteOptions {
+  readonly from?: Tool;
+  readonly keepSource?: boolean;
+  readonly strict?: boolean;
+}
+
+/** `convert`: turns a legacy archive, or files of another tool, into a package. */
 export function addConvertCommand(program: Command, cli: Cli): void {
   const command = program
     .command('convert')
-    .summary('turn legacy archives into packages')
+    .summary('turn legacy archives and files of other tools into packages')
     .description(
       'Turns a legacy archive into a package and reports what it changed. It drops nothing: members without an ' +
-        'equivalent stay as they are. The same archive always gives the same package.',
+        'equivalent stay as they are. The same archive always gives the same package. With --from, the files of ' +
+        'another tool become one package: a dataset, and a run if they hold results; the report counts what has no place.',
     )
-    .argument('<legacy...>', '.zip files, - for standard input')
-    .option('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)');
-  writesPackages(command, cli, '<legacy>.pkg.zip in the folder of the archive', convertOne);
+    .argument('<files...>', '.zip files, or with --from files of that tool; - for standard input')
+    .option('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)')
+    .addOption(new Option('--from <tool>', 'the tool that wrote the files').choices([...TOOLS]))
+    .option('--keep-source', 'with --from: keep the row of the tool in each item, as meta.source_row')
+    .option('--strict', 'with --from: fail if anything has no place');
+  withOutputOptions(command, '<file>.pkg.zip in the folder of the file').action(
+    async (inputs: readonly string[], options: Options) => {
+      checkName(options.name);
+      const { from, keepSource, strict } = options;
+      if (from !== undefined) return await convertFiles(cli, inputs, from, options);
+      if (keepSource !== undefined || strict !== undefined) {
+        throw new CliError('usage', '--keep-source and --strict need --from');
+      }
+      await checkOutputOfSeveral(inputs, options);
+      await eachPath(cli, inputs, (out, input) => convertOne(out, input, options));
+    },
+  );
   withExamples(command, [
     'svc-pkg convert old.zip',
     'svc-pkg convert old.zip --name "GSM8K" --output packages/',
     'svc-pkg convert old/*.zip --output packages/',
     'svc-pkg convert old.zip --output - | ssh backup "cat > new.pkg.zip"',
+    'svc-pkg convert --from lm-eval samples_gsm8k_*.jsonl results_*.json --output gsm8k.pkg.zip',
   ]);
+}
+
+/** The files of a tool become one package. */
+async function convertFiles(
+  cli: Cli,
+  inputs: readonly string[],
+  tool: Tool,
+  options: Options,
+): Promise<void> {
+  await using opened = new CleanUp();
+  const files: ToolFile[] = [];
+  for (const path of inputs) {
+    const input = opened.use(await openInputFile(cli, path));
+    const source = await openFileSource(input.path).catch((error: unknown) => {
+      throw toFileError(error, 'read', path);
+    });
+    opened.defer(() => source.close());
+    files.push({ name: path === '-' ? 'stdin' : basename(path), source });
+  }
+  const [input = ''] = inputs;
+  const bare = basename(input).replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, '');
+  const defaultPath = join(dirname(input), `${bare}.pkg.zip`);
+  const output = options.output ?? (inputs.includes('-') ? '-' : undefined);
+  const chosen = { ...options, ...(output !== undefined && { output }) };
+  const { name, keepSource, strict } = options;
+  await outputPackage(cli, chosen, { input, defaultPath }, async (target, force) => {
+    const report: ToolReport = await convertTool(tool, files, {
+      ...{ output: target, name, force, signal: cli.signal },
+      ...(keepSource !== undefined && { keepSource }),
+      ...(strict !== undefined && { strict }),
+    });
+    return (shown) => ({
+      text: () => toolText(report, shown),
+      json: () => jsonText(toolDocument(inputs, report, shown)),
+    });
+  });
 }
 
 async function convertOne(cli: Cli, path: string, options: WriteOptions): Promise<void> {

@@ -1,3 +1,4 @@
+import type { ToolReport } from '@svc/formats';
 import { formatLocation } from '@svc/jsonl-v23';
 import type { ConversionReport, ReportedChange } from '@svc/pkg-format/node';
 import { countOf, formatFacts } from './format-facts.ts';
@@ -40,6 +41,42 @@ export function conversionDocument(input: string, report: ConversionReport): Rec
     changes: report.changes.map(({ what, from, to, count, first }) => ({ what, from, to, count, first })),
     carried: report.carried,
     already_new: report.alreadyNew,
+  };
+}
+
+/** The report on files of another tool, for people. */
+export function toolText(
+  { tool, name, versionHash, itemCount, sections, resultCount, lost }: ToolReport,
+  output: string,
+): string {
+  return [
+    formatFacts([
+      ['output', output],
+      ['tool', tool],
+      ['name', printableValue(name)],
+      ['version hash', versionHash],
+      ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
+      ['results', resultCount === 0 ? null : resultCount],
+    ]),
+    ...list(
+      '\nwithout a place',
+      lost,
+      ({ what, count, first }) => `${count} x ${what} (first: ${formatLocation(first)})`,
+    ),
+  ].join('');
+}
+
+/** The report on files of another tool, for machines. */
+export function toolDocument(
+  input: readonly string[],
+  { tool, name, versionHash, itemCount, sections, resultCount, lost }: ToolReport,
+  output: string,
+): Record<string, unknown> {
+  return {
+    ...{ input, output, tool, name, version_hash: versionHash, item_count: itemCount },
+    sections: sections.map((section) => ({ name: section.name, item_count: section.itemCount })),
+    result_count: resultCount,
+    lost: lost.map(({ what, count, first }) => ({ what, count, first })),
   };
 }
 

@@ -50,13 +50,16 @@ export async function importNow(
 }
 
 /** The response to an import: of a change, a new dataset, or one that is used again. */
-function importStored({ dataset, changed, isNew }: StoredImport): StoredResponse {
+function importStored({ dataset, changed, isNew, runId }: StoredImport): StoredResponse {
   if (changed !== null) return datasetChanged({ dataset, changed });
   if (isNew) return datasetCreated(dataset);
   return {
     status: 200,
     headers: { Location: `/datasets/${dataset.id}` },
-    body: toJsonText(serializeSummary(dataset)),
+    body: toJsonText({
+      ...serializeSummary(dataset),
+      ...(runId === null ? {} : { dataset_id: dataset.id, run_id: runId }),
+    }),
   };
 }
 

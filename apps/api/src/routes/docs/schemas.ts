@@ -54,6 +54,16 @@ export const LISTED_DATASET: Schema = shape({
     description: 'the newest run that has ended and has a score, with its mean; null without one',
   },
 });
+
+/** A dataset that an upload found to be there, and the run that was added to it. */
+export const FOUND_DATASET: Schema = shape(
+  {
+    ...summary,
+    dataset_id: { ...uuid, description: 'with a run of another tool: the dataset that has its items' },
+    run_id: { ...uuid, description: 'the run that was added to it' },
+  },
+  ['dataset_id', 'run_id'],
+);
 export const DATASET: Schema = shape({
   ...summary,
   schema: { type: 'object', description: 'the whole schema' },

@@ -48,7 +48,7 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
   ...RESULTS_FILTERS,
   sort: {
     type: 'string',
-    pattern: `^-?(?:${RESULTS_SORTS.join('|')}|scorer:[A-Za-z0-9_.-]{1,64})$`,
+    pattern: `^-?(?:${RESULTS_SORTS.join('|')}|scorer:[A-Za-z0-9_.,-]{1,64})$`,
     'x-rule': `must be ${RESULTS_SORTS.join(', ')} or scorer: and the name of a scorer, and may begin with -`,
     default: 'order',
     description: `${RESULTS_SORTS.map((name) => `\`${name}\``).join(', ')} or \`scorer:<name>\` for the score of one scorer; ascending, or descending after \`-\`; results without the value come last`,

@@ -1,4 +1,4 @@
-import { openUpload, previewUpload, type UploadPreview } from '@svc/flows';
+import { openUpload, previewUpload, TOOLS, type UploadPreview } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import {
   type JsonBody,
@@ -23,7 +23,7 @@ const DEFAULT_LIMIT = 10;
 /** The preview of an upload. */
 export const UPLOAD_PREVIEW: Schema = shape(
   {
-    kind: { type: 'string', enum: ['package', 'legacy_package', 'items', 'table'] },
+    kind: { type: 'string', enum: ['package', 'legacy_package', 'items', 'table', ...TOOLS] },
     format: { type: ['string', 'null'] },
     options: { type: ['object', 'null'], description: 'the detected format of the file' },
     features: { type: 'array', items: shape({ name: { type: 'string' }, dtype: { type: 'string' } }) },

@@ -49,7 +49,7 @@ export const UPLOAD_FORM: Schema = {
       minItems: 1,
       maxItems: 1000,
       description:
-        'a package; files with a table (CSV, TSV, JSON Lines, JSON, Parquet, text; also .gz, .zst or in a ZIP archive); or JSON Lines of items',
+        'a package; files with a table (CSV, TSV, JSON Lines, JSON, Parquet, text; also .gz, .zst or in a ZIP archive); JSON Lines of items; or files of other tools: lm-evaluation-harness, Inspect, promptfoo, OpenAI evals and batches',
     },
     name: { type: 'string', description: 'default: the name in the manifest, else the file name' },
     description: { type: 'string', description: 'default: the description in `meta.json`' },

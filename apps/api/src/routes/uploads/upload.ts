@@ -29,7 +29,7 @@ import type { StagingFolder } from '../../http/staging-folder.ts';
 import { CHANGE_HEADERS, changeFacts, MESSAGE } from '../datasets/change.ts';
 import { dryRunNow, importNow } from '../datasets/import-now.ts';
 import { IF_EXISTS, type IfExists, importTarget, TARGET_ERRORS } from '../datasets/import-target.ts';
-import { DATASET_SUMMARY } from '../docs/schemas.ts';
+import { DATASET_SUMMARY, FOUND_DATASET } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
 
@@ -84,7 +84,11 @@ export function uploadRoute(deps: UploadDeps): Route {
     body: { contentType: 'multipart/form-data', schema: UPLOAD_FORM },
     produces: 'application/json',
     responses: {
-      200: { description: 'with `if_exists=reuse`: the existing dataset', schema: DATASET_SUMMARY },
+      200: {
+        description:
+          'the existing dataset: with `if_exists=reuse`, or that to which the run of another tool was added',
+        schema: FOUND_DATASET,
+      },
       201: { description: 'the stored dataset', schema: DATASET_SUMMARY },
       202: { description: 'with `respond-async`: the job that imports it', schema: JOB },
     },

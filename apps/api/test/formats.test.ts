@@ -1,0 +1,169 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startTestApi, type TestApi } from './start-test-api.ts';
+
+type Body = Record<string, unknown>;
+
+const CORPUS = fileURLToPath(new URL('../../../conformance/formats/', import.meta.url));
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ SVC_MAX_UNCOMPRESSED_BYTES: '20000000' });
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** The files of a folder of the corpus. */
+async function filesOf(folder: string, choose: (name: string) => boolean = () => true): Promise<Files> {
+  const names = (await readdir(CORPUS + folder)).filter(choose).sort();
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(`${CORPUS}${folder}/${name}`)])),
+  );
+}
+
+async function request(
+  method: string,
+  path: string,
+  body?: string | FormData,
+): Promise<{ status: number; body: Body }> {
+  const isText = typeof body === 'string';
+  const type = isText && body.includes('}\n{') ? 'application/jsonl' : 'application/json';
+  const response = await fetch(`${api.url}${path}`, {
+    method,
+    ...(body === undefined ? {} : { body }),
+    ...(isText ? { headers: { 'Content-Type': type } } : {}),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+}
+
+function send(
+  path: string,
+  files: Files,
+  fields: Readonly<Record<string, string>> = {},
+): ReturnType<typeof request> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  for (const [name, content] of Object.entries(files)) {
+    form.append('file', new Blob([content as Uint8Array<ArrayBuffer>]), name);
+  }
+  return request('POST', path, form);
+}
+
+const upload = (files: Files, fields = {}): ReturnType<typeof request> =>
+  send('/datasets/upload', files, fields);
+const get = async (path: string): Promise<Body> => (await request('GET', path)).body;
+const list = async (path: string): Promise<Body[]> => (await get(path))['data'] as Body[];
+const totals = async (): Promise<readonly unknown[]> =>
+  await Promise.all(
+    ['datasets', 'runs'].map(
+      async (kind) => ((await get(`/${kind}?limit=1`))['meta'] as Body)['total_items'],
+    ),
+  );
+
+it('reads a log of lm-evaluation-harness, whose second upload finds its dataset', async () => {
+  const files = await filesOf('lm-eval');
+  const preview = await send('/datasets/upload/preview', files);
+  expect(preview).toMatchObject({
+    status: 200,
+    body: { kind: 'lm-eval', info: { lost: [{ what: 'log-likelihoods', count: 9 }] } },
+  });
+
+  const first = await upload(files);
+  expect(first).toMatchObject({
+    status: 201,
+    body: { item_count: 8, schema: { tool: 'lm-eval', lost: [{ what: 'log-likelihoods', count: 9 }] } },
+  });
+  const [run] = await list(`/runs?dataset_id=${first.body['id']}`);
+  expect(run).toMatchObject({ imported: true, status: 'completed', counts: { total: 8, ok: 8 } });
+  const results = JSON.parse(
+    String(Object.entries(files).find(([name]) => name.startsWith('results'))?.[1]),
+  ) as { results: Record<string, Record<string, number>> };
+  const slices = (await get(`/runs/${run?.['id']}`))['scorers'] as Record<string, Body>;
+  const { sums, pick } = results.results;
+  expect(slices['exact_match,strict-match']?.['mean']).toBe(sums?.['exact_match,strict-match']);
+  expect(slices['exact_match,flexible-extract']?.['mean']).toBe(sums?.['exact_match,flexible-extract']);
+  expect(slices['acc']?.['mean']).toBeCloseTo(pick?.['acc,none'] ?? -1, 12);
+  const bySection = async (section: string): Promise<Body[]> =>
+    await list(`/runs/${run?.['id']}/results?section=${section}`);
+  expect((await bySection('sums')).map(({ output }) => output)).toEqual([
+    ' The answer is 4',
+    ' It is 3 + 4, so 7',
+    ' The answer is 2',
+    ' Größe egal: 42 “ja” 😀',
+    ' two',
+  ]);
+
+  const before = await totals();
+  const second = await upload(files);
+  expect(second).toMatchObject({ status: 200, body: { id: first.body['id'], dataset_id: first.body['id'] } });
+  expect(await totals()).toEqual([before[0], Number(before[1]) + 1]);
+  // Some of the items, in another section, are found too.
+  const some = await upload({
+    'samples_other_2026-01-01T00-00-00.1.jsonl':
+      files[Object.keys(files).find((name) => name.includes('sums')) ?? ''] ?? '',
+  });
+  expect(some).toMatchObject({ status: 200, body: { dataset_id: first.body['id'] } });
+  const found = await list(`/runs/${some.body['run_id']}/results`);
+  expect(found.map(({ section, order_index }) => [section, order_index])).toEqual(
+    [0, 1, 2, 3, 4].map((index) => ['sums', index]),
+  );
+});
+
+it('compares a run of lm-evaluation-harness with one of its own', async () => {
+  const dataset = await upload(await filesOf('lm-eval'));
+  const datasetId = dataset.body['dataset_id'];
+  const created = await request(
+    'POST',
+    '/runs',
+    JSON.stringify({
+      dataset_id: datasetId,
+      config: {
+        ...{ provider: { type: 'external', label: 'mine' }, select: { sections: ['sums'] } },
+        ...{ checker: { type: 'includes' }, checker_mode: 'override' },
+      },
+    }),
+  );
+  expect(created.status).toBe(202);
+  const lines = ['4', '7', 'no idea', '42', '2'].map((output, order_index) =>
+    JSON.stringify({ section: 'sums', order_index, output }),
+  );
+  const id = created.body['id'];
+  expect(await request('POST', `/runs/${id}/results`, `${lines.join('\n')}\n`)).toMatchObject({
+    body: { accepted: 5 },
+  });
+  await request('POST', `/runs/${id}/finish`, '{}');
+  const compared = await get(`/runs/${dataset.body['run_id']}/compare/${id}`);
+  expect(compared).toMatchObject({
+    paired: 5,
+    wins: 3,
+    losses: 0,
+    ties: 2,
+    ci95: [expect.any(Number), expect.any(Number)],
+  });
+});
+
+it('reads samples of OpenAI’s evals', async () => {
+  const { status, body } = await upload({
+    'evals.jsonl': [
+      {
+        input: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'user', content: '1 + 1?' },
+        ],
+        ideal: '2',
+      },
+      { input: '2 + 2?', ideal: ['4', 'four'] },
+    ]
+      .map((line) => JSON.stringify(line))
+      .join('\n'),
+  });
+  expect({ status, tool: (body['schema'] as Body)['tool'] }).toEqual({ status: 201, tool: 'openai-evals' });
+  const items = await list(`/datasets/${body['id']}/items`);
+  expect(items.map(({ item }) => item)).toEqual([
+    { inputs: { system_prompt: 'Be brief.', prompt: '1 + 1?' }, answer: '2' },
+    { inputs: { prompt: '2 + 2?' }, answer: ['4', 'four'] },
+  ]);
+});

@@ -1,0 +1,16 @@
+import { MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
+import type { ToolFile } from './tool.ts';
+
+/** The name of the first file without its extension and control characters: one that datasets may have. */
+export function baseName(files: readonly Pick<ToolFile, 'name'>[]): string {
+  return datasetName((files[0]?.name ?? '').replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, ''));
+}
+
+/** A text as a name that datasets may have. */
+export function datasetName(text: string): string {
+  const plain = text
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, '')
+    .trim();
+  return plain === '' ? 'import' : [...plain].slice(0, MAX_NAME_LENGTH).join('');
+}

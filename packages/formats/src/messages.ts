@@ -1,0 +1,92 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { LostCounter } from './lost.ts';
+import { elementsOf, memberOf, membersOf, textOf } from './read-json.ts';
+
+/** Roles that a model is asked with. */
+const ROLES: ReadonlySet<JsonValue> = new Set(['system', 'developer', 'user', 'assistant']);
+
+/**
+ * The `inputs` of an item for a text, or for messages as chat completions have them. Members of messages besides role and
+ * content have no place, and are counted.
+ */
+export function withMessages(input: JsonValue, lost: LostCounter, location: SourceLocation): JsonObject {
+  if (typeof input === 'string') return { prompt: input };
+  const messages: JsonObject[] = [];
+  for (const message of elementsOf(input)) {
+    const role = memberOf(message, 'role');
+    if (!isJsonObject(message) || !ROLES.has(role)) {
+      lost.add(`message of role ${textOf(role) ?? 'none'}`, location);
+      continue;
+    }
+    for (const name of Object.keys(message)) {
+      if (
+        name !== 'role' &&
+        name !== 'content' &&
+        name !== 'id' &&
+        name !== 'source' &&
+        message[name] !== null
+      ) {
+        lost.add(`${name} of messages`, location);
+      }
+    }
+    messages.push({ role, content: memberOf(message, 'content') ?? '' });
+  }
+  const [only] = messages;
+  if (messages.length === 1 && only?.['role'] === 'user' && typeof only['content'] === 'string') {
+    return { prompt: only['content'] };
+  }
+  const [first, second] = messages;
+  if (
+    messages.length === 2 &&
+    first?.['role'] === 'system' &&
+    second?.['role'] === 'user' &&
+    typeof first['content'] === 'string' &&
+    typeof second['content'] === 'string'
+  ) {
+    return { system_prompt: first['content'], prompt: second['content'] };
+  }
+  return { messages };
+}
+
+/** The text of content that is a text or parts. */
+export function contentText(content: JsonValue | undefined): string {
+  if (typeof content === 'string') return content;
+  return elementsOf(content)
+    .map((part) => textOf(memberOf(part, 'text')) ?? textOf(memberOf(part, 'refusal')) ?? '')
+    .join('');
+}
+
+/** What is asked with an item, as messages of chat completions; its files are parts of the last one. */
+export function itemMessages(item: JsonObject): JsonObject[] {
+  const inputs = membersOf(memberOf(item, 'inputs'));
+  const system = textOf(inputs['system_prompt']);
+  const prompt = textOf(inputs['prompt']);
+  const messages: JsonObject[] = elementsOf(inputs['messages']).filter(isJsonObject);
+  if (system !== null && messages[0]?.['content'] !== system) {
+    messages.unshift({ role: 'system', content: system });
+  }
+  if (prompt !== null && messages.at(-1)?.['content'] !== prompt) {
+    messages.push({ role: 'user', content: prompt });
+  }
+  return messages;
+}
+
+/** The images of an item as data URIs or links, by name. */
+export function itemImages(item: JsonObject): {
+  readonly images: readonly string[];
+  readonly others: number;
+} {
+  const assets = memberOf(item, 'assets');
+  const entries = Array.isArray(assets) ? assets : Object.values(membersOf(assets));
+  const images: string[] = [];
+  for (const entry of entries) {
+    const type = textOf(memberOf(entry, 'mime_type'));
+    if (type === null || !type.startsWith('image/')) continue;
+    const data = textOf(memberOf(entry, 'data'));
+    const url = textOf(memberOf(entry, 'url'));
+    if (data !== null) images.push(`data:${type};base64,${data}`);
+    else if (url !== null) images.push(url);
+  }
+  return { images, others: entries.length - images.length };
+}

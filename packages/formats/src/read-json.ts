@@ -1,0 +1,131 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
+import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { PackageError, type PackageLimits } from '@svc/pkg-format';
+import { toPackageError } from '@svc/pkg-format/internal';
+import type { ToolFile } from './tool.ts';
+
+const READ_BYTES = 256 * 1024;
+
+/** The bytes of a file, in order. */
+export async function* bytesOf({ source }: ToolFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < source.byteLength; at += READ_BYTES) {
+    signal?.throwIfAborted();
+    yield await source.read(at, Math.min(source.byteLength, at + READ_BYTES));
+  }
+}
+
+/** Literals that Python writes and JSON does not have. */
+const PYTHON_LITERAL = /-?\b(?:NaN|Infinity)\b/g;
+
+/**
+ * Parses JSON as Python writes it: `NaN` and `Infinity` become null.
+ *
+ * @throws JsonlError with its location
+ */
+export function parsePythonJson(text: string, location: SourceLocation, maxDepth: number): JsonValue {
+  const isPlain = !text.includes('NaN') && !text.includes('Infinity');
+  return parseJson(isPlain ? text : withoutLiterals(text), { location, maxDepth });
+}
+
+function withoutLiterals(text: string): string {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const quote = text.indexOf('"', at);
+    const start = quote === -1 ? text.length : quote;
+    pieces.push(text.slice(at, start).replace(PYTHON_LITERAL, 'null'));
+    at = start === text.length ? start : endOfString(text, start);
+    pieces.push(text.slice(start, at));
+  }
+  return pieces.join('');
+}
+
+/** The position after a string that begins at `start`. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
+}
+
+/** An object of a file of lines. */
+export interface Line {
+  readonly value: JsonObject;
+  readonly location: SourceLocation;
+}
+
+/**
+ * Reads a file of JSON Lines, each line an object.
+ *
+ * @throws PackageError `package_invalid_line` with file and line, `package_limit`; the signal's reason
+ */
+export async function* readLines(
+  file: ToolFile,
+  { maxLineBytes, maxDepth }: PackageLimits,
+  signal?: AbortSignal,
+): AsyncGenerator<Line> {
+  const options = { file: file.name, maxLineBytes, ...(signal && { signal }) };
+  try {
+    for await (const batch of splitLines(bytesOf(file, signal), options)) {
+      for (const { line, bytes } of linesOf(batch)) {
+        const location = { file: file.name, line };
+        const text = decode(bytes, location);
+        if (text.trim() === '') continue;
+        const value = parsePythonJson(text, location, maxDepth);
+        if (!isJsonObject(value)) throw invalidLine('The line must be an object', location);
+        yield { value, location };
+      }
+    }
+  } catch (error) {
+    throw toPackageError(error, file.name);
+  }
+}
+
+function decode(bytes: Uint8Array, location: SourceLocation): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw invalidLine('The line must be UTF-8', location);
+  }
+}
+
+/** The error of a value. */
+export function invalidLine(problem: string, location: SourceLocation, path?: string): PackageError {
+  const { file } = location;
+  return new PackageError('package_invalid_line', `${problem}.`, {
+    ...(file !== undefined && { entry: file }),
+    location: path === undefined ? location : { ...location, path: `${location.path ?? ''}${path}` },
+  });
+}
+
+/** A member, and null where there is none. */
+export const memberOf = (value: JsonValue | undefined, key: string): JsonValue =>
+  isJsonObject(value) ? (getMember(value, key) ?? null) : null;
+
+/** The members of an object; none of another value. */
+export const membersOf = (value: JsonValue | undefined): JsonObject => (isJsonObject(value) ? value : {});
+
+export const textOf = (value: JsonValue | undefined): string | null =>
+  typeof value === 'string' ? value : null;
+
+export const numberOf = (value: JsonValue | undefined): number | null =>
+  typeof value === 'number' ? value : null;
+
+/** The elements of an array; none of another value. */
+export const elementsOf = (value: JsonValue | undefined): readonly JsonValue[] =>
+  Array.isArray(value) ? value : [];
+
+/** Whether a value holds something. */
+export function isFilled(value: JsonValue | undefined): boolean {
+  if (value === null || value === undefined || value === '') return false;
+  if (Array.isArray(value)) return value.length > 0;
+  return !isJsonObject(value) || Object.keys(value).length > 0;
+}
+
+/** The members of an object that hold something. */
+export function filled(object: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(object).filter(([, value]) => value !== null && value !== undefined),
+  );
+}

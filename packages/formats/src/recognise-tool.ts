@@ -1,0 +1,59 @@
+import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { parsePythonJson } from './read-json.ts';
+import type { Tool, ToolFile } from './tool.ts';
+import { isLmEvalLine } from './tools/lm-eval.ts';
+import { isEvalsLine } from './tools/openai-evals.ts';
+
+/** Bytes of the beginning of a file that are looked at; longer first lines are looked at whole up to `MAX_LINE_BYTES`. */
+const HEAD_BYTES = 64 * 1024;
+const MAX_LINE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Finds out whether files are those of a tool, by their beginnings; null if they are not. Several files must be of one
+ * tool.
+ *
+ * @throws errors of the sources
+ */
+export async function recogniseTool(files: readonly ToolFile[]): Promise<Tool | null> {
+  const found: (Tool | null)[] = [];
+  for (const file of files) found.push(await toolOf(file));
+  const [first = null] = found.filter((tool) => tool !== null);
+  if (first === null) return null;
+  // The results of lm-evaluation-harness say what their samples do not; alone they are nothing that can be read.
+  const isWhole = found.every(
+    (tool, index) => tool === first || (first === 'lm-eval' && isResults(files[index])),
+  );
+  return isWhole ? first : null;
+}
+
+const isResults = (file: ToolFile | undefined): boolean => /^results.*\.json$/i.test(file?.name ?? '');
+
+async function toolOf(file: ToolFile): Promise<Tool | null> {
+  const { source } = file;
+  const bytes = await source.read(0, Math.min(HEAD_BYTES, source.byteLength));
+  if (bytes[0] === 0x50 && bytes[1] === 0x4b) return null;
+  const head = new TextDecoder().decode(bytes);
+  const line = await firstLine(file, head);
+  if (line !== null) {
+    if (isLmEvalLine(line)) return 'lm-eval';
+    if (isEvalsLine(line)) return 'openai-evals';
+  }
+  return null;
+}
+
+/** The first line, if it is an object. */
+async function firstLine({ source }: ToolFile, head: string): Promise<JsonObject | null> {
+  const start = head.replace(/^\ufeff/, '').trimStart();
+  if (!start.startsWith('{')) return null;
+  let text = start.split('\n', 1)[0] ?? '';
+  if (text.length === start.length && source.byteLength > HEAD_BYTES) {
+    const bytes = await source.read(0, Math.min(MAX_LINE_BYTES, source.byteLength));
+    text = new TextDecoder().decode(bytes).trimStart().split('\n', 1)[0] ?? '';
+  }
+  try {
+    const value = text.includes('NaN') ? parsePythonJson(text, {}, 256) : parseJson(text);
+    return isJsonObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

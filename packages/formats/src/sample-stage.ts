@@ -1,0 +1,347 @@
+import { createReadStream } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
+import { canonicalJson, getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-format';
+import { type FileSource, openFileSource } from '@svc/pkg-format/node';
+import { KeyNumbers } from './key-numbers.ts';
+import { NumberList } from './number-list.ts';
+import { invalidLine } from './read-json.ts';
+import type { ToolResult, ToolSample } from './tool.ts';
+
+/** How often a run executes an item at most, as in packages. */
+const MAX_REPETITIONS = 100;
+const MAX_SECTIONS = 1_000;
+/** Characters of an error that are kept. */
+const MAX_ERROR = 2_000;
+const BATCH_RESULTS = 100;
+const BLOCK_BYTES = 256 * 1024;
+
+export interface StageOptions {
+  readonly limits: PackageLimits;
+  /** Whether items keep the row that the tool read them from. */
+  readonly keepSource: boolean;
+  /** Is awaited with the bytes of all files before more is written. */
+  readonly makeRoom?: ((bytes: number) => Promise<void>) | undefined;
+}
+
+interface StagedSection {
+  readonly index: number;
+  readonly name: string;
+  readonly items: LineFile;
+  itemCount: number;
+  /** The scorer whose scores are those of the results: a task has its own. */
+  mainScorer: string | null;
+}
+
+/**
+ * Puts samples, which come in any order, into the order of a package: items by their first sample, results by item and
+ * repetition. Samples go to files in a folder; memory holds about 80 bytes for each.
+ */
+export class SampleStage implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #options: StageOptions;
+  readonly #sections = new Map<string, StagedSection>();
+  readonly #keys = new KeyNumbers();
+  /** Of each item: the number of its section, its order in it, and its results so far. */
+  readonly #itemSections = new NumberList();
+  readonly #itemOrders = new NumberList();
+  readonly #itemResults = new NumberList();
+  /** Of each result: the number of its item, its repetition, and where it is in the file. */
+  readonly #resultItems = new NumberList();
+  readonly #resultRepetitions = new NumberList();
+  readonly #resultStarts = new NumberList();
+  readonly #results: LineFile;
+  #bytes = 0;
+  #repetitions = 1;
+
+  /** @param folder that exists, for the files */
+  constructor(folder: string, options: StageOptions) {
+    this.#folder = folder;
+    this.#options = options;
+    this.#results = new LineFile(join(folder, 'results'));
+  }
+
+  get itemCount(): number {
+    return this.#keys.size;
+  }
+
+  get resultCount(): number {
+    return this.#resultItems.length;
+  }
+
+  /** The highest repetition. */
+  get repetitions(): number {
+    return this.#repetitions;
+  }
+
+  /**
+   * Adds a sample. Of several results of one repetition, the scores are put together.
+   *
+   * @throws PackageError `package_limit`, `package_invalid_line` with the location of the sample
+   */
+  async add({ section, key, item, sourceRow, result, location }: ToolSample): Promise<void> {
+    const staged = this.#section(section, location);
+    const { number, isNew } = this.#keys.numberOf(`${staged.index}\0${key}`);
+    if (isNew) {
+      this.#itemSections.push(staged.index);
+      this.#itemOrders.push(staged.itemCount);
+      this.#itemResults.push(0);
+      staged.itemCount += 1;
+      await this.#write(staged.items, this.#withSource(item, sourceRow), location);
+    }
+    if (result === null) return;
+    const repetition = result.repetition ?? this.#itemResults.at(number) + 1;
+    if (repetition > MAX_REPETITIONS || repetition < 1 || !Number.isInteger(repetition)) {
+      throw invalidLine(
+        `An item must have 1 to ${MAX_REPETITIONS} repetitions, got repetition ${repetition}`,
+        location,
+      );
+    }
+    this.#itemResults.set(number, Math.max(this.#itemResults.at(number), repetition));
+    this.#repetitions = Math.max(this.#repetitions, repetition);
+    staged.mainScorer ??= result.scores.keys().next().value ?? null;
+    this.#resultItems.push(number);
+    this.#resultRepetitions.push(repetition);
+    this.#resultStarts.push(this.#results.bytes);
+    await this.#write(this.#results, encodeResult(result, item), location);
+  }
+
+  /** Ends writing. */
+  async flush(): Promise<void> {
+    await this.#results.flush();
+    for (const { items } of this.#sections.values()) await items.flush();
+  }
+
+  /** The sections in order, with their items. */
+  sections(): { readonly name: string; readonly items: AsyncIterable<JsonObject> }[] {
+    const { maxDepth } = this.#options.limits;
+    return Array.from(this.#sections.values(), ({ name, items }) => ({
+      name,
+      items: items.values(maxDepth),
+    }));
+  }
+
+  /** The results in the order of a package. */
+  async *results(): AsyncGenerator<ExportResult[]> {
+    const sections = [...this.#sections.values()];
+    const order = this.#order(sections);
+    const file = await openFileSource(this.#results.path);
+    try {
+      let batch: ExportResult[] = [];
+      for (let at = 0; at < order.length; ) {
+        const first = order[at] ?? 0;
+        const item = this.#resultItems.at(first);
+        const ofItem: number[] = [];
+        for (; at < order.length && this.#resultItems.at(order[at] ?? 0) === item; at += 1)
+          ofItem.push(order[at] ?? 0);
+        ofItem.sort((a, b) => this.#resultRepetitions.at(a) - this.#resultRepetitions.at(b) || a - b);
+        const section = sections[this.#itemSections.at(item)] as StagedSection;
+        const place = { section: section.name, order_index: this.#itemOrders.at(item) };
+        const end = (one: Merged): number => batch.push(toResult(place, one, section.mainScorer));
+        let merged: Merged | null = null;
+        for (const index of ofItem) {
+          const next = {
+            repetition: this.#resultRepetitions.at(index),
+            value: await this.#read(file, index),
+          };
+          if (merged !== null && merged.repetition === next.repetition) merged = merge(merged, next);
+          else {
+            if (merged !== null) end(merged);
+            merged = next;
+          }
+        }
+        if (merged !== null) end(merged);
+        if (batch.length < BATCH_RESULTS) continue;
+        yield batch;
+        batch = [];
+      }
+      if (batch.length > 0) yield batch;
+    } finally {
+      await file.close();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#results.close();
+    for (const { items } of this.#sections.values()) await items.close();
+  }
+
+  /** The numbers of the results by their items: a counting sort, which no order of samples makes slow. */
+  #order(sections: readonly StagedSection[]): Uint32Array {
+    const starts: number[] = [];
+    let itemCount = 0;
+    for (const section of sections) {
+      starts.push(itemCount);
+      itemCount += section.itemCount;
+    }
+    const rankOf = (result: number): number => {
+      const item = this.#resultItems.at(result);
+      return (starts[this.#itemSections.at(item)] ?? 0) + this.#itemOrders.at(item);
+    };
+    const places = new Uint32Array(itemCount + 1);
+    const count = this.resultCount;
+    for (let result = 0; result < count; result += 1) {
+      const next = rankOf(result) + 1;
+      places[next] = (places[next] ?? 0) + 1;
+    }
+    for (let rank = 1; rank <= itemCount; rank += 1)
+      places[rank] = (places[rank] ?? 0) + (places[rank - 1] ?? 0);
+    const order = new Uint32Array(count);
+    for (let result = 0; result < count; result += 1) {
+      const rank = rankOf(result);
+      const place = places[rank] ?? 0;
+      order[place] = result;
+      places[rank] = place + 1;
+    }
+    return order;
+  }
+
+  async #read(file: FileSource, index: number): Promise<JsonObject> {
+    const end = index + 1 < this.resultCount ? this.#resultStarts.at(index + 1) : this.#results.bytes;
+    const bytes = await file.read(this.#resultStarts.at(index), end);
+    const { maxDepth } = this.#options.limits;
+    return parseJson(new TextDecoder().decode(bytes), { maxDepth: maxDepth + 8 }) as JsonObject;
+  }
+
+  #section(name: string, location: ToolSample['location']): StagedSection {
+    const known = this.#sections.get(name);
+    if (known !== undefined) return known;
+    const index = this.#sections.size;
+    if (index === MAX_SECTIONS) {
+      throw new PackageError('package_limit', `A dataset must have at most ${MAX_SECTIONS} sections.`, {
+        location,
+      });
+    }
+    const items = new LineFile(join(this.#folder, `items-${index}`));
+    const section = { index, name, items, itemCount: 0, mainScorer: null };
+    this.#sections.set(name, section);
+    return section;
+  }
+
+  #withSource(item: JsonObject, row: JsonValue | undefined): JsonObject {
+    if (!this.#options.keepSource || row === undefined) return item;
+    const { meta } = item;
+    return { ...item, meta: { ...(meta as JsonObject | undefined), source_row: row } };
+  }
+
+  async #write(file: LineFile, value: JsonObject, location: ToolSample['location']): Promise<void> {
+    const { limits, makeRoom } = this.#options;
+    const line = `${canonicalJson(value)}\n`;
+    const bytes = Buffer.byteLength(line);
+    this.#bytes += bytes;
+    if (bytes > limits.maxLineBytes || this.#bytes > limits.maxTotalBytes) {
+      const [what, most] =
+        bytes > limits.maxLineBytes
+          ? ['The sample', limits.maxLineBytes]
+          : ['All samples together', limits.maxTotalBytes];
+      throw new PackageError('package_limit', `${what} must have at most ${most} bytes.`, { location });
+    }
+    await makeRoom?.(this.#bytes);
+    await file.add(line, bytes);
+  }
+}
+
+/** The results of one repetition of one item. */
+interface Merged {
+  readonly repetition: number;
+  readonly value: JsonObject;
+}
+
+/** Two results of one repetition: the first one, with the scores of both. */
+function merge({ repetition, value }: Merged, other: Merged): Merged {
+  const scores = { ...(other.value['scores'] as JsonObject), ...(value['scores'] as JsonObject) };
+  return { repetition, value: { ...value, scores } };
+}
+
+function toResult(
+  place: { readonly section: string; readonly order_index: number },
+  { repetition, value }: Merged,
+  mainScorer: string | null,
+): ExportResult {
+  const { error = null, scores, ...rest } = value;
+  const main = mainScorer === null ? undefined : getMember(scores as JsonObject, mainScorer);
+  const { score = null, passed = null, explanation = null } = (main ?? {}) as JsonObject;
+  const hasScores = Object.keys(scores as JsonObject).length > 0;
+  const status = score !== null ? 'ok' : error !== null ? 'failed' : 'unscored';
+  return {
+    ...{ ...place, ...rest, repetition, status, score, passed, explanation },
+    error: status === 'ok' ? null : error,
+    scores: hasScores ? (scores as JsonValue) : null,
+    scored_by: score === null ? null : 'client',
+  };
+}
+
+function encodeResult(result: ToolResult, item: JsonObject): JsonObject {
+  const {
+    output,
+    error,
+    scores,
+    latencyMs = null,
+    usage = null,
+    finishReason = null,
+    traceId = null,
+  } = result;
+  const id = getMember(item, 'id') ?? null;
+  return {
+    output,
+    ...(error === null
+      ? {}
+      : { error: { code: 'tool_error', message: error.slice(0, MAX_ERROR).toWellFormed() } }),
+    item_id: typeof id === 'string' || Number.isInteger(id) ? id : null,
+    latency_ms: latencyMs !== null && latencyMs >= 0 ? Math.round(latencyMs * 10) / 10 : null,
+    usage,
+    finish_reason: finishReason !== null && /^[\w.-]{1,64}$/.test(finishReason) ? finishReason : null,
+    trace_id: traceId,
+    scores: Object.fromEntries(
+      Array.from(scores, ([name, { score, explanation }]) => [
+        name,
+        // A partial score neither passes nor fails.
+        { score, passed: score === 1 ? true : score === 0 ? false : null, explanation, scored_by: 'client' },
+      ]),
+    ),
+  };
+}
+
+/** A file of lines that is written, then read. */
+class LineFile {
+  readonly path: string;
+  bytes = 0;
+  #file: FileHandle | null = null;
+  #waiting: string[] = [];
+  #waitingBytes = 0;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  async add(line: string, bytes: number): Promise<void> {
+    this.bytes += bytes;
+    this.#waiting.push(line);
+    this.#waitingBytes += bytes;
+    if (this.#waitingBytes >= BLOCK_BYTES) await this.flush();
+  }
+
+  async flush(): Promise<void> {
+    this.#file ??= await open(this.path, 'wx+', 0o600);
+    await this.#file.writeFile(this.#waiting.join(''));
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+  }
+
+  async *values(maxDepth: number): AsyncGenerator<JsonObject> {
+    const decoder = new TextDecoder();
+    for await (const batch of splitLines(createReadStream(this.path), {
+      maxLineBytes: Number.MAX_SAFE_INTEGER,
+    })) {
+      for (const { bytes } of linesOf(batch)) {
+        yield parseJson(decoder.decode(bytes), { maxDepth: maxDepth + 8 }) as JsonObject;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+}

@@ -1,0 +1,76 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { ByteSource, PackageLimits } from '@svc/pkg-format';
+import type { LostCounter } from './lost.ts';
+
+/** The formats, by the words that people use. */
+export const TOOLS = ['lm-eval', 'openai-evals'] as const;
+
+/** A format of another tool. */
+export type Tool = (typeof TOOLS)[number];
+
+/** A file of a tool. */
+export interface ToolFile {
+  /** Without its folder. */
+  readonly name: string;
+  readonly source: ByteSource;
+}
+
+/** What one scorer of a tool says. */
+export interface ToolScore {
+  /** 0 to 1. */
+  readonly score: number;
+  readonly explanation: string | null;
+}
+
+/** What a model answered, and what the scorers of the tool say of it. */
+export interface ToolResult {
+  /** From 1; null for the next one of the item. */
+  readonly repetition: number | null;
+  /** Null for none. */
+  readonly output: JsonValue;
+  readonly error: string | null;
+  /** By name; the first is the main one. */
+  readonly scores: ReadonlyMap<string, ToolScore>;
+  readonly latencyMs?: number | null;
+  readonly usage?: JsonObject | null;
+  readonly finishReason?: string | null;
+  readonly traceId?: string | null;
+}
+
+/** An item of a tool, perhaps with a result. Samples of one section with the same key are of the same item. */
+export interface ToolSample {
+  readonly section: string;
+  readonly key: string;
+  readonly item: JsonObject;
+  /** The row that the tool read the item from. */
+  readonly sourceRow: JsonValue | undefined;
+  readonly result: ToolResult | null;
+  readonly location: SourceLocation;
+}
+
+/** The run that the results belong to, as far as the tool says; what it does not is null or left out. */
+export interface ToolRun {
+  readonly name: string | null;
+  readonly status: 'completed' | 'failed' | 'cancelled';
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly error: string | null;
+  /** Such as the model and its parameters. */
+  readonly config: JsonObject;
+}
+
+/** What a reader of a tool is given. */
+export interface ReadContext {
+  readonly limits: PackageLimits;
+  /** Counts what has no place. */
+  readonly lost: LostCounter;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** What the files of a tool hold: samples, and after the last one the run. */
+export interface ToolContent {
+  /** Default name of the dataset. */
+  readonly name: string;
+  readonly samples: AsyncGenerator<ToolSample, ToolRun | null, undefined>;
+}

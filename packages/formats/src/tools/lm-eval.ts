@@ -1,0 +1,222 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { PackageError } from '@svc/pkg-format';
+import { datasetName } from '../base-name.ts';
+import type { LostCounter } from '../lost.ts';
+import { withMessages } from '../messages.ts';
+import { ownItem } from '../own-item.ts';
+import {
+  bytesOf,
+  elementsOf,
+  filled,
+  invalidLine,
+  isFilled,
+  memberOf,
+  membersOf,
+  numberOf,
+  parsePythonJson,
+  readLines,
+  textOf,
+} from '../read-json.ts';
+import { ScoreList } from '../scores.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
+
+/** Members of a sample that are no metrics, for logs that do not list their metrics. */
+const KNOWN: ReadonlySet<string> = new Set([
+  ...['doc_id', 'doc', 'target', 'arguments', 'resps', 'filtered_resps', 'filter', 'metrics'],
+  ...['doc_hash', 'prompt_hash', 'target_hash', 'schema'],
+]);
+
+/** Bytes of `results_<time>.json`, which has no samples. */
+const MAX_RESULTS_BYTES = 64 * 1024 * 1024;
+
+const SAMPLES_FILE = /^samples_(.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl$/;
+
+/** Whether a line is a sample that lm-evaluation-harness logged. */
+export const isLmEvalLine = (line: JsonObject): boolean =>
+  ['doc_id', 'doc', 'arguments', 'resps', 'filtered_resps'].every((name) => Object.hasOwn(line, name));
+
+/** Logged samples of lm-evaluation-harness, one file for each task, with the results of the same run. */
+export function readLmEval(files: readonly ToolFile[], context: ReadContext): ToolContent {
+  const tasks = files.filter(({ name }) => !/\.json$/i.test(name));
+  const results = files.filter((file) => !tasks.includes(file));
+  const [second] = results.slice(1);
+  if (second !== undefined || tasks.length === 0) {
+    const message =
+      'Files of lm-evaluation-harness must be samples_<task>_<time>.jsonl, and at most one results_<time>.json.';
+    throw new PackageError('package_unsupported', message, { entry: (second ?? results[0])?.name ?? '' });
+  }
+  const names = tasks.map(taskOf);
+  return { name: datasetName(names.join(', ')), samples: samples(tasks, results[0] ?? null, context) };
+}
+
+function taskOf({ name }: ToolFile): string {
+  return datasetName(SAMPLES_FILE.exec(name)?.[1] ?? name.replace(/\.jsonl$/i, ''));
+}
+
+async function* samples(
+  tasks: readonly ToolFile[],
+  results: ToolFile | null,
+  context: ReadContext,
+): AsyncGenerator<ToolSample, ToolRun> {
+  const { limits, lost, signal } = context;
+  const summary = results === null ? {} : await readResults(results, context);
+  for (const file of tasks) {
+    const section = taskOf(file);
+    for await (const { value, location } of readLines(file, limits, signal)) {
+      if (!isLmEvalLine(value))
+        throw invalidLine('The line must be a logged sample of lm-evaluation-harness', location);
+      const docId = getMember(value, 'doc_id') ?? null;
+      const requests = requestsOf(value);
+      const doc = getMember(value, 'doc') ?? null;
+      const item = ownItem(doc, lost, location) ?? toItem(value, doc, requests, lost, location);
+      const result = toResult(value, requests, lost, location);
+      yield { section, key: JSON.stringify(docId), item, sourceRow: doc, result, location };
+    }
+  }
+  return toRun(summary);
+}
+
+/** The arguments of each request: an object `{gen_args_0: {arg_0, arg_1}}`, or lists in older logs. */
+function requestsOf(sample: JsonObject): readonly (readonly JsonValue[])[] {
+  const stated = getMember(sample, 'arguments') ?? null;
+  const listOf = (value: JsonValue): readonly JsonValue[] =>
+    Array.isArray(value) ? value : Object.values(membersOf(value));
+  return listOf(stated).map(listOf);
+}
+
+function toItem(
+  sample: JsonObject,
+  doc: JsonValue,
+  requests: readonly (readonly JsonValue[])[],
+  lost: LostCounter,
+  location: SourceLocation,
+): JsonObject {
+  const context = requests[0]?.[0] ?? null;
+  const id = memberOf(doc, 'id') ?? getMember(sample, 'doc_id') ?? null;
+  const target = getMember(sample, 'target') ?? null;
+  const inputs = promptOf(context, lost, location);
+  const choices = choicesOf(requests);
+  const index = typeof target === 'string' && /^\d{1,4}$/.test(target) ? Number(target) : target;
+  const answer = choices !== null && typeof index === 'number' ? (choices[index] ?? target) : target;
+  const others = elementsOf(getMember(sample, 'arguments') ?? null).length;
+  if (choices === null && Math.max(requests.length, others) > 1)
+    lost.add('further requests of a sample', location);
+  return {
+    ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
+    ...(choices === null ? {} : { type: 'multiple_choice' }),
+    inputs: { ...inputs, ...(choices === null ? {} : { choices: [...choices] }) },
+    ...(answer === null ? {} : { answer }),
+  };
+}
+
+/** A prompt, or the messages of a chat, which are logged as JSON text. */
+function promptOf(context: JsonValue, lost: LostCounter, location: SourceLocation): JsonObject {
+  const text = Array.isArray(context) && context.length === 1 ? (context[0] ?? null) : context;
+  if (typeof text === 'string' && /^\s*\[\s*\{\s*"role"/.test(text)) {
+    try {
+      return withMessages(parsePythonJson(text, location, 64), lost, location);
+    } catch {
+      // A text that only looks like messages.
+    }
+  }
+  if (typeof text === 'string') return { prompt: text };
+  lost.add('arguments that are no text', location);
+  return {};
+}
+
+/** The continuations whose log-likelihoods were asked for after one context; null for any other request. */
+function choicesOf(requests: readonly (readonly JsonValue[])[]): readonly string[] | null {
+  if (requests.length < 2) return null;
+  const context = requests[0]?.[0];
+  const isChoice = requests.every(([prompt, text]) => typeof text === 'string' && prompt === context);
+  return isChoice ? requests.map(([, text]) => String(text).trim()) : null;
+}
+
+function toResult(
+  sample: JsonObject,
+  requests: readonly (readonly JsonValue[])[],
+  lost: LostCounter,
+  location: SourceLocation,
+): ToolResult {
+  const filter = textOf(getMember(sample, 'filter')) ?? 'none';
+  const filtered = elementsOf(getMember(sample, 'filtered_resps'));
+  const explanation = filter === 'none' ? null : textOf(filtered[0]);
+  const list = new ScoreList(lost, location);
+  const names = elementsOf(getMember(sample, 'metrics')).filter((name) => typeof name === 'string');
+  const metrics = names.length > 0 ? names : Object.keys(sample).filter((name) => !KNOWN.has(name));
+  for (const name of metrics) {
+    list.add(filter === 'none' ? name : `${name},${filter}`, getMember(sample, name), explanation);
+  }
+  const output = outputOf(elementsOf(getMember(sample, 'resps')), requests, lost, location);
+  return { repetition: 1, output, error: null, scores: list.scores };
+}
+
+/** The text that was generated; of log-likelihoods, the continuation with the highest. */
+function outputOf(
+  responses: readonly JsonValue[],
+  requests: readonly (readonly JsonValue[])[],
+  lost: LostCounter,
+  location: SourceLocation,
+): JsonValue {
+  const first = elementsOf(responses[0]);
+  if (typeof first[0] === 'string') {
+    lost.add('further responses of a sample', location, first.length - 1 + (responses.length - 1));
+    return first[0];
+  }
+  const likelihoods = responses.map((response) => {
+    const [one = null] = elementsOf(response);
+    const number = Number(textOf(elementsOf(one)[0]) ?? numberOf(elementsOf(one)[0]) ?? Number.NaN);
+    return Number.isNaN(number) ? Number.NEGATIVE_INFINITY : number;
+  });
+  lost.add('log-likelihoods', location, likelihoods.length);
+  const choices = choicesOf(requests);
+  const best = likelihoods.reduce((at, value, index) => (value > (likelihoods[at] ?? 0) ? index : at), 0);
+  return choices?.[best] ?? null;
+}
+
+async function readResults(file: ToolFile, { limits, signal }: ReadContext): Promise<JsonObject> {
+  if (file.source.byteLength > Math.min(MAX_RESULTS_BYTES, limits.maxLineBytes)) {
+    throw new PackageError('package_limit', `The results must have at most ${MAX_RESULTS_BYTES} bytes.`, {
+      entry: file.name,
+    });
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytesOf(file, signal)) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString();
+  const value = parsePythonJson(text, { file: file.name }, limits.maxDepth);
+  if (isJsonObject(value) && isJsonObject(getMember(value, 'results'))) return value;
+  throw new PackageError('package_invalid_json', 'The results must be an object with results.', {
+    entry: file.name,
+  });
+}
+
+/** The run, from `results_<time>.json`. */
+function toRun(results: JsonObject): ToolRun {
+  const config = membersOf(results['config']);
+  const model = textOf(results['model_name']) ?? textOf(config['model']);
+  const started = numberOf(results['date']);
+  const seconds = Number(textOf(results['total_evaluation_time_seconds']) ?? Number.NaN);
+  const at = (time: number | null): string | null => {
+    const date = time === null ? null : new Date(time * 1000);
+    return date === null || Number.isNaN(date.getTime()) ? null : date.toISOString();
+  };
+  return {
+    name: model,
+    status: 'completed',
+    startedAt: at(started),
+    finishedAt: at(started !== null && Number.isFinite(seconds) ? started + seconds : null),
+    error: null,
+    config: filled({
+      model,
+      tool_version: textOf(results['lm_eval_version']),
+      model_args: config['model_args'] ?? null,
+      gen_kwargs: config['gen_kwargs'] ?? null,
+      num_fewshot: results['n-shot'] ?? null,
+      limit: config['limit'] ?? null,
+      seed: config['random_seed'] ?? null,
+      versions: results['versions'] ?? null,
+      aggregated: isFilled(results['results']) ? (results['results'] ?? null) : null,
+    }),
+  };
+}

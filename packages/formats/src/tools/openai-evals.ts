@@ -1,0 +1,49 @@
+import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { baseName } from '../base-name.ts';
+import { withMessages } from '../messages.ts';
+import { invalidLine, readLines } from '../read-json.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
+
+/** Whether a line is a sample of OpenAI's evals: an input and the ideal answer. */
+export const isEvalsLine = (line: JsonObject): boolean =>
+  Object.hasOwn(line, 'input') && Object.hasOwn(line, 'ideal');
+
+/** Samples of OpenAI's evals: `input`, a text or messages, and `ideal`, an answer or several. */
+export function readOpenAiEvals(files: readonly ToolFile[], context: ReadContext): ToolContent {
+  return { name: baseName(files), samples: samples(files, context) };
+}
+
+async function* samples(
+  files: readonly ToolFile[],
+  { limits, lost, signal }: ReadContext,
+): AsyncGenerator<ToolSample, ToolRun | null> {
+  for (const file of files) {
+    const section = files.length === 1 ? 'default' : baseName([file]);
+    for await (const { value, location } of readLines(file, limits, signal)) {
+      const { input = null, ideal = null, id, metadata, ...others } = value;
+      if (typeof input !== 'string' && !Array.isArray(input)) {
+        throw invalidLine('input must be a text or an array of messages', location, '/input');
+      }
+      for (const name of Object.keys(others)) lost.add(`member ${name}`, location);
+      const item: JsonObject = {
+        ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
+        inputs: withMessages(input, lost, location),
+        ...(ideal === null ? {} : { answer: ideal }),
+        ...(metadata === undefined || metadata === null ? {} : { meta: { metadata } }),
+      };
+      const key = String(location.line);
+      yield { section, key, item, sourceRow: value, result: null, location };
+    }
+  }
+  return null;
+}
+
+/** An item as a sample of OpenAI's evals. */
+export function toEvalsSample(item: JsonObject, messages: readonly JsonValue[]): JsonObject {
+  const id = getMember(item, 'id');
+  return {
+    ...(id === undefined ? {} : { id }),
+    input: [...messages],
+    ideal: getMember(item, 'answer') ?? null,
+  };
+}

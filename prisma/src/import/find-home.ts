@@ -1,0 +1,150 @@
+import type pg from 'pg';
+import { foundByHash } from '../items/hash-blocks.ts';
+import { itemsOf } from '../items/version-sql.ts';
+import type { ImportedResult } from '../runs/insert-results.ts';
+import type { DraftHashes } from './draft-totals.ts';
+
+/** The newest datasets whose items are compared with those of a run. */
+const MAX_DATASETS = 500;
+/** Those that have its first item, which are compared as a whole. */
+const MAX_CANDIDATES = 3;
+/** Bytes of a position: section and item. */
+const POSITION_BYTES = 8;
+
+/** A version of a dataset that has all items of a draft. */
+export interface Home {
+  readonly id: string;
+  readonly version: number;
+  readonly versionHash: string;
+  readonly itemCount: number;
+  /** Places results that name the sections and items of the draft. */
+  place(results: AsyncIterable<readonly ImportedResult[]>): AsyncIterable<readonly ImportedResult[]>;
+}
+
+type Version = Omit<Home, 'place'>;
+
+const VERSION = `v.dataset_id AS id, v.version, v.version_hash AS "versionHash", v.item_count AS "itemCount"`;
+
+/** SQL for the hash of a row `i` of a draft's items: that which its id states, if it may. */
+const hashOf = (idsAreHashes: boolean): string =>
+  idsAreHashes
+    ? `CASE WHEN i.item_id ~ '^"[0-9a-f]{64}"$' THEN decode(substr(i.item_id, 2, 64), 'hex') ELSE i.item_hash END`
+    : 'i.item_hash';
+
+/**
+ * Finds the dataset that a run of a draft's items belongs to: one that is the same, or the newest that has all of them.
+ *
+ * @param client that sees the rows of the draft
+ * @param idsAreHashes whether ids of items state the hashes of the items that are meant
+ */
+export async function findHome(
+  client: pg.ClientBase,
+  { versionHash, sections }: DraftHashes,
+  idsAreHashes: boolean,
+): Promise<Home | null> {
+  const same = await client.query<Version>(
+    `SELECT ${VERSION} FROM versions v WHERE v.version_hash = $1 ORDER BY v.created_at LIMIT 1`,
+    [versionHash],
+  );
+  const [equal] = same.rows;
+  if (equal !== undefined) return { ...equal, place: (results) => results };
+  for (const candidate of await findCandidates(client, sections, idsAreHashes)) {
+    const positions: Buffer[] = [];
+    for (const { id } of sections) {
+      const found = await findPositions(client, candidate, id, sections, idsAreHashes);
+      if (found === null) break;
+      positions.push(found);
+    }
+    if (positions.length < sections.length) continue;
+    const names = await client.query<{ name: string }>(
+      'SELECT name FROM version_sections WHERE dataset_id = $1 AND version = $2 ORDER BY order_index',
+      [candidate.id, candidate.version],
+    );
+    const place = placer(
+      positions,
+      names.rows.map(({ name }) => name),
+    );
+    return { ...candidate, place };
+  }
+  return null;
+}
+
+async function findCandidates(
+  client: pg.ClientBase,
+  sections: DraftHashes['sections'],
+  idsAreHashes: boolean,
+): Promise<readonly Version[]> {
+  const filledSections = sections.filter(({ itemCount }) => itemCount > 0);
+  const [first] = filledSections;
+  if (first === undefined) return [];
+  const { rows } = await client.query<{ hash: string }>(
+    `SELECT encode(${hashOf(idsAreHashes)}, 'hex') AS hash FROM items i WHERE part_id = $1 AND ordinal = 0`,
+    [first.id],
+  );
+  const [row] = rows;
+  if (row === undefined) return [];
+  const values: unknown[] = [];
+  const parameter = (value: unknown): string => `$${values.push(value)}`;
+  const ofItem = `AND i.item_hash = decode(${parameter(row.hash)}, 'hex')`;
+  const found = await client.query<Version>(
+    `SELECT ${VERSION} FROM (SELECT id, version FROM datasets ORDER BY created_at DESC, id DESC LIMIT ${MAX_DATASETS}) d
+       JOIN versions v ON v.dataset_id = d.id AND v.version = d.version
+     WHERE EXISTS (
+       SELECT FROM version_sections s CROSS JOIN LATERAL ${foundByHash(row.hash, ofItem, parameter)} found
+       WHERE s.dataset_id = v.dataset_id AND s.version = v.version
+     ) LIMIT ${MAX_CANDIDATES}`,
+    values,
+  );
+  return found.rows;
+}
+
+/** Where the items of a section of the draft are; null unless all are. Equal items are paired in their order. */
+async function findPositions(
+  client: pg.ClientBase,
+  { id, version }: Version,
+  partId: string,
+  sections: DraftHashes['sections'],
+  idsAreHashes: boolean,
+): Promise<Buffer | null> {
+  const numbered = (order: string): string => `row_number() OVER (PARTITION BY hash ORDER BY ${order}) AS n`;
+  const { rows } = await client.query<{ positions: Buffer | null; missing: string }>(
+    `WITH wanted AS (
+       SELECT part_id, ordinal, hash, ${numbered('part, ordinal')} FROM (
+         SELECT i.part_id, i.ordinal, ${hashOf(idsAreHashes)} AS hash, array_position($3::uuid[], i.part_id) AS part
+         FROM items i WHERE i.part_id = ANY ($3::uuid[])
+       ) i
+     ), there AS (
+       SELECT section, item, hash, ${numbered('section, item')} FROM (
+         SELECT s.order_index AS section, i.order_index AS item, i.item_hash AS hash
+         FROM version_sections s CROSS JOIN LATERAL ${itemsOf()} i WHERE s.dataset_id = $1 AND s.version = $2
+       ) i
+     )
+     SELECT string_agg(int4send(section) || int4send(item), ''::bytea ORDER BY ordinal) AS positions,
+       count(*) FILTER (WHERE item IS NULL) AS missing
+     FROM wanted LEFT JOIN there USING (hash, n) WHERE part_id = $4`,
+    [id, version, sections.map((section) => section.id), partId],
+  );
+  const [row] = rows;
+  return row === undefined || Number(row.missing) > 0 ? null : (row.positions ?? Buffer.alloc(0));
+}
+
+function placer(positions: readonly Buffer[], names: readonly string[]): Home['place'] {
+  return async function* place(batches) {
+    for await (const results of batches) {
+      yield results.map((result) => {
+        const at = POSITION_BYTES * result.orderIndex;
+        const found = positions[result.sectionOrderIndex];
+        const sectionOrderIndex = found?.readInt32BE(at) ?? 0;
+        const orderIndex = found?.readInt32BE(at + 4) ?? 0;
+        return { ...result, sectionOrderIndex, orderIndex, section: names[sectionOrderIndex] ?? '' };
+      });
+    }
+  };
+}
+
+/** $1 the run: gives its results the ids of their items. */
+export const TAKE_ITEM_IDS: string = `UPDATE run_results r SET item_id = i.item_id
+  FROM runs run JOIN version_sections s ON s.dataset_id = run.dataset_id AND s.version = run.dataset_version
+    CROSS JOIN LATERAL ${itemsOf()} i
+  WHERE run.id = $1 AND r.run_id = run.id AND r.section_order_index = s.order_index AND r.order_index = i.order_index
+    AND r.item_id IS DISTINCT FROM i.item_id`;
