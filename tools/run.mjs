@@ -205,6 +205,17 @@ async function test(args) {
   }
 }
 
+/** Tests that have a long form: the fault suite, and others that read `FAULTS`. */
+const LONG_SUITES = [
+  'apps/standalone/test/faults',
+  'apps/api/test/access.test.ts',
+  'apps/api/test/exports-come-in.test.ts',
+  'apps/worker/test/one-import.test.ts',
+  'apps/worker/test/processes.test.ts',
+  'deploy/test/deployment.test.ts',
+  'packages/tabular/test/decode-parquet.test.ts',
+];
+
 /** Runs the fault suite with all repetitions; `--write` writes the results to docs/reliability.md. */
 async function testFaults(args) {
   const isWritten = args.includes('--write');
@@ -216,10 +227,11 @@ async function testFaults(args) {
   await install();
   await build();
   environment.FAULTS = 'long';
-  const suites = rest.length > 0 ? rest : ['apps/standalone/test/faults', 'apps/api/test/access.test.ts'];
+  const suites = rest.length > 0 ? rest : LONG_SUITES;
   await run(NODE_24, [
     join(root, 'node_modules/vitest/vitest.mjs'),
     'run',
+    '--project=packages',
     '--project=service',
     '--no-file-parallelism',
     '--reporter=default',

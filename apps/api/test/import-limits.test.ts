@@ -16,7 +16,7 @@ let small: TestApi;
 let api: TestApi;
 beforeAll(async () => {
   hub = await startFakeHub();
-  const hostile = lines(2000, () => `${'x'.repeat(62_000)}\n`);
+  const hostile = lines(1200, () => `${'x'.repeat(62_000)}\n`);
   hub.add({ id: 'org/rows', files: { 'data.csv': `a\n${lines(ROWS + 1, () => '1\n')}` } });
   hub.add({ id: 'org/few', files: { 'data.csv': `a\n${lines(ROWS, () => '1\n')}` } });
   hub.add({ id: 'org/repeated', files: { 'data.csv.gz': gzipSync(`a\n${hostile}`) } });
@@ -125,7 +125,7 @@ describe('limits of what an import makes', () => {
 
   it('SVC_MAX_EXPANSION_RATIO compares items with the bytes of the files, past the first 64 MiB', async () => {
     const mapping = { prompt_column: 'a' };
-    const compressed = gzipSync(csv(2000, 'x'.repeat(62_000)));
+    const compressed = gzipSync(csv(1200, 'x'.repeat(62_000)));
     expect(compressed.byteLength * 500).toBeLessThan(64 * MIB + MIB);
     const refused = await upload(api, compressed, { ...mapping, meta_columns: ['a'] });
     expect(refused).toMatchObject(limitOf('SVC_MAX_EXPANSION_RATIO'));

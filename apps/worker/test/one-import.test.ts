@@ -7,6 +7,7 @@ import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { makePackage } from '../../api/test/make-package.ts';
 import { parquetOf } from '../../api/test/parquet-of.ts';
 import { mutate, mutations } from '../../standalone/test/faults/mutate-bytes.ts';
+import { times } from '../../standalone/test/faults/report.ts';
 import {
   type Body,
   startTestService,
@@ -198,7 +199,7 @@ describe('a dry run of a package is the upload', () => {
       fc.asyncProperty(files, async (found) => {
         await expectOneImport(await importOf(found));
       }),
-      { numRuns: 40 },
+      { numRuns: times(40, 15) },
     );
   });
 
@@ -208,7 +209,7 @@ describe('a dry run of a package is the upload', () => {
       fc.asyncProperty(mutations(['PK\x03\x04', 'PK\x01\x02', '\n', '{}']), async (changes) => {
         await expectOneImport(uploadOf({ 'a.pkg.zip': mutate(archive, changes) }));
       }),
-      { numRuns: 40 },
+      { numRuns: times(40, 15) },
     );
   });
 });
@@ -280,7 +281,7 @@ describe('a dry run of files is the upload', () => {
         const sent = isZip ? { 'all.zip': await makePackage(found) } : found;
         await expectOneImport(uploadOf(sent, chosen === null ? {} : { mapping: chosen }));
       }),
-      { numRuns: 60 },
+      { numRuns: times(60, 20) },
     );
   });
 
@@ -293,7 +294,7 @@ describe('a dry run of files is the upload', () => {
       fc.asyncProperty(mutations(['PAR1', '\0']), mapping, async (changes, chosen) => {
         await expectOneImport(uploadOf({ 'a.parquet': mutate(parquet, changes) }, { mapping: chosen }));
       }),
-      { numRuns: 20 },
+      { numRuns: times(20, 8) },
     );
   });
 });
@@ -311,7 +312,7 @@ describe('a dry run of a hub dataset is the import', () => {
         hub.add({ id: `org/data-${count}`, files: { [name]: content } });
         await expectOneImport(hubImportOf(`org/data-${count}`, chosen));
       }),
-      { numRuns: 40 },
+      { numRuns: times(40, 15) },
     );
   });
 });

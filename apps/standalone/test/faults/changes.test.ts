@@ -118,12 +118,13 @@ describe('SIGKILL', () => {
 
   it('during a job that changes a dataset lets the next process end it, once', async (context) => {
     const rounds = times(6, 1);
+    const added = times(30_000, 10_000);
     const found: string[] = [];
     let service = await start('standalone');
     for (let round = 0; round < rounds; round++) {
       const id = await uploadLines(service.url, lines(0, 100, `job ${round}`));
       const form = new FormData();
-      form.set('file', new Blob([`${lines(1_000, 30_000, `job ${round}`).join('\n')}\n`]), 'more.jsonl');
+      form.set('file', new Blob([`${lines(1_000, added, `job ${round}`).join('\n')}\n`]), 'more.jsonl');
       const { status, body: job } = await ask(
         `${service.url}/datasets/${id}/items?mode=append&section=default`,
         {
@@ -141,12 +142,12 @@ describe('SIGKILL', () => {
         .poll(async () => (await ask(`${service.url}/jobs/${job.id}`)).body.status, { timeout: 120_000 })
         .toBe('succeeded');
       expect(await verifyVersions(service, id)).toBe(2);
-      expect((await ask(`${service.url}/datasets/${id}`)).body.item_count).toBe(30_100);
+      expect((await ask(`${service.url}/datasets/${id}`)).body.item_count).toBe(100 + added);
       found.push('one new version');
     }
     report(context, {
       area: AREA,
-      scenario: 'SIGKILL during a job that appends 30,000 items, then a new start',
+      scenario: `SIGKILL during a job that appends ${added.toLocaleString('en')} items, then a new start`,
       expected: 'the job succeeds, with one new version',
       runs: rounds,
       observed: tally(found),
@@ -156,9 +157,10 @@ describe('SIGKILL', () => {
 
 it('readers that began on a version finish on it while it is changed and deleted', async (context) => {
   const service = await start('api');
+  const items = times(60_000, 30_000);
   const id = await uploadLines(
     service.url,
-    lines(0, 60_000, 'a prompt of some length that fills the buffers of a connection'),
+    lines(0, items, 'a prompt of some length that fills the buffers of a connection'),
   );
   const url = `${service.url}/datasets/${id}`;
   const whole = await (await fetch(`${url}/items.jsonl`)).text();
@@ -174,7 +176,7 @@ it('readers that began on a version finish on it while it is changed and deleted
     expect((await ask(`${url}/versions/${version}`, { method: 'DELETE' })).status).toBe(204);
   }
   await using store = createStore({ url: database.url });
-  expect(await store.datasets.collect()).toBe(60_100);
+  expect(await store.datasets.collect()).toBe(items + 100);
   const [stream, archive] = readers.map(({ response }) => response.arrayBuffer());
   expect(Buffer.from((await stream) as ArrayBuffer).toString() === whole).toBe(true);
   expect(Buffer.from((await archive) as ArrayBuffer).equals(exported)).toBe(true);

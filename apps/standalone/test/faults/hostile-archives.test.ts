@@ -254,7 +254,7 @@ describe('a line of very many values', () => {
       expect(peakMib).toBeLessThan(MAX_PEAK_MIB);
       report(context, {
         area: AREA,
-        scenario: `a line of 60 MB or less with ${what}, in one archive, then ${times(4, 2)} concurrently`,
+        scenario: `a line of 60 MB or less with ${what}, in one archive, then ${IS_LONG ? 'four' : 'two'} at once`,
         expected: `400 package_limit with the line, under ${MAX_PEAK_MIB} MiB of memory at any time`,
         runs: responses.length,
         observed: outcomes,

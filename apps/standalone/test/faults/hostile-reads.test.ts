@@ -136,7 +136,7 @@ it.skipIf(process.platform !== 'linux')(
   'pages of large items that compress well',
   { timeout: 600_000 },
   async (context) => {
-    const count = times(60, 6);
+    const count = times(60, 4);
     const id = await upload(count);
     await plant(id, 'payload', 27_000_000);
     const pages: string[] = [];
@@ -173,7 +173,7 @@ it.skipIf(process.platform !== 'linux')(
 
 it('searches of one caller, all at once', { timeout: 600_000 }, async (context) => {
   const id = await upload(8);
-  await plant(id, 'payload', times(29_000_000, 6_000_000));
+  await plant(id, 'payload', times(29_000_000, 3_000_000));
   // a search that has a connection keeps it until all have been counted
   const counting = await lockTable(own.databaseUrl, 'items', 'ACCESS EXCLUSIVE');
   const leave = new AbortController();

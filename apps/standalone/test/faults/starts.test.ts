@@ -114,49 +114,45 @@ describe.runIf(process.platform === 'linux')('the embedded database', () => {
     });
   });
 
-  it.runIf(IS_ROOT)(
-    'gives nothing away when it was started by root',
-    async (context) => {
-      for (const [kind, mode] of [
-        ['a folder that every user may enter', 0o755],
-        ['a folder that only root may enter', 0o700],
-      ] as const) {
-        await rm(dataDir, { recursive: true, force: true });
-        await chmod(folder, mode);
-        const service = await start();
-        const pid = await serverPid();
-        expect([await capabilities(pid), (await uidOf(pid)) > 0]).toEqual(['0', true]);
-        const secret = join(folder, 'secret');
-        await writeFile(secret, 'of root', { mode: 0o600 });
-        await expect(queryDatabase(await urlAs('svc'), `SELECT pg_read_file('${secret}')`)).rejects.toThrow(
-          'permission denied for function',
-        );
-        await expect(
-          queryDatabase(await urlAs('postgres'), `SELECT pg_read_file('${secret}')`),
-        ).rejects.toThrow('Permission denied');
-        const roles = `SELECT DISTINCT usename AS role, usesuper AS super FROM pg_stat_activity JOIN pg_user USING (usename)
+  it.runIf(IS_ROOT)('gives nothing away when it was started by root', async (context) => {
+    for (const [kind, mode] of [
+      ['a folder that every user may enter', 0o755],
+      ['a folder that only root may enter', 0o700],
+    ] as const) {
+      await rm(dataDir, { recursive: true, force: true });
+      await chmod(folder, mode);
+      const service = await start();
+      const pid = await serverPid();
+      expect([await capabilities(pid), (await uidOf(pid)) > 0]).toEqual(['0', true]);
+      const secret = join(folder, 'secret');
+      await writeFile(secret, 'of root', { mode: 0o600 });
+      await expect(queryDatabase(await urlAs('svc'), `SELECT pg_read_file('${secret}')`)).rejects.toThrow(
+        'permission denied for function',
+      );
+      await expect(
+        queryDatabase(await urlAs('postgres'), `SELECT pg_read_file('${secret}')`),
+      ).rejects.toThrow('Permission denied');
+      const roles = `SELECT DISTINCT usename AS role, usesuper AS super FROM pg_stat_activity JOIN pg_user USING (usename)
         WHERE backend_type = 'client backend'`;
-        const own = await urlAs('svc');
-        // the sessions of the statements before take a moment to end
-        await expect.poll(() => queryDatabase(own, roles)).toEqual([{ role: 'svc', super: false }]);
-        const mayLeave = mode === 0o755 && (await isCodeOpen());
-        expect((await uidOf(service.child.pid)) === 0).toBe(!mayLeave);
-        expect(service.log().filter(({ event }) => event === 'server.root')).toHaveLength(1);
-        await expect.poll(service.stderr).toContain('warning:');
-        expect(await service.end('SIGTERM')).toBe(0);
-        await expectNothingLeft();
-        report(context, {
-          area: AREA,
-          scenario: `started by root, in ${kind}`,
-          expected:
-            'no capability, an ordinary role, no file of root is read; a warning, and the service drops root if the account of the database can access code and data',
-          runs: 1,
-          observed: { 'as expected': 1 },
-        });
-      }
-    },
-    120_000,
-  );
+      const own = await urlAs('svc');
+      // the sessions of the statements before take a moment to end
+      await expect.poll(() => queryDatabase(own, roles)).toEqual([{ role: 'svc', super: false }]);
+      const mayLeave = mode === 0o755 && (await isCodeOpen());
+      expect((await uidOf(service.child.pid)) === 0).toBe(!mayLeave);
+      expect(service.log().filter(({ event }) => event === 'server.root')).toHaveLength(1);
+      await expect.poll(service.stderr).toContain('warning:');
+      expect(await service.end('SIGTERM')).toBe(0);
+      await expectNothingLeft();
+      report(context, {
+        area: AREA,
+        scenario: `started by root, in ${kind}`,
+        expected:
+          'no capability, an ordinary role, no file of root is read; a warning, and the service drops root if the account of the database can access code and data',
+        runs: 1,
+        observed: { 'as expected': 1 },
+      });
+    }
+  });
 });
 
 /** Whether every user may enter the folders on the way to the code: only then can root be left. */

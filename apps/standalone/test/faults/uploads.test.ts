@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
 import { INSPECT, liveMemoryOf } from './inspect.ts';
-import { report, tally } from './report.ts';
+import { report, tally, times } from './report.ts';
 import { holdingsOf, metricOf, runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type FaultyDatabase, startDatabase } from './start-database.ts';
@@ -108,7 +108,7 @@ const connections = async (): Promise<number> =>
 
 describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted, 20 at a time', () => {
   it('are stored whole or not at all while the database restarts, and leave nothing behind', async (context) => {
-    await sendAll('first', 100, async () => {});
+    await sendAll('first', times(100, 60), async () => {});
     // what is read for the first time loads code
     for (const dataset of await listDatasets(service.url)) await verifyDataset(service.url, dataset);
     await delay(1000);
@@ -118,7 +118,7 @@ describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted,
       live: await liveMemoryOf(service),
     };
 
-    const count = 500;
+    const count = times(500, 200);
     let restarts = 0;
     let restarted = Promise.resolve();
     const outcomes = await sendAll('upload', count, async (sent) => {

@@ -62,7 +62,7 @@ const outcomeIn = (answer: string): string => {
   return Number(status) < 400 ? `${status}` : `${status} ${code}`;
 };
 
-const MAX_ROWS = 1000;
+const MAX_ROWS = 100;
 /** Of a reader and of an upload that are slow. */
 const SLOW_TIMEOUT_MS = 1500;
 
@@ -180,7 +180,7 @@ const uploadInPieces =
   (pieceBytes: number) =>
   async (target: Target): Promise<string> => {
     const service = await idle(target);
-    const body = Buffer.from(await new Response(uploadForm(samplePackage(250, 8000), 'slow')).bytes());
+    const body = Buffer.from(await new Response(uploadForm(samplePackage(MAX_ROWS, 20_000), 'slow')).bytes());
     const boundary = /^--(\S+)/.exec(body.toString('latin1'))?.[1];
     using connection = await openConnection(service.url);
     connection.send(
