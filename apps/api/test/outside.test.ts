@@ -334,7 +334,7 @@ describe('a run with results from outside', () => {
     });
   });
 
-  it('belongs to clients alone: another run takes no results, and a judge is for later', async () => {
+  it('belongs to clients alone: another run takes no results, and a judge needs an address that may be reached', async () => {
     const { id } = await importItems(api.store.datasets, textsOf({ s: sums(1) }));
     const { body: run } = await call('POST', '/runs', { dataset_id: id, config: { provider: 'echo' } });
     for (const [method, path, body] of [
@@ -351,9 +351,9 @@ describe('a run with results from outside', () => {
     }
     const judged = await call('POST', '/runs', {
       dataset_id: id,
-      config: { provider: 'external', judge: { base_url: 'https://h/v1', model: 'm' } },
+      config: { provider: 'external', judge: { base_url: 'http://169.254.169.254/v1', model: 'm' } },
     });
-    expect(judged).toMatchObject({ status: 400, body: { errors: [{ path: '/config/judge' }] } });
+    expect(judged).toMatchObject({ status: 400, body: { errors: [{ path: '/config/judge/base_url' }] } });
     expect(await call('POST', `/runs/${run.id}/results`, '{}')).toMatchObject({ status: 415 });
   });
 

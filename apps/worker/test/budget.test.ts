@@ -110,6 +110,40 @@ it('counts the requests of the judge, and judges each output that was paid for',
   expect(ended.cost.amount).toBeGreaterThan(800);
 });
 
+it('counts the requests of several judges, each at its own price', async () => {
+  const isJudge = (prompt: string): boolean => !/^Question \d+$/.test(prompt);
+  reply = (prompt) => ({ text: isJudge(prompt) ? '{"score": 1, "passed": true}' : 'yes' });
+  const judged = { type: 'freeform', meta: { judge_prompt: 'Is it right?' } };
+  const dataset = await service.importItems(itemsOf(30, judged));
+  const judge = (price: object): object => ({ base_url: provider.baseUrl, model: 'j', price });
+  const scorers = [
+    { name: 'right', checker: 'exact_match' },
+    { name: 'style', judge: judge(PRICE) },
+    { name: 'form', judge: judge({ ...PRICE, input_per_million: 0, output_per_million: 2_000_000 }) },
+  ];
+  const { ended } = await run(dataset, config({ scorers, concurrency: 2, max_cost: { amount: 1_000 } }));
+  expect(ended.status).toBe('stopped');
+  const { data } = (await service.get(`/runs/${ended.id}/results?limit=100`)).body;
+  for (const { judge_usage: usage, judge_cost: charged, cost } of data) {
+    expect(charged).toBe(usage.input_tokens / 2 + usage.output_tokens * 1.5);
+    expect(cost).toBe(10 + charged);
+  }
+  const amount = data.reduce((sum: number, { cost }: Body) => sum + cost, 0);
+  expect(ended.cost).toEqual({ amount, currency: 'EUR' });
+  expect(amount).toBeLessThanOrEqual(1_000);
+  expect(amount).toBeGreaterThan(800);
+  // a further judge is asked within what is left, and its cost comes on top
+  const add = await service.post(`/runs/${ended.id}/rescore`, {
+    scorers: [{ name: 'tone', judge: judge({ ...PRICE, input_per_million: 0 }) }],
+    add: true,
+  });
+  expect(add.status, JSON.stringify(add.body)).toBe(202);
+  await runEnded(service, ended.id);
+  const after = (await service.get(`/runs/${ended.id}`)).body;
+  expect(after.cost.amount).toBeGreaterThan(amount);
+  expect(after.cost.amount).toBeLessThanOrEqual(1_000);
+});
+
 it('needs prices', async () => {
   const dataset = await service.importItems(itemsOf(1));
   const post = (given: object) => service.post('/runs', { dataset_id: dataset, config: given });

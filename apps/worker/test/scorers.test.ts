@@ -287,6 +287,133 @@ describe('a run with three scorers', () => {
   });
 });
 
+describe('a run with results from outside and judges', () => {
+  const price = { input_per_million: 0, output_per_million: 1_000_000, currency: 'EUR' };
+  const verdict = (score: number): string => `{"score": ${score}, "explanation": "so"}`;
+  const startJudge = async () =>
+    cleanUp.use(await startFakeProvider((prompt) => ({ text: verdict(numberOf(prompt) < 6 ? 0.75 : 0.25) })));
+  type Judge = Awaited<ReturnType<typeof startJudge>>;
+  const asked = (judge: Judge): number => [...judge.asked.values()].reduce((sum, count) => sum + count, 0);
+  const modelOf = ({ baseUrl }: Judge): object => ({ base_url: baseUrl, model: 'j', price });
+  async function start(config: object): Promise<string> {
+    const { status, body } = await service.post('/runs', {
+      dataset_id: await service.importItems(items),
+      config: { provider: { type: 'external', label: 'agent' }, ...config },
+    });
+    expect([status, body.status], JSON.stringify(body)).toEqual([202, 'waiting']);
+    return body.id;
+  }
+  const outputOf = (index: number): object => ({
+    item_id: `q-${index}`,
+    output: `It is ${index + 1}, ${index}`,
+    usage: { completion_tokens: 2 },
+  });
+  const finish = async (id: string): Promise<Body> => await service.post(`/runs/${id}/finish`, {});
+
+  it('asks the judges at the end, once for each output that lacks their score', async () => {
+    const judge = await startJudge();
+    const id = await start({
+      scorers: [
+        { name: 'polite', checker: { type: 'regex', pattern: '^It' } },
+        { name: 'style', judge: modelOf(judge) },
+        { name: 'form', judge: modelOf(judge) },
+      ],
+    });
+    const own = { ...outputOf(9), scores: { style: { score: 1 } } };
+    const failed = { item_id: 'q-11', error: { code: 'timeout', message: 'too late' } };
+    const lines = items.slice(0, 11).map((_, index) => (index === 9 ? own : outputOf(index)));
+    expect((await push(`/runs/${id}/results`, [...lines, failed])).body.accepted).toBe(12);
+    const before = await resultsOf(id);
+    expect(before.map(({ status }) => status)).toEqual([...Array(11).fill('ok'), 'failed']);
+    expect(Object.keys(before[0].scores)).toEqual(['polite']);
+    expect(asked(judge)).toBe(0);
+    const ending = await Promise.all([finish(id), finish(id)]);
+    expect(ending.map(({ status }) => status)).toEqual([200, 200]);
+    expect(await push(`/runs/${id}/results`, [outputOf(1)])).toMatchObject({
+      body: { code: 'run_finished' },
+    });
+    const ended = await runEnded(service, id);
+    expect(ended).toMatchObject({
+      status: 'completed',
+      counts: { ok: 11, failed: 1 },
+      scores: { passed: 11 },
+      scorers: { style: { passed: 7, ok: 11 }, form: { passed: 6, ok: 11 } },
+      cost: { amount: 21 * verdict(0.75).length, currency: 'EUR' },
+    });
+    expect(asked(judge)).toBe(10 + 11);
+    const after = await resultsOf(id);
+    expect(after[0]).toMatchObject({
+      ...before[0],
+      judge_usage: expect.any(Object),
+      judge_cost: 2 * verdict(0.75).length,
+      cost: 2 * verdict(0.75).length,
+      scores: {},
+    });
+    expect(after[0].scores).toMatchObject({
+      style: { score: 0.75, scored_by: 'judge' },
+      form: { score: 0.75 },
+    });
+    expect(after[9].scores).toMatchObject({
+      style: { score: 1, scored_by: 'client' },
+      form: { score: 0.25 },
+    });
+    expect(after[11]).toEqual(before[11]);
+    expect((await finish(id)).body.status).toBe('completed');
+  });
+
+  it.each<[string, (judge: Judge) => object]>([
+    [
+      'its main scorer',
+      (judge) => ({ scorers: [{ name: 'style', judge: modelOf(judge) }, { name: 'number' }] }),
+    ],
+    ['its only one', (judge) => ({ judge: modelOf(judge), checker: 'judge', checker_mode: 'override' })],
+  ])('gets its score from a judge that is %s, within its budget', async (_, scoring) => {
+    const judge = await startJudge();
+    const cost = verdict(0.75).length;
+    const model = { ...price, output_per_million: 0 };
+    const id = await start({
+      ...scoring(judge),
+      price: model,
+      max_cost: { amount: 5 * cost },
+      concurrency: 1,
+    });
+    await push(
+      `/runs/${id}/results`,
+      items.map((_one, index) => outputOf(index)),
+    );
+    expect((await service.get(`/runs/${id}`)).body.counts).toMatchObject({ unscored: 12, ok: 0 });
+    await finish(id);
+    const stopped = await runEnded(service, id);
+    expect(stopped).toMatchObject({
+      ...{ status: 'stopped', error: { code: 'budget_spent' }, cost: { amount: 5 * cost } },
+      ...{ counts: { ok: 5, unscored: 7 }, scores: { passed: 5 } },
+    });
+    expect(asked(judge)).toBe(5);
+    const retry = await service.post(`/runs/${id}/retry`, {
+      only: 'missing',
+      max_cost: { amount: 100 * cost },
+    });
+    expect(retry.status, JSON.stringify(retry.body)).toBe(202);
+    const ended = await runEnded(service, id);
+    expect(ended).toMatchObject({
+      ...{ status: 'completed', error: null, cost: { amount: 12 * cost } },
+      ...{ counts: { ok: 12, unscored: 0, done: 12 }, scores: { passed: 6, mean: 0.5 } },
+    });
+    expect(asked(judge)).toBe(12);
+    const [first] = await resultsOf(id);
+    expect(first).toMatchObject({
+      score: 0.75,
+      passed: true,
+      explanation: 'so',
+      scored_by: 'judge',
+      status: 'ok',
+    });
+    expect(Object.keys(first.scores ?? {})).toEqual(
+      ended.config.scorers === undefined ? [] : ['number', 'style'],
+    );
+  });
+});
+
 it('refuses scorers that are not clear', async () => {
   const datasetId = await service.importItems(items);
   const config = (scorers: object[], more: object = {}): object => ({ provider: 'echo', scorers, ...more });

@@ -314,6 +314,7 @@ describe('checkOutput', () => {
       complete: async () => ({ output: '{"score": 0.7}', usage: null, finishReason: null, attempts: null }),
     },
     threshold: 0.5,
+    price: null,
     defaultPrompts: null,
   };
 

@@ -11,6 +11,7 @@ import { RunError } from './run-error.ts';
 import type { RunFailure, RunItem, RunResult, StoredOutput } from './run-session.ts';
 import type { Judge } from './scoring/ask-judge.ts';
 import { packValue } from './scoring/packed-value.ts';
+import { costOf } from './statistics/run-cost.ts';
 import { tokenCounts } from './token-counts.ts';
 
 /** A monotonic clock. */
@@ -56,6 +57,7 @@ type Facts = Omit<
   | 'explanation'
   | 'error'
   | 'judgeUsage'
+  | 'judgeCost'
   | 'cause'
   | 'endsRun'
   | 'scoredBy'
@@ -79,7 +81,8 @@ export async function runItem(
   if (item.outputs !== undefined) {
     const stored = item.outputs.find((one) => one.repetition === repetition);
     if (stored === undefined) return failedWith(nothing, NO_OUTPUT);
-    return await scoreOutput(deps, item, stored, scorers, signal);
+    const due = scorersDue(scorers, stored.scoredBy ?? []);
+    return due === null ? failedWith(nothing, NO_OUTPUT) : await scoreOutput(deps, item, stored, due, signal);
   }
   if (item.parts === null) return failedWith(nothing, item.failure ?? UNREADABLE);
   const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
@@ -130,6 +133,12 @@ export async function scoreOutput(
   return await scoreAll(deps, marked, facts, scorers, signal);
 }
 
+/** The scorers without those that have scored an output; null if all have. */
+function scorersDue({ main, others, areNamed }: Scorers, have: readonly string[]): Scorers | null {
+  const [first, ...rest] = [main, ...others].filter(({ name }) => !have.includes(name));
+  return first === undefined ? null : { main: first, others: rest, areNamed };
+}
+
 /** Scores an output by every scorer. What goes wrong with another one than the main one is an error of its score. */
 async function scoreAll(
   deps: ScoreOutputDeps,
@@ -141,18 +150,19 @@ async function scoreAll(
   const result = await score(deps, main, marked, facts, signal);
   if (others.length === 0 && !areNamed) return result;
   const scores: Record<string, ScorerScore> = areNamed ? { [main.name]: scoreOf(result) } : {};
-  let { judgeUsage, omittedAssets, endsRun } = result;
+  let { judgeUsage, judgeCost, omittedAssets, endsRun } = result;
   for (const other of others) {
     const scored = await score(deps, other, marked, facts, signal);
     scores[other.name] = scoreOf(scored);
     endsRun ??= scored.endsRun;
     judgeUsage = addUsage(judgeUsage, scored.judgeUsage);
+    judgeCost = addCost(judgeCost, scored.judgeCost);
     omittedAssets =
       scored.omittedAssets === null
         ? omittedAssets
         : [...new Set([...(omittedAssets ?? []), ...scored.omittedAssets])];
   }
-  return { ...result, scores, judgeUsage, omittedAssets, ...(endsRun && { endsRun }) };
+  return { ...result, scores, judgeUsage, judgeCost, omittedAssets, ...(endsRun && { endsRun }) };
 }
 
 function scoreOf({ score, passed, explanation, scoredBy, error }: RunResult): ScorerScore {
@@ -171,6 +181,17 @@ export function addUsage(
     input_tokens: (one.input ?? 0) + (other.input ?? 0),
     output_tokens: (one.output ?? 0) + (other.output ?? 0),
   };
+}
+
+/** What several judges charged together. */
+const addCost = (first: number | null, second: number | null): number | null =>
+  first === null ? second : first + (second ?? 0);
+
+/** What a judge charged for an answer; null without one, or without a price. */
+function chargeOf(judge: Judge | null, usage: RunResult['judgeUsage']): number | null {
+  const { input, output } = tokenCounts(usage);
+  if (judge === null || judge.price === null || (input === null && output === null)) return null;
+  return costOf(judge.price, input ?? 0, output ?? 0);
 }
 
 function nothingOf({ section, sectionOrderIndex, orderIndex }: RunItem, repetition: number): Facts {
@@ -212,9 +233,11 @@ async function score(
       signal,
     });
     const scoredBy = outcome.status !== 'ok' ? null : 'question' in plan ? 'judge' : 'checker';
-    return { ...known, ...outcome, scoredBy, scores: null, judgeUsage, error: null };
+    const judgeCost = chargeOf(judge, judgeUsage);
+    return { ...known, ...outcome, scoredBy, scores: null, judgeUsage, judgeCost, error: null };
   } catch (error) {
-    return failed(known, error, signal);
+    const result = failed(known, error, signal);
+    return { ...result, judgeCost: chargeOf(judge, result.judgeUsage) };
   }
 }
 
@@ -274,7 +297,7 @@ function failedWith(facts: Facts, error: RunFailure): RunResult {
     scoredBy: null,
     scores: null,
   } as const;
-  return { ...facts, ...outcome, judgeUsage: null, error };
+  return { ...facts, ...outcome, judgeUsage: null, judgeCost: null, error };
 }
 
 /** An error as a result or a run stores it. The message says nothing about internal errors. */

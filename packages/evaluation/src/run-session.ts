@@ -34,6 +34,8 @@ export interface StoredOutput {
   readonly usage: JsonObject | null;
   readonly omittedAssets: readonly string[] | null;
   readonly traceId: string | null;
+  /** Names of scorers that have scored it, and need not again. Default: none. */
+  readonly scoredBy?: readonly string[];
 }
 
 /** What an earlier run was answered to the same request. */

@@ -74,7 +74,12 @@ export async function pushResults(
 ): Promise<PushOutcome> {
   const { session, reader } = deps;
   const config = parseStoredRunConfig(readStoredJson(session.run.config));
-  const score = createScorer(deps, toScorers(config, new Map(), null), options.signal);
+  const judges = new Set(
+    scorersOf(config).flatMap(({ name, judge, checker }) =>
+      judge !== null && checker !== null ? [name] : [],
+    ),
+  );
+  const score = createScorer(deps, toScorers(config, new Map(), null), judges, options.signal);
   const save = async (placed: readonly PlacedResult[]): Promise<number> => {
     const results = await score(placed);
     const texts = results.map((result) => {
@@ -220,10 +225,12 @@ const NONE: ReadonlySet<number> = new Set();
 function createScorer(
   { session, checks }: PushDeps,
   { main, others, areNamed }: Scorers,
+  /** Names of those that score every item, when the run ends. */
+  judges: ReadonlySet<string>,
   signal: AbortSignal,
 ): (placed: readonly PlacedResult[]) => Promise<RunResult[]> {
   const yieldToEventLoop = createYielder();
-  const all = [main, ...others];
+  const all = [main, ...others].filter(({ name }) => !judges.has(name));
   const missingOf = ({ pushed }: PlacedResult): readonly Scorer[] =>
     pushed.error === null ? all.filter(({ name }) => !Object.hasOwn(pushed.scores, name)) : [];
 
@@ -264,15 +271,28 @@ function createScorer(
     );
     const named = Object.keys(scores).length === 0 ? null : scores;
     const byMain = pushed.scores[main.name];
-    if (scored !== undefined && byMain === undefined) return { ...scored, scores: named };
+    const isMain = byMain === undefined && !judges.has(main.name);
+    if (scored !== undefined && isMain) return { ...scored, scores: named };
     const { section, sectionOrderIndex, orderIndex } = at;
     const facts = {
       ...{ section, sectionOrderIndex, orderIndex, ...factsOf(placed) },
-      ...{ attempts: null, judgeUsage: null, reused: false, usageReused: null, scores: named },
+      ...{
+        attempts: null,
+        judgeUsage: null,
+        judgeCost: null,
+        reused: false,
+        usageReused: null,
+        scores: named,
+      },
     };
     if (byMain === undefined) {
       const none = { score: null, passed: null, explanation: null, scoredBy: null } as const;
-      return { ...facts, ...none, status: 'failed', error: pushed.error };
+      return {
+        ...facts,
+        ...none,
+        status: pushed.error === null ? 'unscored' : 'failed',
+        error: pushed.error,
+      };
     }
     return { ...facts, ...byMain, status: 'ok', scoredBy: 'client', error: null };
   }

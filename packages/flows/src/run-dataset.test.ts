@@ -147,6 +147,7 @@ describe('runDataset', () => {
       latencyMs: expect.any(Number),
       usage: { total_tokens: 1 },
       judgeUsage: null,
+      judgeCost: null,
       finishReason: 'stop',
       attempts: 1,
       omittedAssets: [],

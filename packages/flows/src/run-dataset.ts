@@ -98,7 +98,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
           ...scorer,
           judge: judge && {
             ...judge,
-            provider: account.charge(judge.provider, config.judge?.price ?? null),
+            provider: account.charge(judge.provider, judge.price),
           },
         });
         const result = await runItem(

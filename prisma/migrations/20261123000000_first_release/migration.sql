@@ -180,6 +180,7 @@ CREATE TABLE "runs" (
     "reused" INTEGER NOT NULL DEFAULT 0,
     "is_trial" BOOLEAN NOT NULL DEFAULT false,
     "spent" DOUBLE PRECISION NOT NULL DEFAULT 0,
+    "judge_cost" DOUBLE PRECISION NOT NULL DEFAULT 0,
     "retries" INTEGER NOT NULL DEFAULT 0,
     "retry_only" TEXT,
     "truncated" INTEGER NOT NULL DEFAULT 0,
@@ -237,6 +238,7 @@ CREATE TABLE "run_results" (
     "scorer_scores" DOUBLE PRECISION[],
     "scorer_passed" BOOLEAN[],
     "trace_id" TEXT,
+    "judge_cost" DOUBLE PRECISION,
 
     CONSTRAINT "run_results_pkey" PRIMARY KEY ("run_id","section_order_index","order_index","repetition")
 );

@@ -103,6 +103,7 @@ describe('a run in an import', () => {
     usage: null,
     ...{
       judgeUsage: null,
+      judgeCost: null,
       finishReason: null,
       attempts: null,
       omittedAssets: null,

@@ -7,9 +7,9 @@ import { Parameters } from '../database/page.ts';
 import { isUuid, storableText } from '../database/values.ts';
 import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
+import { addingScorersOf, countLacking, queueScorers, toAdding } from './adding-scorers.ts';
 import type { IdempotentCreation } from './create-run.ts';
 import { addScorers } from './insert-results.ts';
-import { lacksScores } from './read-stored-outputs.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 
 /** Which results a run does again. */
@@ -82,6 +82,12 @@ export async function retryRun(
     if (run.imported) {
       throw new StoreError('run_imported', 'Cannot retry the run: it came with a package.');
     }
+    const adding = only === 'missing' ? addingScorersOf(run) : null;
+    if (adding !== null && (run.isExternal || run.counts.total === run.counts.done)) {
+      const due = await countLacking(client, id, adding);
+      const again = { names: adding.names, due, status: run.status, ...(config !== null && { config }) };
+      if (due > 0) return await queueScorers(client, run, again);
+    }
     // The counts of the run say whether any result is to be done, without reading one.
     const due = (only === 'missing' ? 0 : run.counts[only]) + run.counts.total - run.counts.done;
     if (due === 0) {
@@ -121,13 +127,15 @@ export async function addScorersToRun(
     if (run.imported) {
       throw new StoreError('run_imported', 'Cannot add scorers to the run: it came with a package.');
     }
+    if (run.config !== before) {
+      throw new StoreError(
+        'run_active',
+        'Cannot add scorers to the run: its configuration has just changed.',
+      );
+    }
     const known = JSON.parse(run.scorerNames ?? '[]') as string[];
     const old = names.filter((name) => known.includes(name));
-    const { rows: counts } = await client.query<{ due: number }>(
-      `SELECT count(*)::int AS due FROM run_results result WHERE run_id = $1 AND ${lacksScores('result', '$2')}`,
-      [id, names],
-    );
-    const due = counts[0]?.due ?? 0;
+    const due = await countLacking(client, id, toAdding(config, names));
     // The same configuration again continues what was interrupted.
     if (old.length > 0 && (due === 0 || config !== before)) {
       throw new StoreError('scorer_exists', `The run has a scorer ${old[0]}: use another name.`);
@@ -135,22 +143,7 @@ export async function addScorersToRun(
     if (due === 0)
       throw new RunError('nothing_to_score', 'Cannot add scorers to the run: it has no outputs.');
     await addScorers(client, id, [Object.fromEntries(names.map((name) => [name, NO_SCORE]))]);
-    const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET config = $2, results_due = results_version + $4, finished_at = NULL, cancel_requested_at = NULL,
-         adding = json_build_object('names', $3::json, 'status', coalesce(adding::json ->> 'status', status),
-           'error', CASE WHEN adding IS NULL THEN error ELSE adding::json ->> 'error' END)::text,
-         error = NULL, lease_expires_at = NULL, failed_attempts = 0, status = 'queued', available_at = clock_timestamp()
-       WHERE id = $1 AND config = $5 RETURNING ${RUN_COLUMNS}`,
-      [id, config, JSON.stringify(names), due, before],
-    );
-    if (rows[0] === undefined) {
-      throw new StoreError(
-        'run_active',
-        'Cannot add scorers to the run: its configuration has just changed.',
-      );
-    }
-    await client.query(NOTIFY_WORKERS, ['run']);
-    const stored = toRun(rows[0]);
+    const stored = await queueScorers(client, run, { config, names, due, status: run.status });
     if (idempotent !== undefined) {
       await completeClaim(client, idempotent.claim, idempotent.response(stored));
     }

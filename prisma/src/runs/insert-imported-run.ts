@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type RunPrices, readPrices } from '@svc/evaluation';
+import { costOf, type RunPrices, readPrices } from '@svc/evaluation';
 import type { PackagedRun } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
@@ -59,12 +59,20 @@ export async function insertImportedRun(
   );
   const prices = pricesOf(run.config);
   for await (const results of batches) {
-    const { written } = await insertWritten(client, id, results, prices);
+    const priced = results.map((result) => withJudgeCost(result, prices));
+    const { written } = await insertWritten(client, id, priced, prices);
     if (written !== results.length) throw new Error('An imported run has two results of one item.');
   }
   await client.query('UPDATE runs SET total = greatest(total, ok + failed + unscored) WHERE id = $1', [id]);
   await storeSummary(client, id);
   return id;
+}
+
+/** Results of older versions do not state what the judge charged. */
+function withJudgeCost(result: ImportedResult, { judge }: RunPrices): ImportedResult {
+  const { input, output } = result.tokens.judge;
+  if (result.judgeCost !== null || judge === null || (input === null && output === null)) return result;
+  return { ...result, judgeCost: costOf(judge, input ?? 0, output ?? 0) };
 }
 
 function pricesOf(config: JsonObject): RunPrices {

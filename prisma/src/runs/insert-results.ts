@@ -38,12 +38,13 @@ export const MAX_SCORERS = 16;
 export const MAX_TEXT_CHARS: number = 64 * 1024;
 
 /** What a result adds to the counts of its run. */
-const COUNTS = `count(*) AS all, count(*) FILTER (WHERE status = 'ok') AS ok,
+export const COUNTS = `count(*) AS all, count(*) FILTER (WHERE status = 'ok') AS ok,
   count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'unscored') AS unscored,
   count(score) AS scored, coalesce(sum(score), 0) AS score_sum, count(*) FILTER (WHERE passed) AS passed,
   count(*) FILTER (WHERE truncated) AS truncated, count(*) FILTER (WHERE reused) AS reused, coalesce(sum(input_tokens), 0) AS input_tokens,
   coalesce(sum(output_tokens), 0) AS output_tokens, coalesce(sum(judge_input_tokens), 0) AS judge_input_tokens,
-  coalesce(sum(judge_output_tokens), 0) AS judge_output_tokens`;
+  coalesce(sum(judge_output_tokens), 0) AS judge_output_tokens, coalesce(sum(judge_cost), 0) AS judge_cost`;
+const FRACTIONS: readonly string[] = ['score_sum', 'judge_cost'];
 const COUNTED = [
   'ok',
   'failed',
@@ -57,7 +58,11 @@ const COUNTED = [
   'output_tokens',
   'judge_input_tokens',
   'judge_output_tokens',
+  'judge_cost',
 ] as const;
+/** By how much the counts of results have changed. @param before,after a row of COUNTS each */
+export const GROWTH = (before: string, after: string): string =>
+  COUNTED.map((name) => `${after}.${name} - ${before}.${name} AS ${name}`).join(', ');
 
 /**
  * Which results a retry replaces: older ones of the kind that it names.
@@ -151,13 +156,13 @@ const insertOf = (wanted: string, replaces: Replaces): string => `
   ), added AS (
     SELECT ${COUNTS} FROM written
   )
-  SELECT added.all AS written, replaced.all AS replaced, replaced.all - coalesce(replaced.due, 0) AS again, ${COUNTED.map((name) => `added.${name} - replaced.${name} AS ${name}`).join(', ')}
+  SELECT added.all AS written, replaced.all AS replaced, replaced.all - coalesce(replaced.due, 0) AS again, ${GROWTH('replaced', 'added')}
   FROM added, replaced`;
 
 /** $1 the run, $2 the number of results, $3 how many of them were not to be done, $4 what they have cost, then what each count grows by. A separate statement: it is another table. */
 const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint, results_due = results_due + $3::bigint,
     spent = spent + $4::float8,
-    ${COUNTED.map((name, index) => `${name} = ${name} + $${index + 5}::${name === 'score_sum' ? 'float8' : 'bigint'}`).join(', ')}
+    ${COUNTED.map((name, index) => `${name} = ${name} + $${index + 5}::${FRACTIONS.includes(name) ? 'float8' : 'bigint'}`).join(', ')}
   WHERE id = $1`;
 
 /**
@@ -225,27 +230,28 @@ export async function insertWritten(
     const { rows } = await client.query<Growth>(sql, [runId, ...values]);
     const growth = rows[0] as Growth;
     const cost = of.reduce((sum, result) => sum + (result.cost ?? 0), 0);
-    await client.query(COUNT, [
-      runId,
-      growth.written,
-      growth.again,
-      cost,
-      ...COUNTED.map((name) => growth[name]),
-    ]);
+    await countResults(client, runId, growth, cost);
     total.written += Number(growth.written);
     total.replaced += Number(growth.replaced);
   }
 }
 
+/** Adds to the counts of a run. @param cost of the requests for the results */
+export async function countResults(
+  client: pg.ClientBase,
+  runId: string,
+  growth: Growth,
+  cost: number,
+): Promise<void> {
+  const counts = COUNTED.map((name) => growth[name]);
+  await client.query(COUNT, [runId, growth.written, growth.again, cost, ...counts]);
+}
+
 /** Null without tokens or a price for any of them. */
-function costOf({ tokens: { model, judge } }: ImportedResult, prices: RunPrices): number | null {
-  const counts = [model.input, model.output, judge.input, judge.output];
-  if (counts.every((count) => count === null)) return null;
-  const [inputTokens = 0, outputTokens = 0, judgeInputTokens = 0, judgeOutputTokens = 0] = counts.map(
-    (count) => count ?? 0,
-  );
-  const cost = runCost(prices, { inputTokens, outputTokens, judgeInputTokens, judgeOutputTokens });
-  return cost?.amount ?? null;
+function costOf({ tokens: { model }, judgeCost }: ImportedResult, prices: RunPrices): number | null {
+  if (model.input === null && model.output === null && judgeCost === null) return null;
+  const tokens = { inputTokens: model.input ?? 0, outputTokens: model.output ?? 0 };
+  return runCost(prices, { ...tokens, judgeCost: judgeCost ?? 0 })?.amount ?? null;
 }
 
 /**
@@ -322,4 +328,6 @@ export function writeResult(
 }
 
 /** What a batch of results adds to the counts of its run; 64-bit integers are text. */
-type Growth = Readonly<Record<'written' | 'replaced' | 'again' | (typeof COUNTED)[number], string | number>>;
+export type Growth = Readonly<
+  Record<'written' | 'replaced' | 'again' | (typeof COUNTED)[number], string | number>
+>;

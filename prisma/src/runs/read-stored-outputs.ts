@@ -1,10 +1,9 @@
 import { JsonText, type RunFailure, type RunItem, type StoredOutput } from '@svc/evaluation';
-import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { boundedName } from '../database/item-size.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
-import { readableJson } from '../database/values.ts';
 import {
   type ItemCandidate,
   type ItemLimits,
@@ -13,6 +12,7 @@ import {
   readPlannedItems,
 } from '../items/read-item-texts.ts';
 import { isItemAt, ofRun } from '../items/version-sql.ts';
+import { type AddingScorers, addingScorersOf, lacksScores } from './adding-scorers.ts';
 import { isToReplace } from './insert-results.ts';
 import { toRunItem } from './read-run-items.ts';
 import {
@@ -36,23 +36,6 @@ const IS_TO_DO = {
     AND mine.section_order_index = result.section_order_index AND mine.order_index = result.order_index
     AND mine.repetition = result.repetition AND NOT (${isToReplace('mine', 'run')}))`,
 } as const;
-
-/** Outputs of a run that lack a score of one of the scorers $7. */
-const LACKS_SCORES = {
-  joins: '',
-  sql: `AND ${lacksScores('result', '$7')}`,
-} as const;
-
-/**
- * Which results have an output without a score of each of some scorers.
- *
- * @param result the row of `run_results`
- * @param names placeholder of an array
- */
-export function lacksScores(result: string, names: string): string {
-  return `${result}.output IS NOT NULL AND (${result}.scores IS NULL OR EXISTS (SELECT FROM unnest(${names}::text[]) AS name
-    WHERE ${readableJson(`${result}.scores::json`)} -> name IS NULL))`;
-}
 
 /** The items at positions of run $1: $2 the sections, $3 the items. */
 const ITEMS = `${itemCandidates(
@@ -105,11 +88,8 @@ export async function* readStoredOutputs(
   signal: AbortSignal,
 ): AsyncGenerator<RunItem, void, undefined> {
   const query = createReadQuery(pool, signal);
-  const { addingScorers } = run;
-  const filter =
-    addingScorers === null
-      ? { ...IS_TO_DO, values: [run.id] }
-      : { ...LACKS_SCORES, values: [JSON.parse(addingScorers) as string[]] };
+  const adding = addingScorersOf(run);
+  const filter = adding === null ? { ...IS_TO_DO, values: [run.id] } : lacksScores(adding, 7);
   let after: ResultPosition = [-1, -1, -1];
   for (;;) {
     signal.throwIfAborted();
@@ -129,7 +109,7 @@ export async function* readStoredOutputs(
       after = positionOf(result);
       const item = items.get(keyOf(result));
       if (item === undefined) continue;
-      yield { ...item, doneRepetitions: [], outputs: [toStoredOutput(result)] };
+      yield { ...item, doneRepetitions: [], outputs: [toStoredOutput(result, adding)] };
     }
     if (!plan.hasMore && left.size === 0) return;
   }
@@ -138,9 +118,10 @@ export async function* readStoredOutputs(
 /** Names a position. */
 export const keyOf = (at: ItemPosition): string => `${at.sectionOrderIndex} ${at.orderIndex}`;
 
-function toStoredOutput(result: StoredResult): StoredOutput {
+function toStoredOutput(result: StoredResult, adding: AddingScorers | null): StoredOutput {
   const { output, error, isTooLarge } = result;
   return {
+    ...(adding !== null && { scoredBy: scoredBy(result, adding) }),
     repetition: result.repetition,
     itemId: result.itemId === null ? null : readStoredJson(result.itemId),
     output: output === null ? null : readOutput(output),
@@ -152,6 +133,14 @@ function toStoredOutput(result: StoredResult): StoredOutput {
     omittedAssets:
       result.omittedAssets === null ? null : (readStoredJson(result.omittedAssets) as readonly string[]),
   };
+}
+
+/** The scorers that need not score a result again. */
+function scoredBy({ scores, status }: StoredResult, { main }: AddingScorers): readonly string[] {
+  const named = scores === null ? [] : Object.keys(readStoredJson(scores) as JsonObject);
+  return main === null || status === 'unscored'
+    ? named.filter((name) => name !== main?.name)
+    : [...named, main.name];
 }
 
 const TOO_LARGE: RunFailure = { code: 'item_too_large', message: 'The stored output is too large.' };

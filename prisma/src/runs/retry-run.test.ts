@@ -9,6 +9,7 @@ import { openTaskQueue, type TaskQueue } from '../queue/task-queue.ts';
 import type { Run } from './run-row.ts';
 import type { TakenRun } from './run-store.ts';
 
+const CONFIG = '{"provider":"echo"}';
 let cleanUp: AsyncDisposableStack;
 let url: string;
 let store: Store;
@@ -29,7 +30,7 @@ beforeEach(async () => {
     (_, index) => `{"id":${index},"tags":["t${index % 2}"],"type":"exact"}`,
   );
   const { id: datasetId } = await importItems(store.datasets, { s: texts });
-  const facts = { name: null, config: '{}', repetitions: 1, requestId: null };
+  const facts = { name: null, config: CONFIG, repetitions: 1, requestId: null };
   run = await store.runs.create({ ...facts, id: randomUUID(), datasetId });
 });
 afterEach(() => cleanUp.disposeAsync());
@@ -51,7 +52,7 @@ function resultOf(item: RunItem, facts: Partial<RunResult> = {}): RunResult {
   return {
     ...{ section, sectionOrderIndex, orderIndex, repetition: 1, itemId: orderIndex },
     ...{ status: 'ok', output: 'new', score: 1, passed: true, explanation: null, error: null },
-    ...{ latencyMs: 1, usage: { prompt_tokens: 2, completion_tokens: 3 }, judgeUsage: null },
+    ...{ latencyMs: 1, usage: { prompt_tokens: 2, completion_tokens: 3 }, judgeUsage: null, judgeCost: null },
     ...{
       finishReason: 'stop',
       attempts: 1,
@@ -146,7 +147,7 @@ it('scores each stored output again once, and protects its source', async () => 
   const facts = {
     id: randomUUID(),
     name: null,
-    config: '{}',
+    config: CONFIG,
     repetitions: 1,
     requestId: null,
   };
@@ -194,7 +195,11 @@ it('adds scorers to a run whose worker dies, each output once, and keeps its sta
   await first.session.saveResults(
     items.slice(0, 30).map((item) => resultOf(item, item.orderIndex === 7 ? FAILED : {})),
   );
-  const addition = { config: '{"added_scorers":[]}', before: '{}', names: ['short', 'kind'] };
+  const addition = {
+    config: '{"added_scorers":[{"name":"short"},{"name":"kind"}],"provider":"echo"}',
+    before: CONFIG,
+    names: ['short', 'kind'],
+  };
   await expect(store.runs.addScorers(run.id, addition)).rejects.toMatchObject({ code: 'run_active' });
   await first.session.finish({ status: 'failed', error: lost });
 
@@ -217,7 +222,7 @@ it('adds scorers to a run whose worker dies, each output once, and keeps its sta
   await dead.session.saveResults(outputs.slice(0, 12).map((item) => scored(item, 2)));
   // ended early, it goes on with the same scorers
   await dead.session.finish({ status: 'failed', error: { code: 'provider_rejected', message: 'no' } });
-  const taken = { ...addition, config: '{}', before: addition.config };
+  const taken = { ...addition, config: CONFIG, before: addition.config };
   await expect(store.runs.addScorers(run.id, taken)).rejects.toMatchObject({ code: 'scorer_exists' });
   const same = { ...addition, before: addition.config };
   expect(await store.runs.addScorers(run.id, same)).toMatchObject({ resultsLeft: 17 });
@@ -242,7 +247,7 @@ it('adds scorers to a run whose worker dies, each output once, and keeps its sta
   });
   expect(JSON.parse((await store.runs.get(run.id)).error ?? '')).toEqual(lost);
   await expect(store.runs.addScorers(run.id, same)).rejects.toMatchObject({ code: 'scorer_exists' });
-  const many = { ...addition, before: addition.config, config: '{"n":1}' };
+  const many = { ...addition, before: addition.config, config: '{"provider":"echo","repetitions":1}' };
   const names = Array.from({ length: 15 }, (_, index) => `s${index}`);
   await expect(store.runs.addScorers(run.id, { ...many, names })).rejects.toMatchObject({
     code: 'too_many_scorers',

@@ -19,6 +19,11 @@ export type RunStatus = Run['status'];
 /** SQL for the results that a stored summary is of. */
 export const SUMMARY_VERSION = `results_version || ':' || ok + failed + unscored`;
 
+/** SQL for the price of the first judge of a run that has one; null without it. The configuration of an imported run may be any object. */
+export const JUDGE_PRICE: string = `(SELECT coalesce(${['judge', 'scorers[*].judge', 'added_scorers[*].judge']
+  .map((judge) => `jsonb_path_query_first(stated, 'lax $.${judge}.price')`)
+  .join(', ')}) FROM (SELECT ${readableJson('config::json')}::jsonb AS stated) AS configuration)::text`;
+
 /** What the store computes of a run, as SQL. */
 const DERIVED: Readonly<Record<DerivedRunName, string>> = {
   done: 'ok + failed + unscored',
@@ -29,7 +34,7 @@ const DERIVED: Readonly<Record<DerivedRunName, string>> = {
   passRate: 'passed::float8 / nullif(ok + failed, 0)',
   passRateScored: 'passed::float8 / nullif(scored, 0)',
   price: `(${readableJson('config::json')} -> 'price')::text`,
-  judgePrice: `(${readableJson('config::json')} #> '{judge,price}')::text`,
+  judgePrice: JUDGE_PRICE,
   resultsLeft: 'greatest(0, coalesce(results_due - results_version, total - ok - failed - unscored))',
 };
 

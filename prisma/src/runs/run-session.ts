@@ -6,6 +6,7 @@ import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
+import { addingScorersOf } from './adding-scorers.ts';
 import { addScores, type ScoredResult } from './external/score-session.ts';
 import { findAnswers } from './find-answers.ts';
 import { insertResults } from './insert-results.ts';
@@ -36,8 +37,8 @@ export function createRunSession(
 ): RunSession {
   const { pool } = context;
   const { reusedRunId } = run;
-  const scorers = run.addingScorers === null ? null : (JSON.parse(run.addingScorers) as string[]);
-  const sourceRunId = scorers === null ? run.sourceRunId : run.id;
+  const adding = addingScorersOf(run);
+  const sourceRunId = adding === null ? run.sourceRunId : run.id;
   const prices = readPrices(run.price, run.judgePrice);
   /** Locks the run's row until the end of the transaction. */
   const lock = async (client: pg.ClientBase): Promise<void> => {
@@ -56,7 +57,7 @@ export function createRunSession(
       sourceRunId === null
         ? readRunItems(context, run, signal)
         : readStoredOutputs(context, run, sourceRunId, signal),
-    ...(scorers !== null && { scorers }),
+    ...(adding !== null && { scorers: adding.names }),
     ...(reusedRunId !== null && {
       findAnswers: (hashes: readonly Uint8Array[], signal: AbortSignal) =>
         findAnswers(context, reusedRunId, hashes, signal),
@@ -75,8 +76,8 @@ export function createRunSession(
         if (results.length === 0) return;
         await inTransaction(pool, async (client) => {
           await lock(client);
-          if (scorers === null) await insertResults(client, run.id, results, prices);
-          else await addScores(client, run.id, results.flatMap(toScored));
+          if (adding === null) await insertResults(client, run.id, results, prices);
+          else await addScores(client, run.id, results.flatMap(toScored), adding.main);
         });
       },
       async finish(end: RunEnd): Promise<void> {

@@ -61,6 +61,7 @@ const result = (orderIndex: number, facts: Partial<RunResult> = {}): RunResult =
   latencyMs: 1.5,
   ...{
     judgeUsage: null,
+    judgeCost: null,
     finishReason: null,
     attempts: null,
     omittedAssets: null,
@@ -236,6 +237,7 @@ describe('a run in the hands of a worker', () => {
         latencyMs: 1.5,
         ...{
           judgeUsage: null,
+          judgeCost: null,
           finishReason: null,
           attempts: null,
           omittedAssets: null,

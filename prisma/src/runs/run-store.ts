@@ -164,11 +164,17 @@ export interface RunStore {
    */
   pushScores(id: string, signal: AbortSignal): Promise<ScoreSession>;
   /**
-   * Ends a run whose results clients have sent. A run that is `completed` stays as it is.
+   * Ends a run whose results clients have sent, or hands it to a worker if judges are to score its outputs. A run that is
+   * `completed` stays as it is.
+   *
+   * @param options names of the scorers that are judges
    *
    * @throws StoreError `run_not_found`, `run_not_external`, `run_incomplete`; `run_finished` when it has ended otherwise
    */
-  finish(id: string, allowMissing: boolean): Promise<Run>;
+  finish(
+    id: string,
+    options: { readonly allowMissing: boolean; readonly judges: readonly string[] },
+  ): Promise<Run>;
   /** Deletes a run that was created with `isTrial`, whatever it does. */
   deleteTrial(id: string): Promise<void>;
   /** Deletes those whose process did not. */
@@ -253,7 +259,7 @@ export function createRunStore(context: StoreContext): RunStore {
 
     pushScores: (id, signal) => openScores(context, id, signal),
 
-    finish: (id, allowMissing) => finishRun(pool, id, allowMissing),
+    finish: (id, options) => finishRun(pool, id, options),
 
     get: async (id) => toRun(await readRun(pool, id)),
 

@@ -7,7 +7,9 @@ import {
   type RunFailure,
   type RunResult,
   type RunSession,
+  readPrices,
   runCancelled,
+  runCost,
 } from '@svc/evaluation';
 import { defaultJudgePrompts, runDataset } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
@@ -101,7 +103,7 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
       },
       {
         config,
-        before: { spent: run.spent, asked: Math.max(0, ok + unscored - run.counts.reused) },
+        before: spentBefore(run),
         defaultJudgePrompts: await judgePrompts(run, config, store),
         signal: AbortSignal.any(signals),
       },
@@ -127,6 +129,16 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
   });
   if (end.status === 'failed') return { status: 'failed', code: end.error.code };
   return { status: end.status === 'cancelled' ? 'cancelled' : 'done' };
+}
+
+/** What a run has spent: at least what it costs, with what clients have sent. Further scorers have scored nothing yet. */
+function spentBefore({ spent, counts, price, judgePrice, usage, judgeCost, addingScorers }: Run): {
+  readonly spent: number;
+  readonly asked: number;
+} {
+  const cost = runCost(readPrices(price, judgePrice), { ...usage, judgeCost })?.amount ?? 0;
+  const asked = addingScorers === null ? Math.max(0, counts.ok + counts.unscored - counts.reused) : 0;
+  return { spent: Math.max(spent, cost), asked };
 }
 
 /** Whether the run was deleted with its dataset, or another worker ended it: there is nothing left to do. */

@@ -5,7 +5,7 @@ import { checkSchema } from './check-schema.ts';
 import { ConfigProblems, type Steps } from './config-problems.ts';
 import { findSecrets } from './find-secrets.ts';
 import { normalizeConfig } from './normalize-config.ts';
-import { type JudgeConfig, judgesOf, type RunConfig, scorersOf } from './run-config.ts';
+import { type JudgeConfig, judgesOf, type Price, type RunConfig, scorersOf } from './run-config.ts';
 
 /** Characters of one prompt, and of one text or name in `params`. */
 const MAX_PARAM_TEXT_CHARS = 16_384;
@@ -24,14 +24,7 @@ const MAX_PARAM_TEXT_CHARS = 16_384;
  * parseRunConfig({ provider: { type: 'openai_compatible', base_url: 'https://host/v1', model: 'm' }, repetitions: 3 });
  */
 export function parseRunConfig(value: JsonValue, path = '/config'): RunConfig {
-  const config = parse(value, path, MAX_PARAM_TEXT_CHARS);
-  if (config.provider.type !== 'external') return config;
-  const problems = new ConfigProblems(path);
-  const isLater = 'must be absent: for a run with results from outside, `rescore` asks a judge';
-  if (config.judge !== undefined) problems.add(isLater, ['judge']);
-  for (const [judge, at] of scorerJudges(config)) if (judge !== undefined) problems.add(isLater, at);
-  if (!problems.isEmpty) throw problems.toError();
-  return config;
+  return parse(value, path, MAX_PARAM_TEXT_CHARS);
 }
 
 /**
@@ -95,7 +88,8 @@ export function parseAddedScorers(scorers: JsonValue, source: RunConfig): AddedS
   const { scorers: first = [], added_scorers: before = [] } = source;
   const same = new Set([...first, ...before].map((one) => canonicalJson(one as unknown as JsonObject)));
   const others = stated.filter((one) => !same.has(canonicalJson(one as unknown as JsonObject)));
-  const names = new Set(scorersOf(source).map(({ name }) => name));
+  const known = scorersOf(source).map(({ name }) => name);
+  const names = stated.map(({ name }) => name).filter((name) => name !== known[0]);
   const config = { ...source, added_scorers: [...before, ...others] };
   const problems = new ConfigProblems('');
   checkCurrencies(config, problems);
@@ -103,8 +97,10 @@ export function parseAddedScorers(scorers: JsonValue, source: RunConfig): AddedS
   if (!problems.isEmpty) throw problems.toError();
   return {
     config,
-    names: stated.map(({ name }) => name),
-    taken: others.find(({ name }) => names.has(name))?.name ?? null,
+    names,
+    taken:
+      others.find(({ name }) => known.includes(name))?.name ??
+      (names.length === 0 ? (known[0] ?? null) : null),
   };
 }
 
@@ -150,40 +146,38 @@ function* modelsOf(config: JsonObject): Generator<[JsonObject, Steps]> {
 /** The members with scorers. */
 const SCORERS = ['scorers', 'added_scorers'] as const;
 
-/** The judge of each scorer, and where it is. */
-function scorerJudges(config: RunConfig): [JudgeConfig | undefined, Steps][] {
-  return SCORERS.flatMap((member) =>
-    (config[member] ?? []).map(({ judge }, index): [JudgeConfig | undefined, Steps] => [
-      judge,
-      [member, index, 'judge'],
-    ]),
+/** Every judge, and where it is. */
+function judgesAt(config: RunConfig): [JudgeConfig, Steps][] {
+  const ofScorers = SCORERS.flatMap((member) =>
+    (config[member] ?? []).map(({ judge }, index) => [judge, [member, index, 'judge']] as const),
+  );
+  return [[config.judge, ['judge']] as const, ...ofScorers].flatMap(([judge, at]) =>
+    judge === undefined ? [] : [[judge, [...at]]],
   );
 }
 
 /** A limit of what is not known would not be one. */
 function checkBudget(config: RunConfig, problems: ConfigProblems): void {
-  const { max_cost: maxCost, price, judge } = config;
-  if (maxCost === undefined) return;
-  if (price === undefined) problems.add('needs `price`', ['max_cost']);
-  if (judge !== undefined && judge.price === undefined)
-    problems.add('must be set with `max_cost`', ['judge', 'price']);
-  if (scorerJudges(config).some(([one]) => one !== undefined)) {
-    problems.add('must be absent beside scorers with judges, which have no price', ['max_cost']);
+  if (config.max_cost === undefined) return;
+  if (config.price === undefined) problems.add('needs `price`', ['max_cost']);
+  for (const [{ price }, at] of judgesAt(config)) {
+    if (price === undefined) problems.add('must be set with `max_cost`', [...at, 'price']);
   }
 }
 
-/** The cost of a run is one amount, and the price of its judges is one. */
+/** The cost of a run is one amount. */
 function checkCurrencies(config: RunConfig, problems: ConfigProblems): void {
-  const { price, judge } = config;
-  const judgePrice = judge?.price;
-  if (price !== undefined && judgePrice !== undefined && price.currency !== judgePrice.currency) {
-    problems.add(`must be ${price.currency}, the currency of \`price\``, ['judge', 'price', 'currency']);
-  }
-  for (const [one, at] of scorerJudges(config)) {
-    if (one === undefined) continue;
-    const counted = 'the tokens of several judges are counted together';
-    if (one.price !== undefined) problems.add(`must be absent: ${counted}`, [...at, 'price']);
-    if (judgePrice !== undefined)
-      problems.add(`must be absent: the run's judge has a price, and ${counted}`, at);
+  const prices: [Price | undefined, Steps][] = [
+    [config.price, ['price']],
+    ...judgesAt(config).map(([{ price }, at]): [Price | undefined, Steps] => [price, [...at, 'price']]),
+  ];
+  const stated = prices.flatMap(([price, at]) => (price === undefined ? [] : [{ ...price, at }]));
+  const [first, ...others] = stated;
+  for (const { currency, at } of others) {
+    if (currency === first?.currency) continue;
+    problems.add(`must be ${first?.currency}, the currency of \`${first?.at.join('.')}\``, [
+      ...at,
+      'currency',
+    ]);
   }
 }

@@ -76,11 +76,9 @@ export async function estimateRun(
     cost:
       price === null || outputTokens === null
         ? null
-        : runCost({ model: price, judge: null }, { ...NO_JUDGE, inputTokens, outputTokens }),
+        : runCost({ model: price, judge: null }, { inputTokens, outputTokens, judgeCost: 0 }),
   };
 }
-
-const NO_JUDGE = { judgeInputTokens: 0, judgeOutputTokens: 0 };
 
 /** The most tokens that a request allows for an output; null if it states none. */
 function outputLimit(members: Readonly<Record<string, unknown>>): number | null {

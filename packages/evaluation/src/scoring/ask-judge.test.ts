@@ -15,6 +15,7 @@ describe('askJudge', () => {
     const asked: (readonly ChatMessage[])[] = [];
     const judge = {
       threshold: 0.9,
+      price: null,
       defaultPrompts: 'Default prompt',
       provider: provider(({ messages }) => {
         asked.push(messages);
@@ -39,6 +40,7 @@ describe('askJudge', () => {
     const asked: string[] = [];
     const judge = {
       threshold: 0.5,
+      price: null,
       defaultPrompts: null,
       provider: provider(({ messages }) => {
         asked.push(messages.map(({ content }) => content).join('\n'));
@@ -59,7 +61,12 @@ describe('askJudge', () => {
 
   it('rejects a prompt that repeats the output too often', async () => {
     const item = { checker: { type: 'judge', judge_prompt: '{{output}}'.repeat(1_000) } };
-    const judge = { threshold: 0.5, defaultPrompts: null, provider: provider(() => '{"score": 1}') };
+    const judge = {
+      threshold: 0.5,
+      price: null,
+      defaultPrompts: null,
+      provider: provider(() => '{"score": 1}'),
+    };
     await expect(checkOutput({ item, output: 'x'.repeat(1_000_000), judge, ...given })).rejects.toMatchObject(
       { code: 'checker_limit' },
     );

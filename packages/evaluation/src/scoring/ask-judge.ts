@@ -1,6 +1,7 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from '../assets/marked-files.ts';
 import { type CheckOutcome, unscored } from '../checkers/checker.ts';
+import type { Price } from '../config/run-config.ts';
 import { plainText } from '../item/plain-text.ts';
 import { JsonText } from '../json-text.ts';
 import type { ChatMessage, Provider } from '../provider.ts';
@@ -14,6 +15,8 @@ export interface Judge {
   readonly threshold: number;
   /** `default_judge_prompts` of the dataset; null without them. */
   readonly defaultPrompts: JsonValue;
+  /** What its provider charges; null if unknown. */
+  readonly price: Price | null;
 }
 
 /**

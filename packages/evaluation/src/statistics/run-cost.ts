@@ -1,30 +1,27 @@
 import type { Price } from '../config/run-config.ts';
 
-/** What the providers of a run charge; null if unknown. Both are in one currency. */
+/** What the providers of a run charge, the first judge with a price; null if unknown. All are in one currency. */
 export interface RunPrices {
   readonly model: Price | null;
   readonly judge: Price | null;
 }
 
-/** Tokens of a run, or of a result. */
-interface RunTokens {
+/** What a run, or a result, has taken. */
+interface Taken {
   readonly inputTokens: number;
   readonly outputTokens: number;
-  readonly judgeInputTokens: number;
-  readonly judgeOutputTokens: number;
+  /** What its judges charged. */
+  readonly judgeCost: number;
 }
 
-/** What the tokens of a run cost: those of the model and those of the judge, each if it has a price. Null without one. */
+/** What a run costs: the tokens of the model, if it has a price, and its judges. Null without a price of either. */
 export function runCost(
   { model, judge }: RunPrices,
-  tokens: RunTokens,
+  { inputTokens, outputTokens, judgeCost }: Taken,
 ): { readonly amount: number; readonly currency: string } | null {
   const currency = model?.currency ?? judge?.currency;
   if (currency === undefined) return null;
-  const amount =
-    costOf(model, tokens.inputTokens, tokens.outputTokens) +
-    costOf(judge, tokens.judgeInputTokens, tokens.judgeOutputTokens);
-  return { amount, currency };
+  return { amount: costOf(model, inputTokens, outputTokens) + judgeCost, currency };
 }
 
 /** The prices of a stored configuration, from the JSON texts of its members. That of an imported run may be any object. */

@@ -57,11 +57,13 @@ export function createBudget(
 ): Budget {
   let spent = spentBefore;
   let asked = askedBefore;
+  /** What those have cost. */
+  let askedCost = askedBefore === 0 ? 0 : spentBefore;
   /** The estimated prompts of the items in progress. */
   const inProgress = new Set<{ readonly prompt: number }>();
   const waiting: Waiting[] = [];
 
-  const expected = (prompt: number): number => Math.max(prompt, asked === 0 ? 0 : spent / asked);
+  const expected = (prompt: number): number => Math.max(prompt, asked === 0 ? 0 : askedCost / asked);
   const fits = ({ prompt }: Waiting): boolean => {
     if (maxCost === null) return true;
     let sum = spent + expected(prompt);
@@ -106,6 +108,7 @@ export function createBudget(
         if (admitted === null || !inProgress.delete(admitted)) return 0;
         if (cost > 0) {
           spent += cost;
+          askedCost += cost;
           asked += 1;
         }
         admitNext();

@@ -17,7 +17,9 @@ export function toScorers(
   const toScorer = ({ name, checker, judge }: ReturnType<typeof scorersOf>[0]): Scorer => {
     const provider = judges.get(name);
     const threshold = judge?.threshold ?? 0.5;
-    return { name, checker, judge: provider === undefined ? null : { provider, threshold, defaultPrompts } };
+    const price = judge?.price ?? null;
+    const asked = provider === undefined ? null : { provider, threshold, defaultPrompts, price };
+    return { name, checker, judge: asked };
   };
   const [main, ...others] = scorersOf(config);
   const [first, ...rest] = [main, ...others].filter(({ name }) => names?.includes(name));

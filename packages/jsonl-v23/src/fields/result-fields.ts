@@ -49,6 +49,13 @@ export const RESULT_FIELDS = {
   usage: { wire: 'usage', kind: 'object', description: 'as the provider reported it' },
   /** Those of the judge. */
   judgeUsage: { wire: 'judge_usage', kind: 'object', description: 'the same of the judge' },
+  /** What judges charged for it, as far as they have a price; null without one. */
+  judgeCost: {
+    wire: 'judge_cost',
+    kind: 'number',
+    minimum: 0,
+    description: 'what its judges charged, a part of `cost`',
+  },
   /** Whether the output is that of an earlier run, which asked the same. */
   reused: {
     wire: 'reused',

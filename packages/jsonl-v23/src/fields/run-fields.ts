@@ -151,6 +151,8 @@ export const RUN_FIELDS = {
   },
   /** Whether it only asks some items for one request, which deletes it. */
   isTrial: { wire: 'is_trial', kind: 'boolean', isRequired: true, isInternal: true },
+  /** What its judges charged for its results. */
+  judgeCost: { wire: 'judge_cost', kind: 'number', isRequired: true, isInternal: true },
   /** What its requests have cost so far, those of replaced results too, in the currency of the price. */
   spent: { wire: 'spent', kind: 'number', isRequired: true, isInternal: true },
   retries: {
@@ -160,7 +162,7 @@ export const RUN_FIELDS = {
     minimum: 0,
     description: 'how often it was retried',
   },
-  /** `price` of the configuration, and that of its judge. */
+  /** `price` of the configuration, and that of its first judge with one. */
   price: { wire: 'price', kind: 'object', isInternal: true, isDerived: true, maxBytes: 1_000 },
   judgePrice: { wire: 'judge_price', kind: 'object', isInternal: true, isDerived: true, maxBytes: 1_000 },
   /** Results that were ever written, and those that are still to be written. */

@@ -1,18 +1,24 @@
 import { inTransaction, type Pool } from '@svc/postgres';
 import { StoreError } from '../../database/errors.ts';
+import { countLacking, queueScorers, toAdding } from '../adding-scorers.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, toRun } from '../run-row.ts';
 import { summarizeRun } from '../scores/summarize-run.ts';
 import { deleteClaims } from './claims.ts';
 import { readExternal } from './lock-external.ts';
 
 /** See `RunStore.finish`. */
-export async function finishRun(pool: Pool, id: string, allowMissing: boolean): Promise<Run> {
+export async function finishRun(
+  pool: Pool,
+  id: string,
+  { allowMissing, judges }: { readonly allowMissing: boolean; readonly judges: readonly string[] },
+): Promise<Run> {
   const before = await readExternal(pool, id);
   // So that the run has its scores when it has ended.
   if (before.finishedAt === null) await summarizeRun(pool, id, { isEnding: true });
   return await inTransaction(pool, async (client) => {
     const run = await readExternal(client, id, 'FOR UPDATE');
-    if (run.status === 'completed') return run;
+    // The judges score its outputs already.
+    if (run.status === 'completed' || (run.addingScorers !== null && run.finishedAt === null)) return run;
     if (run.finishedAt !== null) throw runFinished(run);
     const missing = run.resultsLeft;
     if (missing > 0 && !allowMissing) {
@@ -20,6 +26,8 @@ export async function finishRun(pool: Pool, id: string, allowMissing: boolean): 
       throw new StoreError('run_incomplete', message, { missing });
     }
     await deleteClaims(client, id);
+    const due = judges.length === 0 ? 0 : await countLacking(client, id, toAdding(run.config, judges));
+    if (due > 0) return await queueScorers(client, run, { names: judges, due, status: 'completed' });
     const { rows } = await client.query<RunRow>(
       `UPDATE runs SET status = 'completed', finished_at = clock_timestamp() WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
       [id],

@@ -7,7 +7,7 @@ import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } f
  * Reads a run whose results clients send.
  *
  * @param lock `FOR UPDATE` holds its row until the end of the transaction
- * @throws StoreError `run_not_found`, `run_not_external`; with the lock `run_finished` while it gets further scorers
+ * @throws StoreError `run_not_found`, `run_not_external`
  */
 export async function readExternal(
   client: pg.ClientBase | pg.Pool,
@@ -25,9 +25,6 @@ export async function readExternal(
       'The run takes no results from outside: its provider is another.',
     );
   }
-  if (lock !== '' && run.addingScorers !== null && run.finishedAt === null) {
-    throw new StoreError('run_finished', 'The run takes no results: it has ended, and gets further scorers.');
-  }
   return run;
 }
 
@@ -35,5 +32,8 @@ export async function readExternal(
 export async function lockWaiting(client: pg.ClientBase, id: string): Promise<Run> {
   const run = await readExternal(client, id, 'FOR UPDATE');
   if (run.finishedAt !== null) throw runFinished(run);
+  if (run.addingScorers !== null) {
+    throw new StoreError('run_finished', 'The run takes no results: it has ended, and gets further scorers.');
+  }
   return run;
 }

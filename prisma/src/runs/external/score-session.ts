@@ -1,5 +1,5 @@
-import { addUsage, type RunResult, type TokenCounts, tokenCounts } from '@svc/evaluation';
-import type { Scores } from '@svc/jsonl-v23/internal';
+import { addUsage, errorGroup, type RunResult, tokenCounts } from '@svc/evaluation';
+import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { createReadQuery, inTransaction } from '@svc/postgres';
 import type pg from 'pg';
@@ -8,7 +8,8 @@ import { StoreError } from '../../database/errors.ts';
 import { guarded } from '../../database/guarded.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
-import { addScorers, numbersOf } from '../insert-results.ts';
+import type { MainScorer } from '../adding-scorers.ts';
+import { addScorers, COUNTS, countResults, GROWTH, type Growth, numbersOf } from '../insert-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../run-row.ts';
 import type { ResultKey } from './find-missing.ts';
 import { createLocator } from './locate-items.ts';
@@ -19,6 +20,9 @@ export interface ScoredResult extends ResultKey {
   readonly scores: Scores;
   /** What judges took for them; null or absent without one. */
   readonly judgeUsage?: RunResult['judgeUsage'];
+  readonly judgeCost?: RunResult['judgeCost'];
+  /** What the requests for them have cost, for the budget. Default: 0. */
+  readonly cost?: number;
 }
 
 /** A run that has ended and takes scores from outside, for one request. */
@@ -41,19 +45,33 @@ const OLD = `SELECT wanted.n::int AS n, result.scores, result.judge_usage AS usa
   JOIN run_results result ON result.run_id = $1 AND result.section_order_index = wanted.section
     AND result.order_index = wanted.item AND result.repetition = wanted.repetition`;
 
-const UPDATE = `UPDATE run_results result SET scores = wanted.scores, scorer_scores = wanted.numbers::float8[],
-    scorer_passed = wanted.passed::bool[]
-  FROM unnest($2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[])
-    AS wanted (section, item, repetition, scores, numbers, passed)
-  WHERE result.run_id = $1 AND result.section_order_index = wanted.section
-    AND result.order_index = wanted.item AND result.repetition = wanted.repetition`;
-
-const UPDATE_USAGE = `UPDATE run_results result SET judge_usage = wanted.usage, judge_input_tokens = wanted.input,
-    judge_output_tokens = wanted.output
-  FROM unnest($2::int[], $3::int[], $4::int[], $5::text[], $6::int[], $7::int[])
-    AS wanted (section, item, repetition, usage, input, output)
-  WHERE result.run_id = $1 AND result.section_order_index = wanted.section
-    AND result.order_index = wanted.item AND result.repetition = wanted.repetition`;
+/**
+ * Scores and the charges of judges that results get, $1 the run; the main members where the main scorer scored them. What it
+ * changes of the counts of the run is a row.
+ */
+const UPDATE = `WITH wanted AS (
+    SELECT * FROM unnest($2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[],
+      $11::float8[], $12::text[], $13::float8[], $14::bool[], $15::text[], $16::text[], $17::text[], $18::text[])
+      AS wanted (section_order_index, order_index, repetition, scores, numbers, passes, judge_usage, judge_input_tokens,
+        judge_output_tokens, charge, main_status, score, passed, explanation, scored_by, error, error_group)
+  ), old AS (
+    SELECT ${COUNTS} FROM (
+      SELECT result.* FROM run_results result JOIN wanted USING (section_order_index, order_index, repetition)
+      WHERE result.run_id = $1
+    ) AS result
+  ), written AS (
+    UPDATE run_results result SET scores = wanted.scores, scorer_scores = wanted.numbers::float8[], scorer_passed = wanted.passes::bool[],
+      ${['judge_usage', 'judge_input_tokens', 'judge_output_tokens'].map((name) => `${name} = coalesce(wanted.${name}, result.${name})`).join(', ')},
+      ${['judge_cost', 'cost'].map((name) => `${name} = coalesce(result.${name} + wanted.charge, wanted.charge, result.${name})`).join(', ')},
+      status = coalesce(wanted.main_status, result.status),
+      ${['score', 'passed', 'explanation', 'scored_by', 'error', 'error_group'].map((name) => `${name} = CASE WHEN wanted.main_status IS NULL THEN result.${name} ELSE wanted.${name} END`).join(', ')}
+    FROM wanted WHERE result.run_id = $1 AND result.section_order_index = wanted.section_order_index
+      AND result.order_index = wanted.order_index AND result.repetition = wanted.repetition
+    RETURNING result.*
+  ), added AS (
+    SELECT ${COUNTS} FROM written
+  )
+  SELECT added.all AS written, 0 AS again, ${GROWTH('old', 'added')} FROM added, old`;
 
 /** See `RunStore.pushScores`. */
 export async function openScores(
@@ -93,9 +111,10 @@ async function readEnded(client: pg.ClientBase | pg.Pool, id: string, lock: 'FOR
 }
 
 /**
- * Adds scores to results, and what judges took for them, to which no price applies.
+ * Adds scores to results, and what judges took and charged for them.
  *
  * @param client in a transaction that holds the run's row
+ * @param main whose scores become those of results; null if these have theirs
  * @returns as {@link ScoreSession.save}
  * @throws StoreError `too_many_scorers`
  */
@@ -103,6 +122,7 @@ export async function addScores(
   client: pg.ClientBase,
   runId: string,
   scored: readonly ScoredResult[],
+  main: MainScorer | null = null,
 ): Promise<{ readonly replaced: number; readonly missing: ReadonlySet<number> }> {
   const keys = (of: readonly ScoredResult[]): unknown[] => [
     of.map(({ sectionOrderIndex }) => sectionOrderIndex),
@@ -111,64 +131,62 @@ export async function addScores(
   ];
   const { rows } = await client.query<OldScores>(OLD, [runId, ...keys(scored)]);
   const old = new Map(rows.map((row) => [row.n - 1, row]));
-  const found = scored.flatMap((one, index) =>
-    old.has(index) ? [{ ...one, before: readScores(old.get(index)?.scores) }] : [],
-  );
-  const merged = found.map((one) => ({ ...one, scores: { ...one.before, ...one.scores } as Scores }));
+  const merged = scored.flatMap((one, index) => {
+    const row = old.get(index);
+    return row === undefined ? [] : [mergeScores(one, row, main)];
+  });
   const names = await addScorers(
     client,
     runId,
     merged.map(({ scores }) => scores),
   );
   const numbers = merged.map(({ scores }) => numbersOf(scores, names));
-  await client.query(UPDATE, [
+  const { rows: grown } = await client.query<Growth>(UPDATE, [
     ...[runId, ...keys(merged)],
-    merged.map(({ scores }) => canonicalJson(scores as unknown as JsonObject)),
+    merged.map(({ scores }) =>
+      Object.keys(scores).length === 0 ? null : canonicalJson(scores as unknown as JsonObject),
+    ),
     numbers.map(({ scorerScores }) => scorerScores),
     numbers.map(({ scorerPassed }) => scorerPassed),
+    merged.map(({ judgeUsage }) => (judgeUsage === null ? null : canonicalJson(judgeUsage))),
+    merged.map(({ judgeUsage }) => tokenCounts(judgeUsage).input),
+    merged.map(({ judgeUsage }) => tokenCounts(judgeUsage).output),
+    merged.map(({ judgeCost }) => judgeCost ?? null),
+    merged.map(({ byMain }) => byMain && statusOf(byMain)),
+    merged.map(({ byMain }) => byMain?.score ?? null),
+    merged.map(({ byMain }) => byMain?.passed ?? null),
+    merged.map(({ byMain }) => (byMain?.explanation == null ? null : canonicalJson(byMain.explanation))),
+    merged.map(({ byMain }) => byMain?.scored_by ?? null),
+    merged.map(({ byMain }) => (byMain?.error === undefined ? null : canonicalJson({ ...byMain.error }))),
+    merged.map(({ byMain }) => (byMain?.error === undefined ? null : errorGroup(byMain.error))),
   ]);
-  await client.query('UPDATE runs SET results_version = results_version + $2 WHERE id = $1', [
-    runId,
-    merged.length,
-  ]);
-  const judged = scored.flatMap((one, index) => {
-    const { usage } = old.get(index) ?? {};
-    if (one.judgeUsage == null || usage === undefined) return [];
-    const before = usage === null ? null : (readStoredJson(usage) as JsonObject);
-    return [
-      { ...one, usage: addUsage(before, one.judgeUsage) as JsonObject, tokens: tokenCounts(one.judgeUsage) },
-    ];
-  });
-  if (judged.length > 0) await addJudgeUsage(client, runId, judged, keys(judged));
+  const cost = merged.reduce((sum, one) => sum + (one.cost ?? 0), 0);
+  await countResults(client, runId, grown[0] as Growth, cost);
   return {
-    replaced: found.filter(({ before, scores }) =>
-      Object.keys(scores).some((name) => Object.hasOwn(before, name)),
-    ).length,
+    replaced: merged.filter(({ hadOne }) => hadOne).length,
     missing: new Set(scored.keys().filter((index) => !old.has(index))),
   };
 }
 
-async function addJudgeUsage(
-  client: pg.ClientBase,
-  runId: string,
-  judged: readonly { readonly usage: JsonObject; readonly tokens: TokenCounts }[],
-  keys: readonly unknown[],
-): Promise<void> {
-  const all = judged.map(({ usage }) => tokenCounts(usage));
-  await client.query(UPDATE_USAGE, [
-    ...[runId, ...keys],
-    judged.map(({ usage }) => canonicalJson(usage)),
-    all.map(({ input }) => input),
-    all.map(({ output }) => output),
-  ]);
-  const sum = (of: 'input' | 'output'): number =>
-    judged.reduce((total, { tokens }) => total + (tokens[of] ?? 0), 0);
-  await client.query(
-    `UPDATE runs SET judge_input_tokens = judge_input_tokens + $2, judge_output_tokens = judge_output_tokens + $3
-     WHERE id = $1`,
-    [runId, sum('input'), sum('output')],
+/** A result with the scores that it had and gets. */
+function mergeScores(one: ScoredResult, old: OldScores, main: MainScorer | null) {
+  const before = readScores(old.scores);
+  const byMain = main === null ? null : (one.scores[main.name] ?? null);
+  const added = Object.entries(one.scores).filter(
+    ([name]) => main === null || main.isNamed || name !== main.name,
   );
+  const usage = old.usage === null ? null : (readStoredJson(old.usage) as JsonObject);
+  return {
+    ...one,
+    byMain,
+    scores: { ...before, ...Object.fromEntries(added) } as Scores,
+    hadOne: Object.keys(one.scores).some((name) => Object.hasOwn(before, name)),
+    judgeUsage: one.judgeUsage == null ? null : (addUsage(usage, one.judgeUsage) as JsonObject),
+  };
 }
+
+const statusOf = ({ score, error }: ScorerScore): RunResult['status'] =>
+  error === undefined ? (score === null ? 'unscored' : 'ok') : 'failed';
 
 interface OldScores {
   /** From 1. */

@@ -15,7 +15,7 @@ import { decodeCursor, encodeCursor, type Page, type PageRequest, Parameters } f
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid, readableJson } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
-import { runNotFound } from '../run-row.ts';
+import { JUDGE_PRICE, runNotFound } from '../run-row.ts';
 import { countPairs, DIFFERENCE_KINDS, DIFFERENCES, PAIR_BY, type PairBy, pairSums } from './compare-sql.ts';
 import { CLUSTER_BY } from './read-groups.ts';
 import { scorerNumber } from './scorer-number.ts';
@@ -281,7 +281,7 @@ export async function stateOf(
     `SELECT runs.id, results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
        ${CLUSTER_BY} AS "clusterBy", ${boundedText('config', MAX_CONFIG_BYTES)} AS config,
        (${readableJson('config::json')} -> 'price')::text AS price,
-       (${readableJson('config::json')} #> '{judge,price}')::text AS "judgePrice"
+       ${JUDGE_PRICE} AS "judgePrice"
      FROM runs JOIN versions v ON v.dataset_id = runs.dataset_id AND v.version = runs.dataset_version
      WHERE runs.id IN ($1, $2)`,
     [id, otherId],

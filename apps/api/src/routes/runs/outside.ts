@@ -5,6 +5,7 @@ import {
   promptsOf,
   RunError,
   rebuildMessages,
+  scorersOf,
 } from '@svc/evaluation';
 import { MAX_REJECTED, type PushOutcome, pushResults, pushScores, type ResultReader } from '@svc/flows';
 import type { Metrics } from '@svc/instrumentation';
@@ -22,7 +23,7 @@ import {
   stream,
   watchUploadRate,
 } from '@svc/runtime';
-import { type PendingResult, type PendingResults, readStoredJson } from '@svc/store';
+import { type PendingResult, type PendingResults, type Run, readStoredJson } from '@svc/store';
 import { readLineChunks } from '../../http/body-chunks.ts';
 import { LINES_TYPES } from '../../http/receive-upload.ts';
 import { linkedItemText, linkOf } from '../datasets/linked-item.ts';
@@ -147,7 +148,7 @@ export function outsideRoutes(deps: OutsideDeps): readonly Route[] {
       method: 'post',
       path: '/runs/{id}/finish',
       operationId: 'finishRun',
-      summary: 'End a run whose results clients have sent',
+      summary: 'End a run whose results clients have sent; if it has judges, a worker asks them first',
       access: 'editor',
       body: {
         contentType: 'application/json',
@@ -172,8 +173,9 @@ export function outsideRoutes(deps: OutsideDeps): readonly Route[] {
       handle: async ({ params, body }) => {
         const id = params['id'] ?? '';
         const before = await runs.get(id);
-        const run = await runs.finish(id, body?.['allow_missing'] === true);
-        if (before.finishedAt === null) {
+        const judges = judgeNames(before);
+        const run = await runs.finish(id, { allowMissing: body?.['allow_missing'] === true, judges });
+        if (before.finishedAt === null && run.finishedAt !== null) {
           deps.metrics.recordRun('completed');
           runWithContext({ run_id: run.id }, () =>
             deps.logger.log('run.finish', { missing: run.resultsLeft, item_count: run.counts.done }),
@@ -184,6 +186,12 @@ export function outsideRoutes(deps: OutsideDeps): readonly Route[] {
     },
   ];
 }
+
+/** Names of the scorers of a run that are judges. */
+const judgeNames = ({ config }: Run): readonly string[] =>
+  scorersOf(parseStoredRunConfig(readStoredJson(config))).flatMap(({ name, judge }) =>
+    judge === null ? [] : [name],
+  );
 
 /** `POST /runs/{id}/results` */
 function pushRoute(deps: OutsideDeps): Route {

@@ -33,6 +33,11 @@ export function scorersOf({ summaryScorers }: Run, summary: RunSummary | null): 
 }
 
 /** What the tokens of a run cost; null without a price. */
-export function costOf({ price, judgePrice, usage }: Run): { amount: number; currency: string } | null {
-  return runCost(readPrices(price, judgePrice), usage);
+export function costOf({
+  price,
+  judgePrice,
+  usage,
+  judgeCost,
+}: Run): { amount: number; currency: string } | null {
+  return runCost(readPrices(price, judgePrice), { ...usage, judgeCost });
 }
