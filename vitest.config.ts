@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { SlowFilesFirst } from './tools/vitest/slow-files-first.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -63,8 +64,9 @@ const SETUP_FILES = [at('tools/vitest/refuse-buffer-slice.ts')];
 
 export default defineConfig({
   test: {
-    // Many tests wait for processes and time-outs: three files at once use even two cores better than two.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    // Many tests wait for processes and time-outs: four files at a time use even two cores better than two.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
+    sequence: { sequencer: SlowFilesFirst },
     projects: [
       {
         resolve: { alias },

@@ -16,7 +16,7 @@ const KEYS = {
   admin: 'admin-key-of-the-tests',
 } as const;
 const CSV = fileURLToPath(new URL('../../../examples/questions.csv', import.meta.url));
-const LONG_LIST = 20_000;
+const LONG_LIST = 5_000;
 
 const cleanUp = new AsyncDisposableStack();
 let own: OwnService;

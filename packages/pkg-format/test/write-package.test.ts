@@ -402,7 +402,7 @@ describe('writing and reading', () => {
         const inMemory = await writePackage(dataset);
         expect(await filesOf(inMemory)).toEqual(await filesOf(archive));
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     );
   });
 });
@@ -432,11 +432,8 @@ describe('a package of items that repeat', () => {
     const path = folder.path('d.pkg.zip');
     const { versionHash } = await writePackageFile(path, { name: 'd', sections });
     expect(versionHash).toBe(dataset.versionHash);
-    for (const archive of [
-      await writePackage(dataset),
-      await writeStream(dataset),
-      new Uint8Array(await readFile(path)),
-    ]) {
+    // a file is written as a stream is
+    for (const archive of [await writePackage(dataset), new Uint8Array(await readFile(path))]) {
       const checking = checkPackage(await openPackage(archive));
       expect(await checking.next()).toMatchObject({ done: true, value: { versionHash } });
     }
