@@ -151,7 +151,7 @@ it('Parquet files of very many equal rows end soon', { timeout: 600_000 }, async
   const options = 'compression zstd, row_group_size 2000000';
   const repeated = await duckDb.write(`select 'x' as a from range(2000000)`, options);
   const nulls = await duckDb.write(
-    `select null::varchar as a from range(${times(20_000_000, 8_000_000)})`,
+    `select null::varchar as a from range(${times(20_000_000, 4_000_000)})`,
     options,
   );
   expect(repeated.byteLength + nulls.byteLength).toBeLessThan(100_000);
@@ -163,6 +163,7 @@ it('Parquet files of very many equal rows end soon', { timeout: 600_000 }, async
   ];
   const found: string[] = [];
   for (const [name, content, mapping] of cases) {
+    if (!IS_LONG && name === 'nulls') continue; // those that are skipped are read as well
     found.push(await expectCalm(name, () => upload(content, mapping, '?dry_run=true', 'parquet')));
     expect([name, found.at(-1)]).toEqual([name, '400 package_limit']);
   }

@@ -187,7 +187,7 @@ describe('the fast path', () => {
         // Rows that do not map to items become lines as they are; many of those lines are invalid too.
         expectSameLines((Array.isArray(items) ? (items as JsonObject[]) : given).map(spell));
       }),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     );
   });
 
@@ -300,7 +300,7 @@ describe('the fast path', () => {
       fc.property(fc.array(number, { minLength: 1, maxLength: 5 }), (numbers) => {
         expectSameLines([`{"n":[${numbers}],"id":${numbers[0]}}`]);
       }),
-      { numRuns: 2000 },
+      { numRuns: 800 },
     );
   });
 
@@ -315,7 +315,7 @@ describe('the fast path', () => {
         });
         expectSameLines(lines);
       }),
-      { numRuns: 1500 },
+      { numRuns: 600 },
     );
   });
 });
