@@ -121,6 +121,24 @@ describe('the hour after a run', () => {
     await page.getByRole('region', { name: 'Score by tag' }).getByRole('button', { name: 'odd' }).click();
     await page.getByText('30 results', { exact: true }).waitFor();
     expect(page.url()).toContain('tag=odd');
+    // by metadata, by two values, and where it is worse than chance explains
+    await page.getByRole('tab', { name: 'Charts' }).click();
+    await page.getByRole('region', { name: 'Score by level' }).getByRole('button', { name: 'hard' }).click();
+    await page.getByText('20 results', { exact: true }).waitFor();
+    await page.getByText('level = hard').waitFor();
+    await page.getByRole('tab', { name: 'Charts' }).click();
+    await page.getByRole('button', { name: 'Test all slices' }).click();
+    const worse = page.getByRole('region', { name: 'Slices that are worse than the rest' });
+    await worse.getByRole('row', { name: /^level = hard 5\.6 % 100\.0 % 18 < 0\.001$/ }).waitFor();
+    expect(await worse.getByRole('row').count()).toBe(2);
+    await page.getByRole('combobox', { name: 'And a second one' }).click();
+    await page.getByRole('option', { name: 'type' }).click();
+    const heat = page.getByRole('region', { name: 'Score by level and type' });
+    expect(await barriersOf(page)).toEqual([]);
+    await heat.getByRole('button', { name: /^0\.056.*0\.010 to 0\.258, n = 20$/ }).click();
+    await page.getByText('20 results', { exact: true }).waitFor();
+    expect(page.url()).toMatch(/type=numeric/);
+    await page.getByRole('button', { name: 'Clear' }).click();
     await page.reload();
     await list.getByText('odd', { exact: true }).first().waitFor();
     expect(await page.locator('.list-header').getByText('Latency', { exact: true }).count()).toBe(0);

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { barriersOf } from './console-browser.ts';
 import { type OwnConsole, startConsole } from './own-console.ts';
@@ -84,13 +85,15 @@ describe('a table of questions', () => {
       tags: [at % 2 === 0 ? 'even' : 'odd'],
       inputs: { prompt: `Say ${at}` },
       answer: at < 18 ? String(at) : 'no',
+      meta: { half: at < 10 ? 'first' : 'second' },
     }));
     const dataset = await own.upload(items, 'Numbers');
     const provider = { type: 'openai_compatible', base_url: own.provider.baseUrl, model: 'small-1' };
-    const one = await own.run(dataset, { provider }, 'Without a template');
+    const scorers = [{ name: 'said' }, { name: 'long', checker: { type: 'regex', pattern: '..' } }];
+    const one = await own.run(dataset, { provider, scorers }, 'Without a template');
     const two = await own.run(
       dataset,
-      { provider, prompt_template: 'Wait 7 s. {prompt}' },
+      { provider, scorers, prompt_template: 'Wait 7 s. {prompt}' },
       'With a template',
     );
     await using opened = await own.browser.open('/console/datasets');
@@ -107,9 +110,35 @@ describe('a table of questions', () => {
     await differs.getByRole('row', { name: /^prompt_template .*Wait 7 s\./ }).waitFor();
     expect(await differs.getByRole('row').count()).toBe(2);
     await page
-      .getByRole('region', { name: 'Scores by group' })
-      .getByRole('row', { name: /^even tag/ })
+      .getByRole('region', { name: 'Differences by slice' })
+      .getByRole('row', { name: /^even −0\.\d{3} −\d\.\d{3} to /, exact: false })
       .waitFor();
+    await page.getByRole('combobox', { name: 'Slices' }).click();
+    await page.getByRole('option', { name: 'Metadata: half' }).click();
+    const slices = page.getByRole('region', { name: 'Differences by slice' });
+    await slices.getByRole('row', { name: /^first .* n = 10$/ }).waitFor();
+    expect(page.url()).toContain('slice=');
+    // all runs of the dataset, and a chart as a file
+    const runs = page.getByRole('region', { name: 'Score against latency (50 %)' });
+    await page.getByRole('radiogroup', { name: 'Against' }).getByText('Latency').click();
+    await runs.getByRole('row', { name: /^Without a template 0\.900 .*yes$/ }).waitFor();
+    for (const [chart, format] of [
+      ['Score against latency (50 %)', 'SVG'],
+      ['Difference by metadata: half: With a template', 'PNG'],
+    ] as const) {
+      await page.getByRole('button', { name: `Save the chart ${chart}` }).click();
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('menuitem', { name: format }).click();
+      const bytes = await readFile(await (await downloading).path());
+      if (format === 'SVG') expect(bytes.toString()).toMatch(/^<svg [^>]*xmlns=(?!.*var\(--)/s);
+      else expect(bytes.subarray(1, 4).toString()).toBe('PNG');
+    }
+    // as another scorer sees them: both outputs have as many digits
+    await page.getByRole('combobox', { name: 'Scorer' }).click();
+    await page.getByRole('option', { name: 'long' }).click();
+    await page.getByText(/^With a template: .* n = 20, 0 better, 10 worse/).waitFor();
+    await page.getByRole('combobox', { name: 'Scorer' }).click();
+    await page.getByRole('option', { name: 'said' }).click();
     await page.getByText(/^With a template: −\d+\.\d points, 95 % CI −\d/).waitFor();
     await page.getByRole('button', { name: 'Copy the sentence' }).waitFor();
     expect(await page.locator('figure').count()).toBe(0);

@@ -1,37 +1,42 @@
 import { Alert, Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
-import { nameOf, type Run } from '../runs/use-run.ts';
+import { loadedAgain } from '../api/service-responds.ts';
+import { nameOf, type Run, scorersOf } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { CopyAction } from '../ui/text/copy-action.tsx';
 import type { CompareSearch } from './compare-search.ts';
 import { ConfigDifferences } from './config-differences.tsx';
 import { DifferencesTable } from './differences-table.tsx';
-import { GroupScores } from './group-scores.tsx';
+import { ForestPlot } from './forest-plot.tsx';
 import { ItemsThatDiffer } from './items-that-differ.tsx';
 import { ReportButton } from './report-button.tsx';
 import { summarySentence } from './summary-sentence.ts';
 
 const route = getRouteApi('/compare');
 
+const RunsOfDataset = lazy(loadedAgain(() => import('./runs-of-dataset.tsx')));
+
 const ONLY = ['regressions', 'improvements', 'changed_output'] as const;
 
 /** How runs differ from the first one: their scores, also by section, and the items in which two of them differ. */
 export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
   const api = useApi();
-  const { other: stated, only, by } = route.useSearch();
+  const search = route.useSearch();
+  const { other: stated, only, by, scorer } = search;
   const navigate = route.useNavigate();
   const [first, ...others] = runs;
   const compared = useQueries({
     queries: others.map(({ id }) => ({
-      queryKey: ['comparison', first?.id, id, by],
+      queryKey: ['comparison', first?.id, id, by, scorer],
       queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
         dataOf(
           api.GET('/runs/{id}/compare/{other_id}', {
-            params: { path: { id: first?.id ?? '', other_id: id }, query: { limit: 1, pair_by: by } },
+            params: { path: { id: first?.id ?? '', other_id: id }, query: { limit: 1, pair_by: by, scorer } },
             signal,
           }),
         ),
@@ -42,6 +47,11 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
   const error = compared.find(({ error: one }) => one !== null)?.error ?? null;
   const change = (changes: Partial<CompareSearch>): void =>
     void navigate({ resetScroll: false, search: (before) => ({ ...before, item: undefined, ...changes }) });
+  const rows = others.flatMap((run, at) => {
+    const scores = compared[at]?.data;
+    return scores === undefined ? [] : [{ run, scores }];
+  });
+  const scorers = scorersOf(first).filter((name) => others.every((run) => scorersOf(run).includes(name)));
   const shown = compared[others.indexOf(other)]?.data;
   const sentence = shown === undefined ? null : summarySentence(shown);
   const reason =
@@ -52,16 +62,21 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
     );
   return (
     <Stack gap="md">
+      <ConfigDifferences runs={runs} />
+      {scorers.length > 0 && (
+        <Select
+          label="Scorer"
+          size="xs"
+          w={240}
+          clearable
+          placeholder="The main one of each run"
+          value={scorer ?? null}
+          onChange={(value) => change({ scorer: value ?? undefined })}
+          data={scorers}
+        />
+      )}
       {compared.some(({ data }) => data === undefined) && <PageSkeleton rows={3} />}
-      <DifferencesTable
-        first={first}
-        rows={others.flatMap((run, at) => {
-          const scores = compared[at]?.data;
-          return scores === undefined ? [] : [{ run, scores }];
-        })}
-        shown={other.id}
-        onShow={(id) => change({ other: id })}
-      />
+      <DifferencesTable first={first} rows={rows} shown={other.id} onShow={(id) => change({ other: id })} />
       {sentence !== null && (
         <Group gap={6}>
           <ReportButton runs={runs} />
@@ -71,8 +86,16 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
           <CopyAction text={sentence} label="Copy the sentence" variant="subtle" color="gray" size="sm" />
         </Group>
       )}
-      <ConfigDifferences runs={runs} />
-      <GroupScores runs={runs} />
+      {rows.length > 0 && (
+        <ForestPlot first={first} rows={rows} search={search} onSlice={(slice) => change({ slice })} />
+      )}
+      <Suspense fallback={<PageSkeleton rows={2} />}>
+        <RunsOfDataset
+          runs={runs}
+          against={search.against ?? 'cost'}
+          onAgainst={(against) => change({ against })}
+        />
+      </Suspense>
       <Group gap="sm">
         <SegmentedControl
           aria-label="Which differences"

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
+import { readItem } from '../datasets/items/item-windows.ts';
 import { nameOf, type Result, type Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -12,23 +13,40 @@ import { Part } from '../ui/layout/part.tsx';
 import { DiffedText } from '../ui/text/diffed-text.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { prettyJson } from '../ui/text/pretty-json.ts';
+import type { Difference } from './use-comparison.ts';
 
 /** The outputs of runs for one item, side by side, with what differs from the first marked, and the item below. */
 export function DifferencePane({
   runs,
   other,
+  scorer,
   itemHash,
+  pair,
 }: {
   readonly runs: readonly Run[];
   /** The run that the first one is compared with: its differences are marked in the output of the first. */
   readonly other: Run;
+  /** Whose scores are shown; the main one's by default. */
+  readonly scorer: string | undefined;
   readonly itemHash: string;
+  /** Where the other run has the item, if its content is not the same. */
+  readonly pair: Difference | undefined;
 }) {
   const api = useApi();
   const ids = runs.map(({ id }) => id);
   const found = useQuery({
-    queryKey: ['difference', ids, itemHash],
-    queryFn: ({ signal }) => Promise.all(ids.map((id) => readResult(api, id, itemHash, signal))),
+    queryKey: ['difference', ids, itemHash, pair?.other_section, pair?.other_order_index],
+    queryFn: ({ signal }) =>
+      Promise.all(
+        runs.map(async (run) =>
+          readResult(
+            api,
+            run.id,
+            run === other && pair !== undefined ? await readHash(api, run, pair, signal) : itemHash,
+            signal,
+          ),
+        ),
+      ),
   });
   if (found.error !== null) return <ErrorView error={found.error} />;
   if (found.data === undefined) return <PageSkeleton rows={4} />;
@@ -41,7 +59,7 @@ export function DifferencePane({
     <Stack gap={0}>
       <SimpleGrid cols={{ base: 1, md: Math.min(3, runs.length) }} p="md">
         {runs.map((run, at) => (
-          <Part key={run.id} title={`${nameOf(run)}: ${formatScore(results[at]?.score)}`}>
+          <Part key={run.id} title={`${nameOf(run)}: ${formatScore(scoreOf(results[at], scorer))}`}>
             <DiffedText
               text={outputs[at] ?? ''}
               before={first}
@@ -67,12 +85,31 @@ export function DifferencePane({
   );
 }
 
+const scoreOf = (result: Result | undefined, scorer: string | undefined): number | null | undefined =>
+  scorer === undefined ? result?.score : result?.scores?.[scorer]?.score;
+
+/** The hash of the item of a pair in the other run. */
+async function readHash(
+  api: ApiClient,
+  { dataset_id: id, dataset_version: version }: Run,
+  { other_section, other_order_index }: Difference,
+  signal: AbortSignal,
+): Promise<string> {
+  const { sections } = await dataOf(
+    api.GET('/datasets/{id}', { params: { path: { id }, query: { version: String(version) } }, signal }),
+  );
+  const order = sections.find(({ name }) => name === other_section)?.order_index;
+  const found = await readItem(api, { id, version }, `${order}-${other_order_index}`, signal);
+  return found?.item_hash ?? '';
+}
+
 async function readResult(
   api: ApiClient,
   id: string,
   itemHash: string,
   signal: AbortSignal,
 ): Promise<Result | undefined> {
+  if (itemHash === '') return undefined;
   const query = { item_hash: itemHash, include: 'item' as const, limit: 1 };
   const { data } = await dataOf(api.GET('/runs/{id}/results', { params: { path: { id }, query }, signal }));
   return data[0];

@@ -28,9 +28,9 @@ export function ItemsThatDiffer({
   readonly first: Run;
   readonly other: Run;
 }) {
-  const { only, by, item } = route.useSearch();
+  const { only, by, scorer, item } = route.useSearch();
   const navigate = route.useNavigate();
-  const found = useComparison(first.id, other.id, { only, by });
+  const found = useComparison(first.id, other.id, { only, by, scorer });
   const differences = found.data?.pages.flatMap(({ data }) => data) ?? [];
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = found;
   const onRange = useCallback(
@@ -79,7 +79,13 @@ export function ItemsThatDiffer({
             Choose an item to see the outputs side by side.
           </Text>
         ) : (
-          <DifferencePane runs={runs} other={other} itemHash={item} />
+          <DifferencePane
+            runs={runs}
+            other={other}
+            scorer={scorer}
+            itemHash={item}
+            pair={by === undefined || selected === undefined ? undefined : differences[selected]}
+          />
         )
       }
     />

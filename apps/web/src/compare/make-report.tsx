@@ -1,14 +1,14 @@
 import type { ApiClient } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { dataOf } from '../api/api-problem.ts';
+import { ApiProblem, dataOf } from '../api/api-problem.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
-import { IntervalLines } from '../ui/charts/interval-lines.tsx';
+import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { ReportDocument, ReportTable } from '../ui/report/report-document.tsx';
 import { reportFile, reportTime } from '../ui/report/report-file.ts';
-import { formatCount, formatScore } from '../ui/text/formats.ts';
+import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import { configDifferences } from './config-differences.tsx';
-import { groupsOf, intervalsOf, scaleOf } from './groups-of.ts';
+import { readSliceDifferences, type SliceDifference, scaleOf } from './slice-differences.ts';
 import { summarySentence } from './summary-sentence.ts';
 import type { Compared, Difference } from './use-comparison.ts';
 
@@ -30,10 +30,11 @@ export async function makeReport(
   const [first, ...others] = runs;
   if (first === undefined) throw new RangeError('A comparison needs a run.');
   const compared = await Promise.all(
-    others.map(async (run) => ({ run, ...(await readDifferences(api, first.id, run.id)) })),
+    others.map(async (run) => {
+      const differences = await readDifferences(api, first.id, run.id);
+      return { run, ...differences, slices: await readSlices(api, first.id, { run, ...differences }) };
+    }),
   );
-  const groups = groupsOf(runs);
-  const [from, to] = scaleOf(runs, groups);
   const names = runs.map(nameOf);
   return reportFile(
     <ReportDocument title={names.join(', ')} subtitle={`Compared with ${names[0]} · made ${reportTime()}`}>
@@ -55,18 +56,15 @@ export async function makeReport(
           ...values.map((value) => plainText(value ?? '–', 2_000)),
         ])}
       />
-      {groups.length > 0 && <h2>Scores by section, type and tag</h2>}
-      {groups.length > 0 && (
-        <ReportTable
-          headers={['Group', '95 % intervals', ...names]}
-          rows={groups.map((group) => [
-            group.name,
-            <IntervalLines key={group.name} scores={intervalsOf(runs, group)} from={from} to={to} />,
-            ...intervalsOf(runs, group).map(
-              ({ mean, low, high }) => `${formatScore(mean)} (${formatScore(low)} to ${formatScore(high)})`,
-            ),
-          ])}
-        />
+      {compared.flatMap(({ run, slices }) =>
+        slices.map(([title, differences]) => (
+          <section key={`${run.id} ${title}`}>
+            <h2 dir="auto">
+              {nameOf(run)}: difference by {title}
+            </h2>
+            <Differences slices={differences} />
+          </section>
+        )),
       )}
       {compared.map(({ run, scores, items }) => (
         <section key={run.id}>
@@ -86,6 +84,51 @@ export async function makeReport(
         </section>
       ))}
     </ReportDocument>,
+  );
+}
+
+/** What the pairs of a report are sliced by. */
+const SLICES = [
+  ['section', 'section'],
+  ['type', '/type'],
+  ['tag', 'tag'],
+] as const;
+
+/** The differences in slices, of kinds that have several. */
+async function readSlices(
+  api: ApiClient,
+  id: string,
+  compared: { readonly run: Run; readonly scores: Compared },
+): Promise<readonly (readonly [title: string, slices: readonly SliceDifference[]])[]> {
+  const read = await Promise.all(
+    SLICES.map(async ([title, slice]) => {
+      // of too many values
+      const none = (error: unknown): [] => {
+        if (error instanceof ApiProblem && error.status === 400) return [];
+        throw error;
+      };
+      return [title, await readSliceDifferences(api, id, compared, { slice }).catch(none)] as const;
+    }),
+  );
+  return read.filter(([, slices]) => slices.length > 1);
+}
+
+function Differences({ slices }: { readonly slices: readonly SliceDifference[] }) {
+  const scale = scaleOf(slices);
+  return (
+    <ReportTable
+      headers={['Group', '95 % intervals', 'Difference', 'Baseline', 'This run', 'Items']}
+      rows={slices.map(
+        ({ name, difference, low = difference, high = difference, mean, otherMean, pairs }) => [
+          name,
+          <IntervalBar key={name} value={difference} low={low} high={high} scale={scale} />,
+          `${formatSigned(difference)} (${formatSigned(low)} to ${formatSigned(high)})`,
+          formatScore(mean),
+          formatScore(otherMean),
+          formatCount(pairs),
+        ],
+      )}
+    />
   );
 }
 

@@ -18,17 +18,17 @@ const PAGE = 100;
 export function useComparison(
   id: string,
   other: string,
-  { only, by }: Pick<CompareSearch, 'only' | 'by'>,
+  { only, by, scorer }: Pick<CompareSearch, 'only' | 'by' | 'scorer'>,
 ): UseInfiniteQueryResult<InfiniteData<Compared>> {
   const api = useApi();
   return useInfiniteQuery({
-    queryKey: ['compare', id, other, only, by],
+    queryKey: ['compare', id, other, only, by, scorer],
     queryFn: ({ signal, pageParam }) =>
       dataOf(
         api.GET('/runs/{id}/compare/{other_id}', {
           params: {
             path: { id, other_id: other },
-            query: { only, pair_by: by, limit: PAGE, cursor: pageParam },
+            query: { only, pair_by: by, scorer, limit: PAGE, cursor: pageParam },
           },
           signal,
         }),

@@ -1,3 +1,4 @@
+import { pointerOf } from '../ui/pointer-of.ts';
 import { numberOf, oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
 import type { ColumnsView } from '../ui/table/view-columns.ts';
 
@@ -45,6 +46,9 @@ export interface RunSearch extends ColumnsView, MetaFilters {
   /** Name of a group of errors. */
   readonly error?: string;
   readonly q?: string;
+  /** What the charts slice the scores by: JSON Pointers into the items. */
+  readonly slice?: string;
+  readonly slice_and?: string;
   /** The open result: the hash of its item, with `.2` and so on for further repetitions. */
   readonly result?: string;
 }
@@ -75,8 +79,7 @@ const MAX_META = 8;
 export const metaFilter = (key: string, value: string): MetaFilters => ({ [metaName(key)]: value });
 
 /** The name in an address of the value that a member of the metadata must have. */
-export const metaName = (key: string): `meta.${string}` =>
-  `meta./${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+export const metaName = (key: string): `meta.${string}` => `meta.${pointerOf(key)}`;
 
 const PASSED: Readonly<Record<string, boolean>> = { true: true, false: false };
 
@@ -102,6 +105,8 @@ export function parseRunSearch(search: RawSearch): RunSearch {
         .map((name) => [name, textOf(search, name)]),
     ),
     ...columnsView(search),
+    slice: textOf(search, 'slice'),
+    slice_and: textOf(search, 'slice_and'),
     result: textOf(search, 'result'),
   };
 }

@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack, Text } from '@mantine/core';
+import { Select, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
@@ -9,9 +9,10 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
-import type { Run } from '../use-run.ts';
+import { type Run, scorersOf } from '../use-run.ts';
 import { MetaSlices } from './meta-slices.tsx';
 import { readMeasures } from './read-measures.ts';
+import { WorseSlices } from './worse-slices.tsx';
 
 const route = getRouteApi('/runs/$id');
 
@@ -20,8 +21,13 @@ const REFRESH_MS = 5_000;
 /** The scores of a run by section, type and tag, how its results ended, and their latencies and tokens. */
 export default function ChartsTab({ run }: { readonly run: Run }) {
   const navigate = route.useNavigate();
-  const show = (filter: RunSearch): void =>
-    void navigate({ search: ({ columns }) => ({ columns, ...filter }) });
+  const search = route.useSearch();
+  const { scorer } = search;
+  const show = (filter: Partial<RunSearch>): void =>
+    void navigate({ search: ({ columns }) => ({ columns, scorer, ...filter }) });
+  const view = (changes: Partial<RunSearch>): void =>
+    void navigate({ resetScroll: false, search: (before) => ({ ...before, ...changes }) });
+  const scorers = scorersOf(run);
   const isActive = run.finished_at === null;
   const measures = useQuery({
     queryKey: ['measures', run.id, run.finished_at],
@@ -34,15 +40,37 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
   const found = measures.data;
   return (
     <Stack>
-      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        <ScoreBars
-          title="Score by section"
-          groups={groupScores(by_section)}
-          onChoose={(section) => show({ section })}
+      {scorers.length > 1 && (
+        <Select
+          label="Scorer"
+          description="Of another scorer than the main one, there are scores by metadata and type"
+          size="xs"
+          maw={300}
+          clearable
+          placeholder={scorers[0]}
+          value={scorer ?? null}
+          onChange={(value) => view({ scorer: value ?? undefined })}
+          data={[...scorers]}
         />
-        <ScoreBars title="Score by type" groups={groupScores(by_type)} onChoose={(type) => show({ type })} />
-        <ScoreBars title="Score by tag" groups={groupScores(by_tag)} onChoose={(tag) => show({ tag })} />
-        <MetaSlices run={run} />
+      )}
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+        {scorer === undefined && (
+          <>
+            <ScoreBars
+              title="Score by section"
+              groups={groupScores(by_section)}
+              onChoose={(section) => show({ section })}
+            />
+            <ScoreBars
+              title="Score by type"
+              groups={groupScores(by_type)}
+              onChoose={(type) => show({ type })}
+            />
+            <ScoreBars title="Score by tag" groups={groupScores(by_tag)} onChoose={(tag) => show({ tag })} />
+          </>
+        )}
+        <MetaSlices run={run} search={search} onView={view} onChoose={show} />
+        <WorseSlices run={run} scorer={scorer} onChoose={show} />
         <CountBars
           title="Finish reasons"
           counts={new Map(Object.entries(run.finish_reasons ?? {}))}

@@ -1,66 +1,89 @@
-import { Select, Stack } from '@mantine/core';
-import type { JsonValue } from '@svc/jsonl-v23/json';
+import { Group, Select, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
-import { useOverview } from '../../datasets/overview/use-overview.ts';
 import type { GroupScore } from '../../ui/charts/group-scores.ts';
 import { ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
-import { plainText } from '../../ui/text/pretty-json.ts';
+import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
+import { HeatMap } from './heat-map.tsx';
+import { type Slice, sliceFilter, sliceName, useSliceKeys } from './slices.ts';
 
-/** The scores of a run by the values of a key of the metadata. */
-export function MetaSlices({ run }: { readonly run: Run }) {
+/** The scores of a run by the values of a key of the metadata, or of two as a heat map. */
+export function MetaSlices({
+  run,
+  search: { slice, slice_and: second, scorer },
+  onView,
+  onChoose,
+}: {
+  readonly run: Run;
+  readonly search: RunSearch;
+  readonly onView: (changes: Partial<RunSearch>) => void;
+  /** Lists the results of a slice. */
+  readonly onChoose: (filters: Partial<RunSearch>) => void;
+}) {
   const api = useApi();
-  const keys = useOverview({ id: run.dataset_id, version: run.dataset_version }).data?.metaKeys ?? [];
-  const [chosen, setChosen] = useState<string | null>(null);
-  const key = chosen ?? keys[0];
+  const keys = useSliceKeys(run);
+  const first = keys.find(({ value }) => value === slice) ?? keys[0];
+  const by = [first?.value, second].filter((one) => one !== undefined);
   const found = useQuery({
-    queryKey: ['slices', run.id, key, run.finished_at],
-    queryFn: ({ signal }) => {
-      const pointer = `/meta/${(key ?? '').replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      return dataOf(
-        api.GET('/runs/{id}/slices', {
-          params: { path: { id: run.id }, query: { by: [pointer] } },
-          signal,
-        }),
-      );
-    },
-    enabled: key !== undefined,
+    queryKey: ['slices', run.id, by, scorer, run.finished_at],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET('/runs/{id}/slices', { params: { path: { id: run.id }, query: { by, scorer } }, signal }),
+      ),
+    enabled: first !== undefined,
   });
-  if (key === undefined) return null;
+  if (first === undefined) return null;
+  const other = keys.find(({ value }) => value === second);
+  const slices = found.data?.data ?? [];
+  const values = new Map(slices.map(({ values: [value] }) => [sliceName(value), value]));
+  const field = { size: 'xs', w: 200, searchable: true } as const;
   return (
     <Stack gap="xs">
-      <Select
-        label="Key of the metadata"
-        size="xs"
-        maw={260}
-        searchable
-        value={key}
-        onChange={setChosen}
-        data={[...keys]}
-      />
+      <Group gap="xs">
+        <Select
+          {...field}
+          label="Key of the metadata"
+          allowDeselect={false}
+          value={first.value}
+          onChange={(value) => onView({ slice: value ?? undefined })}
+          data={keys}
+        />
+        <Select
+          {...field}
+          label="And a second one"
+          clearable
+          value={other?.value ?? null}
+          onChange={(value) => onView({ slice_and: value ?? undefined })}
+          data={keys.filter(({ value }) => value !== first.value)}
+        />
+      </Group>
       {found.error !== null && <ErrorView error={found.error} />}
-      <ScoreBars title={`Score by ${key}`} groups={slicesOf(found.data?.data ?? [])} />
+      {other === undefined ? (
+        <ScoreBars
+          title={`Score by ${first.label}`}
+          groups={scoresOf(slices)}
+          onChoose={(name) => {
+            const filter = sliceFilter(first.value, values.get(name));
+            if (filter !== undefined) onChoose(filter);
+          }}
+        />
+      ) : (
+        <HeatMap keys={[first, other]} slices={slices} onChoose={onChoose} />
+      )}
     </Stack>
   );
 }
 
-interface Slice {
-  readonly values: readonly unknown[];
-  readonly mean: number | null;
-  readonly ci95: readonly number[] | null;
-  readonly results: number;
-}
-
 /** The slices with a score, the best first. */
-function slicesOf(slices: readonly Slice[]): readonly GroupScore[] {
+function scoresOf(slices: readonly Slice[]): readonly GroupScore[] {
   return slices
-    .flatMap(({ values, mean, ci95, results }): GroupScore[] => {
-      const name = plainText(values[0] as JsonValue, 100) || 'none';
-      return mean === null ? [] : [{ name, mean, ci95: ci95 as [number, number] | null, count: results }];
-    })
+    .flatMap(({ values, mean, ci95, results }): GroupScore[] =>
+      mean === null
+        ? []
+        : [{ name: sliceName(values[0]), mean, ci95: ci95 as [number, number] | null, count: results }],
+    )
     .sort((a, b) => b.mean - a.mean);
 }

@@ -1,6 +1,7 @@
 import { useOverview } from '../../datasets/overview/use-overview.ts';
 import { useDataset } from '../../datasets/use-dataset.ts';
 import type { Field } from '../../ui/form/fields.tsx';
+import { pointerOf } from '../../ui/pointer-of.ts';
 import {
   checkerFields,
   type FieldGroups,
@@ -37,7 +38,7 @@ export function useFormParts({ provider, datasetId, version, judge, currency }: 
     tags: [...(overview?.tags.keys() ?? [])],
     ids: overview?.ids ?? [],
   };
-  const pointers = ['/answer', ...(overview?.metaKeys ?? []).map((key) => `/meta/${escaped(key)}`)];
+  const pointers = ['/answer', ...(overview?.metaKeys ?? []).map((key) => pointerOf('meta', key))];
   const ofJudge = judgeFields(judge.type, '/config/judge', currency);
   const parts: readonly FormPart[] = [
     { key: 'prompt', label: 'What is asked', fields: PROMPT_FIELDS },
@@ -63,6 +64,3 @@ export function useFormParts({ provider, datasetId, version, judge, currency }: 
 
 /** Where the items of the example hold the outputs of a pretend model. */
 const PRETENDED = '/meta/pretend_output';
-
-/** A key as a part of a JSON Pointer. */
-const escaped = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -1,6 +1,7 @@
 /** Colours of all charts, as variables of the theme: readable in light and dark. */
 export const COLORS = {
   bar: 'var(--mantine-primary-color-filled)',
+  pale: 'var(--mantine-primary-color-light)',
   grid: 'var(--mantine-color-default-border)',
   text: 'var(--mantine-color-dimmed)',
 } as const;

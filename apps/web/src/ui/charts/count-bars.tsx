@@ -1,6 +1,8 @@
 import { Group, Progress, Text, UnstyledButton } from '@mantine/core';
 import { Part } from '../layout/part.tsx';
 import { formatCount } from '../text/formats.ts';
+import { RowsDrawing } from './save/rows-drawing.tsx';
+import { SaveChart } from './save/save-chart.tsx';
 
 const MAX_ROWS = 30;
 
@@ -18,7 +20,26 @@ export function CountBars({
   const sorted = [...counts].sort(([, a], [, b]) => b - a);
   const most = sorted[0]?.[1] ?? 1;
   return (
-    <Part title={title}>
+    <Part
+      title={title}
+      aside={
+        <SaveChart
+          title={title}
+          draw={() => (
+            <RowsDrawing
+              title={title}
+              from={0}
+              to={most}
+              rows={sorted.slice(0, MAX_ROWS).map(([name, count]) => ({
+                name,
+                value: count,
+                note: formatCount(count),
+              }))}
+            />
+          )}
+        />
+      }
+    >
       <ul className="plain-list">
         {sorted.slice(0, MAX_ROWS).map(([name, count]) => (
           <li key={name}>

@@ -1,8 +1,10 @@
 import { Text, VisuallyHidden } from '@mantine/core';
+import { useRef } from 'react';
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
 import { formatCount } from '../text/formats.ts';
 import { type Bin, binsOf } from './bins.ts';
 import { AXIS, COLORS, TOOLTIP } from './chart-style.ts';
+import { SaveChart } from './save/save-chart.tsx';
 
 const HEIGHT = 160;
 
@@ -16,14 +18,15 @@ export function Histogram({
   readonly values: readonly number[];
   readonly format: (value: number) => string;
 }) {
+  const chart = useRef<HTMLDivElement>(null);
   const bins = binsOf(values, format);
   if (bins.length === 0) return null;
   return (
     <figure className="chart">
       <Text component="figcaption" size="xs" c="dimmed" fw={600}>
-        {title}
+        {title} <SaveChart title={title} draw={() => chart.current?.querySelector('svg') ?? null} />
       </Text>
-      <div aria-hidden="true">
+      <div ref={chart} aria-hidden="true">
         <ResponsiveContainer width="100%" height={HEIGHT}>
           <BarChart data={[...bins]} accessibilityLayer={false} barCategoryGap={1}>
             <CartesianGrid vertical={false} stroke={COLORS.grid} />

@@ -1,7 +1,10 @@
 import { Anchor, Table, Text } from '@mantine/core';
+import type { ReactElement } from 'react';
 import { type Column, Columns } from '../layout/columns.tsx';
 import { clampedInterval, formatCount, formatScore } from '../text/formats.ts';
 import type { GroupScore } from './group-scores.ts';
+import { RowsDrawing } from './save/rows-drawing.tsx';
+import { SaveChart } from './save/save-chart.tsx';
 
 const MAX_ROWS = 100;
 
@@ -76,7 +79,11 @@ export function ScoreBars({
         horizontalSpacing={6}
         layout="fixed"
         captionSide="top"
-        caption={<Table.Caption className="chart-title">{title}</Table.Caption>}
+        caption={
+          <Table.Caption className="chart-title">
+            {title} <SaveChart title={title} draw={() => drawing(title, groups.slice(0, MAX_ROWS))} />
+          </Table.Caption>
+        }
         columns={[nameColumn(onChoose), ...NUMBERS]}
         rows={groups.slice(0, MAX_ROWS)}
         keyOf={({ name }, index) => `${index} ${name}`}
@@ -89,6 +96,20 @@ export function ScoreBars({
     </>
   );
 }
+
+/** The same as a drawing for a file. */
+const drawing = (title: string, groups: readonly GroupScore[]): ReactElement => (
+  <RowsDrawing
+    title={title}
+    from={0}
+    to={1}
+    rows={groups.map(({ name, mean, ci95, count }) => {
+      const [low, high] = clampedInterval(ci95) ?? [];
+      const interval = low === undefined ? '' : ` (${formatScore(low)} to ${formatScore(high)})`;
+      return { name, value: mean, low, high, note: `${formatScore(mean)}${interval}, ${formatCount(count)}` };
+    })}
+  />
+);
 
 /** A bar from 0 to 1. An interval beyond them is drawn as far as the bar can be. */
 function ScoreBar({ group: { mean, ci95 } }: { readonly group: GroupScore }) {

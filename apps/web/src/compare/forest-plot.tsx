@@ -1,0 +1,128 @@
+import { Group, Select, Stack, Text } from '@mantine/core';
+import { useOverview } from '../datasets/overview/use-overview.ts';
+import { nameOf, type Run } from '../runs/use-run.ts';
+import { IntervalBar } from '../ui/charts/interval-bar.tsx';
+import { RowsDrawing } from '../ui/charts/save/rows-drawing.tsx';
+import { SaveChart } from '../ui/charts/save/save-chart.tsx';
+import { ErrorView } from '../ui/error-view.tsx';
+import { Columns } from '../ui/layout/columns.tsx';
+import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { Part } from '../ui/layout/part.tsx';
+import { pointerOf } from '../ui/pointer-of.ts';
+import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
+import type { CompareSearch } from './compare-search.ts';
+import { type SliceDifference, scaleOf, useSliceDifferences } from './slice-differences.ts';
+import type { Compared } from './use-comparison.ts';
+
+/** How runs differ from the first one in each slice of their pairs, on one scale. */
+export function ForestPlot({
+  first,
+  rows,
+  search,
+  onSlice,
+}: {
+  readonly first: Run;
+  /** The other runs, each with its comparison. */
+  readonly rows: readonly { readonly run: Run; readonly scores: Compared }[];
+  readonly search: Pick<CompareSearch, 'by' | 'scorer' | 'slice'>;
+  readonly onSlice: (slice: string) => void;
+}) {
+  const keys = useOverview({ id: first.dataset_id, version: first.dataset_version }).data?.metaKeys ?? [];
+  const hasSections = rows.some(({ scores }) => Object.keys(scores.by_section).length > 1);
+  const slice = search.slice ?? (hasSections ? 'section' : 'tag');
+  const choices = [
+    { value: 'section', label: 'Section' },
+    { value: 'tag', label: 'Tag' },
+    { value: '/type', label: 'Type' },
+    ...keys.map((key) => ({ value: pointerOf('meta', key), label: `Metadata: ${key}` })),
+  ];
+  const { found, error, isPending } = useSliceDifferences(first, rows, { ...search, slice });
+  const names = [...new Set(found.flatMap(({ slices }) => slices.map(({ name }) => name)))];
+  const scale = scaleOf(found.flatMap(({ slices }) => slices));
+  const title = `Difference by ${choices.find(({ value }) => value === slice)?.label.toLowerCase() ?? slice}`;
+  return (
+    <Part title="Difference by slice, with 95 % intervals">
+      <Stack gap="xs">
+        <Group gap="xs">
+          <Select
+            aria-label="Slices"
+            size="xs"
+            w={240}
+            searchable
+            allowDeselect={false}
+            value={slice}
+            onChange={(value) => value !== null && onSlice(value)}
+            data={choices}
+          />
+          {found.map(({ run, slices }) => (
+            <SaveChart
+              key={run.id}
+              title={`${title}: ${nameOf(run)}`}
+              draw={() => (
+                <RowsDrawing
+                  title={`${title}: ${nameOf(run)} minus ${nameOf(first)}`}
+                  from={-scale}
+                  to={scale}
+                  rows={slices.map(({ name, difference, low, high, pairs }) => ({
+                    ...{ name, value: difference, low, high },
+                    note: `${formatSigned(difference)} (${formatSigned(low)} to ${formatSigned(high)}), ${formatCount(pairs)}`,
+                  }))}
+                />
+              )}
+            />
+          ))}
+        </Group>
+        {error !== null && <ErrorView error={error} />}
+        {isPending && <PageSkeleton rows={2} />}
+        {names.length > 0 && (
+          <Columns
+            label="Differences by slice"
+            maxHeight={360}
+            verticalSpacing={3}
+            columns={[
+              {
+                header: 'Slice',
+                wraps: true,
+                minWidth: 110,
+                cell: (name: string) => (
+                  <Text span size="sm" dir="auto">
+                    {name}
+                  </Text>
+                ),
+              },
+              ...found.map(({ run, slices }, at) => ({
+                header: `${nameOf(run)}${'\u200b'.repeat(at)}`,
+                cell: (name: string) => (
+                  <Difference slice={slices.find((one) => one.name === name)} scale={scale} />
+                ),
+              })),
+            ]}
+            rows={names}
+            keyOf={(name) => name}
+          />
+        )}
+      </Stack>
+    </Part>
+  );
+}
+
+function Difference({
+  slice,
+  scale,
+}: {
+  readonly slice: SliceDifference | undefined;
+  readonly scale: number;
+}) {
+  if (slice === undefined) return '–';
+  const { difference, low, high, mean, otherMean, pairs } = slice;
+  return (
+    <Group gap="sm" wrap="nowrap">
+      <IntervalBar value={difference} low={low ?? difference} high={high ?? difference} scale={scale} />
+      <b>{formatSigned(difference)}</b>
+      <Text span size="xs" c="dimmed">
+        {low !== undefined && `${formatSigned(low)} to ${formatSigned(high)}, `}
+        {formatScore(mean)} → {formatScore(otherMean)}, n = {formatCount(pairs)}
+      </Text>
+    </Group>
+  );
+}

@@ -1,0 +1,195 @@
+import { Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { useQueries, useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
+import {
+  CartesianGrid,
+  ErrorBar,
+  ResponsiveContainer,
+  Scatter,
+  ScatterChart,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { nameOf, type Run } from '../runs/use-run.ts';
+import { AXIS, COLORS, TOOLTIP } from '../ui/charts/chart-style.ts';
+import { SaveChart } from '../ui/charts/save/save-chart.tsx';
+import { ErrorView } from '../ui/error-view.tsx';
+import { Columns } from '../ui/layout/columns.tsx';
+import { LinkAnchor } from '../ui/layout/links.tsx';
+import { Part } from '../ui/layout/part.tsx';
+import { clampedInterval, formatCount, formatDuration, formatScore } from '../ui/text/formats.ts';
+import { bestOf, type MeasuredRun } from './best-of.ts';
+import { MEASURES } from './compare-search.ts';
+
+/** Runs that are drawn: the newest. Their latencies are asked for one by one. */
+const SHOWN = 40;
+
+type Measure = (typeof MEASURES)[number];
+
+const LABELS: Readonly<Record<Measure, string>> = {
+  cost: 'Cost',
+  latency: 'Latency (50 %)',
+  tokens: 'Tokens',
+};
+
+const HEIGHT = 240;
+
+/** The quality of all runs of a dataset against what they took, and which are the best for that. */
+export default function RunsOfDataset({
+  runs: compared,
+  against,
+  onAgainst,
+}: {
+  /** The runs that are compared; the first one names the dataset. */
+  readonly runs: readonly Run[];
+  readonly against: Measure;
+  readonly onAgainst: (against: Measure) => void;
+}) {
+  const api = useApi();
+  const chart = useRef<HTMLDivElement>(null);
+  const query = { dataset_id: compared[0]?.dataset_id ?? '', limit: SHOWN };
+  const listed = useQuery({
+    queryKey: ['runs', query],
+    queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query }, signal })),
+  });
+  const runs = listed.data?.data.filter(({ scores }) => scores.mean !== null) ?? [];
+  // lists lack latencies
+  const whole = useQueries({
+    queries: runs.map(({ id }) => ({
+      queryKey: ['run', id],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        dataOf(api.GET('/runs/{id}', { params: { path: { id } }, signal })),
+      enabled: against === 'latency',
+      staleTime: 60_000,
+    })),
+  });
+  if (listed.error !== null) return <ErrorView error={listed.error} />;
+  const currency = runs.find(({ cost }) => cost !== null)?.cost?.currency;
+  const measured = runs.flatMap((run, at): MeasuredRun[] => {
+    const took = measureOf(run, against, whole[at]?.data, currency);
+    return took === null ? [] : [{ run, took, score: run.scores.mean ?? 0 }];
+  });
+  if (runs.length < 2) return null;
+  const best = bestOf(measured);
+  const format = (value: number): string =>
+    against === 'latency'
+      ? formatDuration(value)
+      : against === 'tokens'
+        ? formatCount(value)
+        : `${Number(value.toPrecision(3))} ${currency ?? ''}`.trim();
+  const title = `Score against ${LABELS[against].toLowerCase()}`;
+  const points = measured.map(({ run, took, score }) => {
+    const [low, high] = clampedInterval(run.scores.ci95) ?? [score, score];
+    return { name: nameOf(run), took, score, interval: [score - low, high - score] };
+  });
+  return (
+    <Part title="All runs of the dataset: quality against what it takes">
+      <Stack gap="xs">
+        <Group gap="xs">
+          <SegmentedControl
+            aria-label="Against"
+            size="xs"
+            value={against}
+            onChange={(value) => onAgainst(MEASURES.find((one) => one === value) ?? 'cost')}
+            data={MEASURES.map((value) => ({ value, label: LABELS[value] }))}
+          />
+          {points.length > 1 && (
+            <SaveChart title={title} draw={() => chart.current?.querySelector('svg') ?? null} />
+          )}
+        </Group>
+        {points.length < 2 ? (
+          <Text size="sm" c="dimmed">
+            Fewer than two runs say what they took.
+          </Text>
+        ) : (
+          <div className="runs-of-dataset">
+            <div ref={chart} aria-hidden="true">
+              <ResponsiveContainer width="100%" height={HEIGHT}>
+                <ScatterChart accessibilityLayer={false} margin={{ top: 8, right: 16, bottom: 4, left: 0 }}>
+                  <CartesianGrid stroke={COLORS.grid} />
+                  <XAxis
+                    {...AXIS}
+                    dataKey="took"
+                    type="number"
+                    name={LABELS[against]}
+                    domain={[0, 'auto']}
+                    tickFormatter={format}
+                  />
+                  <YAxis {...AXIS} dataKey="score" type="number" name="Score" width={44} domain={[0, 1]} />
+                  <Tooltip
+                    {...TOOLTIP}
+                    labelFormatter={() => ''}
+                    formatter={(value, name) =>
+                      name === 'Score' ? formatScore(Number(value)) : format(Number(value))
+                    }
+                  />
+                  <Scatter
+                    data={best.map(({ took, score }) => ({ took, score }))}
+                    line={{ stroke: COLORS.text, strokeDasharray: '4 3' }}
+                    lineJointType="linear"
+                    shape={() => <g />}
+                    isAnimationActive={false}
+                    tooltipType="none"
+                  />
+                  <Scatter data={points} fill={COLORS.bar} isAnimationActive={false}>
+                    <ErrorBar
+                      dataKey="interval"
+                      direction="y"
+                      width={4}
+                      stroke={COLORS.bar}
+                      isAnimationActive={false}
+                    />
+                  </Scatter>
+                </ScatterChart>
+              </ResponsiveContainer>
+            </div>
+            <Columns
+              label={title}
+              maxHeight={HEIGHT}
+              verticalSpacing={2}
+              columns={[
+                {
+                  header: 'Run',
+                  wraps: true,
+                  cell: ({ run }: MeasuredRun) => (
+                    <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
+                      {nameOf(run)}
+                    </LinkAnchor>
+                  ),
+                },
+                { header: 'Score', align: 'end', cell: ({ score }: MeasuredRun) => formatScore(score) },
+                { header: LABELS[against], align: 'end', cell: ({ took }: MeasuredRun) => format(took) },
+                {
+                  header: 'Best for it',
+                  cell: ({ run }: MeasuredRun) => (best.some((one) => one.run === run) ? 'yes' : ''),
+                },
+              ]}
+              rows={measured.toSorted((a, b) => a.took - b.took)}
+              keyOf={({ run }) => run.id}
+            />
+          </div>
+        )}
+      </Stack>
+    </Part>
+  );
+}
+
+/** What a run took; null where that is not known. */
+function measureOf(
+  run: Run,
+  against: Measure,
+  whole: Run | undefined,
+  currency: string | undefined,
+): number | null {
+  switch (against) {
+    case 'cost':
+      return run.cost?.currency === currency ? (run.cost?.amount ?? null) : null;
+    case 'tokens':
+      return run.usage.input_tokens + run.usage.output_tokens || null;
+    default:
+      return whole?.latency_ms?.p50 ?? null;
+  }
+}

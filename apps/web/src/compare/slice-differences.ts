@@ -1,0 +1,91 @@
+import type { ApiClient, ResponseOf } from '@svc/client';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { useQueries } from '@tanstack/react-query';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import type { Run } from '../runs/use-run.ts';
+import { plainText } from '../ui/text/pretty-json.ts';
+import type { CompareSearch } from './compare-search.ts';
+import type { Compared } from './use-comparison.ts';
+
+/** How a run differs from the first one in the pairs of a slice. */
+export interface SliceDifference {
+  readonly name: string;
+  /** Other minus first. */
+  readonly difference: number;
+  readonly low: number | undefined;
+  readonly high: number | undefined;
+  readonly mean: number | null;
+  readonly otherMean: number | null;
+  readonly pairs: number;
+}
+
+type Slices = ResponseOf<'/runs/{id}/compare/{other_id}/slices', 'get'>['data'];
+type Scores = Omit<Slices[number], 'value'>;
+
+/** Of the scale of differences: nothing is drawn larger than it is. */
+const MIN_SCALE = 0.01;
+
+/** The largest difference that any interval reaches: what fills one scale for all of them. */
+export const scaleOf = (slices: readonly SliceDifference[]): number =>
+  Math.max(
+    MIN_SCALE,
+    ...slices.flatMap(({ difference, low = 0, high = 0 }) => [difference, low, high].map(Math.abs)),
+  );
+
+type Sliced = Required<Pick<CompareSearch, 'slice'>> & Pick<CompareSearch, 'by' | 'scorer'>;
+
+/** How runs differ from the first one in the slices of their pairs, those with most pairs first. */
+export function useSliceDifferences(
+  first: Run,
+  rows: readonly { readonly run: Run; readonly scores: Compared }[],
+  sliced: Sliced,
+) {
+  const api = useApi();
+  const asked = useQueries({
+    queries: rows.map(({ run, scores }) => ({
+      queryKey: ['slice differences', first.id, run.id, sliced],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
+        readSliceDifferences(api, first.id, { run, scores }, sliced, signal),
+    })),
+  });
+  return {
+    found: rows.flatMap(({ run }, at) => {
+      const slices = asked[at]?.data;
+      return slices === undefined ? [] : [{ run, slices }];
+    }),
+    error: asked.find(({ error }) => error !== null)?.error ?? null,
+    isPending: asked.some(({ isPending }) => isPending),
+  };
+}
+
+/** The same of one run. */
+export async function readSliceDifferences(
+  api: ApiClient,
+  id: string,
+  { run, scores }: { readonly run: Run; readonly scores: Compared },
+  { slice, by, scorer }: Sliced,
+  signal?: AbortSignal,
+): Promise<readonly SliceDifference[]> {
+  if (slice === 'section')
+    return Object.entries(scores.by_section).flatMap(([name, section]) => differenceOf(name, section));
+  const { data } = await dataOf(
+    api.GET('/runs/{id}/compare/{other_id}/slices', {
+      params: { path: { id, other_id: run.id }, query: { by: slice, pair_by: by, scorer } },
+      signal,
+    }),
+  );
+  return data.flatMap(({ value, ...numbers }) =>
+    differenceOf(plainText(value as JsonValue, 100) || 'none', numbers),
+  );
+}
+
+function differenceOf(
+  name: string,
+  { mean_difference, ci95, mean, other_mean, paired }: Scores,
+): readonly SliceDifference[] {
+  const [low, high] = ci95 ?? [];
+  return mean_difference === null
+    ? []
+    : [{ name, difference: mean_difference, low, high, mean, otherMean: other_mean, pairs: paired }];
+}

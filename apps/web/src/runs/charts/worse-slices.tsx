@@ -1,0 +1,162 @@
+import { Anchor, Button, Stack, Text } from '@mantine/core';
+import type { ApiClient } from '@svc/client';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../../api/api-context.tsx';
+import { ApiProblem, dataOf } from '../../api/api-problem.ts';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { Columns } from '../../ui/layout/columns.tsx';
+import { Part } from '../../ui/layout/part.tsx';
+import { formatCount, formatPercent } from '../../ui/text/formats.ts';
+import type { RunSearch } from '../runs-search.ts';
+import type { Run } from '../use-run.ts';
+import { type SliceKey, sliceFilter, sliceName, useSliceKeys } from './slices.ts';
+import { type Outcomes, type TestedSlice, worseThanRest } from './worse-than-rest.ts';
+
+/** False discoveries among what is shown. */
+const MAX_Q = 0.05;
+
+/** Keys of the metadata that are looked at: each is a question to the service. */
+const MAX_KEYS = 20;
+
+interface NamedSlice extends Outcomes {
+  readonly name: string;
+  readonly filters: Partial<RunSearch> | undefined;
+}
+
+/** Where a run is worse than in the rest: over all sections, types, tags and values of the metadata. */
+export function WorseSlices({
+  run,
+  scorer,
+  onChoose,
+}: {
+  readonly run: Run;
+  readonly scorer: string | undefined;
+  readonly onChoose: (filters: Partial<RunSearch>) => void;
+}) {
+  const api = useApi();
+  const keys = useSliceKeys(run);
+  const [isAsked, setAsked] = useState(false);
+  const whole = scorer === undefined ? run.scores : run.scorers[scorer];
+  const found = useQuery({
+    queryKey: ['worse slices', run.id, scorer, keys.length, run.finished_at],
+    queryFn: async ({ signal }) => {
+      const parts = scorer === undefined ? partsOf(run) : [];
+      const read = await readSlices(api, run.id, keys.slice(0, MAX_KEYS), scorer, signal);
+      return { slices: [...parts, ...read.slices], left: read.left };
+    },
+    enabled: isAsked,
+  });
+  const tested = worseThanRest(found.data?.slices ?? [], whole ?? { passed: 0, wrong: 0 });
+  const worse = tested.filter(({ q }) => q <= MAX_Q);
+  const isDependent =
+    ((run.config as { readonly repetitions?: number | null }).repetitions ?? 1) > 1 ||
+    (run.config as { readonly cluster_by?: string | null }).cluster_by != null;
+  return (
+    <Part title="Where is it worse than the rest?">
+      <Stack gap="xs">
+        {found.data === undefined ? (
+          <Button
+            size="xs"
+            w="fit-content"
+            variant="default"
+            loading={found.isFetching}
+            onClick={() => setAsked(true)}
+          >
+            Test all slices
+          </Button>
+        ) : (
+          <>
+            {worse.length > 0 && <Worse tested={worse} onChoose={onChoose} />}
+            <Text size="xs" c="dimmed">
+              {worse.length === 0 ? 'No slice is worse beyond chance. ' : ''}
+              {formatCount(tested.length)} slices: Fisher’s exact test of right and wrong answers, with the
+              false discovery rate at 5 % (Benjamini–Hochberg).
+              {isDependent && ' It takes results as independent, which repetitions and clusters are not.'}
+              {found.data.left.length > 0 && ` Too many values: ${found.data.left.join(', ')}.`}
+            </Text>
+          </>
+        )}
+        {found.error !== null && <ErrorView error={found.error} />}
+      </Stack>
+    </Part>
+  );
+}
+
+function Worse({
+  tested,
+  onChoose,
+}: {
+  readonly tested: readonly TestedSlice<NamedSlice>[];
+  readonly onChoose: (filters: Partial<RunSearch>) => void;
+}) {
+  return (
+    <Columns
+      label="Slices that are worse than the rest"
+      verticalSpacing={3}
+      columns={[
+        {
+          header: 'Slice',
+          wraps: true,
+          cell: ({ slice: { name, filters } }: TestedSlice<NamedSlice>) =>
+            filters === undefined ? (
+              name
+            ) : (
+              <Anchor component="button" type="button" size="sm" dir="auto" onClick={() => onChoose(filters)}>
+                {name}
+              </Anchor>
+            ),
+        },
+        { header: 'Right', align: 'end', cell: ({ share }) => formatPercent(share) },
+        { header: 'In the rest', align: 'end', cell: ({ restShare }) => formatPercent(restShare) },
+        { header: 'Scored', align: 'end', cell: ({ scored }) => formatCount(scored) },
+        { header: 'q', align: 'end', cell: ({ q }) => (q < 0.001 ? '< 0.001' : q.toFixed(3)) },
+      ]}
+      rows={tested}
+      keyOf={({ slice }) => slice.name}
+    />
+  );
+}
+
+/** The sections and tags of a run, whose scores it has; types are values of items. */
+function partsOf({ scores: { by_section = {}, by_tag = {} } }: Run): readonly NamedSlice[] {
+  return [
+    ...Object.entries(by_section).map(([section, of]) => ({
+      ...{ name: `section ${section}`, filters: { section } },
+      ...{ passed: of.passed, wrong: of.wrong },
+    })),
+    ...Object.entries(by_tag).map(([tag, of]) => ({
+      ...{ name: `tag ${tag}`, filters: { tag } },
+      ...{ passed: of.passed, wrong: of.wrong },
+    })),
+  ];
+}
+
+/** The slices by each key; those of too many values are left. */
+async function readSlices(
+  api: ApiClient,
+  id: string,
+  keys: readonly SliceKey[],
+  scorer: string | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly slices: readonly NamedSlice[]; readonly left: readonly string[] }> {
+  const slices: NamedSlice[] = [];
+  const left: string[] = [];
+  for (const { value: pointer, label } of keys) {
+    try {
+      const { data } = await dataOf(
+        api.GET('/runs/{id}/slices', { params: { path: { id }, query: { by: [pointer], scorer } }, signal }),
+      );
+      for (const { values, passed, wrong } of data)
+        slices.push({
+          name: `${label} = ${sliceName(values[0])}`,
+          filters: sliceFilter(pointer, values[0]),
+          ...{ passed, wrong },
+        });
+    } catch (error) {
+      if (!(error instanceof ApiProblem) || error.status !== 400) throw error;
+      left.push(label);
+    }
+  }
+  return { slices, left };
+}
