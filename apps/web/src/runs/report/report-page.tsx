@@ -50,6 +50,7 @@ export function ReportPage({
           </div>
         ))}
       </dl>
+      <Scores title="Score by scorer" groups={groupScores(run.scorers)} />
       <Scores title="Score by section" groups={groupScores(by_section)} />
       <Scores title="Score by type" groups={groupScores(by_type)} />
       <Scores title="Score by tag" groups={groupScores(by_tag)} />

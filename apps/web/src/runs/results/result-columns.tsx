@@ -171,23 +171,18 @@ function ScorerCell({ score }: { readonly score: Scored }) {
   );
 }
 
+/** How a result ended, in words. */
+export function outcomeText({ status, passed }: Pick<ListedResult, 'status' | 'passed'>): string {
+  if (passed !== null) return passed ? 'right' : 'wrong';
+  return status === 'failed' ? 'no answer' : 'not scored';
+}
+
 /** How a result ended, as a mark with a colour. */
-export function Mark({
-  result: { status, passed },
-}: {
-  readonly result: Pick<ListedResult, 'status' | 'passed'>;
-}) {
-  if (passed === true)
-    return <IconCheck role="img" size={16} color="var(--mantine-color-teal-6)" aria-label="right" />;
-  if (passed === false)
-    return <IconX role="img" size={16} color="var(--mantine-color-red-6)" aria-label="wrong" />;
+export function Mark({ result }: { readonly result: Pick<ListedResult, 'status' | 'passed'> }) {
+  const [Icon, color] =
+    result.passed === null ? [IconMinus, 'orange'] : result.passed ? [IconCheck, 'teal'] : [IconX, 'red'];
   return (
-    <IconMinus
-      role="img"
-      size={16}
-      color="var(--mantine-color-orange-6)"
-      aria-label={status === 'failed' ? 'no answer' : 'not scored'}
-    />
+    <Icon role="img" size={16} color={`var(--mantine-color-${color}-6)`} aria-label={outcomeText(result)} />
   );
 }
 

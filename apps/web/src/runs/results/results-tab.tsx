@@ -14,6 +14,7 @@ import { ErrorGroups } from './error-groups.tsx';
 import { ResultCells, resultKey } from './result-columns.tsx';
 import { ResultFilters } from './result-filters.tsx';
 import { ResultPane } from './result-pane.tsx';
+import { SaveView } from './save-view.tsx';
 import { useResult } from './use-result.ts';
 import { useResultGrid } from './use-result-grid.tsx';
 import { useResults } from './use-results.ts';
@@ -47,6 +48,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
       <Group gap="xs">
         <ResultFilters run={run} search={search} metaKeys={grid.metaKeys} onChange={filter} />
         <ColumnsMenu columns={grid.all} defaults={grid.defaults} view={search} onView={change} />
+        <SaveView run={run} search={search} columns={grid.shown} />
         <Text size="sm" c="dimmed" aria-live="polite">
           {formatCount(total)} {total === 1 ? 'result' : 'results'}
         </Text>

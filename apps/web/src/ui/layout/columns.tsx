@@ -82,6 +82,7 @@ export function Columns<Row, Sort extends string = string>({
                 <Table.Td
                   key={column.header}
                   className={column.wraps === true ? 'break' : 'one-line'}
+                  dir={column.align === undefined ? 'auto' : undefined}
                   {...styleOf(column)}
                 >
                   {column.cell(row)}

@@ -28,7 +28,7 @@ export function Page({
     <Stack gap="md" className="page">
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box miw={0} flex="1 1 280px">
-          <Title ref={heading} order={1} size="h3" className="break page-title" tabIndex={-1}>
+          <Title ref={heading} order={1} size="h3" className="break page-title" dir="auto" tabIndex={-1}>
             {title}
           </Title>
           {subtitle !== undefined && (

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import type { Result } from '../use-run.ts';
+import { cellText, csvLine } from './view-csv.ts';
+
+describe('csvLine', () => {
+  it('quotes what needs it, and keeps formulas from spreadsheet programs only where asked', () => {
+    const cells = ['a', 'b,c', 'say "so"', 'two\nlines', '=1+1', ' الجواب'];
+    expect(csvLine(cells, false)).toBe('a,"b,c","say ""so""","two\nlines",=1+1, الجواب\r\n');
+    expect(csvLine(['=1', '-2', '@x', 'x'], true)).toBe("'=1,'-2,'@x,x\r\n");
+  });
+});
+
+describe('cellText', () => {
+  it('has the whole value of each column', () => {
+    const result = {
+      section: 'all',
+      order_index: 3,
+      item_id: null,
+      status: 'failed',
+      error: { code: 'x', message: 'a', provider_message: 'too long' },
+      score: null,
+      latency_ms: 1.5,
+      usage: { completion_tokens: 2, total_tokens: 9 },
+      cost: 0.25,
+      scores: { polite: { score: 0.5, passed: true } },
+      item: {
+        inputs: { prompt: 'long '.repeat(100) },
+        answer: { a: [1] },
+        tags: ['x', 'y'],
+        meta: { 'a.b': 'value', n: 7 },
+      },
+    } as unknown as Result;
+    const texts = [
+      'id',
+      'got',
+      'latency',
+      'tokens',
+      'cost',
+      'tags',
+      'meta.a.b',
+      'meta.n',
+      'scorer.polite',
+      'none',
+    ];
+    expect(texts.map((key) => cellText(key, result))).toEqual([
+      'all 3',
+      'too long',
+      '1.5',
+      '9',
+      '0.25',
+      'x, y',
+      'value',
+      '7',
+      '0.5',
+      '',
+    ]);
+    expect(cellText('question', result)).toHaveLength(500);
+    expect(JSON.parse(cellText('expected', result))).toEqual({ a: [1] });
+  });
+});

@@ -1,0 +1,50 @@
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
+import { prettyJson } from '../../ui/text/pretty-json.ts';
+import type { Result } from '../use-run.ts';
+import { scorerKey } from './result-columns.tsx';
+
+/** The lines of a CSV file: a header, then results. */
+export const csvLine = (cells: readonly string[], isForExcel: boolean): string =>
+  `${cells.map((cell) => csvCell(isForExcel && FORMULA.test(cell) ? `'${cell}` : cell)).join(',')}\r\n`;
+
+/** What spreadsheet programs take for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+
+const csvCell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+
+/** What a result has in a column of the list, whole; the list itself shows the beginning. */
+export function cellText(key: string, result: Result): string {
+  const item = (result.item ?? {}) as JsonObject;
+  const scorer = scorerKey.exec(key)?.[1];
+  if (scorer !== undefined) return textOf(result.scores?.[scorer]?.score);
+  if (key.startsWith('meta.')) {
+    const meta = getMember(item, 'meta');
+    return meta !== undefined && isJsonObject(meta) ? textOf(getMember(meta, key.slice('meta.'.length))) : '';
+  }
+  return textOf(VALUES[key]?.(result, item));
+}
+
+const VALUES: Readonly<Record<string, (result: Result, item: JsonObject) => unknown>> = {
+  id: ({ item_id, section, order_index }) => item_id ?? `${section} ${order_index}`,
+  question: (_, item) => inputOf(item, 'prompt') ?? inputOf(item, 'messages'),
+  expected: (_, item) => getMember(item, 'answer'),
+  got: ({ status, output, error }) =>
+    status === 'failed' ? (error?.provider_message ?? error?.message) : output,
+  why: ({ explanation }) => explanation,
+  score: ({ score }) => score,
+  latency: ({ latency_ms }) => latency_ms,
+  tokens: ({ usage }) => (usage === null ? null : (usage['total_tokens'] ?? usage['output_tokens'])),
+  cost: ({ cost }) => cost,
+  tags: (_, item) => tagsOf(item).join(', '),
+  type: (_, item) => getMember(item, 'type'),
+  section: ({ section }) => section,
+  finish: ({ finish_reason }) => finish_reason,
+};
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : value === null || value === undefined
+      ? ''
+      : prettyJson(value as JsonValue);
