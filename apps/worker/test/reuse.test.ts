@@ -133,6 +133,42 @@ it('asks failed and truncated ones again, and other repetitions', async () => {
   expect(ended.counts).toMatchObject({ ok: 20, reused: 8 });
 });
 
+it('takes nothing from imported runs, nor results from outside', async () => {
+  reply = () => ({ text: 'yes' });
+  const dataset = await service.importItems(itemsOf(PROMPTS));
+  const { ended: first } = await run(dataset, { provider: model() });
+  const archive = await fetch(`${service.url}/datasets/${dataset}/export?run_id=${first.id}`);
+  const form = new FormData();
+  form.set('file', new Blob([await archive.arrayBuffer()]), 'run.pkg.zip');
+  const { body: copy } = await service.post('/datasets/upload', form);
+  const [imported] = (await service.get(`/runs?dataset_id=${copy.id}`)).body.data;
+  expect(imported).toMatchObject({ imported: true, counts: { ok: 10 } });
+
+  const { body: outside } = await service.post('/runs', {
+    dataset_id: copy.id,
+    config: { provider: { type: 'external', label: 'agent' } },
+  });
+  const section = copy.sections[0].name;
+  const lines = PROMPTS.map((_, index) => JSON.stringify({ section, order_index: index, output: 'yes' }));
+  const pushed = await fetch(`${service.url}/runs/${outside.id}/results`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/jsonl' },
+    body: lines.join('\n'),
+  });
+  expect(await pushed.json()).toMatchObject({ accepted: 10 });
+  expect((await service.post(`/runs/${outside.id}/finish`, {})).body.status).toBe('completed');
+
+  for (const id of [imported.id, outside.id, 'latest']) {
+    const { ended, sent } = await run(copy.id, {
+      provider: model(),
+      reuse: { run_id: id },
+      select: { limit: 4 },
+    });
+    expect([sent, ended.counts.reused, ended.plan.reused], id).toEqual([4, 0, 0]);
+    await service.delete(`/runs/${ended.id}`);
+  }
+});
+
 it('judges reused outputs anew', async () => {
   reply = (prompt) => ({
     text: prompt.includes('END OF') || prompt.includes('score') ? '{"score": 1}' : 'yes',

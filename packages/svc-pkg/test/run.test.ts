@@ -124,6 +124,84 @@ it('names options of the command line instead of members of the request', async 
   );
 });
 
+it('ends with 4 when the budget of a run stopped it, and says how to go on', async () => {
+  const stopped = {
+    ...{
+      id: RUN,
+      name: null,
+      dataset_id: DATASET.id,
+      status: 'stopped',
+      finished_at: '2026-01-01T00:00:00.000Z',
+    },
+    counts: { total: 30, done: 9, ok: 9, failed: 0, unscored: 0, truncated: 0 },
+    scores: { mean: 1, passed: 9, pass_rate: 1 },
+    error: { code: 'budget_spent', message: 'The next request could take the run beyond max_cost.' },
+    created_at: '2026-01-01T00:00:00.000Z',
+  };
+  const service = await fakeService({
+    'POST /runs': json({ ...stopped, status: 'queued', finished_at: null }, 202),
+    [`POST /runs/${RUN}/retry`]: json(stopped, 202),
+    [`GET /runs/${RUN}`]: json(stopped),
+  });
+  const outcomes = [
+    await run(service, '--max-cost', '2.5'),
+    await svcPkg(['retry', RUN, '--only', 'missing', '--max-cost', '3', '--api-url', service.url]),
+  ];
+  for (const { exitCode, stderr } of outcomes) {
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain(`The budget of run ${RUN} stopped it after 9 of 30 results (run_stopped)`);
+    expect(stderr).toContain(`svc-pkg retry ${RUN} --only missing --max-cost <amount>`);
+  }
+  const sent = service.requests
+    .filter(({ method }) => method === 'POST')
+    .map(({ body }) => JSON.parse(String(body)));
+  expect(sent).toMatchObject([{ config: { max_cost: { amount: 2.5 } } }, { max_cost: { amount: 3 } }]);
+});
+
+it('tries some items, shows what they give, and starts no run', async () => {
+  const tried = {
+    data: [
+      {
+        ...{ section: 'one', order_index: 0, item_id: 'q-0', output: 'It is 4.', error: null },
+        request: { method: 'POST', url: 'https://h/v1/chat/completions', headers: {}, body: { model: 'm' } },
+        scores: { main: { score: 1, passed: true, explanation: null, scored_by: 'checker' } },
+      },
+      {
+        ...{ section: 'one', order_index: 1, item_id: null, output: null, request: null, scores: {} },
+        error: { code: 'provider_error', message: 'The provider returned status 500.' },
+      },
+    ],
+  };
+  const service = await fakeService({ 'POST /runs/try': json(tried) });
+  const shown = await run(service, '--try', '2');
+  expect(shown.exitCode).toBe(0);
+  expect(shown.stdout).toMatch(/^item +one 0 \(q-0\)$/m);
+  expect(shown.stdout).toMatch(/^output +It is 4\.$/m);
+  expect(shown.stdout).toMatch(/^score +1, passed$/m);
+  expect(shown.stdout).toContain('The provider returned status 500. (provider_error)');
+  expect(JSON.parse((await run(service, '--try', '2', '--json')).stdout)).toEqual(tried);
+  const asked = service.requests.filter(({ method }) => method === 'POST').map(({ url }) => url);
+  expect(asked).toEqual(['/runs/try?items=2', '/runs/try?items=2']);
+  expect(await run(service, '--try', '21')).toMatchObject({ exitCode: 2 });
+});
+
+it('lists results by the score of one scorer', async () => {
+  const result = {
+    ...{ section: 'one', order_index: 3, repetition: 1, item_id: 'q-3', status: 'ok', latency_ms: 12.5 },
+    ...{ score: 1, scores: { style: { score: 0.25 } } },
+  };
+  const meta = { limit: 50, next_cursor: null, total_items: 1 };
+  const service = await fakeService({ [`GET /runs/${RUN}/results`]: json({ data: [result], meta }) });
+  const filters = ['--sort=-scorer:style', '--scorer', 'style', '--min-score', '0.2', '--max-score=1'];
+  const listed = await svcPkg(['results', 'list', RUN, ...filters, '--api-url', service.url]);
+  expect(listed).toMatchObject({ exitCode: 0 });
+  expect(listed.stdout).toMatch(/one +q-3 +1 +ok +0\.25 +12\.5/);
+  const query = new URL(service.requests.at(-1)?.url ?? '', service.url).searchParams;
+  expect(Object.fromEntries(query)).toMatchObject({
+    ...{ sort: '-scorer:style', scorer: 'style', min_score: '0.2', max_score: '1' },
+  });
+});
+
 it('lists runs with the filters and the order that are stated', async () => {
   const meta = { limit: 50, next_cursor: null, total_items: 0 };
   const service = await fakeService({ 'GET /runs': json({ data: [], meta }) });

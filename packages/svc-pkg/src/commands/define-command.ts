@@ -99,13 +99,16 @@ export function maxCostOption(): Option {
 export function withRunLimits(command: Command): Command {
   return command
     .addOption(countOption('--max-failed <count>', 'fail if more items failed', 0, 999_999_999, 0))
-    .addOption(
-      new Option('--min-score <score>', 'fail if the mean score is lower').argParser((text: string) => {
-        const score = Number(text);
-        if (text.trim() !== '' && Number.isFinite(score)) return score;
-        throw new InvalidArgumentError('It must be a number.');
-      }),
-    );
+    .addOption(numberOption('--min-score <score>', 'fail if the mean score is lower'));
+}
+
+/** An option that takes a number. */
+export function numberOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser((text: string) => {
+    const number = Number(text);
+    if (text.trim() !== '' && Number.isFinite(number)) return number;
+    throw new InvalidArgumentError('It must be a number.');
+  });
 }
 
 /**

@@ -4,6 +4,7 @@ import { downloadTable, TABLE_FORMATS } from '../../service/download-table.ts';
 import { runParams } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
+import { addListResultsCommand } from './list-results.ts';
 import { addPushResultsCommand } from './push-results.ts';
 
 interface Options extends ServiceOptions {
@@ -29,6 +30,7 @@ export function addResultsCommand(program: Command, cli: Cli): void {
       await downloadTable(cli, openService(cli, options), { path, output, force });
     });
   withServiceOptions(command);
+  addListResultsCommand(command, cli);
   addPushResultsCommand(command, cli);
   withExamples(command, ['svc-pkg results 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --format csv -o results.csv']);
 }

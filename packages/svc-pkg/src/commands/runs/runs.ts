@@ -20,6 +20,7 @@ interface Options extends ServiceOptions {
 
 const RUN_STATUSES: readonly Run['status'][] = [
   'queued',
+  'waiting',
   'running',
   'completed',
   'failed',

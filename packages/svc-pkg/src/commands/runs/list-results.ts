@@ -1,0 +1,57 @@
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { given } from '../../given.ts';
+import { listPages } from '../../service/client/list-pages.ts';
+import { printListing } from '../../service/print-listing.ts';
+import { rounded, runParams } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { printableValue } from '../../text/printable-text.ts';
+import { countOption, numberOption, withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly sort?: string;
+  readonly scorer?: string;
+  readonly minScore?: number;
+  readonly maxScore?: number;
+  readonly limit: number;
+}
+
+/** `results list`: some results of a run, in any order. */
+export function addListResultsCommand(results: Command, cli: Cli): void {
+  const command = results
+    .command('list')
+    .summary('list results of a run in any order')
+    .description('Lists results of a run: the best, the slowest, those within bounds of a score.')
+    .argument('<run>', 'id of the run')
+    .option(
+      '--sort <order>',
+      'order, score, latency, output_tokens, cost or scorer:<name>, descending after - (default: order)',
+    )
+    .option('--scorer <name>', 'whose score is shown and has bounds; the main one by default')
+    .addOption(numberOption('--min-score <score>', 'of at least this score'))
+    .addOption(numberOption('--max-score <score>', 'of at most this score'))
+    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .action(async (run: string, _: Options, self: Command) => {
+      const { sort, scorer, minScore, maxScore, limit, ...options } = self.optsWithGlobals<Options>();
+      const service = openService(cli, options);
+      const { path } = runParams(run);
+      const filters = given({ sort, scorer, min_score: minScore, max_score: maxScore });
+      const listing = await listPages(limit, (page) =>
+        service.api.GET('/runs/{id}/results', { params: { path, query: { ...filters, ...page } } }),
+      );
+      await printListing(cli, listing, {
+        section: ({ section }) => printableValue(section),
+        item: ({ order_index, item_id }) => (item_id == null ? order_index : printableValue(String(item_id))),
+        repetition: ({ repetition }) => repetition,
+        status: ({ status }) => status,
+        score: ({ score, scores }) =>
+          rounded(scorer === undefined ? score : (scores?.[scorer]?.score ?? score)),
+        latency_ms: ({ latency_ms }) => latency_ms,
+      });
+    });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg results list 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --sort=-scorer:style --limit 20',
+    'svc-pkg results list 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --max-score 0 --json',
+  ]);
+}
