@@ -431,6 +431,16 @@ describe('a run in the hands of a worker', () => {
         [sectionOrderIndex, orderIndex, repetition].join();
       expect(found.map(at)).toEqual(wanted.map(at));
     }
+    // few of them, in another order
+    for (const sort of ['-score', 'latency', '-order'] as const) {
+      const [total, found] = await list({ finishReason: 'length', sort }, 2);
+      expect(total).toBeLessThan(all.length / 200);
+      const sorted = all.filter(({ finishReason }) => finishReason === 'length');
+      expect(found.map(({ orderIndex }) => orderIndex).toSorted()).toEqual(
+        sorted.map(({ orderIndex }) => orderIndex).toSorted(),
+      );
+      expect(found).toHaveLength(total);
+    }
     // a cursor of another filter
     const { nextCursor } = await store.runs.listResults(run.id, { passed: true, q: 'OUT', limit: 1 });
     const other = await store.runs.listResults(run.id, {

@@ -3,6 +3,7 @@ import type { ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import {
   isBeyondAscii,
+  type ResultKeys,
   type ResultsConditions,
   resultsFilter,
   type TextTraits,
@@ -24,12 +25,22 @@ export interface ResultsTotal {
   readonly countedFor: string;
 }
 
+/** The results that pass a filter. */
+export interface MatchingResults extends ResultsTotal {
+  /** All of them, in any order, where they are {@link isFew few}. */
+  readonly keys?: ResultKeys;
+}
+
 const SAMPLE_RESULTS = 500;
 /** Longer outputs are left out. */
 const MAX_SAMPLE_BYTES = 10_000;
 
+/** Whether so many results are found faster by a pass over all of them than on the way through an index of another order. */
+const isFew = (total: number, { results }: RunTotals): boolean => total > 0 && total * 200 <= results;
+
 /**
- * Counts the results that pass a filter, unless there is none, or an earlier page counted the same.
+ * Counts the results that pass a filter, unless there is none, or an earlier page counted the same, and finds the few of a
+ * filter that passes few.
  *
  * @param before the total in the cursor
  */
@@ -40,9 +51,10 @@ export async function countResults(
   conditions: ResultsConditions,
   before: ResultsTotal | undefined,
   signal: AbortSignal | undefined,
-): Promise<ResultsTotal> {
+): Promise<MatchingResults> {
   const countedFor = keyOf(run, conditions);
-  if (before?.countedFor === countedFor) return before;
+  const known = before?.countedFor === countedFor ? before : undefined;
+  if (known !== undefined && !isFew(known.total, run)) return known;
   if (Object.values(conditions).every((value) => value === undefined)) {
     return { total: run.results, countedFor };
   }
@@ -50,12 +62,31 @@ export async function countResults(
   const { q } = conditions;
   const traits = q === undefined ? undefined : await sampleTexts(query, run.id, q);
   const { sql, joins, values } = resultsFilter(conditions, 2, traits);
-  const [found] = await query<{ readonly total: number }>(
-    `SELECT count(*)::float8 AS total FROM run_results result ${joins} WHERE result.run_id = $1 ${sql}`,
-    [run.id, ...values],
+  const matching = (columns: string): string =>
+    `SELECT ${columns} FROM run_results result ${joins} WHERE result.run_id = $1 ${sql}`;
+  const parameters = [run.id, ...values];
+  // Items are looked at once; what an index counts is counted first.
+  if (known === undefined && joins === '') {
+    const [found] = await query<{ readonly total: number }>(
+      matching('count(*)::float8 AS total'),
+      parameters,
+    );
+    const total = found?.total ?? 0;
+    if (!isFew(total, run)) return { total, countedFor };
+  }
+  const [found] = await query<{ readonly total: number; readonly keys: ResultKeys | null }>(
+    `WITH matching AS MATERIALIZED (${matching(KEY)}), counted AS (SELECT count(*)::float8 AS total FROM matching)
+     SELECT total, CASE WHEN total <= ${Math.ceil(run.results / 200)} THEN (
+       SELECT json_build_object('sections', array_agg(section), 'items', array_agg(item), 'repetitions', array_agg(repetition)) FROM matching
+     ) END AS keys FROM counted`,
+    parameters,
   );
-  return { total: found?.total ?? 0, countedFor };
+  const total = found?.total ?? 0;
+  const keys = found?.keys ?? null;
+  return { total, countedFor, ...(keys !== null && isFew(total, run) && { keys }) };
 }
+
+const KEY = 'result.section_order_index AS section, result.order_index AS item, result.repetition';
 
 /** Looks at some outputs of a run, to choose the cheapest way to search all of them. */
 async function sampleTexts(query: ReadQuery, runId: string, q: string): Promise<TextTraits> {

@@ -15,7 +15,7 @@ import { runNotFound, SUMMARY_VERSION } from '../run-row.ts';
 import { scorerNumber } from '../scores/scorer-number.ts';
 import { countResults, type ResultsTotal, type RunTotals } from './count-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
-import { type ResultsConditions, resultsFilter } from './results-filter.ts';
+import { filterByKeys, type ResultsConditions, resultsFilter } from './results-filter.ts';
 
 export interface ResultsRequest extends PageRequest, Omit<ResultsConditions, 'scorerNumber'> {
   /** Name of the scorer that `passed` and the bounds of the score are about; the main one without it. */
@@ -86,7 +86,7 @@ export async function listResults(
     ...(number !== null && isAboutScores(stated) && { scorerNumber: number }),
   };
   const counted = await countResults(query, searches, run, conditions, before, signal);
-  const filter = resultsFilter(conditions, 7);
+  const filter = counted.keys === undefined ? resultsFilter(conditions, 7) : filterByKeys(counted.keys, 7);
   // A search that finds nothing need not be done twice.
   const plan =
     counted.total === 0
