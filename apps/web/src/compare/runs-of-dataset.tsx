@@ -1,21 +1,9 @@
 import { Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
-import { useRef } from 'react';
-import {
-  CartesianGrid,
-  ErrorBar,
-  ResponsiveContainer,
-  Scatter,
-  ScatterChart,
-  Tooltip,
-  XAxis,
-  YAxis,
-} from 'recharts';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
-import { AXIS, COLORS, TOOLTIP } from '../ui/charts/chart-style.ts';
-import { SaveChart } from '../ui/charts/save/save-chart.tsx';
+import { ScoreScatter } from '../ui/charts/scatter.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
@@ -35,7 +23,8 @@ const LABELS: Readonly<Record<Measure, string>> = {
   tokens: 'Tokens',
 };
 
-const HEIGHT = 240;
+/** Pixels of the table next to the chart. */
+const MAX_HEIGHT = 260;
 
 /** The quality of all runs of a dataset against what they took, and which are the best for that. */
 export default function RunsOfDataset({
@@ -49,7 +38,6 @@ export default function RunsOfDataset({
   readonly onAgainst: (against: Measure) => void;
 }) {
   const api = useApi();
-  const chart = useRef<HTMLDivElement>(null);
   const query = { dataset_id: compared[0]?.dataset_id ?? '', limit: SHOWN };
   const listed = useQuery({
     queryKey: ['runs', query],
@@ -83,7 +71,7 @@ export default function RunsOfDataset({
   const title = `Score against ${LABELS[against].toLowerCase()}`;
   const points = measured.map(({ run, took, score }) => {
     const [low, high] = clampedInterval(run.scores.ci95) ?? [score, score];
-    return { name: nameOf(run), took, score, interval: [score - low, high - score] };
+    return { name: nameOf(run), x: took, score, low, high };
   });
   return (
     <Part title="All runs of the dataset: quality against what it takes">
@@ -96,9 +84,6 @@ export default function RunsOfDataset({
             onChange={(value) => onAgainst(MEASURES.find((one) => one === value) ?? 'cost')}
             data={MEASURES.map((value) => ({ value, label: LABELS[value] }))}
           />
-          {points.length > 1 && (
-            <SaveChart title={title} draw={() => chart.current?.querySelector('svg') ?? null} />
-          )}
         </Group>
         {points.length < 2 ? (
           <Text size="sm" c="dimmed">
@@ -106,49 +91,16 @@ export default function RunsOfDataset({
           </Text>
         ) : (
           <div className="runs-of-dataset">
-            <div ref={chart} aria-hidden="true">
-              <ResponsiveContainer width="100%" height={HEIGHT}>
-                <ScatterChart accessibilityLayer={false} margin={{ top: 8, right: 16, bottom: 4, left: 0 }}>
-                  <CartesianGrid stroke={COLORS.grid} />
-                  <XAxis
-                    {...AXIS}
-                    dataKey="took"
-                    type="number"
-                    name={LABELS[against]}
-                    domain={[0, 'auto']}
-                    tickFormatter={format}
-                  />
-                  <YAxis {...AXIS} dataKey="score" type="number" name="Score" width={44} domain={[0, 1]} />
-                  <Tooltip
-                    {...TOOLTIP}
-                    labelFormatter={() => ''}
-                    formatter={(value, name) =>
-                      name === 'Score' ? formatScore(Number(value)) : format(Number(value))
-                    }
-                  />
-                  <Scatter
-                    data={best.map(({ took, score }) => ({ took, score }))}
-                    line={{ stroke: COLORS.text, strokeDasharray: '4 3' }}
-                    lineJointType="linear"
-                    shape={() => <g />}
-                    isAnimationActive={false}
-                    tooltipType="none"
-                  />
-                  <Scatter data={points} fill={COLORS.bar} isAnimationActive={false}>
-                    <ErrorBar
-                      dataKey="interval"
-                      direction="y"
-                      width={4}
-                      stroke={COLORS.bar}
-                      isAnimationActive={false}
-                    />
-                  </Scatter>
-                </ScatterChart>
-              </ResponsiveContainer>
-            </div>
+            <ScoreScatter
+              title={title}
+              label={LABELS[against]}
+              points={points}
+              line={best.map(({ took, score }) => ({ x: took, score }))}
+              format={format}
+            />
             <Columns
               label={title}
-              maxHeight={HEIGHT}
+              maxHeight={MAX_HEIGHT}
               verticalSpacing={2}
               columns={[
                 {

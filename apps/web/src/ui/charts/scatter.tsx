@@ -1,0 +1,95 @@
+import { useRef } from 'react';
+import {
+  CartesianGrid,
+  ErrorBar,
+  Scatter as Points,
+  ResponsiveContainer,
+  ScatterChart,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts';
+import { formatScore } from '../text/formats.ts';
+import { AXIS, COLORS, TOOLTIP } from './chart-style.ts';
+import { SaveChart } from './save/save-chart.tsx';
+
+const HEIGHT = 240;
+
+/** A score with its interval, against another number. */
+export interface ScatterPoint {
+  readonly name: string;
+  readonly x: number;
+  readonly score: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Scores from 0 to 1 against another number, with a line through some of them. What it shows stands next to it as a table. */
+export function ScoreScatter({
+  title,
+  label,
+  points,
+  line,
+  format,
+}: {
+  readonly title: string;
+  /** Of the other number. */
+  readonly label: string;
+  readonly points: readonly ScatterPoint[];
+  readonly line: readonly Pick<ScatterPoint, 'x' | 'score'>[];
+  readonly format: (x: number) => string;
+}) {
+  const chart = useRef<HTMLDivElement>(null);
+  return (
+    <div>
+      <SaveChart title={title} draw={() => chart.current?.querySelector('svg') ?? null} />
+      <div ref={chart} aria-hidden="true">
+        <ResponsiveContainer width="100%" height={HEIGHT}>
+          <ScatterChart accessibilityLayer={false} margin={{ top: 8, right: 16, bottom: 4, left: 0 }}>
+            <CartesianGrid stroke={COLORS.grid} />
+            <XAxis
+              {...AXIS}
+              dataKey="x"
+              type="number"
+              name={label}
+              domain={[0, 'auto']}
+              tickFormatter={format}
+            />
+            <YAxis {...AXIS} dataKey="score" type="number" name="Score" width={44} domain={[0, 1]} />
+            <Tooltip
+              {...TOOLTIP}
+              labelFormatter={(_, shown) => String(shown[0]?.payload?.name ?? '')}
+              formatter={(value, name) =>
+                name === 'Score' ? formatScore(Number(value)) : format(Number(value))
+              }
+            />
+            <Points
+              data={[...line]}
+              line={{ stroke: COLORS.text, strokeDasharray: '4 3' }}
+              lineJointType="linear"
+              shape={() => <g />}
+              isAnimationActive={false}
+              tooltipType="none"
+            />
+            <Points
+              data={points.map(({ low, high, ...point }) => ({
+                ...point,
+                interval: [point.score - low, high - point.score],
+              }))}
+              fill={COLORS.bar}
+              isAnimationActive={false}
+            >
+              <ErrorBar
+                dataKey="interval"
+                direction="y"
+                width={4}
+                stroke={COLORS.bar}
+                isAnimationActive={false}
+              />
+            </Points>
+          </ScatterChart>
+        </ResponsiveContainer>
+      </div>
+    </div>
+  );
+}
