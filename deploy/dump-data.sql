@@ -68,6 +68,9 @@ COPY run_items TO STDOUT;
 \echo 'COPY run_results FROM STDIN;'
 COPY run_results TO STDOUT;
 \echo '\\.'
+\echo 'COPY labels FROM STDIN;'
+COPY labels TO STDOUT;
+\echo '\\.'
 \echo 'COPY jobs FROM STDIN;'
 COPY jobs TO STDOUT;
 \echo '\\.'

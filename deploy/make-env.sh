@@ -7,7 +7,8 @@ umask 077
 key() { head -c 24 /dev/urandom | od -An -tx1 | tr -d ' \n'; }
 
 cat > "${1:-.env}" <<END
-# Keys of the API: a comma-separated list of role:key with the roles viewer, editor and admin, keys of at least 16 characters
+# Keys of the API: a comma-separated list of role:key or role:key:name with the roles viewer, editor and admin, keys of at
+# least 16 characters; the name is that of the person who uses the key, such as editor:<key>:Ada
 SVC_API_KEYS=admin:$(key),editor:$(key),viewer:$(key)
 # The key with which Prometheus reads /metrics
 SVC_METRICS_KEY=$(key)

@@ -87,6 +87,15 @@ export type { PendingResult } from './runs/external/read-pending.ts';
 export type { ScoreSession } from './runs/external/score-session.ts';
 export type { ImportedRun } from './runs/insert-imported-run.ts';
 export { type ImportedResult, MAX_SCORERS, MAX_TEXT_CHARS, writeResult } from './runs/insert-results.ts';
+export {
+  AGREEMENT_CELLS,
+  type AgreementCell,
+  type AgreementRequest,
+  type JudgedResult,
+} from './runs/labels/compare-labels.ts';
+export type { LabelConditions, LabelOfResult, LabelSummary } from './runs/labels/list-labels.ts';
+export type { StoredLabel } from './runs/labels/read-result-labels.ts';
+export type { NewLabel } from './runs/labels/set-label.ts';
 export type { UsedModel } from './runs/list-models.ts';
 export { RUNS_SORTS, type RunsRequest, type RunsSort } from './runs/list-runs.ts';
 export type { OpenRun } from './runs/open-run.ts';
@@ -101,7 +110,7 @@ export {
 } from './runs/results/list-results.ts';
 export type { ResultsConditions } from './runs/results/results-filter.ts';
 export type { RunErrorExample, RunErrorGroup } from './runs/results/run-errors.ts';
-export type { StoredResult } from './runs/run-results.ts';
+export type { LabelledResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
 export type { PendingResults, RunStore, TakenRun } from './runs/run-store.ts';
 export type {

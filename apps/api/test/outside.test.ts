@@ -499,7 +499,7 @@ describe('claims', () => {
 describe('the program of docs/runs.md', () => {
   it('does what the page says', async () => {
     const page = await readFile(new URL('../../../docs/runs.md', import.meta.url), 'utf8');
-    const program = /^```python\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '';
+    const program = /^## Results from anywhere$[\s\S]*?^```python\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '';
     expect(program.trimEnd().split('\n').length).toBeLessThanOrEqual(25);
     const run = await startRun({ s: [...sums(3), { ...sum(3), inputs: { prompt: 'no sum' } }] });
     const { stdout } = await promisify(execFile)('python3', ['-c', program, run.id], {

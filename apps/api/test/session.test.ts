@@ -39,7 +39,12 @@ const statusOf = async (path: string, headers: Record<string, string>, init: Req
 describe('sessions', () => {
   it('a service without keys needs none', async () => {
     const session = await fetch(`${open.url}/session`);
-    expect(await session.json()).toEqual({ role: 'admin', anonymous: true, expires_at: null });
+    expect(await session.json()).toEqual({
+      role: 'admin',
+      name: 'anonymous',
+      anonymous: true,
+      expires_at: null,
+    });
     const signedIn = await fetch(`${open.url}/session`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -64,7 +69,7 @@ describe('sessions', () => {
     expect({ role, anonymous }).toEqual({ role: 'viewer', anonymous: false });
     expect(Date.parse(expires_at ?? '') - Date.now()).toBeGreaterThan(11 * 3_600_000);
     const bearer = await fetch(`${api.url}/session`, { headers: { Authorization: `Bearer ${ADMIN}` } });
-    expect(await bearer.json()).toEqual({ role: 'admin', anonymous: false, expires_at: null });
+    expect(await bearer.json()).toEqual({ role: 'admin', name: 'key 2', anonymous: false, expires_at: null });
 
     const changes = { method: 'PATCH', body: '{"cancellation_check_interval_ms":500}' };
     const type = { 'Content-Type': 'application/json' };

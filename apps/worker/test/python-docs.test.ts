@@ -150,6 +150,12 @@ assert runs.slice_run(first, by=["/type"]).data[0].results == 2
 assert runs.list_run_errors(first).data == []
 assert runs.list_providers().data == []
 section = runs.list_run_results(first).data[0].section
+labelled = runs.label_result(first, section, "0", "1", {"verdict": "fail", "note": "no number", "types": ["form"]})
+assert (labelled.verdict, labelled.types) == ("fail", ["form"]), labelled
+assert runs.list_run_labels(first, type="form").summary.people[0].by == labelled.by
+assert [found.verdict for found in runs.list_run_results(second, label="fail").data[0].labels] == ["fail"]
+assert runs.get_run_agreement(first).n == 1
+assert runs.download_labels_csv(first).startswith("section,")
 refused("not_found", lambda: runs.get_result_request(first, section, "0", "1"))
 rescored = runs.rescore_run(first, {"checker": {"type": "exact_match"}})
 assert rescored.source_run_id == first

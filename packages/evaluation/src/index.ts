@@ -88,6 +88,11 @@ export type {
   RunSession,
   StoredOutput,
 } from './run-session.ts';
+export {
+  type Agreement,
+  type AgreementCells,
+  agreementOf,
+} from './statistics/agreement.ts';
 export { type ComparedScores, compareScores, type PairSums } from './statistics/compare-scores.ts';
 export { errorGroup, errorWords, foldMessage } from './statistics/error-group.ts';
 export {

@@ -1,5 +1,6 @@
 import {
   isJsonField,
+  labelMembers,
   PACKAGED_RUN_FIELDS,
   type PackagedRunMember,
   PUBLIC_RESULT_FIELDS,
@@ -9,7 +10,7 @@ import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportDataset, ExportResult, ExportRun } from '@svc/pkg-format';
 import { packageEtag } from '@svc/pkg-format/internal';
 import { writePackageStream } from '@svc/pkg-format/node';
-import { type ExportedRun, type OpenDataset, readStoredJson, type StoredResult } from '@svc/store';
+import { type ExportedRun, type LabelledResult, type OpenDataset, readStoredJson } from '@svc/store';
 import { fileBaseName } from './tables/file-base-name.ts';
 
 export interface ExportOptions {
@@ -60,7 +61,7 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions = 
   const { secrets = [], signal } = options;
   return {
     fileName: `${fileBaseName(dataset.name, 'dataset')}.pkg.zip`,
-    etag: packageEtag(exported, facts, stored?.resultsWritten),
+    etag: packageEtag(exported, facts, stored === null ? [] : [stored.resultsWritten, stored.labelsState]),
     bytes: () => writePackageStream(exported, { run, secrets, ...(signal === undefined ? {} : { signal }) }),
   };
 }
@@ -88,12 +89,14 @@ async function* exportResults(open: OpenDataset, runId: string): AsyncGenerator<
   for await (const batch of open.results(runId)) yield batch.map(toExportResult);
 }
 
-function toExportResult(result: StoredResult): ExportResult {
+function toExportResult(result: LabelledResult): ExportResult {
   const members: Record<string, JsonValue> = {};
   for (const field of PUBLIC_RESULT_FIELDS) {
     const value = result[field.name];
     members[field.wire] =
       isJsonField(field) && value !== null ? readStoredJson(value as string) : wireValue(value);
   }
+  // A package without labels is as it was before there were any.
+  if (result.labels.length > 0) members['labels'] = result.labels.map(labelMembers);
   return members as ExportResult;
 }

@@ -58,6 +58,7 @@ export {
 } from './store-import.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
 export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';
+export { LABEL_TABLE_COLUMNS, type LabelsTableOptions, labelsTable } from './tables/labels-table.ts';
 export { RESULT_COLUMNS } from './tables/result-columns.ts';
 export { resultsTable } from './tables/results-table.ts';
 export { MEDIA_TYPES, type TableExport, type TableFormat, type TableOptions } from './tables/table-export.ts';

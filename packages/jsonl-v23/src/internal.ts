@@ -20,6 +20,19 @@ export {
   wireValue,
 } from './fields/field.ts';
 export {
+  isLabelNote,
+  isLabelType,
+  labelMembers,
+  MAX_LABEL_TYPES,
+  MAX_NOTE_LENGTH,
+  MAX_OUTPUT_LABELS,
+  MAX_TYPE_LENGTH,
+  type ResultLabel,
+  readLabels,
+  VERDICTS,
+  type Verdict,
+} from './fields/label.ts';
+export {
   PUBLIC_RESULT_FIELDS,
   RESULT_FIELD_LIST,
   RESULT_FIELDS,

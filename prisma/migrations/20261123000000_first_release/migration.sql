@@ -239,8 +239,24 @@ CREATE TABLE "run_results" (
     "scorer_passed" BOOLEAN[],
     "trace_id" TEXT,
     "judge_cost" DOUBLE PRECISION,
+    "output_hash" BYTEA,
 
     CONSTRAINT "run_results_pkey" PRIMARY KEY ("run_id","section_order_index","order_index","repetition")
+);
+
+-- CreateTable
+CREATE TABLE "labels" (
+    "item_hash" BYTEA NOT NULL,
+    "output_hash" BYTEA NOT NULL,
+    "person" TEXT NOT NULL,
+    "verdict" TEXT,
+    "note" TEXT,
+    "types" TEXT[],
+    "created_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    "imported" BOOLEAN NOT NULL DEFAULT false,
+
+    CONSTRAINT "labels_pkey" PRIMARY KEY ("item_hash","output_hash","person")
 );
 
 -- CreateTable
@@ -432,6 +448,9 @@ CREATE INDEX "run_results_by_output_tokens" ON "run_results"("run_id", "output_t
 CREATE INDEX "run_results_by_cost" ON "run_results"("run_id", "cost", "section_order_index", "order_index", "repetition");
 
 -- CreateIndex
+CREATE INDEX "run_results_by_output" ON "run_results"("run_id", "item_hash", "output_hash");
+
+-- CreateIndex
 CREATE INDEX "run_claims_of_batch" ON "run_claims"("run_id", "batch_id");
 
 -- CreateIndex
@@ -539,6 +558,10 @@ ALTER TABLE "run_results"
     ADD CONSTRAINT "run_results_status" CHECK ("status" IN ('ok', 'failed', 'unscored')),
     ADD CONSTRAINT "run_results_output_is_json" CHECK ("output" IS NULL OR "output"::json IS NOT NULL),
     ADD CONSTRAINT "run_results_scored_by" CHECK ("scored_by" IN ('checker', 'judge', 'client', 'label'));
+
+ALTER TABLE "labels"
+    ADD CONSTRAINT "labels_verdict" CHECK ("verdict" IN ('pass', 'fail')),
+    ADD CONSTRAINT "labels_hashes" CHECK (octet_length("item_hash") = 32 AND octet_length("output_hash") = 32);
 
 ALTER TABLE "jobs"
     ADD CONSTRAINT "jobs_kind" CHECK ("kind" IN ('import', 'upload')),

@@ -30,6 +30,8 @@ export type StoreErrorCode =
   | 'scorer_exists'
   | 'scorer_not_found'
   | 'nothing_to_retry'
+  | 'nothing_to_label'
+  | 'result_not_found'
   | 'job_finished'
   | 'idempotency_key_reused'
   | 'superseded'
@@ -64,6 +66,8 @@ export type StoreErrorCode =
  * - `scorer_exists`: the service itself scores by this name
  * - `scorer_not_found`: the run has no such scorer
  * - `nothing_to_retry`: the run has no such results
+ * - `nothing_to_label`: the result has no output
+ * - `result_not_found`: the run has no such result
  * - `idempotency_key_reused`: the key was used for another request
  * - `superseded`: another worker has claimed the run, job or key
  * - `worker_lost`: at every attempt, the worker of the run or job stopped before finishing

@@ -23,7 +23,8 @@ import { isUuid } from '../database/values.ts';
 import type { StoredItem } from '../items/list-items.ts';
 import { openReadSession } from '../items/read-session.ts';
 import { isItemAt, itemsOf, ofVersion } from '../items/version-sql.ts';
-import { readResults, type StoredResult } from '../runs/run-results.ts';
+import { stateOfLabels } from '../runs/labels/list-labels.ts';
+import { type LabelledResult, readResults } from '../runs/run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../runs/run-row.ts';
 
 /** A dataset at one moment, for as long as it is open: it holds a connection and a snapshot. */
@@ -49,13 +50,15 @@ export interface OpenDataset extends AsyncDisposable {
   /** @throws StoreError `run_not_found` when there is none, or it is of another dataset, or of other items of this one */
   run(runId: string): Promise<ExportedRun>;
   /** The results of a run in item order, in batches. */
-  results(runId: string): AsyncGenerator<readonly StoredResult[], void, undefined>;
+  results(runId: string): AsyncGenerator<readonly LabelledResult[], void, undefined>;
 }
 
 /** A run with its configuration read. */
 export type ExportedRun = Omit<Run, 'config' | 'error'> & {
   readonly config: JsonValue;
   readonly error: JsonValue;
+  /** Names the state of the labels of its results. */
+  readonly labelsState: string;
 };
 
 /** What reading whole datasets needs. */
@@ -136,7 +139,12 @@ export async function openDataset(
           [runId],
         );
         const { config, error, ...facts } = toRun({ ...run, ...sum });
-        return { ...facts, config: readStoredJson(config), error: readNullable(error) };
+        return {
+          ...facts,
+          config: readStoredJson(config),
+          error: readNullable(error),
+          labelsState: await stateOfLabels(query, runId),
+        };
       },
       results: (runId) => readResults(query, runId, maxItemBytes),
       [Symbol.asyncDispose]: () => session.close(),

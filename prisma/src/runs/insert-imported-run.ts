@@ -6,6 +6,7 @@ import type pg from 'pg';
 import { storableText } from '../database/values.ts';
 import { MAX_INTEGER } from './create-run.ts';
 import { type ImportedResult, insertWritten } from './insert-results.ts';
+import { insertLabels } from './labels/insert-labels.ts';
 import { insertedColumns } from './run-row.ts';
 import { storeSummary } from './scores/summarize-run.ts';
 
@@ -62,6 +63,7 @@ export async function insertImportedRun(
     const priced = results.map((result) => withJudgeCost(result, prices));
     const { written } = await insertWritten(client, id, priced, prices);
     if (written !== results.length) throw new Error('An imported run has two results of one item.');
+    await insertLabels(client, id, results);
   }
   await client.query('UPDATE runs SET total = greatest(total, ok + failed + unscored) WHERE id = $1', [id]);
   await storeSummary(client, id);

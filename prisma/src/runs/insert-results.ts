@@ -10,6 +10,7 @@ import {
 import {
   isJsonField,
   RESULT_FIELD_LIST,
+  type ResultLabel,
   type ResultTexts,
   type ResultValues,
   type ScorerScore,
@@ -29,6 +30,8 @@ export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
   readonly errorGroup: string | null;
   /** The numbers in `scores`, by scorer. */
   readonly scored: Readonly<Record<string, Pick<ScorerScore, 'score' | 'passed'>>>;
+  /** What people say of the output, where it comes with a package. */
+  readonly labels?: readonly ResultLabel[];
 } & Pick<RunResult, 'requestHash' | 'cost'>;
 
 /** Scorers of one run. */
@@ -122,7 +125,7 @@ const COLUMNS: readonly Column[] = [
 const CASTS: Readonly<Record<string, string>> = { scorer_scores: '::float8[]', scorer_passed: '::bool[]' };
 const KEY: readonly string[] = ['section_order_index', 'order_index', 'repetition'];
 /** What the statement finds out itself. */
-const DERIVED = ['truncated', 'item_hash', 'item_type', 'tags', 'retries'];
+const DERIVED = ['truncated', 'item_hash', 'item_type', 'tags', 'retries', 'output_hash'];
 const REPLACED = [...COLUMNS.map(([name]) => name), ...DERIVED].filter((name) => !KEY.includes(name));
 const COLUMN_NAMES = COLUMNS.map(([name]) => name).join(', ');
 const parameters = (form: (type: string, name: string) => string): string =>
@@ -147,7 +150,8 @@ const insertOf = (wanted: string, replaces: Replaces): string => `
     SELECT ${COUNTS}, count(*) FILTER (WHERE is_due) AS due FROM old
   ), written AS (
     INSERT INTO run_results AS result (run_id, ${COLUMN_NAMES}, ${DERIVED.join(', ')})
-    SELECT $1, ${COLUMNS.map(([name]) => `wanted.${name}${CASTS[name] ?? ''}`).join(', ')}, coalesce(wanted.finish_reason = 'length', false), item.item_hash, item.type, item.tags, run.retries
+    SELECT $1, ${COLUMNS.map(([name]) => `wanted.${name}${CASTS[name] ?? ''}`).join(', ')}, coalesce(wanted.finish_reason = 'length', false), item.item_hash, item.type, item.tags, run.retries,
+      sha256(convert_to(wanted.output, 'UTF8'))
     FROM wanted CROSS JOIN run LEFT JOIN LATERAL (${ITEM_FACTS}) item ON true
     ON CONFLICT (run_id, ${KEY.join(', ')}) DO UPDATE SET
       ${REPLACED.map((name) => `${name} = excluded.${name}`).join(', ')}, created_at = clock_timestamp()

@@ -1,14 +1,19 @@
 import type { StoreContext } from '../context.ts';
 import { isUuid } from '../database/values.ts';
 import { openReadSession } from '../items/read-session.ts';
-import { readResults, type StoredResult } from './run-results.ts';
+import { type LabelConditions, type LabelOfResult, readLabels, stateOfLabels } from './labels/list-labels.ts';
+import { type LabelledResult, readResults } from './run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 
 /** A run at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export interface OpenRun extends AsyncDisposable {
   readonly run: Run;
+  /** Names the state of the labels of its results. */
+  readonly labelsState: string;
   /** Its results in item order, in batches. */
-  results(): AsyncIterable<readonly StoredResult[]>;
+  results(): AsyncIterable<readonly LabelledResult[]>;
+  /** Their labels, in item order and by person, in batches. */
+  labels(conditions: LabelConditions): AsyncIterable<readonly LabelOfResult[]>;
 }
 
 /** See `RunStore.open`. */
@@ -24,7 +29,9 @@ export async function openRun(
     if (row === undefined) throw runNotFound(id);
     return {
       run: toRun(row),
+      labelsState: await stateOfLabels(query, id),
       results: () => readResults(query, id, context.maxItemBytes),
+      labels: (conditions) => readLabels(query, id, conditions),
       [Symbol.asyncDispose]: () => session.close(),
     };
   } catch (error) {

@@ -3,13 +3,21 @@ import type { ReadQuery } from '@svc/postgres';
 import { boundedName, boundedText, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/page.ts';
 import { isItemAt, ofRun } from '../items/version-sql.ts';
+import { readResultLabels, type StoredLabel } from './labels/read-result-labels.ts';
 
 /** A result as it is stored: what was JSON is JSON text. */
 export interface StoredResult extends ResultTexts {
   /** Whether it is larger than a result may be: then it has none of its texts. */
   readonly isTooLarge: boolean;
+  /** SHA-256 of the output, which its labels belong to; null without an output. */
+  readonly outputHash: Uint8Array | null;
   /** What the list is sorted by; null without a value, or in item order. */
   readonly sortValue?: number | null;
+}
+
+/** A result with what people say of its output, the newest label first. */
+export interface LabelledResult extends StoredResult {
+  readonly labels: readonly StoredLabel[];
 }
 
 /** The position of a result, after which a list continues. */
@@ -127,7 +135,7 @@ export async function planResults(
   const hasValue = order.value !== null && typeof afterValue === 'number';
   const placeholder = hasValue ? `$${7 + filter.values.length}` : afterValue;
   const rows = await query<ResultRow>(
-    `SELECT ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge", sort_value AS "sortValue",
+    `SELECT ${FACTS}, bytes, "isRead", bytes > $6 AS "isTooLarge", output_hash AS "outputHash", sort_value AS "sortValue",
        ${TEXTS.map((text) => as(`CASE WHEN "isRead" THEN ${text.wire} END`, text)).join(', ')}
      FROM (
        SELECT candidate.*, bytes <= $6 AND sum(bytes) OVER (ORDER BY ${orderBy(order)}) <= ${EAGER_BYTES} AS "isRead"
@@ -198,18 +206,19 @@ export async function* readResults(
   query: ReadQuery,
   runId: string,
   maxBytes: number,
-): AsyncGenerator<readonly StoredResult[], void, undefined> {
+): AsyncGenerator<readonly LabelledResult[], void, undefined> {
   let after: ResultPosition = [-1, -1, -1];
   for (;;) {
     const plan = await planResults(query, { runId, after, limit: BATCH_ROWS, maxBytes });
     const results = await readPlannedResults(query, runId, plan);
     const tooLarge = results.find(({ isTooLarge }) => isTooLarge);
     if (tooLarge !== undefined) throw itemTooLarge('The result of item', tooLarge, maxBytes);
-    const last = results.at(-1);
+    const labelled = await readResultLabels(query, results);
+    const last = labelled.at(-1);
     if (last !== undefined) {
-      yield results;
+      yield labelled;
       after = positionOf(last);
     }
-    if (!plan.hasMore) return;
+    if (!plan.hasMore && labelled.length === results.length) return;
   }
 }

@@ -4,7 +4,7 @@ import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
-import type { Page } from '../database/page.ts';
+import type { Page, PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import { cancelTask, failTask } from '../queue/end-task.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
@@ -27,6 +27,10 @@ import { openPush, type PushSession } from './external/push-session.ts';
 import { type PendingResult, readPending, withItems } from './external/read-pending.ts';
 import { openScores, type ScoreSession } from './external/score-session.ts';
 import { type AskedModel, findLatestRun } from './find-latest-run.ts';
+import { type AgreementRequest, compareLabels, type LabelAgreement } from './labels/compare-labels.ts';
+import { type LabelConditions, type LabelsPage, listLabels } from './labels/list-labels.ts';
+import type { StoredLabel } from './labels/read-result-labels.ts';
+import { type NewLabel, setLabel } from './labels/set-label.ts';
 import { listModels, type UsedModel } from './list-models.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
@@ -193,6 +197,21 @@ export interface RunStore {
    */
   listResults(id: string, request: ResultsRequest): Promise<ResultsPage>;
   /**
+   * Stores what a person says of an output of an item, in whatever runs the item has it: in place of what the person said
+   * before. A label without verdict, note and types is deleted.
+   *
+   * @throws StoreError `run_not_found`, `result_not_found`; `nothing_to_label` without an output
+   */
+  setLabel(id: string, result: ResultName, label: NewLabel): Promise<StoredLabel | null>;
+  /** The labels of a run's results, in item order and by person. @throws StoreError `run_not_found`, `invalid_cursor` */
+  listLabels(id: string, request: PageRequest & LabelConditions): Promise<LabelsPage>;
+  /**
+   * How a scorer of a run, or a person, agrees with people.
+   *
+   * @throws StoreError `run_not_found`, `scorer_not_found`, `invalid_cursor`, `invalid_request`
+   */
+  compareLabels(id: string, request: AgreementRequest): Promise<LabelAgreement>;
+  /**
    * Opens a run to read all of its results from one snapshot. The caller must dispose of it; `signal` ends it and
    * cancels its statement.
    *
@@ -274,6 +293,12 @@ export function createRunStore(context: StoreContext): RunStore {
     list: (request) => listRuns(pool, request),
 
     listResults: (id, request) => listResults(context, id, request),
+
+    setLabel: (id, result, label) => setLabel(pool, id, result, label),
+
+    listLabels: (id, request) => listLabels(context, id, request),
+
+    compareLabels: (id, request) => compareLabels(context, id, request),
 
     summarize: (id, signal) => (isUuid(id) ? summarizeRun(pool, id, { signal }) : Promise.resolve(null)),
 

@@ -87,6 +87,8 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   scorer_exists: { status: 409, title: 'Scorer exists' },
   scorer_not_found: { status: 400, title: 'Scorer not found' },
   nothing_to_retry: { status: 409, title: 'Nothing to retry' },
+  nothing_to_label: { status: 409, title: 'Nothing to label' },
+  result_not_found: { ...HTTP_PROBLEM_ROWS.not_found, code: 'not_found' },
   job_finished: { status: 409, title: 'Job already finished' },
   handle_taken: { status: 409, title: 'Handle taken' },
   dataset_exists: { status: 409, title: 'Dataset exists' },

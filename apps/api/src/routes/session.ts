@@ -14,6 +14,10 @@ import {
 
 export const SESSION: Schema = shape({
   role: { type: 'string', enum: ['viewer', 'editor', 'admin'] },
+  name: {
+    type: 'string',
+    description: 'of the key, or `key` and its place in SVC_API_KEYS; `anonymous` without configured keys',
+  },
   anonymous: { type: 'boolean' },
   expires_at: { type: ['string', 'null'], format: 'date-time', description: 'null without a session' },
 });
@@ -56,7 +60,7 @@ export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKe
       ...common,
       method: 'get',
       operationId: 'getSession',
-      summary: 'The role of the caller and the end of its session',
+      summary: 'Role and name of the caller, and the end of its session',
       responses: {
         200: {
           description: 'the role; `anonymous` without configured keys',
@@ -64,9 +68,9 @@ export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKe
         },
       },
       errors: ['unauthenticated'],
-      handle: async ({ caller: { role, session } }) => {
+      handle: async ({ caller: { role, name, session } }) => {
         if (role === null) throw unauthenticated();
-        return json({ role, anonymous: isOpen, expires_at: session?.expiresAt ?? null }, 200, {
+        return json({ role, name, anonymous: isOpen, expires_at: session?.expiresAt ?? null }, 200, {
           'Cache-Control': 'no-store',
         });
       },

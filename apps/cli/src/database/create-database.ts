@@ -92,7 +92,7 @@ export function secretsOf(url: string, env: Readonly<Record<string, string | und
   const values = Object.entries(env).flatMap(([name, value = '']) => {
     if (!SECRET_VARIABLE.test(name)) return [];
     return name === 'SVC_API_KEYS'
-      ? value.split(',').map((entry) => entry.slice(entry.indexOf(':') + 1).trim())
+      ? value.split(',').map((entry) => entry.split(':')[1]?.trim() ?? '')
       : [value];
   });
   return [url, password, decoded(password), ...values].filter((secret) => secret !== '');

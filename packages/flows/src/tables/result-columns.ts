@@ -1,5 +1,5 @@
 import { type FieldKind, isJsonField, PUBLIC_RESULT_FIELDS, wireValue } from '@svc/jsonl-v23/internal';
-import type { StoredResult } from '@svc/store';
+import type { LabelledResult, StoredLabel } from '@svc/store';
 import type { ColumnType, TableColumn } from '@svc/tabular/write';
 
 /** The column of a field. */
@@ -26,10 +26,41 @@ const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {
 };
 
 /** The columns of a table of results, in their default order. */
-export const RESULT_COLUMNS: readonly TableColumn<StoredResult>[] = PUBLIC_RESULT_FIELDS.map((field) => {
+export const RESULT_COLUMNS: readonly TableColumn<LabelledResult>[] = [
+  ...PUBLIC_RESULT_FIELDS.map(fieldColumn),
+  ...labelColumns(({ labels }: LabelledResult) => {
+    return labels.find(({ verdict }) => verdict !== null) ?? labels[0];
+  }),
+];
+
+/** The columns of a label: in a table of results, that of the newest verdict, else the newest label. */
+export function labelColumns<Row>(
+  labelOf: (row: Row) => StoredLabel | undefined,
+): readonly TableColumn<Row>[] {
+  const column = (
+    name: string,
+    type: ColumnType,
+    value: (label: StoredLabel) => unknown,
+  ): TableColumn<Row> => ({
+    ...{ name, type },
+    json: (row) => {
+      const label = labelOf(row);
+      const found = label === undefined ? null : value(label);
+      return found === null ? null : JSON.stringify(found);
+    },
+  });
+  return [
+    column('label', 'string', ({ verdict }) => verdict),
+    column('label_note', 'string', ({ note }) => note),
+    column('label_types', 'json', ({ types }) => types),
+    column('label_by', 'string', ({ by }) => by),
+  ];
+}
+
+function fieldColumn(field: (typeof PUBLIC_RESULT_FIELDS)[number]): TableColumn<LabelledResult> {
   const { name, wire, kind } = field;
-  const text = ({ [name]: value }: StoredResult): string | null =>
+  const text = ({ [name]: value }: LabelledResult): string | null =>
     value === null ? null : JSON.stringify(wireValue(value));
-  const json = isJsonField(field) ? (result: StoredResult) => result[name] as string | null : text;
+  const json = isJsonField(field) ? (result: LabelledResult) => result[name] as string | null : text;
   return { name: wire, type: COLUMN_TYPES[kind], json };
-});
+}

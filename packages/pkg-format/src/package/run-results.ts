@@ -5,7 +5,9 @@ import {
   PUBLIC_RESULT_FIELDS,
   parseLines,
   type ResultField,
+  type ResultLabel,
   type ResultValues,
+  readLabels,
   type StatedName,
 } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
@@ -16,7 +18,10 @@ import { MEMBER_READERS } from './member-readers.ts';
 import { compareNumbers, MAX_REPETITIONS } from './run-values.ts';
 
 /** The result of one repetition of one item. */
-export interface PackageResult extends ResultValues {}
+export interface PackageResult extends ResultValues {
+  /** What people say of the output. */
+  readonly labels: readonly ResultLabel[];
+}
 
 /** What results refer to: the sections in order. */
 export type CountedSections = readonly { readonly name: string; readonly itemCount: number }[];
@@ -141,7 +146,11 @@ function readFields(line: JsonObject, location: SourceLocation): StatedResult {
     }
     result[name] = value;
   }
-  return result as StatedResult;
+  const labels = readLabels(getMember(line, 'labels'));
+  if (labels === undefined) {
+    throw invalid('labels must be an array of at most 100 labels, one for each person.', location, '/labels');
+  }
+  return { ...(result as Omit<StatedResult, 'labels'>), labels };
 }
 
 /** What a field must be if the fields before it leave null alone; undefined for others. */

@@ -65,6 +65,9 @@ type ResultMember = (typeof RESULT_FIELDS)[Exclude<ResultName, 'sectionOrderInde
 /** One item result, as in `results.jsonl`. Absent members are written as null. */
 export type ExportResult = {
   readonly [Member in ResultMember]?: JsonValue;
+} & {
+  /** What people say of the output; absent without any. */
+  readonly labels?: JsonValue;
 } & { readonly section: string; readonly order_index: number };
 
 /** A run to write with its dataset: what its manifest states, and its content. */

@@ -1,5 +1,5 @@
 import { sha256Hex } from '@svc/jsonl-v23/internal';
-import { canonicalJson } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
 import type { ExportDataset, ExportRun } from './export-dataset.ts';
 
@@ -10,7 +10,7 @@ import type { ExportDataset, ExportRun } from './export-dataset.ts';
 export function packageEtag(
   dataset: Pick<ExportDataset, 'name' | 'description' | 'notes' | 'schema' | 'versionHash'>,
   run: Omit<ExportRun, 'results'> | null,
-  resultsWritten = 0,
+  results: readonly JsonValue[] = [],
 ): string {
   const { name, description, notes, schema, versionHash } = dataset;
   const text = canonicalJson([
@@ -21,7 +21,7 @@ export function packageEtag(
     notes,
     schema,
     run,
-    resultsWritten,
+    ...results,
   ]);
   return `"${sha256Hex(new TextEncoder().encode(text)).slice(0, 32)}"`;
 }

@@ -261,6 +261,8 @@ async function* resultLines(
     yield batch.map((result) => {
       const members: JsonObject = {};
       for (const { wire } of PUBLIC_RESULT_FIELDS) members[wire] = result[wire as keyof ExportResult] ?? null;
+      // Packages without labels keep the bytes that they had before there were any.
+      if (result.labels !== undefined) members['labels'] = result.labels;
       return canonicalJson(redactValue(members, known));
     });
   }

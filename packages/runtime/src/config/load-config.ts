@@ -7,6 +7,8 @@ import { type Role, VARIABLES } from './variables.ts';
 export interface ApiKey {
   readonly role: Role;
   readonly key: Secret;
+  /** Who uses it, in labels and versions; null without a name. */
+  readonly name: string | null;
 }
 
 type Values = { readonly [K in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[K]['parse']> };
@@ -125,7 +127,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({
     ...parsed,
     workerConcurrency: parsed.workerConcurrency === 0 ? availableParallelism() : parsed.workerConcurrency,
-    apiKeys: parsed.apiKeys.map(({ role, key }) => ({ role, key: new Secret(key) })),
+    apiKeys: parsed.apiKeys.map(({ role, key, name }) => ({ role, name, key: new Secret(key) })),
     metricsKey: wrap(parsed.metricsKey),
     databaseUrl: wrap(parsed.databaseUrl),
     databaseDirectUrl: wrap(parsed.databaseDirectUrl),

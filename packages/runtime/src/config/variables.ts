@@ -146,29 +146,52 @@ function key(
 export type Role = 'viewer' | 'editor' | 'admin';
 const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
 
-const apiKeys: Variable<readonly { readonly role: Role; readonly key: string }[]> = {
+/** Whose label or change it is; a colon or a comma would end it. */
+const KEY_NAME = /^[^\p{C}\p{Z}:,](?:[^\p{C}\p{Zl}\p{Zp}:,]{0,62}[^\p{C}\p{Z}:,])?$/u;
+/** What callers without a named key are called. */
+const RESERVED_NAME = /^(?:anonymous|key \d+)$/i;
+
+const apiKeys: Variable<
+  readonly { readonly role: Role; readonly key: string; readonly name: string | null }[]
+> = {
   name: 'SVC_API_KEYS',
   default: 'none',
   description:
-    'comma-separated list of `role:key` with the roles viewer, editor and admin, keys of at least 16 characters; sent as `Authorization: Bearer <key>`',
+    'comma-separated list of `role:key` or `role:key:name` with the roles viewer, editor and admin, keys of at least 16 characters without a colon; sent as `Authorization: Bearer <key>`',
   secret: true,
   parse: (value) => {
     if (value === undefined) return [];
     const keys = value.split(',').map((entry, index) => {
-      const colon = entry.indexOf(':');
-      const role = ROLES.find((candidate) => candidate === entry.slice(0, Math.max(colon, 0)).trim());
-      const key = entry.slice(colon + 1).trim();
+      const [stated = '', key = '', name, ...others] = entry.split(':').map((part) => part.trim());
+      const role = ROLES.find((candidate) => candidate === stated && entry.includes(':'));
       // The text may be a key, so the message does not repeat it.
       if (role === undefined)
         throw new Error(`entry ${index + 1} must be viewer:<key>, editor:<key> or admin:<key>`);
+      if (others.length > 0) {
+        throw new Error(
+          `entry ${index + 1} must be role:key or role:key:name: a key or a name holds no colon`,
+        );
+      }
       if (!KEY.test(key))
         throw new Error(`the key of entry ${index + 1} must be visible ASCII, 16 to 512 characters`);
-      return { role, key };
+      return { role, key, name: name === undefined ? null : readKeyName(name, index) };
     });
     if (new Set(keys.map(({ key }) => key)).size < keys.length) throw new Error('has a duplicate key');
     return keys;
   },
 };
+
+function readKeyName(stated: string, index: number): string {
+  const name = stated.normalize('NFC');
+  const what = `the name of entry ${index + 1}`;
+  if (!KEY_NAME.test(name)) {
+    throw new Error(`${what} must be 1 to 64 characters without colons, commas and control characters`);
+  }
+  if (RESERVED_NAME.test(name)) {
+    throw new Error(`${what} must not be what callers without a name are called: anonymous, key 1, key 2 …`);
+  }
+  return name;
+}
 
 const origins: Variable<readonly string[]> = {
   name: 'SVC_CORS_ORIGINS',

@@ -43,7 +43,7 @@ export interface RouteRequest {
 
 /** One endpoint, as data: the OpenAPI document is generated from it. */
 export interface Route {
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** As in OpenAPI: `/datasets/{id}`. A last parameter `{+path}` takes the rest of the path, with its slashes. */
   readonly path: string;
   readonly operationId: string;

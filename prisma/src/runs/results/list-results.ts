@@ -3,19 +3,20 @@ import type { StoreContext } from '../../context.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
 import type { ListedItem } from '../../items/list-items.ts';
+import { readResultLabels } from '../labels/read-result-labels.ts';
 import {
+  type LabelledResult,
   planResults,
   positionOf,
   type ResultPosition,
   type ResultsOrder,
   readPlannedResults,
-  type StoredResult,
 } from '../run-results.ts';
 import { runNotFound, SUMMARY_VERSION } from '../run-row.ts';
 import { scorerNumber } from '../scores/scorer-number.ts';
 import { countResults, type ResultsTotal, type RunTotals } from './count-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
-import { filterByKeys, type ResultsConditions, resultsFilter } from './results-filter.ts';
+import { filterByKeys, type ResultsConditions, resultsFilter, sampleKey } from './results-filter.ts';
 
 export interface ResultsRequest extends PageRequest, Omit<ResultsConditions, 'scorerNumber'> {
   /** Name of the scorer that `passed` and the bounds of the score are about; the main one without it. */
@@ -51,7 +52,7 @@ function orderOf(sort: ResultsSort, scorerNames: string | null): ResultsOrder {
 }
 
 /** A result of a page, with its item where that was asked for. */
-export interface ResultWithItem extends StoredResult {
+export interface ResultWithItem extends LabelledResult {
   /** Null without a payload where the item is too large; absent where it was not asked for. */
   readonly item?: ListedItem | null | undefined;
 }
@@ -76,10 +77,15 @@ export async function listResults(
   id: string,
   { limit, cursor, signal, includeItems = false, sort = 'order', scorer, ...stated }: ResultsRequest,
 ): Promise<ResultsPage> {
-  const { after, afterValue, before } = readCursor(cursor, sort);
+  const { sample } = stated;
+  const list = sample === undefined ? `results ${sort}` : `sample ${sample.seed} ${sample.n}`;
+  const { after, afterValue, before } = readCursor(cursor, list, sort);
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);
-  const order = orderOf(sort, run.scorerNames);
+  const order: ResultsOrder =
+    sample === undefined
+      ? orderOf(sort, run.scorerNames)
+      : { value: { sql: sampleKey(sample.seed), type: 'float8' }, isDescending: false };
   const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
   const conditions = {
     ...stated,
@@ -98,8 +104,9 @@ export async function listResults(
     plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
   let release = (): void => permits?.[Symbol.dispose]();
   try {
-    let results: readonly ResultWithItem[] = await readPlannedResults(query, id, plan);
-    let hasMore = plan.hasMore;
+    const read = await readPlannedResults(query, id, plan);
+    let results: readonly ResultWithItem[] = await readResultLabels(query, read);
+    let hasMore = plan.hasMore || results.length < read.length;
     let isLarge = plan.unreadBytes > 0;
     if (includeItems) {
       const limits = { largePages, maxItemBytes, maxWholeBytes };
@@ -118,7 +125,7 @@ export async function listResults(
       data: results,
       nextCursor:
         hasMore && last !== undefined
-          ? encodeCursor(listName(sort), [
+          ? encodeCursor(list, [
               ...positionOf(last),
               JSON.stringify(last.sortValue ?? null),
               counted.total,
@@ -135,16 +142,18 @@ export async function listResults(
   }
 }
 
-/** A cursor of one order is invalid for another. */
-const listName = (sort: ResultsSort): string => `results ${sort}`;
-
 /** Whether it matters whose scores are meant. */
 const isAboutScores = ({ passed, minScore, maxScore }: ResultsConditions): boolean =>
   [passed, minScore, maxScore].some((value) => value !== undefined);
 
-/** The position in a cursor, and the total that was found with it. */
+/**
+ * The position in a cursor, and the total that was found with it.
+ *
+ * @param list a cursor of one order is invalid for another
+ */
 function readCursor(
   cursor: string | undefined,
+  list: string,
   sort: ResultsSort,
 ): {
   readonly after: ResultPosition;
@@ -157,7 +166,7 @@ function readCursor(
     return { after: [start, start, start], afterValue: undefined, before: undefined };
   }
   const [section, item, repetition, value, total, countedFor] = decodeCursor(
-    listName(sort),
+    list,
     ['index', 'index', 'index', 'number', 'count', 'text'],
     cursor,
   );

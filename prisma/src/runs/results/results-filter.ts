@@ -1,4 +1,5 @@
 import type { RunResultStatus } from '@svc/evaluation';
+import type { Verdict } from '@svc/jsonl-v23/internal';
 import {
   hasOtherCases,
   insideJsonString,
@@ -8,6 +9,7 @@ import {
 } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { isItemAt, ofRun } from '../../items/version-sql.ts';
+import { isLabelOf, isNewestVerdict } from '../labels/label-sql.ts';
 import type { ResultsFilter } from '../run-results.ts';
 
 /** Which results of a run to list; a result passes if it passes all of these. */
@@ -28,12 +30,20 @@ export interface ResultsConditions {
   /** Bounds of the score, inclusive. */
   readonly minScore?: number | undefined;
   readonly maxScore?: number | undefined;
+  /** The newest verdict on the output, or that of `labelBy`; `none` without one. */
+  readonly label?: Verdict | 'none' | undefined;
+  /** Name of a person whose labels alone count; without `label` and `labelType`, results with a label of this person. */
+  readonly labelBy?: string | undefined;
+  /** A type of a label of the output. */
+  readonly labelType?: string | undefined;
   /** A group of errors, see `RunStore.errors`. */
   readonly errorGroup?: string | undefined;
   /** Values of the item: a JSON Pointer into it, and a text, number, boolean or null as text. */
   readonly values?: readonly { readonly pointer: string; readonly value: string }[] | undefined;
   /** Part of the output, explanation or error, or of the item's inputs or answer, in their JSON text, in any case. */
   readonly q?: string | undefined;
+  /** So many of the results with an output that pass the other conditions, chosen by the seed alone. */
+  readonly sample?: { readonly n: number; readonly seed: number } | undefined;
 }
 
 /** The item of a result, in the version that the run has. */
@@ -91,6 +101,9 @@ export function resultsFilter(
     const isAnywhere = stated.map((one) => `position(${one}::text IN i.payload::text) > 0`).join(' OR ');
     parts.push(`AND CASE WHEN ${isAnywhere} THEN ${found} IN (${stated.join(', ')}) ELSE false END`);
   }
+  for (const condition of labelConditions(conditions, (value) => parameter(searchableText(value)))) {
+    parts.push(`AND ${condition}`);
+  }
   if (itemHash !== undefined) add((value) => `result.item_hash = decode(${value}, 'hex')`, itemHash);
   if (q !== undefined) {
     const wanted = wantedText(q);
@@ -101,7 +114,15 @@ export function resultsFilter(
     }, wanted);
   }
   const needsItem = q !== undefined || (conditions.values?.length ?? 0) > 0;
-  return { sql: parts.join(' '), joins: needsItem ? ITEM_OF_RESULT : '', values };
+  const joins = needsItem ? ITEM_OF_RESULT : '';
+  const { sample } = conditions;
+  if (sample !== undefined) {
+    const key = sampleKey(sample.seed);
+    const among = `FROM run_results result ${joins} WHERE result.run_id = $1 AND result.output_hash IS NOT NULL ${parts.join(' ')}`;
+    const last = `SELECT ${key} AS key ${among} ORDER BY key OFFSET ${parameter(sample.n - 1)}::int LIMIT 1`;
+    parts.push(`AND result.output_hash IS NOT NULL AND ${key} <= coalesce((${last}), ${MAX_SAMPLE_KEY})`);
+  }
+  return { sql: parts.join(' '), joins, values };
 }
 
 /** Where results are. */
@@ -135,6 +156,37 @@ const inAny = (contains: (text: string) => string): string =>
 const inItem = (contains: (text: string) => string): string => {
   const inputs = memberText(`${readableJson('i.payload')} -> 'inputs'`);
   return `coalesce(${contains('i.answer::text')}, false) OR (${contains('i.payload::text')} AND coalesce(${contains(inputs)}, false))`;
+};
+
+/** A label is found by the output; a condition on it, by the labels or by the results, whichever are fewer. */
+function labelConditions(
+  { label, labelBy, labelType }: ResultsConditions,
+  parameter: (value: string) => string,
+): readonly string[] {
+  const person = labelBy === undefined ? null : `l.person = ${parameter(labelBy)}`;
+  const exists = (...conditions: readonly (string | null)[]): string =>
+    `EXISTS (SELECT FROM labels l WHERE ${[isLabelOf('l'), ...conditions].filter((part) => part !== null).join(' AND ')})`;
+  const found: string[] = [];
+  if (label === 'none') found.push(`NOT ${exists('l.verdict IS NOT NULL', person)}`);
+  else if (label !== undefined) {
+    found.push(exists(`l.verdict = ${parameter(label)}`, person ?? isNewestVerdict('l')));
+  }
+  if (labelType !== undefined) {
+    found.push(exists(`l.types @> ARRAY[${parameter(labelType)}::text]`, person));
+  } else if (label === undefined && person !== null) found.push(exists(person));
+  return found;
+}
+
+const MAX_SAMPLE_KEY = 2 ** 52;
+
+/** What a sample is ordered by: a number of 52 bits that depends on the seed, an integer, and the position alone. */
+export const sampleKey = (seed: number): string => {
+  const position = ['section_order_index', 'order_index', 'repetition'];
+  const hash = position.reduce(
+    (sum, name) => `hashint8extended(result.${name}::bigint, ${sum})`,
+    `${Math.trunc(seed)}::bigint`,
+  );
+  return `(${hash} & ${MAX_SAMPLE_KEY - 1})::float8`;
 };
 
 type Contains = (wanted: string, text: string, traits: TextTraits) => string;

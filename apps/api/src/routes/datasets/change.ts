@@ -48,8 +48,7 @@ export function changeFacts(
 ): ChangeFacts {
   return {
     message: checkMessage(message ?? (query['message'] as string | undefined) ?? readMessage(header) ?? null),
-    // Keys have no names but their places in SVC_API_KEYS.
-    author: caller.key === undefined ? null : `key ${Number(caller.key) + 1}`,
+    author: caller.key === undefined ? null : caller.name,
     ifMatch: readIfMatch(header('if-match')),
   };
 }

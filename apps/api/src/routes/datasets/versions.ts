@@ -19,7 +19,10 @@ export const DATASET_VERSION: Schema = shape({
   item_count: { type: 'integer', minimum: 0 },
   created_at: { type: 'string', format: 'date-time' },
   message: { type: ['string', 'null'] },
-  author: { type: ['string', 'null'], description: 'the API key, by its place in SVC_API_KEYS: `key 1`' },
+  author: {
+    type: ['string', 'null'],
+    description: 'name of the API key, or its place in SVC_API_KEYS: `key 1`',
+  },
   change: CHANGE,
   source: {
     type: 'string',

@@ -15,6 +15,7 @@ import type { Schema } from '@svc/runtime';
 import { DATASET_VERSION } from '../datasets/versions.ts';
 import { DRY_RUN, MAPPING, PREVIEW } from '../hub/schema.ts';
 import { JOB } from '../jobs/serialize.ts';
+import { AGREEMENT, LABEL, LABELS } from '../runs/label-schemas.ts';
 import { COMPARISON } from '../runs/score-schemas.ts';
 import { PLAN, PLANNED, RUN, RUN_RESULT, STORED_CONFIG } from '../runs/serialize.ts';
 import { SESSION } from '../session.ts';
@@ -68,6 +69,12 @@ const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
   [RUN, { name: 'Run', description: 'a run of a dataset, with its progress and scores' }],
   [RUN_RESULT, { name: 'RunResult', description: 'the result of one item and repetition' }],
   [COMPARISON, { name: 'RunComparison', description: 'how two runs differ, and a page of those items' }],
+  [LABEL, { name: 'Label', description: 'what a person says of an output' }],
+  [LABELS, { name: 'RunLabels', description: 'a page of the labels of a run, and a summary of all' }],
+  [
+    AGREEMENT,
+    { name: 'RunAgreement', description: 'how a scorer agrees with people, and where it does not' },
+  ],
   [SESSION, { name: 'Session', description: 'who the caller is' }],
   [SETTINGS, { name: 'Settings', description: 'what an operator can change at run time' }],
   [STATUS, { name: 'Status', description: 'what the service does now, and how much it stores' }],

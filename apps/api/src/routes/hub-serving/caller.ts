@@ -1,13 +1,8 @@
-import { type Config, json, type Route } from '@svc/runtime';
+import { json, type Route } from '@svc/runtime';
 import { HUB_READ } from './shared.ts';
 
-export interface CallerDeps {
-  readonly config: Pick<Config, 'apiKeys'>;
-}
-
 /** `GET /api/whoami-v2`: whose key the request has. */
-export function callerRoute({ config }: CallerDeps): Route {
-  const isOpen = config.apiKeys.length === 0;
+export function callerRoute(): Route {
   return {
     ...HUB_READ,
     path: '/api/whoami-v2',
@@ -16,8 +11,7 @@ export function callerRoute({ config }: CallerDeps): Route {
     query: {},
     responses: { 200: { description: 'the key', schema: { type: 'object', additionalProperties: true } } },
     errors: [],
-    handle: async ({ caller: { key, role } }) => {
-      const name = isOpen || key === undefined ? 'anonymous' : `key ${Number(key) + 1}`;
+    handle: async ({ caller: { name, role } }) => {
       return json({
         type: 'user',
         id: name,

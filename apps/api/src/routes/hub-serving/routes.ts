@@ -1,12 +1,12 @@
 import type { Route } from '@svc/runtime';
-import { type CallerDeps, callerRoute } from './caller.ts';
+import { callerRoute } from './caller.ts';
 import { type FileDeps, fileRoute } from './file.ts';
 import { historyRoutes } from './history.ts';
 import { infoRoutes } from './info.ts';
 import { listRoute } from './list.ts';
 import { treeRoutes } from './tree.ts';
 
-export type HubServingRouteDeps = FileDeps & CallerDeps;
+export type HubServingRouteDeps = FileDeps;
 
 /**
  * What clients of the hub ask: repositories of datasets, read only. Each path begins with `svc/`; a second route, which is
@@ -17,7 +17,7 @@ export function hubServingRoutes(deps: HubServingRouteDeps): {
   readonly others: readonly Route[];
 } {
   const ofRepository = [...infoRoutes(deps), ...treeRoutes(deps), ...historyRoutes(deps), fileRoute(deps)];
-  const documented = [listRoute(deps), callerRoute(deps), ...ofRepository];
+  const documented = [listRoute(deps), callerRoute(), ...ofRepository];
   const others = ofRepository.map((route) => {
     return { ...route, path: route.path.replace('/svc/{repo}', '/{repo}') };
   });

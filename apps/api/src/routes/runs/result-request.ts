@@ -4,6 +4,7 @@ import { RequestError, type Route, type Schema, shape, stream, toJsonText } from
 import { readStoredJson } from '@svc/store';
 import { linkOf } from '../datasets/linked-item.ts';
 import type { CreateRunDeps } from './create.ts';
+import { resultNameOf } from './result-name.ts';
 
 const REQUEST: Schema = shape({
   method: { type: 'string', enum: ['POST'] },
@@ -46,12 +47,7 @@ export function resultRequestRoute({
     responses: { 200: { description: 'the request', schema: REQUEST } },
     errors: ['run_not_found', 'not_found', 'item_too_large', 'unavailable'],
     handle: async ({ params, query, signal }) => {
-      const name = {
-        section: params['section'] ?? '',
-        orderIndex: indexOf(params['order_index']),
-        repetition: indexOf(params['repetition']),
-      };
-      const found = await runs.itemOfResult(params['id'] ?? '', name, signal);
+      const found = await runs.itemOfResult(params['id'] ?? '', resultNameOf(params), signal);
       if (found === null) throw notFound('The run has no such result.');
       const readFile = (
         file: { readonly sha256: string; readonly byteLength: number },
@@ -96,9 +92,4 @@ async function rebuilt<T>(rebuild: () => Promise<T | null>): Promise<T> {
 
 function notFound(message: string): RequestError {
   return new RequestError('not_found', message.endsWith('.') ? message : `${message}.`);
-}
-
-/** An index in a path; one that no result has where it is not a number. */
-function indexOf(text: string | undefined): number {
-  return /^\d{1,9}$/.test(text ?? '') ? Number(text) : -1;
 }

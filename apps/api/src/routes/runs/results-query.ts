@@ -1,4 +1,4 @@
-import { RESULT_FIELDS } from '@svc/jsonl-v23/internal';
+import { RESULT_FIELDS, VERDICTS, type Verdict } from '@svc/jsonl-v23/internal';
 import { RequestError, type RouteRequest, type Schema } from '@svc/runtime';
 import { RESULTS_SORTS, type ResultsConditions } from '@svc/store';
 import { PAGE_QUERY } from '../docs/schemas.ts';
@@ -24,6 +24,13 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
   },
   min_score: { type: 'number', description: 'of at least this score' },
   max_score: { type: 'number', description: 'of at most this score' },
+  label: {
+    type: 'string',
+    enum: [...VERDICTS, 'none'],
+    description: 'whose output has this newest verdict of people, or none',
+  },
+  label_by: { type: 'string', description: 'with a label of this person, whose labels alone count' },
+  label_type: { type: 'string', description: 'with a label that has this type' },
   error: {
     type: 'string',
     pattern: '^[0-9a-f]{16}$',
@@ -54,7 +61,47 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
     description: `${RESULTS_SORTS.map((name) => `\`${name}\``).join(', ')} or \`scorer:<name>\` for the score of one scorer; ascending, or descending after \`-\`; results without the value come last`,
   },
   include: { type: 'string', enum: ['item'], description: 'each result with its item' },
+  sample: {
+    type: 'string',
+    enum: ['blind'],
+    description:
+      'some results with an output, in an order that only the seed decides, without what would tell whether they are right: `section`, `order_index`, `repetition`, `item_id`, `item_hash`, `output`, `item` and the `labels` of the caller. Only with the filters of items and labels',
+  },
+  n: { type: 'integer', minimum: 1, maximum: 1_000, description: 'results of the sample; 100 by default' },
+  seed: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 2_147_483_647,
+    description: 'of the sample; 0 by default. The same seed gives the same results',
+  },
 };
+
+/** Filters that say nothing about how an output was scored. */
+const BLIND: ReadonlySet<string> = new Set([
+  ...['limit', 'cursor', 'section', 'type', 'tag', 'item_hash', 'meta', 'label', 'label_by', 'label_type'],
+  ...['include', 'sample', 'n', 'seed'],
+]);
+
+/** What chooses a blind sample; undefined where a query wants none. @throws RequestError `invalid_request` */
+export function sampleOf(query: RouteRequest['query']): ResultsConditions['sample'] {
+  const { n, seed } = query;
+  if (query['sample'] === undefined) {
+    if (n === undefined && seed === undefined) return undefined;
+    throw invalidQuery(n === undefined ? 'seed' : 'n', 'is only for sample=blind');
+  }
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || BLIND.has(name) || (name === 'sort' && value === 'order')) continue;
+    throw invalidQuery(name, 'cannot go with sample=blind: it would tell how outputs were scored');
+  }
+  return { n: (n as number | undefined) ?? 100, seed: (seed as number | undefined) ?? 0 };
+}
+
+function invalidQuery(name: string, rule: string): RequestError {
+  const message = `${name} ${rule}`;
+  return new RequestError('invalid_request', `Invalid query: ${message}.`, {
+    errors: [{ message, path: name }],
+  });
+}
 
 /** The results that a query with {@link RESULTS_FILTERS} chooses. */
 export function resultsConditions(
@@ -72,6 +119,10 @@ export function resultsConditions(
     itemHash: text('item_hash'),
     minScore: query['min_score'] as number | undefined,
     maxScore: query['max_score'] as number | undefined,
+    label: query['label'] as Verdict | 'none' | undefined,
+    labelBy: text('label_by'),
+    labelType: text('label_type'),
+    sample: sampleOf(query),
     errorGroup: text('error'),
     values: metaValues(query['meta'] as Readonly<Record<string, string>> | undefined),
     q: text('q'),
@@ -87,10 +138,7 @@ function metaValues(meta: Readonly<Record<string, string>> | undefined): Results
     const path = name.slice('meta.'.length);
     const pointer = path.startsWith('/') ? path : `/${path.replaceAll('~', '~0')}`;
     if (path === '' || path.length > 1024 || !POINTER.test(pointer)) {
-      const message = `${name.slice(0, 100)} must be \`meta.\` and a JSON Pointer such as /level`;
-      throw new RequestError('invalid_request', `Invalid query: ${message}.`, {
-        errors: [{ message, path: name }],
-      });
+      throw invalidQuery(name.slice(0, 100), 'must be `meta.` and a JSON Pointer such as /level');
     }
     return { pointer: `/meta${pointer}`, value };
   });

@@ -7,6 +7,7 @@ import { pageOf, pageResponse, toPage } from '../page.ts';
 import { changeRunRoutes } from './change.ts';
 import { compareRunsRoute, compareSlicesRoute } from './compare.ts';
 import { createRunRoute } from './create.ts';
+import { labelRoutes } from './labels.ts';
 import { type OutsideDeps, outsideRoutes } from './outside.ts';
 import { providersRoute } from './providers.ts';
 import { rescoreRunRoute } from './rescore.ts';
@@ -44,6 +45,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
     ...outsideRoutes(deps),
     ...runPartsRoutes(deps),
     resultRequestRoute(deps),
+    ...labelRoutes(deps),
     providersRoute(deps),
     {
       ...common,
@@ -115,16 +117,18 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       query: RESULTS_QUERY,
       responses: { 200: { description: 'a page', schema: page(RUN_RESULT) } },
       errors: ['run_not_found', 'invalid_cursor', 'scorer_not_found', 'unavailable'],
-      handle: async ({ params, query, signal }) => {
+      handle: async ({ params, query, caller, signal }) => {
+        const conditions = resultsConditions(query);
+        const blindFor = conditions.sample === undefined ? undefined : caller.name;
         const found = await reads.runs.listResults(idOf(params), {
           ...pageOf(query),
-          ...resultsConditions(query),
+          ...conditions,
           includeItems: query['include'] === 'item',
           sort: query['sort'] as ResultsSort,
           signal,
         });
         const datasetId = query['include'] === 'item' ? (await runs.get(idOf(params))).datasetId : '';
-        return pageResponse(found, query, (result) => serializeResult(result, datasetId));
+        return pageResponse(found, query, (result) => serializeResult(result, datasetId, blindFor));
       },
     },
     {

@@ -6,7 +6,8 @@ const COUNT: Schema = { type: 'integer', minimum: 0 };
 const NUMBER_OR_NULL: Schema = { type: ['number', 'null'] };
 const RATE: Schema = { type: ['number', 'null'], minimum: 0, maximum: 1 };
 
-const INTERVAL: Schema = {
+/** A 95 % confidence interval. */
+export const INTERVAL: Schema = {
   type: ['array', 'null'],
   items: { type: 'number' },
   minItems: 2,

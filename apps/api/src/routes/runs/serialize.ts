@@ -1,10 +1,11 @@
 import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
-import { PUBLIC_RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
+import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/runtime';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
 import { linkedItemText } from '../datasets/linked-item.ts';
 import { fieldBody, fieldSchema } from '../docs/fields.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
+import { RESULT_LABELS, serializeLabel } from './label-schemas.ts';
 import { costOf, scorersOf, scoresOf } from './run-numbers.ts';
 import { COST, LATENCY, RUN_SCORERS, RUN_SCORES } from './score-schemas.ts';
 
@@ -64,13 +65,27 @@ export const RUN: Schema = shape(
   Object.keys(STATS),
 );
 
+const ITEM: Schema = { type: ['object', 'null'], description: 'only with `include=item`' };
+
 export const RUN_RESULT: Schema = shape(
   {
     ...Object.fromEntries(PUBLIC_RESULT_FIELDS.map((field) => [field.wire, fieldSchema(field)])),
-    item: { type: ['object', 'null'], description: 'only with `include=item`' },
+    labels: RESULT_LABELS,
+    item: ITEM,
   },
   ['item'],
 );
+
+/** What a result of a blind sample has: nothing of its run, and of labels that of the caller alone. */
+const BLIND_FIELDS = [
+  RESULT_FIELDS.section,
+  RESULT_FIELDS.orderIndex,
+  RESULT_FIELDS.itemId,
+  RESULT_FIELDS.repetition,
+  RESULT_FIELDS.output,
+  RESULT_FIELDS.itemHash,
+] as const;
+const BLIND_NAMES: ReadonlySet<string> = new Set(BLIND_FIELDS.map(({ wire }) => wire));
 
 /** A run as JSON. @param summary of its results, for one run; lists do without */
 export function serializeRun(run: Run, summary: RunSummary | null = null): Record<string, JsonBody> {
@@ -111,10 +126,19 @@ export function isFinished(run: Run): boolean {
   return run.finishedAt !== null;
 }
 
-/** A result of a run as JSON, with links to the files of its item. */
-export function serializeResult(result: ResultWithItem, datasetId: string): JsonBody {
+/**
+ * A result of a run as JSON, with links to the files of its item.
+ *
+ * @param blindFor name of the caller, of whose labels alone a blind sample tells
+ */
+export function serializeResult(result: ResultWithItem, datasetId: string, blindFor?: string): JsonBody {
   const members: Record<string, JsonBody> = {};
-  for (const field of PUBLIC_RESULT_FIELDS) members[field.wire] = fieldBody(field, result[field.name]);
+  for (const field of PUBLIC_RESULT_FIELDS) {
+    if (blindFor !== undefined && !BLIND_NAMES.has(field.wire)) continue;
+    members[field.wire] = fieldBody(field, result[field.name]);
+  }
+  const labels = result.labels.filter(({ by }) => blindFor === undefined || by === blindFor);
+  members['labels'] = labels.map(serializeLabel);
   if (result.isTooLarge) members['error'] = ITEM_TOO_LARGE;
   if (result.item !== undefined) members['item'] = itemText(result.item, datasetId);
   return members;

@@ -17,16 +17,24 @@ export interface Caller {
   readonly isWrong: boolean;
   /** Its role; null without one. */
   readonly role: Role | null;
+  /** Who it is: the name of its key, else `key` and the place of the key among all, else `anonymous`. */
+  readonly name: string;
   /** The session that its cookie proved. */
   readonly session?: Session;
   can(access: Access): boolean;
 }
 
 /** The caller of a request whose key was not checked. */
-export const ANONYMOUS: Caller = { key: undefined, isWrong: false, role: null, can: isForAnyone };
+export const ANONYMOUS: Caller = {
+  key: undefined,
+  isWrong: false,
+  role: null,
+  name: 'anonymous',
+  can: isForAnyone,
+};
 
 /** The caller where no keys are configured. */
-const UNRESTRICTED: Caller = { key: undefined, isWrong: false, role: 'admin', can: () => true };
+const UNRESTRICTED: Caller = { ...ANONYMOUS, role: 'admin', can: () => true };
 
 /** Identifies callers. */
 export interface Authenticator {
@@ -47,17 +55,21 @@ export function createAuthenticator(
   metricsKey: Secret | undefined,
 ): Authenticator {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-  const known = apiKeys.map(({ role, key }) => ({ role, digest: digest(key.reveal()) }));
+  const known = apiKeys.map(({ role, key, name }, index) => {
+    return { role, digest: digest(key.reveal()), name: name ?? `key ${index + 1}` };
+  });
   const metrics = metricsKey === undefined ? undefined : digest(metricsKey.reveal());
   const open = known.length === 0;
 
   const callerOf = (index: number | undefined, isMetricsKey = false, isWrong = false): Caller => {
-    const role = index === undefined ? (open ? 'admin' : null) : (known[index]?.role ?? null);
+    const found = index === undefined ? undefined : known[index];
+    const role = found?.role ?? (index === undefined && open ? 'admin' : null);
     const rank = role === null ? 0 : RANK[role];
     return {
       key: isMetricsKey ? 'metrics' : index?.toString(),
       isWrong,
       role,
+      name: found?.name ?? ANONYMOUS.name,
       can: (access) => {
         if (isForAnyone(access)) return true;
         // Without a metrics key, /metrics is as open as the rest of the service.

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Secret } from '../../config/secret.ts';
 import { createSessions, MAX_SESSION_SECONDS, SESSION_SECONDS } from './sessions.ts';
 
-const viewer = { role: 'viewer', key: new Secret('see-key-of-the-tests-1') } as const;
-const admin = { role: 'admin', key: new Secret('all-key-of-the-tests-1') } as const;
+const viewer = { role: 'viewer', key: new Secret('see-key-of-the-tests-1'), name: null } as const;
+const admin = { role: 'admin', key: new Secret('all-key-of-the-tests-1'), name: null } as const;
 
 describe('sessions', () => {
   it('are accepted by every instance with their key until they end, and by no other', () => {

@@ -1,6 +1,6 @@
 /** A request to the service. */
 export interface ServiceRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the service's URL; begins with "/". */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;

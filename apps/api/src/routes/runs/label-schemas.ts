@@ -1,0 +1,127 @@
+import {
+  labelMembers,
+  MAX_LABEL_TYPES,
+  MAX_OUTPUT_LABELS,
+  MAX_TYPE_LENGTH,
+  VERDICTS,
+} from '@svc/jsonl-v23/internal';
+import { type JsonBody, type Schema, shape } from '@svc/runtime';
+import { AGREEMENT_CELLS, type StoredLabel } from '@svc/store';
+import { page } from '../docs/schemas.ts';
+import { INTERVAL } from './score-schemas.ts';
+
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+const SHARE: Schema = { type: ['number', 'null'], minimum: 0, maximum: 1 };
+const VERDICT: Schema = { type: 'string', enum: VERDICTS };
+export const VERDICT_OR_NULL: Schema = {
+  type: ['string', 'null'],
+  enum: [...VERDICTS, null],
+  description: 'null for a label that only has a note or types',
+};
+export const TYPES: Schema = {
+  type: 'array',
+  maxItems: MAX_LABEL_TYPES,
+  items: { type: 'string', minLength: 1, maxLength: MAX_TYPE_LENGTH },
+  description: 'kinds of failures, each once',
+};
+const TIME: Schema = { type: ['string', 'null'], format: 'date-time' };
+
+const MEMBERS: Readonly<Record<string, Schema>> = {
+  by: { type: 'string', description: 'name of the key; `anonymous` without keys' },
+  verdict: VERDICT_OR_NULL,
+  note: { type: ['string', 'null'] },
+  types: TYPES,
+  created_at: { ...TIME, description: 'null for a label that is deleted' },
+  updated_at: TIME,
+  imported: { type: 'boolean', description: 'whether it came with a package, which states whose it is' },
+};
+
+/** What a person says of an output. */
+export const LABEL: Schema = shape(MEMBERS);
+
+/** The labels of a result. */
+export const RESULT_LABELS: Schema = {
+  type: 'array',
+  maxItems: MAX_OUTPUT_LABELS,
+  items: LABEL,
+  description: 'what people say of the output, in all runs with it; the newest first',
+};
+
+const OF_RESULT: Readonly<Record<string, Schema>> = {
+  section: { type: 'string' },
+  order_index: COUNT,
+  repetition: { type: 'integer', minimum: 1 },
+  item_id: { type: ['string', 'integer', 'null'] },
+  item_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+};
+
+const NUMBER_OF_LABELS = { labels: COUNT };
+
+export const LABELS: Schema = shape({
+  summary: shape({
+    results: { ...COUNT, description: 'results with such a label' },
+    labels: COUNT,
+    pass: COUNT,
+    fail: COUNT,
+    people: {
+      type: 'array',
+      maxItems: 100,
+      items: shape({ by: { type: 'string' }, ...NUMBER_OF_LABELS }),
+      description: 'those with most labels first',
+    },
+    types: {
+      type: 'array',
+      maxItems: 100,
+      items: shape({ type: { type: 'string' }, ...NUMBER_OF_LABELS }),
+      description: 'those of most labels first',
+    },
+  }),
+  ...(page(shape({ ...OF_RESULT, ...MEMBERS }))['properties'] as Readonly<Record<string, Schema>>),
+});
+
+export const LABELS_QUERY: Readonly<Record<string, Schema>> = {
+  verdict: { ...VERDICT, description: 'labels with this verdict' },
+  by: { type: 'string', description: 'labels of this person' },
+  type: { type: 'string', description: 'labels with this type' },
+  section: { type: 'string', description: 'labels of results of the section of this name' },
+};
+
+export const AGREEMENT: Schema = shape({
+  scorer: { type: ['string', 'null'], description: 'null if `other` is compared' },
+  by: { type: ['string', 'null'] },
+  other: { type: ['string', 'null'] },
+  n: { ...COUNT, description: 'results with a verdict of both' },
+  cells: shape({
+    both_pass: COUNT,
+    both_fail: COUNT,
+    false_pass: { ...COUNT, description: 'the scorer passes what the person fails' },
+    false_fail: { ...COUNT, description: 'the scorer fails what the person passes' },
+  }),
+  agreement: { ...SHARE, description: 'share of the results of which both say the same' },
+  kappa: {
+    type: ['number', 'null'],
+    minimum: -1,
+    maximum: 1,
+    description: 'Cohen’s; null where chance agreement is 1',
+  },
+  kappa_ci95: { ...INTERVAL, description: 'of Fleiss, Cohen and Everitt, cut to -1 to 1' },
+  false_pass_rate: { ...SHARE, description: 'of those that the scorer passes' },
+  false_pass_rate_ci95: INTERVAL,
+  false_fail_rate: { ...SHARE, description: 'of those that the scorer fails' },
+  false_fail_rate_ci95: INTERVAL,
+  base_rate: { ...SHARE, description: 'share that the person passes' },
+  ...(page(
+    shape({
+      ...OF_RESULT,
+      cell: { type: 'string', enum: AGREEMENT_CELLS },
+      by: { type: 'string', description: 'whose verdict it is' },
+      verdict: VERDICT,
+      passed: { type: 'boolean', description: 'what the scorer, or `other`, says' },
+    }),
+  )['properties'] as Readonly<Record<string, Schema>>),
+});
+
+/** A label as JSON. */
+export function serializeLabel(label: StoredLabel): Record<string, JsonBody> {
+  return { ...(labelMembers(label) as Record<string, JsonBody>), imported: label.imported };
+}

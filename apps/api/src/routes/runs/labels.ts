@@ -1,0 +1,223 @@
+import { LABEL_TABLE_COLUMNS, labelsTable } from '@svc/flows';
+import { isLabelNote, isLabelType, MAX_NOTE_LENGTH, type Verdict, wireValue } from '@svc/jsonl-v23/internal';
+import { type JsonBody, JsonText, json, RequestError, type Route, type RouteRequest } from '@svc/runtime';
+import {
+  AGREEMENT_CELLS,
+  type AgreementCell,
+  type JudgedResult,
+  type LabelConditions,
+  type LabelOfResult,
+} from '@svc/store';
+import { PAGE_QUERY } from '../docs/schemas.ts';
+import { pageOf, toPage } from '../page.ts';
+import { columnsOf, tableResponse, tableRoute } from '../table.ts';
+import type { CreateRunDeps } from './create.ts';
+import {
+  AGREEMENT,
+  LABEL,
+  LABELS,
+  LABELS_QUERY,
+  serializeLabel,
+  TYPES,
+  VERDICT_OR_NULL,
+} from './label-schemas.ts';
+import { resultNameOf } from './result-name.ts';
+import { SCORER_QUERY } from './score-schemas.ts';
+
+/** The endpoints of labels: set one, list those of a run, compare them with a scorer. */
+export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
+  const common = { tag: 'runs', access: 'viewer', produces: 'application/json' } as const;
+  const columns = { columns: LABEL_TABLE_COLUMNS };
+  const csv = tableRoute('csv', columns);
+  return [
+    {
+      ...common,
+      method: 'put',
+      path: '/runs/{id}/results/{section}/{order_index}/{repetition}/label',
+      operationId: 'labelResult',
+      summary:
+        'Say whether an output is right: in place of what the caller said before, in every run with this output of the item',
+      access: 'editor',
+      body: {
+        contentType: 'application/json',
+        schema: {
+          type: 'object',
+          properties: {
+            verdict: {
+              ...VERDICT_OR_NULL,
+              description: 'null without one; without note and types too, the label is deleted',
+            },
+            note: { type: ['string', 'null'], maxLength: MAX_NOTE_LENGTH },
+            types: TYPES,
+          },
+          required: ['verdict'],
+          additionalProperties: false,
+        },
+      },
+      responses: { 200: { description: 'the label', schema: LABEL } },
+      errors: [
+        ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'run_not_found', 'not_found'],
+        ...['nothing_to_label', 'unavailable'],
+      ],
+      handle: async ({ params, body, caller }) => {
+        const label = { by: caller.name, ...readBody(body) };
+        const stored = await runs.setLabel(params['id'] ?? '', resultNameOf(params), label);
+        const none = { ...label, created_at: null, updated_at: null, imported: false };
+        return json(stored === null ? none : serializeLabel(stored));
+      },
+    },
+    {
+      ...common,
+      method: 'get',
+      path: '/runs/{id}/labels',
+      operationId: 'listRunLabels',
+      summary: 'The labels of the results of a run, in item order and by person',
+      query: { ...PAGE_QUERY, ...LABELS_QUERY },
+      responses: {
+        200: { description: 'a page, and a summary of all that pass the filters', schema: LABELS },
+      },
+      errors: ['run_not_found', 'invalid_cursor', 'unavailable'],
+      handle: async ({ params, query, signal }) => {
+        const found = await runs.listLabels(params['id'] ?? '', {
+          ...pageOf(query),
+          ...conditionsOf(query),
+          signal,
+        });
+        const { people, types, ...counts } = found.summary;
+        const summary = {
+          ...counts,
+          people: people.map((row) => ({ ...row })),
+          types: types.map((row) => ({ ...row })),
+        };
+        return json({
+          summary,
+          ...toPage(found, query, (label) => ({ ...placeOf(label), ...serializeLabel(label) })),
+        });
+      },
+    },
+    {
+      ...common,
+      ...csv,
+      query: { ...csv.query, ...LABELS_QUERY },
+      method: 'get',
+      path: '/runs/{id}/labels.csv',
+      operationId: 'downloadLabelsCsv',
+      summary: 'The labels of the results of a run, one row each',
+      errors: ['run_not_found', 'unavailable'],
+      handle: async ({ params, query, signal }) => {
+        const chosen = columnsOf(query['columns'], columns);
+        await using opening = new AsyncDisposableStack();
+        const open = opening.use(await reads.runs.open(params['id'] ?? '', { signal }));
+        const table = labelsTable(open, {
+          ...{ format: 'csv', columns: chosen, isForExcel: query['excel'] === true },
+          conditions: conditionsOf(query),
+        });
+        return tableResponse(table, opening.move());
+      },
+    },
+    {
+      ...common,
+      method: 'get',
+      path: '/runs/{id}/agreement',
+      operationId: 'getRunAgreement',
+      summary:
+        'How a scorer agrees with people, or one person with another, and the results in which they do not',
+      query: {
+        ...PAGE_QUERY,
+        scorer: SCORER_QUERY,
+        by: {
+          type: 'string',
+          description: 'name of the person whose verdicts count; without it, the newest one of each output',
+        },
+        other: {
+          type: 'string',
+          description: 'name of another person, who is compared in place of a scorer; needs `by`',
+        },
+        cell: {
+          type: 'string',
+          enum: AGREEMENT_CELLS,
+          description: 'list the results of this cell; the disagreements by default',
+        },
+      },
+      responses: {
+        200: {
+          description: 'the agreement, and a page of the disagreements in item order',
+          schema: AGREEMENT,
+        },
+      },
+      errors: ['run_not_found', 'scorer_not_found', 'invalid_cursor', 'unavailable'],
+      handle: async ({ params, query, signal }) => {
+        const text = (name: string): string | undefined => query[name] as string | undefined;
+        const [scorer, by, other] = [text('scorer'), text('by'), text('other')];
+        const found = await runs.compareLabels(params['id'] ?? '', {
+          ...pageOf(query),
+          ...{ scorer, by, other, signal },
+          cell: query['cell'] as AgreementCell | undefined,
+        });
+        const { n, cells, ...numbers } = found.agreement;
+        return json({
+          scorer: other === undefined ? (scorer ?? found.mainScorer) : null,
+          ...{ by: by ?? null, other: other ?? null, n, cells: { ...cells } },
+          ...Object.fromEntries(
+            Object.entries(numbers).map(([name, value]): [string, JsonBody] => [
+              name,
+              value === null || typeof value === 'number' ? value : [...value],
+            ]),
+          ),
+          ...toPage(found, query, serializeJudged),
+        });
+      },
+    },
+  ];
+}
+
+/** @throws RequestError `invalid_request` */
+function readBody(body: RouteRequest['body']): {
+  readonly verdict: Verdict | null;
+  readonly note: string | null;
+  readonly types: string[];
+} {
+  const { verdict, note, types } = body as unknown as {
+    readonly verdict: Verdict | null;
+    readonly note?: string | null;
+    readonly types?: readonly string[];
+  };
+  const trimmed = (types ?? []).map((type) => type.trim());
+  const invalid = trimmed.findIndex((type) => !isLabelType(type));
+  if (invalid !== -1) {
+    throw refused(`/types/${invalid}`, 'must be 1 to 64 characters without control characters');
+  }
+  if (note != null && !isLabelNote(note))
+    throw refused('/note', 'must hold neither NUL nor half of a surrogate pair');
+  return { verdict, note: note === undefined || note === '' ? null : note, types: [...new Set(trimmed)] };
+}
+
+function refused(path: string, rule: string): RequestError {
+  const message = `${path} ${rule}`;
+  return new RequestError('invalid_request', `Invalid body: ${message}.`, { errors: [{ message, path }] });
+}
+
+function conditionsOf(query: RouteRequest['query']): LabelConditions {
+  const text = (name: string): string | undefined => query[name] as string | undefined;
+  return {
+    verdict: query['verdict'] as Verdict | undefined,
+    ...{ by: text('by'), type: text('type'), section: text('section') },
+  };
+}
+
+function placeOf(
+  result: Pick<LabelOfResult, 'section' | 'orderIndex' | 'repetition' | 'itemId' | 'itemHash'>,
+): Record<string, JsonBody> {
+  return {
+    section: result.section,
+    order_index: result.orderIndex,
+    repetition: result.repetition,
+    item_id: result.itemId === null ? null : new JsonText(result.itemId),
+    item_hash: wireValue(result.itemHash) as string,
+  };
+}
+
+function serializeJudged(result: JudgedResult): JsonBody {
+  const { cell, by, verdict, passed } = result;
+  return { ...placeOf(result), cell, by, verdict, passed };
+}

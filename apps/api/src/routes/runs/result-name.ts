@@ -1,0 +1,16 @@
+import type { RouteRequest } from '@svc/runtime';
+import type { ResultName } from '@svc/store';
+
+/** The result that a path `/runs/{id}/results/{section}/{order_index}/{repetition}` names. */
+export function resultNameOf(params: RouteRequest['params']): ResultName {
+  return {
+    section: params['section'] ?? '',
+    orderIndex: indexOf(params['order_index']),
+    repetition: indexOf(params['repetition']),
+  };
+}
+
+/** An index in a path; one that no result has where it is not a number. */
+function indexOf(text: string | undefined): number {
+  return /^\d{1,9}$/.test(text ?? '') ? Number(text) : -1;
+}

@@ -1,0 +1,58 @@
+import { MAX_OUTPUT_LABELS, type ResultLabel } from '@svc/jsonl-v23/internal';
+import type { ReadQuery } from '@svc/postgres';
+import { byName, bytesOfLabel, isLabelOf } from './label-sql.ts';
+
+/** A label as it is stored. */
+export interface StoredLabel extends ResultLabel {
+  /** Whether it came with a package, which states whose it is. */
+  readonly imported: boolean;
+}
+
+/** What finds the labels of a result. */
+interface Labelled {
+  readonly itemHash: Uint8Array | null;
+  readonly outputHash: Uint8Array | null;
+}
+
+/** Labels of some results together; those of one result may have more. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** $1 and $2 the hashes of items and outputs. A label that does not fit has neither note nor types. */
+const LABELS = `
+  SELECT place::int AS place, fits, person AS by, verdict, CASE WHEN fits THEN note END AS note,
+    CASE WHEN fits THEN types END AS types, created_at AS "createdAt", updated_at AS "updatedAt", imported
+  FROM (
+    SELECT found.*, sum(bytes) OVER (ORDER BY place) <= ${MAX_BYTES} OR place = min(place) OVER () AS fits
+    FROM (
+      SELECT wanted.place, l.*, ${bytesOfLabel('l')} AS bytes
+      FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS wanted (item_hash, output_hash, place)
+        CROSS JOIN LATERAL (
+          SELECT * FROM labels one WHERE ${isLabelOf('one', 'wanted')}
+          ORDER BY one.updated_at DESC, ${byName('one')} LIMIT ${MAX_OUTPUT_LABELS}
+        ) AS l
+    ) AS found
+  ) AS label
+  ORDER BY place, updated_at DESC, ${byName('label')}`;
+
+type LabelRow = StoredLabel & { readonly place: number; readonly fits: boolean };
+
+/** Reads the labels of results: of as many results as fit into a page, and one at least. */
+export async function readResultLabels<T extends Labelled>(
+  query: ReadQuery,
+  results: readonly T[],
+): Promise<readonly (T & { readonly labels: readonly StoredLabel[] })[]> {
+  if (results.length === 0) return [];
+  const rows = await query<LabelRow>(LABELS, [
+    results.map(({ itemHash }) => itemHash),
+    results.map(({ outputHash }) => outputHash),
+  ]);
+  const labels = Map.groupBy(rows, ({ place }) => place);
+  const end = rows.find(({ fits }) => !fits)?.place ?? results.length + 1;
+  return results
+    .slice(0, end - 1)
+    .map((result, index) => ({ ...result, labels: (labels.get(index + 1) ?? []).map(toLabel) }));
+}
+
+function toLabel({ by, verdict, note, types, createdAt, updatedAt, imported }: LabelRow): StoredLabel {
+  return { by, verdict, note, types, createdAt, updatedAt, imported };
+}
