@@ -7,10 +7,15 @@ import { datasetName } from './base-name.ts';
 import { type Lost, LostCounter } from './lost.ts';
 import { SampleStage } from './sample-stage.ts';
 import type { ReadContext, Tool, ToolContent, ToolFile, ToolRun } from './tool.ts';
+import { readInspect } from './tools/inspect.ts';
 import { readLmEval } from './tools/lm-eval.ts';
 import { readOpenAiEvals } from './tools/openai-evals.ts';
 
-const READERS: Readonly<Record<Tool, (files: readonly ToolFile[], context: ReadContext) => ToolContent>> = {
+type Reader = (files: readonly ToolFile[], context: ReadContext) => ToolContent | Promise<ToolContent>;
+
+const READERS: Readonly<Record<Tool, Reader>> = {
+  inspect: readInspect,
+  'inspect-json': readInspect,
   'lm-eval': readLmEval,
   'openai-evals': readOpenAiEvals,
 };
@@ -72,7 +77,7 @@ export async function convertTool(
   const roomFor = makeRoom && ((bytes: number): Promise<void> => makeRoom(3 * bytes));
   await using stage = new SampleStage(folder, { limits, keepSource, makeRoom: roomFor });
 
-  const { name: found, samples } = READERS[tool](files, { limits, lost, signal });
+  const { name: found, samples } = await READERS[tool](files, { limits, lost, signal });
   let run: ToolRun | null = null;
   for (;;) {
     const next = await samples.next();
@@ -99,17 +104,17 @@ export async function convertTool(
   }
   const name = given ?? datasetName(found);
   const facts = { tool, files: files.map((file) => file.name), lost: losses.map(lostValue) };
-  const hasRun = run !== null && stage.resultCount > 0;
+  const resultCount = run === null ? 0 : stage.countResults();
   const written = await writePackageFile(
     output,
     { name, schema: { source: 'pkg_zip', ...facts }, sections: stage.sections() },
     {
       ...(force !== undefined && { force }),
       ...(signal && { signal }),
-      run: hasRun && run !== null ? exportRun(run, facts, stage) : null,
+      run: run === null || resultCount === 0 ? null : exportRun(run, facts, stage, resultCount),
     },
   );
-  return { ...written, tool, name, resultCount: hasRun ? stage.resultCount : 0, lost: losses };
+  return { ...written, tool, name, resultCount, lost: losses };
 }
 
 const lostValue = ({ what, count }: Lost): JsonObject => ({ what, count });
@@ -118,13 +123,14 @@ function exportRun(
   run: ToolRun,
   facts: { readonly [key: string]: JsonValue },
   stage: SampleStage,
+  resultCount: number,
 ): ExportRun {
   const { name, status, startedAt, finishedAt, error, config } = run;
   return {
     ...{ id: null, name: name === null ? null : datasetName(name), status, dataset_version_hash: null },
     ...{ started_at: startedAt, finished_at: finishedAt },
     error: error === null ? null : { code: 'tool_error', message: error.slice(0, MAX_ERROR) },
-    counts: { total: stage.resultCount },
+    counts: { total: resultCount },
     scores: {},
     config: { ...config, repetitions: stage.repetitions, imported_from: facts as JsonObject },
     results: () => stage.results(),

@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { parsePythonJson } from './read-json.ts';
 import type { Tool, ToolFile } from './tool.ts';
+import { isInspectArchive, isInspectDocument } from './tools/inspect.ts';
 import { isLmEvalLine } from './tools/lm-eval.ts';
 import { isEvalsLine } from './tools/openai-evals.ts';
 
@@ -31,8 +32,9 @@ const isResults = (file: ToolFile | undefined): boolean => /^results.*\.json$/i.
 async function toolOf(file: ToolFile): Promise<Tool | null> {
   const { source } = file;
   const bytes = await source.read(0, Math.min(HEAD_BYTES, source.byteLength));
-  if (bytes[0] === 0x50 && bytes[1] === 0x4b) return null;
+  if (bytes[0] === 0x50 && bytes[1] === 0x4b) return isInspectArchive(bytes) ? 'inspect' : null;
   const head = new TextDecoder().decode(bytes);
+  if (isInspectDocument(head)) return 'inspect-json';
   const line = await firstLine(file, head);
   if (line !== null) {
     if (isLmEvalLine(line)) return 'lm-eval';

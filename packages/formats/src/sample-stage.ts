@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-format';
-import { type FileSource, openFileSource } from '@svc/pkg-format/node';
 import { KeyNumbers } from './key-numbers.ts';
 import { NumberList } from './number-list.ts';
 import { invalidLine } from './read-json.ts';
 import type { ToolResult, ToolSample } from './tool.ts';
+import { WindowReader } from './window-reader.ts';
 
 /** How often a run executes an item at most, as in packages. */
 const MAX_REPETITIONS = 100;
@@ -67,10 +67,6 @@ export class SampleStage implements AsyncDisposable {
     return this.#keys.size;
   }
 
-  get resultCount(): number {
-    return this.#resultItems.length;
-  }
-
   /** The highest repetition. */
   get repetitions(): number {
     return this.#repetitions;
@@ -126,40 +122,48 @@ export class SampleStage implements AsyncDisposable {
   /** The results in the order of a package. */
   async *results(): AsyncGenerator<ExportResult[]> {
     const sections = [...this.#sections.values()];
-    const order = this.#order(sections);
-    const file = await openFileSource(this.#results.path);
-    try {
-      let batch: ExportResult[] = [];
-      for (let at = 0; at < order.length; ) {
-        const first = order[at] ?? 0;
-        const item = this.#resultItems.at(first);
-        const ofItem: number[] = [];
-        for (; at < order.length && this.#resultItems.at(order[at] ?? 0) === item; at += 1)
-          ofItem.push(order[at] ?? 0);
-        ofItem.sort((a, b) => this.#resultRepetitions.at(a) - this.#resultRepetitions.at(b) || a - b);
-        const section = sections[this.#itemSections.at(item)] as StagedSection;
-        const place = { section: section.name, order_index: this.#itemOrders.at(item) };
-        const end = (one: Merged): number => batch.push(toResult(place, one, section.mainScorer));
-        let merged: Merged | null = null;
-        for (const index of ofItem) {
-          const next = {
-            repetition: this.#resultRepetitions.at(index),
-            value: await this.#read(file, index),
-          };
-          if (merged !== null && merged.repetition === next.repetition) merged = merge(merged, next);
-          else {
-            if (merged !== null) end(merged);
-            merged = next;
-          }
-        }
-        if (merged !== null) end(merged);
-        if (batch.length < BATCH_RESULTS) continue;
-        yield batch;
-        batch = [];
+    await using file = await WindowReader.open(this.#results.path);
+    let batch: ExportResult[] = [];
+    for (const { item, repetition, parts } of this.#ordered()) {
+      const section = sections[this.#itemSections.at(item)] as StagedSection;
+      const place = { section: section.name, order_index: this.#itemOrders.at(item), repetition };
+      const [first, ...others] = parts;
+      let value = await this.#read(file, first ?? 0);
+      for (const other of others) value = merge(value, await this.#read(file, other));
+      batch.push(toResult(place, value, section.mainScorer));
+      if (batch.length < BATCH_RESULTS) continue;
+      yield batch;
+      batch = [];
+    }
+    if (batch.length > 0) yield batch;
+  }
+
+  /** Counts the results. */
+  countResults(): number {
+    let count = 0;
+    for (const _ of this.#ordered()) count += 1;
+    return count;
+  }
+
+  /** The repetitions of items in the order of a package, each with the numbers of the results that it is put together from. */
+  *#ordered(): Generator<{
+    readonly item: number;
+    readonly repetition: number;
+    readonly parts: readonly number[];
+  }> {
+    const order = this.#order([...this.#sections.values()]);
+    for (let at = 0; at < order.length; ) {
+      const item = this.#resultItems.at(order[at] ?? 0);
+      const byRepetition = new Map<number, number[]>();
+      for (; at < order.length && this.#resultItems.at(order[at] ?? 0) === item; at += 1) {
+        const result = order[at] ?? 0;
+        const repetition = this.#resultRepetitions.at(result);
+        const parts = byRepetition.get(repetition);
+        if (parts === undefined) byRepetition.set(repetition, [result]);
+        else parts.push(result);
       }
-      if (batch.length > 0) yield batch;
-    } finally {
-      await file.close();
+      const repetitions = [...byRepetition].sort(([a], [b]) => a - b);
+      for (const [repetition, parts] of repetitions) yield { item, repetition, parts };
     }
   }
 
@@ -181,7 +185,7 @@ export class SampleStage implements AsyncDisposable {
       return (starts[this.#itemSections.at(item)] ?? 0) + this.#itemOrders.at(item);
     };
     const places = new Uint32Array(itemCount + 1);
-    const count = this.resultCount;
+    const count = this.#resultItems.length;
     for (let result = 0; result < count; result += 1) {
       const next = rankOf(result) + 1;
       places[next] = (places[next] ?? 0) + 1;
@@ -198,11 +202,11 @@ export class SampleStage implements AsyncDisposable {
     return order;
   }
 
-  async #read(file: FileSource, index: number): Promise<JsonObject> {
-    const end = index + 1 < this.resultCount ? this.#resultStarts.at(index + 1) : this.#results.bytes;
+  async #read(file: WindowReader, index: number): Promise<JsonObject> {
+    const isLast = index + 1 === this.#resultItems.length;
+    const end = isLast ? this.#results.bytes : this.#resultStarts.at(index + 1);
     const bytes = await file.read(this.#resultStarts.at(index), end);
-    const { maxDepth } = this.#options.limits;
-    return parseJson(new TextDecoder().decode(bytes), { maxDepth: maxDepth + 8 }) as JsonObject;
+    return parseJson(bytes.toString(), { maxDepth: this.#options.limits.maxDepth + 8 }) as JsonObject;
   }
 
   #section(name: string, location: ToolSample['location']): StagedSection {
@@ -243,21 +247,15 @@ export class SampleStage implements AsyncDisposable {
   }
 }
 
-/** The results of one repetition of one item. */
-interface Merged {
-  readonly repetition: number;
-  readonly value: JsonObject;
-}
-
 /** Two results of one repetition: the first one, with the scores of both. */
-function merge({ repetition, value }: Merged, other: Merged): Merged {
-  const scores = { ...(other.value['scores'] as JsonObject), ...(value['scores'] as JsonObject) };
-  return { repetition, value: { ...value, scores } };
+function merge(value: JsonObject, other: JsonObject): JsonObject {
+  const scores = { ...(other['scores'] as JsonObject), ...(value['scores'] as JsonObject) };
+  return { ...value, scores };
 }
 
 function toResult(
-  place: { readonly section: string; readonly order_index: number },
-  { repetition, value }: Merged,
+  place: { readonly section: string; readonly order_index: number; readonly repetition: number },
+  value: JsonObject,
   mainScorer: string | null,
 ): ExportResult {
   const { error = null, scores, ...rest } = value;
@@ -266,7 +264,7 @@ function toResult(
   const hasScores = Object.keys(scores as JsonObject).length > 0;
   const status = score !== null ? 'ok' : error !== null ? 'failed' : 'unscored';
   return {
-    ...{ ...place, ...rest, repetition, status, score, passed, explanation },
+    ...{ ...place, ...rest, status, score, passed, explanation },
     error: status === 'ok' ? null : error,
     scores: hasScores ? (scores as JsonValue) : null,
     scored_by: score === null ? null : 'client',

@@ -6,7 +6,13 @@ import { ByteBudget } from '../zip/byte-budget.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
 import { entryCeiling } from '../zip/entry-ceiling.ts';
 import { readDirectory } from '../zip/read-directory.ts';
-import { isSmallEntry, type ReadEntryOptions, readEntry, readSmallEntry } from '../zip/read-entry.ts';
+import {
+  type InflateZstd,
+  isSmallEntry,
+  type ReadEntryOptions,
+  readEntry,
+  readSmallEntry,
+} from '../zip/read-entry.ts';
 import type { ZipEntry } from '../zip/zip-entry.ts';
 import { collectBytes } from './collect-bytes.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
@@ -51,17 +57,19 @@ export interface Archive {
  * Checks the structure of an archive and opens it.
  *
  * @param close called by `Archive.close`, and when opening fails
+ * @param inflateZstd inflates entries that zstd compressed, which no package has
  * @throws PackageError as `readDirectory`; TypeError, RangeError for an invalid limit
  */
 export async function openArchive(
   source: ByteSource,
   limits: Partial<PackageLimits> | undefined,
   close: () => Promise<void>,
+  inflateZstd?: InflateZstd,
 ): Promise<Archive> {
   try {
     const resolved = resolveLimits(limits);
-    const entries = await readDirectory(source, resolved);
-    return archiveOver(source, archiveFiles(entries), resolved, close);
+    const entries = await readDirectory(source, resolved, { allowsZstd: inflateZstd !== undefined });
+    return archiveOver(source, archiveFiles(entries), resolved, close, inflateZstd);
   } catch (error) {
     await close();
     throw error;
@@ -79,6 +87,7 @@ function archiveOver(
   files: ArchiveFiles,
   limits: PackageLimits,
   close: () => Promise<void>,
+  inflateZstd: InflateZstd | undefined,
 ): Archive {
   const budget = new ByteBudget(source.byteLength, limits);
   const cache = new FileCache(FILE_CACHE_BYTES);
@@ -92,7 +101,9 @@ function archiveOver(
     const entry = files.get(path);
     if (!entry) throw missingFile(path);
     const ceiling = entryCeiling(entry, limits, maxBytes);
-    return readEntry(source, entry, { ceiling, budget: uncounted ? null : budget, signal, isTransient });
+    return readEntry(source, entry, {
+      ...{ ceiling, budget: uncounted ? null : budget, signal, isTransient, inflateZstd },
+    });
   }
 
   /** Small files are read one after another. */
@@ -105,7 +116,7 @@ function archiveOver(
 
   async function contentOf(entry: ZipEntry, check: ContentCheck | undefined): Promise<Uint8Array> {
     const ceiling = entryCeiling(entry, limits, limits.maxAssetBytes);
-    const options = { ceiling, budget, signal: undefined, isTransient: true };
+    const options = { ceiling, budget, signal: undefined, isTransient: true, inflateZstd };
     const small = isSmallEntry(entry) ? await readSmall(entry, options) : null;
     if (small !== null) {
       check?.add(small);

@@ -16,6 +16,16 @@ export interface CentralRecord extends Omit<ZipEntry, 'dataStart'> {
 
 const CENTRAL_HEADER = 0x02014b50;
 
+/** Methods of compression (section 4.4.5). */
+const DEFLATE = 8;
+const ZSTD = 93;
+
+/** What an archive may have that a package may not. */
+export interface DirectoryOptions {
+  /** Whether zstd may compress entries, and names may differ in case alone. */
+  readonly allowsZstd?: boolean;
+}
+
 /** Flags of both headers (section 4.4.4). */
 export const FLAG_ENCRYPTED: number = 1 << 0;
 export const FLAG_DESCRIPTOR: number = 1 << 3;
@@ -33,6 +43,7 @@ export const FLAG_MASKED_HEADER: number = 1 << 13;
 export async function readCentralRecords(
   window: WindowedSource,
   bounds: DirectoryBounds,
+  { allowsZstd = false }: DirectoryOptions = {},
 ): Promise<CentralRecord[]> {
   const records: CentralRecord[] = [];
   let at = bounds.start;
@@ -48,7 +59,7 @@ export async function readCentralRecords(
     if (fixed.getUint32(0, true) !== CENTRAL_HEADER) throw invalidRecord(records.length);
     const end = at + 46 + fixed.getUint16(28, true) + fixed.getUint16(30, true) + fixed.getUint16(32, true);
     if (end > bounds.end) throw invalidRecord(records.length);
-    records.push(parseCentralRecord(await window.view(at, end)));
+    records.push(parseCentralRecord(await window.view(at, end), allowsZstd));
     at = end;
   }
   if (records.length < bounds.entryCount) {
@@ -64,7 +75,7 @@ function invalidRecord(index: number): PackageError {
   return new PackageError('package_corrupt', `Record ${index + 1} of the archive's directory is invalid.`);
 }
 
-function parseCentralRecord(record: DataView): CentralRecord {
+function parseCentralRecord(record: DataView, allowsZstd: boolean): CentralRecord {
   const nameLength = record.getUint16(28, true);
   const rawName = new Uint8Array(record.buffer, record.byteOffset + 46, nameLength);
   const decoded = decodeUtf8(rawName);
@@ -75,7 +86,7 @@ function parseCentralRecord(record: DataView): CentralRecord {
   checkExtraFields(name, extra);
 
   const methodId = record.getUint16(10, true);
-  refuseUnsupported(name, flags, methodId);
+  refuseUnsupported(name, flags, allowsZstd && methodId === ZSTD ? DEFLATE : methodId);
   const sizes = withZip64Sizes(name, extra, {
     size: record.getUint32(24, true),
     compressedSize: record.getUint32(20, true),
@@ -84,7 +95,7 @@ function parseCentralRecord(record: DataView): CentralRecord {
   const disk = record.getUint16(34, true);
   if (disk !== 0 && disk !== 0xffff) throw splitArchive();
 
-  const method = methodId === 0 ? 'stored' : 'deflated';
+  const method = methodId === 0 ? 'stored' : methodId === ZSTD ? 'zstd' : 'deflated';
   if (method === 'stored' && sizes.size !== sizes.compressedSize) {
     throw corrupt(name, 'is stored uncompressed, but its two sizes differ');
   }
@@ -133,7 +144,7 @@ function refuseUnsupported(name: string, flags: number, methodId: number): void 
   let problem: string | null = null;
   if (flags & (FLAG_ENCRYPTED | FLAG_STRONG_ENCRYPTION | FLAG_MASKED_HEADER)) problem = 'is encrypted';
   else if (flags & FLAG_PATCH) problem = 'contains patch data';
-  else if (methodId !== 0 && methodId !== 8) {
+  else if (methodId !== 0 && methodId !== DEFLATE) {
     problem = `is compressed with method ${methodId}; only stored (0) and deflate (8) are supported`;
   }
   if (problem) throw entryError('package_unsupported', name, problem);
@@ -153,12 +164,14 @@ function checkFileType(name: string, attributes: number, size: number): boolean 
 /**
  * Refuses names that some file system takes for one name.
  *
+ * @param isCaseSensitive whether names are never those of files
+ *
  * @throws PackageError `package_unsafe_entry`
  */
-export function refuseEqualNames(records: readonly CentralRecord[]): void {
+export function refuseEqualNames(records: readonly CentralRecord[], isCaseSensitive: boolean): void {
   const seen = new Map<string, string>();
   for (const { name } of records) {
-    const key = foldName(name);
+    const key = isCaseSensitive ? name : foldName(name);
     const other = seen.get(key);
     if (other !== undefined) {
       throw unsafe(

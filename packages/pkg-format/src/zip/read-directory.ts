@@ -1,7 +1,7 @@
 import { PackageError } from '../errors.ts';
 import { MAX_DIRECTORY_BYTES, type PackageLimits } from '../limits.ts';
 import { type ByteSource, windowedSource } from './byte-source.ts';
-import { readCentralRecords, refuseEqualNames } from './central-directory.ts';
+import { type DirectoryOptions, readCentralRecords, refuseEqualNames } from './central-directory.ts';
 import { findDirectory } from './end-record.ts';
 import { checkLocalHeaders } from './local-headers.ts';
 import type { ZipEntry } from './zip-entry.ts';
@@ -18,7 +18,11 @@ import type { ZipEntry } from './zip-entry.ts';
  * @throws PackageError `package_not_a_zip`, `package_corrupt`, `package_unsafe_entry`, `package_unsupported`,
  *   `package_limit`
  */
-export async function readDirectory(source: ByteSource, limits: PackageLimits): Promise<ZipEntry[]> {
+export async function readDirectory(
+  source: ByteSource,
+  limits: PackageLimits,
+  options: DirectoryOptions = {},
+): Promise<ZipEntry[]> {
   const bounds = await findDirectory(source);
   if (bounds.entryCount > limits.maxEntries) {
     const message = `The archive must have at most ${limits.maxEntries} entries, got ${bounds.entryCount}.`;
@@ -30,8 +34,8 @@ export async function readDirectory(source: ByteSource, limits: PackageLimits): 
     throw new PackageError('package_limit', message);
   }
   const window = windowedSource(source);
-  const records = await readCentralRecords(window, bounds);
-  refuseEqualNames(records);
+  const records = await readCentralRecords(window, bounds, options);
+  refuseEqualNames(records, options.allowsZstd === true);
   const dataStarts = await checkLocalHeaders(window, records, bounds.start);
   return records.map((record, index) => {
     const { name, isDirectory, method, compressedSize, size, crc32, headerStart } = record;

@@ -13,7 +13,12 @@ export interface ReadEntryOptions {
   readonly signal: AbortSignal | undefined;
   /** Whether a chunk may be freed when the next one is asked for. */
   readonly isTransient?: boolean | undefined;
+  /** Inflates entries that zstd compressed. */
+  readonly inflateZstd?: InflateZstd | undefined;
 }
+
+/** Inflates zstd frames. */
+export type InflateZstd = (packed: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>;
 
 /**
  * Reads the uncompressed bytes of an entry and checks them as they pass: no more of them than the ceiling and the budget
@@ -38,7 +43,7 @@ export async function* readEntry(
     }
   }
   const packed = readRange(source, dataStart, dataStart + compressedSize, signal);
-  for await (const chunk of entry.method === 'stored' ? packed : inflateRaw(packed, entry, isTransient)) {
+  for await (const chunk of inflated(packed, entry, isTransient, options.inflateZstd)) {
     signal?.throwIfAborted();
     if (chunk.byteLength === 0) continue;
     check.add(chunk);
@@ -46,6 +51,19 @@ export async function* readEntry(
   }
   signal?.throwIfAborted();
   check.end();
+}
+
+function inflated(
+  packed: AsyncIterable<Uint8Array>,
+  entry: ZipEntry,
+  isTransient: boolean,
+  inflateZstd: InflateZstd | undefined,
+): AsyncIterable<Uint8Array> {
+  if (entry.method === 'stored') return packed;
+  if (entry.method === 'deflated') return inflateRaw(packed, entry, isTransient);
+  if (inflateZstd === undefined)
+    throw entryError('package_unsupported', entry.name, 'is compressed with zstd');
+  return inflateZstd(packed);
 }
 
 /** Deflated entries up to this size, packed and unpacked, are inflated synchronously: a thread would cost more. */
@@ -57,6 +75,7 @@ const PIECE_BYTES = 64 * 1024;
 
 /** Whether {@link readSmallEntry} reads an entry. */
 export function isSmallEntry({ method, size, compressedSize }: ZipEntry): boolean {
+  if (method === 'zstd') return false;
   if (method === 'stored') return compressedSize <= PIECE_BYTES;
   return compressedSize > 0 && compressedSize <= SMALL_PACKED_BYTES && size <= SMALL_BYTES;
 }

@@ -2,7 +2,7 @@
 export interface ZipEntry {
   readonly name: string;
   readonly isDirectory: boolean;
-  readonly method: 'stored' | 'deflated';
+  readonly method: 'stored' | 'deflated' | 'zstd';
   /** Bytes in the archive, from `dataStart` on. */
   readonly compressedSize: number;
   /** Bytes of the uncompressed content. */

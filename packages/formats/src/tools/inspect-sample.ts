@@ -1,0 +1,216 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
+import {
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonPointer,
+  setMember,
+} from '@svc/jsonl-v23/json';
+import { PackageError } from '@svc/pkg-format';
+import type { LostCounter } from '../lost.ts';
+import { contentText, withMessages } from '../messages.ts';
+import { OWN_ITEM, ownItem } from '../own-item.ts';
+import {
+  elementsOf,
+  filled,
+  invalidLine,
+  isFilled,
+  memberOf,
+  membersOf,
+  numberOf,
+  textOf,
+} from '../read-json.ts';
+import { ScoreList } from '../scores.ts';
+import type { ReadContext, ToolResult, ToolSample } from '../tool.ts';
+
+/** A sample of Inspect's log: an item, and its result. */
+export function toSample(
+  raw: JsonObject,
+  section: string,
+  { limits, lost }: ReadContext,
+  location: SourceLocation,
+): ToolSample {
+  const attachments = new Attachments(raw, limits.maxLineBytes, lost, location);
+  const sample = {
+    ...raw,
+    input: attachments.resolve(raw['input']),
+    output: attachments.resolve(raw['output']),
+  };
+  const { id = null, epoch = null } = raw;
+  if (typeof id !== 'string' && typeof id !== 'number')
+    throw invalidLine('id must be a text or a number', location, '/id');
+  const item = ownItem(raw['metadata'] ?? null, lost, location) ?? toItem(sample, id, lost, location);
+  const { input, target, choices, metadata } = sample as JsonObject;
+  const sourceRow = filled({
+    id,
+    input: input ?? null,
+    target: target ?? null,
+    choices: choices ?? null,
+    metadata: metadata ?? null,
+  });
+  const result = toResult(sample, numberOf(epoch), lost, location);
+  return { section, key: JSON.stringify(id), item, sourceRow, result, location };
+}
+
+function toItem(
+  sample: JsonObject,
+  id: string | number,
+  lost: LostCounter,
+  location: SourceLocation,
+): JsonObject {
+  const images: JsonObject[] = [];
+  const plain = (content: JsonValue): JsonValue => {
+    if (!Array.isArray(content)) return content;
+    for (const part of content) {
+      const type = textOf(memberOf(part, 'type')) ?? 'unknown';
+      const image = textOf(memberOf(part, 'image'));
+      if (type === 'image' && image !== null)
+        images.push({ url: image, ...(image.startsWith('data:') ? {} : { mime_type: 'image/*' }) });
+      else if (type !== 'text') lost.add(`${type} content`, location);
+    }
+    return contentText(content);
+  };
+  const { input = null, target = null, choices = null, metadata = null } = sample;
+  const messages = Array.isArray(input)
+    ? input.map((message) =>
+        isJsonObject(message) ? { ...message, content: plain(memberOf(message, 'content')) } : message,
+      )
+    : input;
+  const { [OWN_ITEM]: _, ...meta } = membersOf(metadata);
+  const options = elementsOf(choices);
+  return {
+    id,
+    ...(options.length === 0 ? {} : { type: 'multiple_choice' }),
+    inputs: {
+      ...withMessages(messages, lost, location),
+      ...(options.length === 0 ? {} : { choices: [...options] }),
+    },
+    ...(isFilled(target) ? { answer: target } : {}),
+    ...(images.length === 0 ? {} : { assets: images }),
+    ...(isFilled(meta) ? { meta } : {}),
+  };
+}
+
+function toResult(
+  sample: JsonObject,
+  epoch: number | null,
+  lost: LostCounter,
+  location: SourceLocation,
+): ToolResult {
+  const { output = null, scores = null, error = null, messages = null, model_usage: usage = null } = sample;
+  const choices = elementsOf(memberOf(output, 'choices'));
+  const message = memberOf(choices[0], 'message');
+  const content = memberOf(message, 'content');
+  lost.add('further choices of the output', location, Math.max(0, choices.length - 1));
+  const others = elementsOf(content).filter((part) => memberOf(part, 'type') !== 'text').length;
+  lost.add('output that is no text', location, others);
+  const calls = elementsOf(messages).reduce<number>(
+    (sum, one) => sum + elementsOf(memberOf(one, 'tool_calls')).length,
+    0,
+  );
+  lost.add('tool calls', location, calls);
+  if (isFilled(memberOf(sample, 'limit'))) lost.add('limit', location);
+  const list = new ScoreList(lost, location);
+  for (const [name, score] of Object.entries(membersOf(scores))) {
+    const explanation = textOf(memberOf(score, 'explanation'));
+    const answer = textOf(memberOf(score, 'answer'));
+    if (explanation !== null && answer !== null && answer !== explanation)
+      lost.add(`answer of ${name}`, location);
+    list.add(name, toScore(memberOf(score, 'value')), explanation ?? answer);
+  }
+  const seconds = numberOf(memberOf(output, 'time'));
+  const failure = textOf(memberOf(error, 'message')) ?? textOf(memberOf(output, 'error'));
+  return {
+    repetition: epoch ?? 1,
+    output: choices.length === 0 ? null : contentText(content),
+    error: failure ?? (isFilled(error) ? 'The sample failed.' : null),
+    scores: list.scores,
+    latencyMs: seconds === null ? null : seconds * 1000,
+    usage: usageOf(usage),
+    finishReason: finishReason(textOf(memberOf(choices[0], 'stop_reason'))),
+    traceId: null,
+  };
+}
+
+const LETTERS: Readonly<Record<string, number>> = { C: 1, I: 0, P: 0.5, N: 0 };
+const WORDS: Readonly<Record<string, number>> = { yes: 1, true: 1, no: 0, false: 0 };
+
+/** A score as Inspect counts it: letters, words and texts of numbers are numbers. */
+function toScore(value: JsonValue): JsonValue {
+  if (typeof value !== 'string') return value;
+  const known = LETTERS[value] ?? WORDS[value.toLowerCase()];
+  if (known !== undefined) return known;
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : value;
+}
+
+/** The tokens of all models together. */
+function usageOf(usage: JsonValue): JsonObject | null {
+  const sums: Record<string, number> = {};
+  for (const one of Object.values(membersOf(usage))) {
+    for (const [name, count] of Object.entries(membersOf(one))) {
+      if (typeof count === 'number') sums[name] = (sums[name] ?? 0) + count;
+    }
+  }
+  return isFilled(sums) ? sums : null;
+}
+
+const finishReason = (reason: string | null): string | null =>
+  reason === 'max_tokens' || reason === 'model_length' ? 'length' : reason;
+
+const PROTOCOL = 'attachment://';
+
+/** The texts of a sample that are kept apart, put back where they are named. */
+class Attachments {
+  readonly #texts: JsonObject;
+  readonly #lost: LostCounter;
+  readonly #location: SourceLocation;
+  #lengthLeft: number;
+  readonly #maxBytes: number;
+
+  constructor(sample: JsonObject, maxBytes: number, lost: LostCounter, location: SourceLocation) {
+    this.#texts = membersOf(sample['attachments']);
+    this.#maxBytes = maxBytes;
+    this.#lengthLeft = maxBytes;
+    this.#lost = lost;
+    this.#location = location;
+  }
+
+  /** @throws PackageError `package_invalid_line` for texts that refer to themselves, `package_limit` */
+  resolve(value: JsonValue | undefined): JsonValue {
+    if (typeof value === 'string') return value.startsWith(PROTOCOL) ? this.#textOf(value) : value;
+    if (Array.isArray(value)) return value.map((element) => this.resolve(element));
+    if (!isJsonObject(value)) return value ?? null;
+    const resolved: JsonObject = {};
+    for (const [key, member] of Object.entries(value)) setMember(resolved, key, this.resolve(member));
+    return resolved;
+  }
+
+  #textOf(reference: string): string {
+    const seen = new Set<string>();
+    let text = reference;
+    while (text.startsWith(PROTOCOL)) {
+      const name = text.slice(PROTOCOL.length);
+      if (seen.has(name)) {
+        throw invalidLine(
+          'The attachment refers to itself',
+          this.#location,
+          jsonPointer(['attachments', name]),
+        );
+      }
+      seen.add(name);
+      const next = getMember(this.#texts, name);
+      if (typeof next !== 'string') {
+        this.#lost.add('missing attachments', this.#location);
+        return text;
+      }
+      text = next;
+    }
+    this.#lengthLeft -= text.length;
+    if (this.#lengthLeft < 0) {
+      const message = `The sample must have at most ${this.#maxBytes} bytes with its attachments.`;
+      throw new PackageError('package_limit', message, { location: this.#location });
+    }
+    return text;
+  }
+}

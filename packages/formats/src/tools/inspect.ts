@@ -1,0 +1,286 @@
+import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
+import { PackageError } from '@svc/pkg-format';
+import { type Archive, openArchive, toPackageError } from '@svc/pkg-format/internal';
+import { decompress, TableError } from '@svc/tabular/internal';
+import { datasetName } from '../base-name.ts';
+import {
+  bytesOf,
+  elementsOf,
+  filled,
+  isFilled,
+  memberOf,
+  membersOf,
+  numberOf,
+  parsePythonJson,
+  textOf,
+} from '../read-json.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
+import { toSample } from './inspect-sample.ts';
+
+/** The version of logs that is read. */
+const LOG_VERSION = 2;
+
+/** Members of a sample that are read whole; all others are passed over, and counted if they hold something. */
+const READ: ReadonlySet<string> = new Set([
+  ...['id', 'epoch', 'input', 'choices', 'target', 'metadata', 'output', 'messages', 'scores', 'attachments'],
+  ...['model_usage', 'error', 'started_at', 'completed_at', 'total_time', 'working_time', 'uuid', 'limit'],
+]);
+/** Members that say nothing more than those that are read. */
+const REPEATED: ReadonlySet<string> = new Set([
+  'role_usage',
+  'turn_count',
+  'token_limit',
+  'token_limit_type',
+]);
+
+/** Whether the first entry of an archive is one that Inspect writes first. */
+export function isInspectArchive(head: Uint8Array): boolean {
+  const name = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1', 30, 50);
+  return /^(?:_journal\/|header\.json|samples\/.)/.test(name) && head.byteLength > 50;
+}
+
+/** Whether a document begins as a log of Inspect. */
+export const isInspectDocument = (head: string): boolean =>
+  /^\ufeff?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"[a-z]+"\s*,\s*"eval"\s*:/.test(head);
+
+/** The log of one task of Inspect: an archive (`.eval`), or its JSON. */
+export async function readInspect(files: readonly ToolFile[], context: ReadContext): Promise<ToolContent> {
+  const [file, second] = files;
+  if (file === undefined || second !== undefined) {
+    const message = 'Logs of Inspect must come one at a time: each is a run of its own.';
+    throw new PackageError('package_unsupported', message, { entry: second?.name ?? '' });
+  }
+  const head = await file.source.read(0, Math.min(2, file.source.byteLength));
+  return head[0] === 0x50 && head[1] === 0x4b
+    ? await readArchive(file, context)
+    : await readDocument(file, context);
+}
+
+async function readArchive(file: ToolFile, context: ReadContext): Promise<ToolContent> {
+  const { limits, signal } = context;
+  const archive = await openArchive(file.source, limits, () => Promise.resolve(), inflateZstd);
+  // An archive with nothing but a journal is read from its only folder.
+  const pathOf = (path: string): string | null =>
+    [path, path.replace('_journal/', '')].find((one) => archive.files.has(one)) ?? null;
+  const headerPath = pathOf('header.json') ?? pathOf('_journal/start.json');
+  if (headerPath === null) {
+    const message = 'The archive has neither header.json nor _journal/start.json: it is no log of Inspect.';
+    throw new PackageError('package_unsupported', message, { entry: file.name });
+  }
+  const header = await readEntry(archive, headerPath, context);
+  checkVersion(header, headerPath);
+  const task = taskOf(header);
+  async function* samples(): AsyncGenerator<ToolSample, ToolRun> {
+    const seen = new Set<string>();
+    for (const path of samplePaths(archive, header)) {
+      seen.add(path);
+      const location = { file: path };
+      yield toSample(
+        await readSample(streamOf(archive, path, context), path, context),
+        task,
+        context,
+        location,
+      );
+    }
+    for (const path of archive.files.keys()) {
+      if (/^samples\/.*\/sample\.json$/.test(path)) context.lost.add('samples in pieces', { file: path });
+      if (!/^(?:_journal\/)?summaries\/\d+\.json$/.test(path)) continue;
+      for (const summary of elementsOf(await readEntryValue(archive, path, context))) {
+        const name = `samples/${memberOf(summary, 'id')}_epoch_${memberOf(summary, 'epoch')}.json`;
+        if (!isJsonObject(summary) || seen.has(name) || archive.files.has(name)) continue;
+        seen.add(name);
+        context.lost.add('samples of which only the summary is left', { file: path });
+        yield toSample({ ...summary, error: null }, task, context, { file: path });
+      }
+    }
+    signal?.throwIfAborted();
+    return toRun(header);
+  }
+  return { name: task, samples: samples() };
+}
+
+/** The paths of samples in the order of the dataset. */
+function samplePaths(archive: Archive, header: JsonObject): readonly string[] {
+  const ids = elementsOf(memberOf(memberOf(memberOf(header, 'eval'), 'dataset'), 'sample_ids'));
+  const order = new Map(ids.map((id, index) => [String(id), index]));
+  const found = [...archive.files.keys()].flatMap((path, index) => {
+    const [, id, epoch] = /^samples\/(.+)_epoch_(\d+)\.json$/.exec(path) ?? [];
+    return id === undefined
+      ? []
+      : [{ path, epoch: Number(epoch), place: order.get(id) ?? ids.length + index }];
+  });
+  return found.sort((a, b) => a.place - b.place || a.epoch - b.epoch).map(({ path }) => path);
+}
+
+/** The log as one JSON document, whose samples are read one by one. */
+async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolContent> {
+  async function* samples(): AsyncGenerator<ToolSample, ToolRun> {
+    const header: JsonObject = {};
+    const { limits, signal } = context;
+    const options = { file: file.name, maxDepth: limits.maxDepth, maxValueLength: limits.maxLineBytes };
+    await using json = new JsonStream(bytesOf(file, signal), options);
+    try {
+      for await (const key of json.members()) {
+        if (key === 'samples' && (await json.peek()) === 'array') {
+          checkVersion(header, file.name);
+          for await (const index of json.items()) {
+            const location = { file: file.name, path: `/samples/${index}` };
+            yield toSample(await readSample(json, file.name, context), taskOf(header), context, location);
+          }
+        } else if (key !== 'reductions' && key !== 'plan') {
+          header[key] = parseText(await json.text(), limits.maxDepth);
+        }
+      }
+      await json.end();
+    } catch (error) {
+      throw toPackageError(error, file.name);
+    }
+    checkVersion(header, file.name);
+    return toRun(header);
+  }
+  return { name: datasetName(file.name.replace(/\.json$/i, '')), samples: samples() };
+}
+
+const parseText = (
+  { text, location }: { text: string; location: SourceLocation },
+  maxDepth: number,
+): JsonValue => parsePythonJson(text, location, maxDepth);
+
+function inflateZstd(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  return decompress('zstd', () => packed);
+}
+
+/** A JSON file of the archive as a stream, whose errors name it. */
+function streamOf(archive: Archive, path: string, { limits, signal }: ReadContext): JsonStream {
+  async function* bytes(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* archive.read(path, { ...(signal && { signal }) });
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof PackageError) throw error;
+      const isUnknown = error instanceof TableError;
+      const message = isUnknown ? error.message : `Entry "${path}" is not valid zstd.`;
+      const code = isUnknown ? 'package_unsupported' : 'package_corrupt';
+      throw new PackageError(code, message, { entry: path, cause: error });
+    }
+  }
+  return new JsonStream(bytes(), {
+    file: path,
+    maxDepth: limits.maxDepth,
+    maxValueLength: limits.maxLineBytes,
+  });
+}
+
+async function readEntryValue(archive: Archive, path: string, context: ReadContext): Promise<JsonValue> {
+  await using json = streamOf(archive, path, context);
+  try {
+    const value = parseText(await json.text(), context.limits.maxDepth);
+    await json.end();
+    return value;
+  } catch (error) {
+    throw toPackageError(error, path);
+  }
+}
+
+async function readEntry(archive: Archive, path: string, context: ReadContext): Promise<JsonObject> {
+  const value = await readEntryValue(archive, path, context);
+  if (isJsonObject(value)) return value;
+  throw new PackageError('package_invalid_json', 'The header of the log must be an object.', { entry: path });
+}
+
+/** Reads the next value of a document, a sample, but for the members that have no place. */
+async function readSample(
+  json: JsonStream,
+  file: string,
+  { limits, lost }: ReadContext,
+): Promise<JsonObject> {
+  const sample: JsonObject = {};
+  let length = 0;
+  try {
+    for await (const key of json.members()) {
+      const { location } = json;
+      if (READ.has(key)) {
+        const found = await json.text();
+        length += found.text.length;
+        if (length > limits.maxLineBytes) {
+          throw new JsonlError(
+            'line_too_long',
+            `The sample is longer than ${limits.maxLineBytes} bytes`,
+            location,
+          );
+        }
+        sample[key] = parseText(found, limits.maxDepth);
+      } else if (!REPEATED.has(key)) {
+        const kind = await json.peek();
+        if (kind === 'array') {
+          let count = 0;
+          for await (const _ of json.items()) count += 1;
+          lost.add(key, location, count);
+        } else if (kind === 'object') {
+          let count = 0;
+          for await (const _ of json.members()) count += 1;
+          if (count > 0) lost.add(key, location);
+        } else if (kind !== 'null' && isFilled(await json.value())) lost.add(key, location);
+      }
+    }
+  } catch (error) {
+    throw toPackageError(error, file);
+  }
+  return sample;
+}
+
+function checkVersion(header: JsonObject, entry: string): void {
+  const version = header['version'] ?? null;
+  if (version === LOG_VERSION && isJsonObject(header['eval'])) return;
+  const stated = typeof version === 'number' ? String(version) : 'none';
+  const message = `Logs of Inspect must have version ${LOG_VERSION} and begin with their eval, got version ${stated}.`;
+  throw new PackageError('package_unsupported', message, { entry });
+}
+
+const taskOf = (header: JsonObject): string =>
+  datasetName(textOf(memberOf(header['eval'], 'task')) ?? 'inspect');
+
+function toRun(header: JsonObject): ToolRun {
+  const spec = membersOf(header['eval']);
+  const stats = membersOf(header['stats']);
+  const status = textOf(header['status']);
+  const scores = elementsOf(memberOf(header['results'], 'scores')).map((score) => ({
+    name: memberOf(score, 'name'),
+    metrics: Object.fromEntries(
+      Object.entries(membersOf(memberOf(score, 'metrics'))).map(([name, metric]) => [
+        name,
+        memberOf(metric, 'value'),
+      ]),
+    ),
+  }));
+  return {
+    name: textOf(spec['model']),
+    // A log without an end is that of a task that did not get there.
+    status: status === 'success' ? 'completed' : status === 'error' ? 'failed' : 'cancelled',
+    startedAt: timeOf(stats['started_at']) ?? timeOf(spec['created']),
+    finishedAt: timeOf(stats['completed_at']),
+    error: status === 'error' ? (textOf(memberOf(header['error'], 'message')) ?? 'The task failed.') : null,
+    config: filled({
+      ...{
+        model: spec['model'] ?? null,
+        task: spec['task'] ?? null,
+        task_version: spec['task_version'] ?? null,
+      },
+      tool_version: memberOf(spec['packages'], 'inspect_ai'),
+      ...{ task_args: spec['task_args'] ?? null, solver: spec['solver'] ?? null, tags: spec['tags'] ?? null },
+      generate_config: filled(membersOf(spec['model_generate_config'])),
+      limit: memberOf(spec['config'], 'limit'),
+      epochs: numberOf(memberOf(spec['config'], 'epochs')),
+      aggregated: scores.length === 0 ? null : scores,
+    }),
+  };
+}
+
+/** A time in any zone as UTC; null for anything else. */
+function timeOf(value: JsonValue | undefined): string | null {
+  const text = textOf(value);
+  if (text === null || !/^\d{4}-\d\d-\d\d/.test(text)) return null;
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}

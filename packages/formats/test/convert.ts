@@ -1,0 +1,62 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openPackage, type PackageResult, readPackageItems } from '@svc/pkg-format';
+import { openFileSource } from '@svc/pkg-format/node';
+import { expect, onTestFinished } from 'vitest';
+import { type ConvertToolOptions, convertTool, type ToolReport } from '../src/index.ts';
+import { recogniseTool } from '../src/recognise-tool.ts';
+
+/** A file of a tool with bytes in memory. */
+export function toolFile(
+  name: string,
+  content: string | Uint8Array,
+): Parameters<typeof convertTool>[1][number] {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+  return {
+    name,
+    source: { byteLength: bytes.byteLength, read: async (start, end) => bytes.subarray(start, end) },
+  };
+}
+
+/** Lines of JSON. */
+export const lines = (values: readonly unknown[]): string =>
+  values.map((value) => `${JSON.stringify(value)}\n`).join('');
+
+export interface Converted {
+  readonly report: ToolReport;
+  readonly items: Record<string, unknown>[];
+  readonly results: PackageResult[];
+  /** `count x what`. */
+  readonly lost: string[];
+}
+
+/** Converts files of the tool that wrote them, and reads the package. */
+export async function convert(
+  files: Readonly<Record<string, string | Uint8Array>>,
+  options: Partial<ConvertToolOptions> = {},
+): Promise<Converted> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-formats-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const given = Object.entries(files).map(([name, content]) => toolFile(name, content));
+  const tool = await recogniseTool(given);
+  if (tool === null) throw new Error('The files are those of no tool.');
+  const output = join(folder, 'out.pkg.zip');
+  const converting = convertTool(tool, given, { output, ...options });
+  const report = await converting.catch(async (error: unknown) => {
+    // Nothing of it is left.
+    expect(await readdir(folder)).toEqual([]);
+    throw error;
+  });
+  const source = await openFileSource(output);
+  onTestFinished(() => source.close());
+  const pkg = await openPackage(source);
+  const items: Record<string, unknown>[] = [];
+  for (const section of pkg.sections) {
+    for await (const { item } of readPackageItems(pkg, section)) items.push(item as Record<string, unknown>);
+  }
+  const results: PackageResult[] = [];
+  const run = await pkg.readRun();
+  if (run !== null) for await (const batch of run.results(report.sections)) results.push(...batch);
+  return { report, items, results, lost: report.lost.map(({ what, count }) => `${count} x ${what}`) };
+}
