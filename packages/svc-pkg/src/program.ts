@@ -24,7 +24,9 @@ import { addPackCommand } from './commands/pack.ts';
 import { addPreviewCommand } from './commands/preview.ts';
 import { addCancelCommand } from './commands/runs/cancel.ts';
 import { addCompareCommand } from './commands/runs/compare.ts';
+import { addGateCommand } from './commands/runs/gate.ts';
 import { addPendingCommand } from './commands/runs/pending.ts';
+import { addPlanCommand } from './commands/runs/plan.ts';
 import { addRescoreCommand } from './commands/runs/rescore.ts';
 import { addResultsCommand } from './commands/runs/results.ts';
 import { addRetryCommand } from './commands/runs/retry.ts';
@@ -106,6 +108,8 @@ export function createProgram(
   addRescoreCommand(program, cli);
   addCancelCommand(program, cli);
   addCompareCommand(program, cli);
+  addGateCommand(program, cli);
+  addPlanCommand(program, cli);
   program.commandsGroup('Services:');
   addLoginCommand(program, cli);
   addLogoutCommand(program, cli);
@@ -173,7 +177,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     return exitCode;
   } catch (error) {
     await Promise.allSettled(writes);
-    const failure = toFailure(cli.signal.aborted ? cli.signal.reason : error);
+    const failure = toFailure(cli.signal.aborted && !saysWhereItStopped(error) ? cli.signal.reason : error);
     const hint =
       failure.code === 'usage' && failure.hint === undefined && !isHelp(error)
         ? helpHint(program, argv)
@@ -220,6 +224,10 @@ function isHelp(error: unknown): boolean {
     error instanceof Error && error.cause instanceof CommanderError && error.cause.code === 'commander.help'
   );
 }
+
+/** Whether a command that was stopped says how to continue it. */
+const saysWhereItStopped = (error: unknown): boolean =>
+  error instanceof CliError && (error.code === 'interrupted' || error.code === 'terminated');
 
 /** Looks before parsing, so that parsing errors are JSON too. */
 function asksFor(argv: readonly string[], flags: readonly string[]): boolean {

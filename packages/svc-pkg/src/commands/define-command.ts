@@ -95,20 +95,39 @@ export function maxCostOption(): Option {
   });
 }
 
+/** An option whose value is a number, perhaps within a range. */
+export function numberOption(
+  flags: string,
+  description: string,
+  range?: { readonly min: number; readonly max: number },
+): Option {
+  return new Option(flags, description).argParser((text: string) => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    const { min, max } = range ?? { min: -Number.MAX_VALUE, max: Number.MAX_VALUE };
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(
+      range === undefined ? 'It must be a number.' : `It must be a number from ${min} to ${max}.`,
+    );
+  });
+}
+
+/** How many items may have failed. */
+export function maxFailedOption(): Option {
+  return countOption('--max-failed <count>', 'fail if more items failed', 0, 999_999_999, 0);
+}
+
+/** The chance to see a drop. */
+export function powerOption(): Option {
+  return numberOption('--power <chance>', 'the chance to see such a drop', { min: 0.5, max: 0.999 }).default(
+    0.8,
+  );
+}
+
 /** Adds the options of commands that wait for a run. */
 export function withRunLimits(command: Command): Command {
   return command
-    .addOption(countOption('--max-failed <count>', 'fail if more items failed', 0, 999_999_999, 0))
+    .addOption(maxFailedOption())
     .addOption(numberOption('--min-score <score>', 'fail if the mean score is lower'));
-}
-
-/** An option that takes a number. */
-export function numberOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser((text: string) => {
-    const number = Number(text);
-    if (text.trim() !== '' && Number.isFinite(number)) return number;
-    throw new InvalidArgumentError('It must be a number.');
-  });
 }
 
 /**

@@ -25,6 +25,14 @@ export async function printRun(
 ): Promise<void> {
   const run = response.value;
   await printRunFacts(cli, response);
+  checkCompleted(run);
+  if (run.status !== 'completed') return;
+  await checkRun(service, run, limits);
+  await printHint(cli, `Its results: svc-pkg results ${run.id}`);
+}
+
+/** @throws CliError `run_failed` for a run that failed or was cancelled, `run_stopped` */
+export function checkCompleted(run: Run): void {
   if (run.status === 'failed' || run.status === 'cancelled') {
     const why = run.error?.message === undefined ? '' : `: ${run.error.message}`;
     throw new CliError('run_failed', `Run ${run.id} has the status ${run.status}${why}`);
@@ -39,9 +47,6 @@ export async function printRun(
       },
     );
   }
-  if (run.status !== 'completed') return;
-  await checkRun(service, run, limits);
-  await printHint(cli, `Its results: svc-pkg results ${run.id}`);
 }
 
 /**
@@ -49,7 +54,7 @@ export async function printRun(
  *
  * @throws CliError `items_failed` with the errors of the items and how often each occurred, `score_too_low`
  */
-async function checkRun(
+export async function checkRun(
   service: ServiceClient,
   { id, counts, scores }: Run,
   { maxFailed, minScore }: RunLimits,

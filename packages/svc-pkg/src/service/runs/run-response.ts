@@ -68,3 +68,9 @@ export function intervalText(interval: readonly number[] | null | undefined): st
 export function rounded(value: number | null | undefined): number | null {
   return value === null || value === undefined ? null : Number(value.toPrecision(4));
 }
+
+/** How often a run asks each item. */
+export function repetitionsOf({ config }: Pick<Run, 'config'>): number {
+  const stated: unknown = config['repetitions'];
+  return typeof stated === 'number' && stated >= 1 ? stated : 1;
+}

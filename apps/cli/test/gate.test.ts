@@ -1,0 +1,403 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Outcome, svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
+import { importItems } from '../../../prisma/test/import-items.ts';
+import { type FakeProvider, type Reply, startFakeProvider } from '../../worker/test/fake-provider.ts';
+import { runEnded, startTestService, type TestService, until } from '../../worker/test/start-test-service.ts';
+
+/** The program as it is installed: the build. */
+const MAIN = fileURLToPath(new URL('../../../packages/svc-pkg/dist/main.js', import.meta.url));
+const UNKNOWN = '0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d';
+
+let cleanUp: AsyncDisposableStack;
+let service: TestService;
+let provider: FakeProvider;
+let folder: string;
+let datasetId: string;
+/** Of the labels `baseline`, and `steady` without the easy section's faults. */
+let baseline: string;
+/** What the model answers; tests change it. */
+let reply: (number: number, prompt: string) => Reply;
+
+const EASY = 40;
+const HARD = 20;
+/** Questions of two sections; the answer is the number. */
+const item = (number: number, prompt = `Number ${number}?`): string =>
+  JSON.stringify({ id: `q${number}`, type: 'exact', inputs: { prompt }, answer: String(number) });
+const sectionOf = (from: number, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => item(from + index));
+
+const right = (number: number): Reply => ({ text: String(number) });
+const wrong: Reply = { text: 'I do not know' };
+/** The baseline knows four of five. */
+const usual = (number: number): Reply => (number % 5 === 0 ? wrong : right(number));
+
+const config = (more: object = {}): object => ({
+  provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' },
+  max_retries: 0,
+  ...more,
+});
+/** The configuration as `--config -` reads it. */
+const gate = (argv: readonly string[], more: object = {}, of = datasetId): Promise<Outcome> =>
+  svcPkg(['gate', of, '--config', '-', '--max-drop', '0.02', '--api-url', service.url, ...argv], {
+    stdin: [Buffer.from(JSON.stringify(config(more)))] as never,
+  });
+
+async function run(more: object = {}, dataset_id = datasetId): Promise<string> {
+  const { status, body } = await service.post('/runs', { dataset_id, config: config(more) });
+  expect(status, JSON.stringify(body)).toBe(202);
+  await runEnded(service, body.id);
+  return body.id;
+}
+
+beforeAll(async () => {
+  cleanUp = new AsyncDisposableStack();
+  service = cleanUp.use(await startTestService());
+  provider = cleanUp.use(
+    await startFakeProvider((prompt) => reply(Number(/Number (\d+)/.exec(prompt)?.[1]), prompt)),
+  );
+  folder = await mkdtemp(join(tmpdir(), 'svc-gate-'));
+  cleanUp.defer(() => rm(folder, { recursive: true }));
+  const sections = { easy: sectionOf(0, EASY), hard: sectionOf(EASY, HARD) };
+  datasetId = (await importItems(service.store.datasets, sections)).id;
+  reply = usual;
+  const older = await run();
+  baseline = await run();
+  for (const id of [older, baseline]) await service.patch(`/runs/${id}`, { labels: ['baseline'] });
+});
+afterAll(() => cleanUp.disposeAsync());
+
+const at = (name: string): string => join(folder, name);
+const document = (outcome: Outcome) => {
+  expect(outcome.stderr).toBe('');
+  return outcome.document<{
+    verdict: string;
+    reason: string;
+    exit_code: number;
+    run: { id: string };
+    baseline: object;
+    sight: { detectable: number; correlation: number; measured_with: string | null } | null;
+    cases: {
+      scorer: string;
+      section: string | null;
+      verdict: string;
+      interval: [number, number] | null;
+      paired: number;
+      mean_difference: number;
+      worse_items: { item_id: string; question?: string; output?: string; baseline_output?: string }[];
+    }[];
+    warnings: string[];
+  }>();
+};
+
+it('says before the run what it can see, then that equal runs are not worse', async () => {
+  reply = usual;
+  const outcome = await gate(['--baseline', 'baseline']);
+  expect(outcome.stderr).toMatch(
+    new RegExp(
+      `^With 60 items you will see a drop of \\d+ points; 2 points need [\\d,]+ \\(power 0\\.8, variance of ${baseline}, correlation 0\\.5 assumed\\)\nRun \\S+ is queued\n$`,
+    ),
+  );
+  expect(outcome.stdout).toMatch(/^verdict +not worse$/m);
+  expect(outcome.stdout).toMatch(/^95 % interval +0 to 0 points$/m);
+  expect(outcome.stdout).toMatch(new RegExp(`^baseline +${baseline} \\(label baseline\\)$`, 'm'));
+  expect(outcome.exitCode).toBe(0);
+});
+
+it('says worse where the interval lies below the allowed drop, in each section and scorer', async () => {
+  reply = (number) => (number >= EASY + 4 ? wrong : usual(number));
+  const files = ['--junit', at('worse.xml'), '--summary', at('worse.md')];
+  const outcome = await gate(['--baseline', baseline, '--json', ...files]);
+  expect(outcome.exitCode).toBe(10);
+  const found = document(outcome);
+  expect(found).toMatchObject({ verdict: 'worse', exit_code: 10, warnings: [] });
+  expect(found.cases.map(({ section, verdict, paired }) => [section, verdict, paired])).toEqual([
+    [null, 'worse', 60],
+    ['hard', 'worse', HARD],
+    ['easy', 'not_worse', EASY],
+  ]);
+  // 13 of 16 items are wrong that were right
+  expect(found.cases[0]?.mean_difference).toBeCloseTo(-13 / 60, 12);
+  expect(found.cases[0]?.worse_items).toHaveLength(13);
+  expect(found.cases[0]?.worse_items[0]).toEqual({
+    ...{ section: 'hard', order_index: 4, item_id: 'q44', baseline_score: 1, score: 0 },
+    ...{ question: 'Number 44?', expected: '44', baseline_output: '44', output: 'I do not know' },
+  });
+  expect(await readFile(at('worse.xml'), 'utf8')).toContain('tests="3" failures="2" errors="0" skipped="0"');
+  expect(await readFile(at('worse.md'), 'utf8')).toContain('  - now: `I do not know`');
+
+  // the next gate knows how much runs differ
+  reply = usual;
+  const next = document(await gate(['--baseline', baseline, '--json']));
+  expect(next.sight?.measured_with).toBe(found.run.id);
+  expect(next.sight?.correlation).not.toBe(0.5);
+});
+
+describe('an undecided gate', () => {
+  it.each([
+    [[], 11, 1],
+    [['--undecided', 'pass'], 0, 1],
+    [['--undecided', 'fail'], 10, 0],
+  ])('with %j ends with %i', async (argv, exitCode, skipped) => {
+    reply = (number) => (number === 1 ? wrong : usual(number));
+    const outcome = await gate(['--baseline', baseline, '--json', '--junit', at('u.xml'), ...argv]);
+    expect(outcome.exitCode).toBe(exitCode);
+    expect(document(outcome)).toMatchObject({
+      verdict: 'undecided',
+      exit_code: exitCode,
+      reason:
+        'The interval of the difference, -5 to 1.67 points, contains -2 points: more items or repetitions would decide.',
+    });
+    const xml = await readFile(at('u.xml'), 'utf8');
+    expect(xml).toContain(`failures="${1 - skipped}" errors="0" skipped="${skipped + 1}"`);
+  });
+
+  it('is one with too few items', async () => {
+    reply = right;
+    const one = await service.importItems([JSON.parse(item(1))]);
+    const only = await run({}, one);
+    const outcome = await gate(['--baseline', only], {}, one);
+    expect(outcome.exitCode).toBe(11);
+    expect(outcome.stdout).toContain(
+      'Too few items: a difference has no interval below two items or clusters.',
+    );
+    expect(outcome.stdout).toContain('Only 1 item say');
+    expect(outcome.stderr).toContain('nobody can say what the gate will see');
+  });
+});
+
+it('compares versions over the items that both have, and says so', async () => {
+  reply = usual;
+  const of = await service.importItems([1, 2, 3, 4, 5, 6].map((number) => JSON.parse(item(number))));
+  const first = await run({}, of);
+  const edit = new FormData();
+  edit.set('file', new Blob([`${item(100)}\n`]), 'more.jsonl');
+  expect(await service.post(`/datasets/${of}/items?mode=append`, edit)).toMatchObject({
+    body: { version: 2 },
+  });
+  const outcome = await gate(['--baseline', first, '--summary', at('versions.md')], {}, of);
+  expect(outcome.exitCode).toBe(0);
+  const note =
+    'The baseline is of version 1 of the dataset, and the run version 2: only the 6 items that both have are compared.';
+  expect(outcome.stdout).toContain(note);
+  expect(await readFile(at('versions.md'), 'utf8')).toContain(`- **Note:** ${note}`);
+
+  const other = await service.importItems([JSON.parse(item(1, 'Another 1?'))]);
+  const nothing = await gate(['--baseline', first], {}, other);
+  expect(nothing).toMatchObject({ exitCode: 1 });
+  expect(nothing.stderr).toContain('No items of the baseline and the run pair: No scored items');
+  expect(nothing.stderr).toContain('(nothing_to_compare)');
+});
+
+it('takes the newest completed run with a label, but its own', async () => {
+  reply = usual;
+  const again = await run();
+  await service.patch(`/runs/${again}`, { labels: ['baseline'] });
+  const argv = ['gate', datasetId, '--baseline', 'baseline', '--max-drop', '0.02', '--api-url', service.url];
+  const outcome = await svcPkg([...argv, '--json', '--run', again]);
+  expect(document(outcome)).toMatchObject({
+    run: { id: again },
+    baseline: { id: baseline, label: 'baseline' },
+  });
+  await service.delete(`/runs/${again}`);
+});
+
+it('decides by one scorer, and reports the others', async () => {
+  reply = usual;
+  const scorers = [{ name: 'right' }, { name: 'short', checker: { type: 'regex', pattern: '^.{1,3}$' } }];
+  const named = await run({ scorers });
+  reply = (number) => ({ text: `I think that it is ${number}, since ${number} is what you ask for` });
+  const argv = ['--baseline', named, '--json'];
+  const byShort = await gate([...argv, '--scorer', 'short'], { scorers });
+  expect(byShort.exitCode).toBe(10);
+  expect(document(byShort).cases.map(({ scorer, section }) => [scorer, section])).toEqual([
+    ['short', null],
+    ...['easy', 'hard'].map((section) => ['short', section]),
+    ['right', null],
+    ...['easy', 'hard'].map((section) => ['right', section]),
+  ]);
+  const unknown = await gate([...argv, '--scorer', 'style'], { scorers });
+  expect(unknown.error()).toMatchObject({
+    code: 'usage',
+    message: '--scorer must be a scorer of the configuration (right, short), got style',
+  });
+  const absent = await gate(['--baseline', baseline, '--json', '--scorer', 'short'], { scorers });
+  expect(absent.error()).toMatchObject({
+    message: `Run ${baseline} has no scorer "short"; it has main`,
+  });
+});
+
+const refusing: Reply = { status: 401, body: '{"error":{"message":"no such key"}}' };
+
+describe('a gate that cannot tell', () => {
+  it.each<[string, () => void, () => readonly string[], object, number, string, RegExp]>([
+    [
+      'a provider that refuses',
+      () => {
+        reply = () => refusing;
+      },
+      () => ['--baseline', baseline],
+      {},
+      1,
+      'run_failed',
+      /has the status failed/,
+    ],
+    [
+      'a provider that fails for an item',
+      () => {
+        reply = (number) => (number === 7 ? { status: 400 } : usual(number));
+      },
+      () => ['--baseline', baseline],
+      {},
+      1,
+      'items_failed',
+      /^1 of 60 items failed$/,
+    ],
+    [
+      'a baseline that is gone',
+      () => {},
+      () => ['--baseline', UNKNOWN],
+      {},
+      1,
+      'run_not_found',
+      new RegExp(UNKNOWN),
+    ],
+    [
+      'a label that nothing has',
+      () => {},
+      () => ['--baseline', 'none'],
+      {},
+      1,
+      'baseline_not_found',
+      /has the label "none"/,
+    ],
+    [
+      'a run that its budget stops',
+      () => {
+        reply = usual;
+      },
+      () => ['--baseline', baseline],
+      {
+        price: { input_per_million: 1e6, output_per_million: 1e6 },
+        max_cost: { amount: 50 },
+        concurrency: 1,
+      },
+      4,
+      'run_stopped',
+      /The budget of run/,
+    ],
+    [
+      'a folder that is not there',
+      () => {},
+      () => ['--baseline', baseline, '--junit', at('none/gate.xml')],
+      {},
+      3,
+      'io_error',
+      /no such file/,
+    ],
+    [
+      'a run and a configuration',
+      () => {},
+      () => ['--baseline', baseline, '--run', baseline],
+      {},
+      2,
+      'usage',
+      /either/,
+    ],
+    [
+      'a drop that is no number',
+      () => {},
+      () => ['--baseline', baseline, '--max-drop', '2'],
+      {},
+      2,
+      'usage',
+      /0 to 1/,
+    ],
+    [
+      'a configuration without a provider',
+      () => {},
+      () => ['--baseline', baseline],
+      { provider: null },
+      1,
+      'invalid_request',
+      /provider/,
+    ],
+  ])('%s', async (_, prepare, argv, more, exitCode, code, message) => {
+    prepare();
+    const outcome = await gate(['--json', ...argv()], more);
+    expect(outcome.error()).toMatchObject({
+      code,
+      message: expect.stringMatching(message),
+      exit_code: exitCode,
+    });
+    expect(outcome).toMatchObject({ exitCode, stdout: '' });
+  });
+
+  it('has no baseline that failed', async () => {
+    reply = () => refusing;
+    const failed = await run();
+    const outcome = await gate(['--json', '--baseline', failed]);
+    expect(outcome.error()).toMatchObject({ code: 'baseline_unusable' });
+  });
+});
+
+it('ends with 130 on SIGINT while the run goes on, and continues with --run', async () => {
+  reply = (number) => (number > 10 && number !== 20 ? 'hang' : usual(number));
+  const argv = ['gate', datasetId, '--baseline', 'baseline', '--max-drop', '0.02', '--api-url', service.url];
+  const child = spawn(process.execPath, [MAIN, ...argv, '--config', '-'], { stdio: 'pipe', env: {} });
+  const printed = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  child.stdin.end(JSON.stringify(config({ concurrency: 60 })));
+  await until(provider.waiting, (waiting) => waiting > 20);
+  child.kill('SIGINT');
+  const [stdout, stderr, [code]] = await printed;
+  expect([code, stdout]).toEqual([130, '']);
+  const [, id = ''] = /Interrupted: run (\S+) goes on in the service \(interrupted\)/.exec(stderr) ?? [];
+  expect(stderr).toContain(`--run ${id} --baseline ${baseline} --max-drop 0.02`);
+  expect((await service.get(`/runs/${id}`)).body.status).toBe('running');
+
+  const continued = svcPkg([...argv, '--run', id, '--json']);
+  provider.release();
+  // what hung says the prompt, which is wrong
+  const outcome = await continued;
+  expect(outcome.exitCode).toBe(10);
+  expect(document(outcome)).toMatchObject({ verdict: 'worse', run: { id } });
+  expect([...provider.asked.keys()].filter((prompt) => prompt === 'Number 30?')).toHaveLength(1);
+});
+
+it('annotates in GitHub Actions, and prints one line with --quiet', async () => {
+  reply = () => wrong;
+  const argv = ['gate', datasetId, '--config', '-', '--baseline', baseline, '--max-drop', '0.02'];
+  const stdin = () => [Buffer.from(JSON.stringify(config()))] as never;
+  const env = { SVC_API_URL: service.url, GITHUB_ACTIONS: 'true' };
+  const annotated = await svcPkg(argv, { env, stdin: stdin() });
+  expect(annotated.stdout).toMatch(
+    /^::error title=Gate of [^:]+%3A worse::The interval of the difference, [^\n]* lies below -2 points\. 60 items compared: /m,
+  );
+  expect(annotated.stdout).toMatch(/^::warning title=Worse%3A main%2C hard::20 items compared/m);
+  const quiet = await svcPkg([...argv, '--quiet'], { env: { SVC_API_URL: service.url }, stdin: stdin() });
+  expect(quiet).toMatchObject({ exitCode: 10, stdout: '' });
+  expect(quiet.stderr).toMatch(/^svc-pkg: worse: The interval .*\n$/);
+});
+
+it('plans how many items and repetitions see a drop', async () => {
+  const plan = (...argv: string[]): Promise<Outcome> =>
+    svcPkg(['plan', datasetId, '--baseline', baseline, '--api-url', service.url, ...argv]);
+  const small = (await plan('--detect', '0.02', '--json')).document<Record<string, number>>();
+  expect(Object.keys(small)).toEqual(['items', 'repetitions', 'detectable']);
+  expect(small['items']).toBe(60);
+  expect(small['repetitions']).toBeGreaterThan(1);
+  expect(small['detectable']).toBeLessThanOrEqual(0.02);
+  const large = (await plan('--detect', '0.5', '--json')).document<Record<string, number>>();
+  expect(large).toMatchObject({ repetitions: 1 });
+  expect(large['items']).toBeLessThan(60);
+  expect((await plan('--detect', '0.02')).stdout).toMatch(
+    /^items +60\nrepetitions +\d+\ndetectable +[\d.]+ points\n/,
+  );
+  expect((await plan('--detect', '0')).exitCode).toBe(2);
+});

@@ -1,0 +1,283 @@
+import type { Run, RunRequest } from '@svc/client';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { type Command, Option } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { CliError } from '../../errors/cli-error.ts';
+import { EXIT } from '../../errors/exit-codes.ts';
+import { githubAnnotations } from '../../gate/annotations.ts';
+import { compareGate } from '../../gate/compare-gate.ts';
+import { type Baseline, findBaseline } from '../../gate/find-baseline.ts';
+import type { GateReport } from '../../gate/gate-report.ts';
+import { gateDocument, gateText, verdictLine } from '../../gate/gate-text.ts';
+import { junitReport } from '../../gate/junit-report.ts';
+import { markdownSummary } from '../../gate/markdown-summary.ts';
+import type { ComparisonQuery } from '../../gate/read-comparison.ts';
+import { gateName, readSpread } from '../../gate/read-spread.ts';
+import { sightOf, sightText } from '../../gate/sight.ts';
+import type { Verdict } from '../../gate/verdict.ts';
+import { given } from '../../given.ts';
+import { createOutputFile, type OutputFile } from '../../output/output-file.ts';
+import { printReport } from '../../output/print-result.ts';
+import { writeText } from '../../output/write-text.ts';
+import { repeatLost } from '../../service/client/repeat-lost.ts';
+import type { ServiceClient } from '../../service/client/service-client.ts';
+import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
+import { findVersion } from '../../service/find-dataset.ts';
+import { withConfigOptions } from '../../service/runs/config-options.ts';
+import { checkCompleted, checkRun } from '../../service/runs/print-run.ts';
+import { readRunConfig } from '../../service/runs/run-config.ts';
+import { repetitionsOf, runParams, trackRun } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { reportText } from '../../text/report-text.ts';
+import {
+  maxFailedOption,
+  numberOption,
+  powerOption,
+  withExamples,
+  withServiceOptions,
+} from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly config?: string;
+  readonly baseline: string;
+  readonly maxDrop: number;
+  readonly scorer?: string;
+  readonly junit?: string;
+  readonly summary?: string;
+  readonly undecided?: 'pass' | 'fail';
+  readonly power: number;
+  readonly maxFailed: number;
+  readonly run?: string;
+}
+
+/** `gate`: whether a run is worse than a baseline. */
+export function addGateCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('gate')
+    .summary('run a dataset, and tell whether it got worse')
+    .description(
+      'Runs a dataset, compares the run with a baseline item by item, and ends with a verdict: not worse (exit code 0) if the ' +
+        '95 % interval of the difference lies above the allowed drop, worse (10) if it lies below, else undecided (11).',
+    )
+    .argument('<dataset>', VERSION_ARGUMENT)
+    .option('--config <file>', 'JSON file with the configuration, - for standard input; needed without --run')
+    .requiredOption(
+      '--baseline <run>',
+      'id of a run, or a label: the newest completed run of the dataset that has it',
+    )
+    .addOption(
+      numberOption(
+        '--max-drop <score>',
+        'the drop of the score that is allowed, such as 0.02 for two points',
+        { min: 0, max: 1 },
+      ).makeOptionMandatory(),
+    )
+    .option('--scorer <name>', 'the scorer that decides (default: the main one)')
+    .option('--junit <file>', 'write the verdicts as JUnit XML, in place of an older file')
+    .option('--summary <file>', 'write a summary in Markdown, in place of an older file')
+    .addOption(
+      new Option('--undecided <outcome>', 'let the gate pass (0) or fail (10) where it is undecided').choices(
+        ['pass', 'fail'],
+      ),
+    )
+    .addOption(powerOption())
+    .addOption(maxFailedOption())
+    .option('--run <id>', 'continue with this run, which an interrupted gate has started')
+    .action(async (dataset: string, options: Options) => {
+      if ((options.config === undefined) === (options.run === undefined)) {
+        throw new CliError('usage', 'Give either --config, to start a run, or --run, to continue with one');
+      }
+      await using files = await openFiles(options);
+      const report = await runGate(cli, openService(cli, options), dataset, options);
+      await files.write(report);
+      await print(cli, report);
+      cli.endWith(report.exitCode);
+    });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg gate GSM8K --config run.json --baseline baseline --max-drop 0.02',
+    'svc-pkg gate GSM8K --config run.json --baseline 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --max-drop 0.02 \\\n' +
+      '      --junit gate.xml --summary gate.md --undecided pass',
+    'svc-pkg gate GSM8K --run 7e0f6c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --baseline baseline --max-drop 0.02',
+  ]);
+}
+
+async function runGate(
+  cli: Cli,
+  service: ServiceClient,
+  reference: string,
+  options: Options,
+): Promise<GateReport> {
+  const { maxDrop, maxFailed, scorer } = options;
+  const found = await findVersion(service, reference);
+  const earlier = options.run === undefined ? undefined : await readRun(service, options.run);
+  if (earlier !== undefined && earlier.dataset_id !== found.id) {
+    throw new CliError('usage', `Run ${earlier.id} is of another dataset`);
+  }
+  const config = earlier?.config ?? (await readRunConfig(cli, given({ config: options.config })));
+  const baseline = await findBaseline(service, {
+    ...{ reference: options.baseline, datasetId: found.id, exceptRunId: earlier?.id },
+  });
+  const query = queryOf(scorer, config, baseline.run);
+  const request: RunRequest = {
+    ...{ dataset_id: found.id, config: config as RunRequest['config'], name: gateName(baseline.run) },
+    ...given({ version: found.version }),
+  };
+  const items = earlier === undefined ? await planned(service, request) : itemsOf(earlier);
+  const spread = await readSpread(service, baseline.run, query);
+  const sight = spread && sightOf(spread, { items, drop: maxDrop, power: options.power });
+  await tell(cli, sightText(sight, baseline.run.id));
+
+  const run = earlier ?? (await start(cli, service, request));
+  await tell(cli, `Run ${run.id}${earlier === undefined ? ' is queued' : ''}`);
+  try {
+    const ended = (await trackRun(cli, service, { status: 200, text: '', value: run })).value;
+    checkCompleted(ended);
+    await checkRun(service, ended, { maxFailed });
+    const compared = await compareGate(service, { baseline, run: ended, maxDrop, query });
+    return {
+      ...{ ...compared, ...outcomeOf(compared.verdict, options.undecided), sight, maxDrop },
+      ...{ dataset: reportText(reference), label: baseline.label },
+      ...{ baseline: runOf(baseline.run), run: runOf(ended), startedAt: ended.created_at },
+      durationMs: Date.parse(ended.finished_at ?? ended.created_at) - Date.parse(ended.created_at),
+    };
+  } catch (error) {
+    throw withRun(cli, error, { reference, baseline, run, maxDrop });
+  }
+}
+
+async function readRun(service: ServiceClient, id: string): Promise<Run> {
+  return (await service.read(service.api.GET('/runs/{id}', { params: runParams(id) }))).value;
+}
+
+async function planned(service: ServiceClient, body: RunRequest): Promise<number> {
+  const reply = service.api.POST('/runs/plan', { body, bodySerializer: canonicalJson });
+  return (await withConfigOptions(service.read(reply))).value.plan.items;
+}
+
+async function start(cli: Cli, service: ServiceClient, body: RunRequest): Promise<Run> {
+  const { value } = await withConfigOptions(
+    repeatLost(cli, (key) => {
+      const params = { header: { 'Idempotency-Key': key } };
+      return service.read(service.api.POST('/runs', { body, bodySerializer: canonicalJson, params }));
+    }),
+  );
+  return value;
+}
+
+/**
+ * By what two runs are compared: found out before the run, because what is refused afterwards has been paid for.
+ *
+ * @throws CliError `usage` for a scorer that one of them lacks
+ */
+function queryOf(
+  scorer: string | undefined,
+  config: JsonObject | Run['config'],
+  baseline: Run,
+): ComparisonQuery {
+  const { scorers, provider } = config;
+  const stated: readonly unknown[] = Array.isArray(scorers) ? scorers : [];
+  const names = stated.map((one) => (one as { readonly name?: unknown } | null)?.name);
+  const isMain = scorer === 'main' && names.length === 0;
+  const isOutside = (provider as { readonly type?: unknown } | undefined)?.type === 'external';
+  if (scorer !== undefined && !isMain && !isOutside && !names.includes(scorer)) {
+    const known = names.join(', ') || 'main';
+    throw new CliError('usage', `--scorer must be a scorer of the configuration (${known}), got ${scorer}`);
+  }
+  const clusterBy = config['cluster_by'] ?? baseline.config['cluster_by'];
+  return {
+    ...(scorer !== undefined && !isMain && { scorer }),
+    ...(typeof clusterBy === 'string' && { clusterBy }),
+  };
+}
+
+/** The exit code of a verdict, and whether the gate fails. */
+function outcomeOf(
+  verdict: Verdict,
+  undecided: Options['undecided'],
+): Pick<GateReport, 'exitCode' | 'fails'> {
+  if (verdict === 'not_worse') return { exitCode: EXIT.done, fails: false };
+  if (verdict === 'worse' || undecided === 'fail') return { exitCode: EXIT.worse, fails: true };
+  return { exitCode: undecided === 'pass' ? EXIT.done : EXIT.undecided, fails: false };
+}
+
+const itemsOf = (run: Run): number => run.counts.total / repetitionsOf(run);
+
+const runOf = (run: Run): GateReport['run'] => ({
+  id: run.id,
+  datasetId: run.dataset_id,
+  version: run.dataset_version,
+});
+
+/** An error after the start of a run says how to continue with it. */
+function withRun(
+  cli: Cli,
+  error: unknown,
+  { reference, baseline, run, maxDrop }: { reference: string; baseline: Baseline; run: Run; maxDrop: number },
+): unknown {
+  const again = `svc-pkg gate ${JSON.stringify(reference)} --run ${run.id} --baseline ${baseline.run.id} --max-drop ${maxDrop}`;
+  const reason: unknown = cli.signal.aborted ? cli.signal.reason : error;
+  if (!(reason instanceof CliError)) return reason;
+  const { code, message, errors, location } = reason;
+  switch (code) {
+    case 'interrupted':
+    case 'terminated':
+      return new CliError(code, `${message}: run ${run.id} goes on in the service`, {
+        hint: `To continue: ${again}`,
+      });
+    case 'items_failed':
+      return new CliError(code, message, {
+        ...{ errors, location },
+        hint: `To run them again: svc-pkg retry ${run.id}. Then: ${again}`,
+      });
+    case 'connection_lost':
+    case 'service_unreachable':
+      return new CliError(code, `${message}; run ${run.id}`, { hint: `To continue: ${again}` });
+    default:
+      return reason;
+  }
+}
+
+/** Says something before the result, also in the log of a CI system. */
+async function tell(cli: Cli, line: string): Promise<void> {
+  if (!cli.quiet && !cli.json) await writeText(cli.stderr, `${line}\n`);
+}
+
+/** Reports of a gate that are written to files. */
+interface ReportFiles extends AsyncDisposable {
+  write(report: GateReport): Promise<void>;
+}
+
+/** Opens the files before the run, so that none fails after it. @throws CliError `io_error` */
+async function openFiles({ junit, summary }: Options): Promise<ReportFiles> {
+  const outputs: [OutputFile, (report: GateReport) => string][] = [];
+  const dispose = async (): Promise<void> => {
+    for (const [output] of outputs) await output[Symbol.asyncDispose]();
+  };
+  try {
+    if (junit !== undefined) outputs.push([await createOutputFile(junit, { force: true }), junitReport]);
+    if (summary !== undefined) {
+      outputs.push([await createOutputFile(summary, { force: true }), markdownSummary]);
+    }
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+  return {
+    async write(report) {
+      for (const [output, textOf] of outputs) {
+        await output.write(Buffer.from(textOf(report)));
+        await output.commit();
+      }
+    },
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+/** For people, for machines, and for GitHub where it runs the command. */
+async function print(cli: Cli, report: GateReport): Promise<void> {
+  await printReport(cli, { text: () => gateText(report), json: () => JSON.stringify(gateDocument(report)) });
+  if (cli.json) return;
+  if (cli.quiet && report.exitCode !== EXIT.done) await writeText(cli.stderr, verdictLine(report));
+  if ((cli.env['GITHUB_ACTIONS'] ?? '') !== '') await writeText(cli.stdout, githubAnnotations(report));
+}

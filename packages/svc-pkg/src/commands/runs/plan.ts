@@ -1,0 +1,78 @@
+import type { Command } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { CliError } from '../../errors/cli-error.ts';
+import { findBaseline } from '../../gate/find-baseline.ts';
+import { readSpread } from '../../gate/read-spread.ts';
+import { planGate, sightOf, sightText } from '../../gate/sight.ts';
+import { given } from '../../given.ts';
+import { printResult } from '../../output/print-result.ts';
+import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
+import { findVersion } from '../../service/find-dataset.ts';
+import { repetitionsOf } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { formatFacts } from '../../text/format-facts.ts';
+import { numberOption, powerOption, withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly baseline: string;
+  readonly detect: number;
+  readonly power: number;
+  readonly scorer?: string;
+}
+
+/** `plan`: how large a gate must be. */
+export function addPlanCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('plan')
+    .summary('tell how many items a gate needs to see a drop')
+    .description(
+      'Tells how many items of a dataset a gate needs, and how often it must run each, to see a drop of the score: from the ' +
+        'variance of a baseline, and its correlation with the run that a gate compared with it last (else 0.5).',
+    )
+    .argument('<dataset>', VERSION_ARGUMENT)
+    .requiredOption(
+      '--baseline <run>',
+      'id of a run, or a label: the newest completed run of the dataset that has it',
+    )
+    .addOption(
+      numberOption('--detect <score>', 'the drop to see, such as 0.02 for two points', {
+        min: 0.0001,
+        max: 1,
+      }).makeOptionMandatory(),
+    )
+    .addOption(powerOption())
+    .option('--scorer <name>', 'the scorer that decides (default: the main one)')
+    .action(async (dataset: string, { baseline: reference, detect, power, scorer, ...options }: Options) => {
+      const service = openService(cli, options);
+      const { id, version } = await findVersion(service, dataset);
+      const params = { path: { id }, query: given({ version }) };
+      const { value: found } = await service.read(service.api.GET('/datasets/{id}', { params }));
+      const { run } = await findBaseline(service, { reference, datasetId: id, exceptRunId: undefined });
+      const spread = await readSpread(service, run, given({ scorer }));
+      if (spread === null || found.item_count === 0) {
+        throw new CliError(
+          'nothing_to_plan',
+          `The scores of run ${run.id} do not differ: no number of items follows`,
+        );
+      }
+      const plan = planGate(spread, {
+        ...{ available: found.item_count, repetitions: repetitionsOf(run), detect, power },
+      });
+      const sight = sightOf(spread, { items: found.item_count, drop: detect, power });
+      await printResult(cli, {
+        json: () => JSON.stringify(plan),
+        text: () =>
+          formatFacts([
+            ['items', plan.items],
+            ['repetitions', plan.repetitions],
+            ['detectable', `${Number((plan.detectable * 100).toPrecision(3))} points`],
+            ['dataset', sightText(sight, run.id)],
+          ]),
+      });
+    });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg plan GSM8K --baseline baseline --detect 0.02',
+    'svc-pkg plan GSM8K --baseline baseline --detect 0.01 --power 0.9 --json',
+  ]);
+}

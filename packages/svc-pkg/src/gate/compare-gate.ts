@@ -1,0 +1,194 @@
+import type { Run } from '@svc/client';
+import { CliError } from '../errors/cli-error.ts';
+import type { ServiceClient } from '../service/client/service-client.ts';
+import { repetitionsOf } from '../service/runs/run-response.ts';
+import { countOf } from '../text/format-facts.ts';
+import { pointsText, reportText, reportValue } from '../text/report-text.ts';
+import type { Baseline } from './find-baseline.ts';
+import { type GateCase, type GateReport, intervalPoints, type WorseItem } from './gate-report.ts';
+import { type Comparison, type ComparisonQuery, readComparison } from './read-comparison.ts';
+import { readItemTexts } from './read-item-texts.ts';
+import { type Interval, type Verdict, verdictOf } from './verdict.ts';
+import { widenInterval } from './widen-interval.ts';
+
+/** What a gate compares, and how much worse the run may be. */
+export interface GateComparison {
+  readonly baseline: Baseline;
+  readonly run: Run;
+  readonly maxDrop: number;
+  /** Decides with this scorer, and this clustering. */
+  readonly query: ComparisonQuery;
+}
+
+/** The parts of a report that come from comparisons. */
+export type ComparedGate = Pick<GateReport, 'cases' | 'warnings' | 'configDifferences'> & {
+  readonly verdict: Verdict;
+  readonly reason: string;
+};
+
+/** Items of a scorer that a report can name, and those of them whose texts are read. */
+const MAX_ITEMS = 500;
+const MAX_ITEMS_WITH_TEXTS = 20;
+/** Fewer pairs say little, whatever their interval. */
+const FEW_ITEMS = 10;
+
+/**
+ * Compares the run of a gate with its baseline: by the scorer that decides, then by every other scorer that both have, each in
+ * all sections and in each of them.
+ *
+ * @throws CliError `nothing_to_compare`; as `ServiceClient.send`
+ */
+export async function compareGate(service: ServiceClient, gate: GateComparison): Promise<ComparedGate> {
+  const { run, maxDrop, query } = gate;
+  const baseline = gate.baseline.run;
+  const ids = { id: baseline.id, otherId: run.id };
+  const found = await readComparison(service, ids, query, MAX_ITEMS);
+  if (found.reason !== null) {
+    throw new CliError('nothing_to_compare', `No items of the baseline and the run pair: ${found.reason}`);
+  }
+  const names = scorerNames(run);
+  const deciding = query.scorer ?? names[0] ?? 'main';
+  const both = names.filter((name) => Object.hasOwn(baseline.scorers, name) && name !== deciding);
+  const comparisons: [string, Comparison][] = [[deciding, found]];
+  for (const scorer of both) {
+    comparisons.push([scorer, await readComparison(service, ids, { ...query, scorer }, MAX_ITEMS)]);
+  }
+  const drafts = comparisons.flatMap(([scorer, comparison]) => draftsOf(scorer, comparison));
+  const cases = drafts.map((draft, index) =>
+    caseOf(draft, index === 0 ? 1 : drafts.length - 1, index === 0, maxDrop),
+  );
+  const [first, ...others] = cases as [GateCase, ...GateCase[]];
+  const texts = new Map<Difference, WorseItem>();
+  for (const item of worstOf(found.data).slice(0, MAX_ITEMS_WITH_TEXTS)) {
+    const read = await readItemTexts(service, { baseline, run }, item);
+    texts.set(item, { ...worseItem(item), texts: read });
+  }
+  const named = (of: readonly Difference[]): WorseItem[] =>
+    worstOf(of).map((item) => texts.get(item) ?? worseItem(item));
+  return {
+    verdict: first.verdict,
+    reason: first.reason,
+    cases: [
+      { ...first, worseItems: named(drafts[0]?.worse ?? []) },
+      ...others
+        .map((one, index) => ({ ...one, worseItems: named(drafts[index + 1]?.worse ?? []) }))
+        .sort((a, b) => Number(b.verdict === 'worse') - Number(a.verdict === 'worse')),
+    ],
+    warnings: warningsOf(gate, found),
+    configDifferences: (found.config_differences ?? []).map(({ path, value, other_value }) => ({
+      path: reportText(path),
+      baseline: reportValue(value),
+      run: reportValue(other_value),
+    })),
+  };
+}
+
+type Difference = Comparison['data'][number];
+type Numbers = Comparison['by_section'][string];
+
+/** Names of the scorers of a run, the main one first; none where the configuration names none. */
+export function scorerNames({ config, scorers }: Pick<Run, 'config' | 'scorers'>): string[] {
+  const stated: unknown = config['scorers'];
+  const main: unknown = Array.isArray(stated) ? stated[0]?.name : undefined;
+  const names = Object.keys(scorers);
+  return typeof main === 'string' ? [main, ...names.filter((name) => name !== main)] : ['main', ...names];
+}
+
+interface Draft {
+  readonly scorer: string;
+  readonly section: string | null;
+  readonly numbers: Numbers;
+  readonly worse: readonly Difference[];
+  readonly worseTotal: number;
+}
+
+/** All sections, then each, but a single one alone. */
+function draftsOf(scorer: string, comparison: Comparison): Draft[] {
+  const sections = Object.entries(comparison.by_section);
+  const worseTotal = comparison.meta.total_items ?? comparison.data.length;
+  const only = sections.length === 1 ? (sections[0]?.[0] ?? null) : null;
+  const all = { scorer, section: only, numbers: comparison, worse: comparison.data, worseTotal };
+  if (sections.length < 2) return [all];
+  return [
+    all,
+    ...sections.map(([section, numbers]) => {
+      const worse = comparison.data.filter((item) => item.section === section);
+      return { scorer, section, numbers, worse, worseTotal: Math.max(numbers.losses, worse.length) };
+    }),
+  ];
+}
+
+function caseOf(
+  { scorer, section, numbers, worseTotal }: Draft,
+  count: number,
+  decides: boolean,
+  maxDrop: number,
+): GateCase {
+  const { paired, mean, other_mean, mean_difference: difference, ci95 } = numbers;
+  const interval =
+    ci95 === null || difference === null
+      ? null
+      : widenInterval(ci95 as unknown as Interval, difference, count);
+  const verdict = verdictOf(interval, maxDrop);
+  return {
+    scorer: reportText(scorer),
+    section: section === null ? null : reportText(section),
+    ...{ decides, paired, difference, interval, verdict, worseTotal },
+    baselineMean: mean,
+    mean: other_mean,
+    reason: reasonOf(verdict, interval, maxDrop),
+    worseItems: [],
+  };
+}
+
+function reasonOf(verdict: Verdict, interval: Interval | null, maxDrop: number): string {
+  if (interval === null) return 'Too few items: a difference has no interval below two items or clusters.';
+  const where = `${intervalPoints(interval)} points`;
+  const limit = `${pointsText(-maxDrop)} points`;
+  switch (verdict) {
+    case 'not_worse':
+      return `The interval of the difference, ${where}, lies above ${limit}.`;
+    case 'worse':
+      return `The interval of the difference, ${where}, lies below ${limit}.`;
+    case 'undecided':
+      return `The interval of the difference, ${where}, contains ${limit}: more items or repetitions would decide.`;
+  }
+}
+
+/** The largest drops first. */
+const worstOf = (items: readonly Difference[]): Difference[] =>
+  items.toSorted((a, b) => a.difference - b.difference);
+
+const worseItem = (item: Difference): WorseItem => ({
+  section: reportText(item.section),
+  orderIndex: item.order_index,
+  itemId: reportValue(item.item_id),
+  baselineScore: item.score,
+  score: item.other_score,
+  texts: undefined,
+});
+
+/** Members of a configuration that say how outputs are scored. */
+const SCORING = /^\/(?:checker|checker_mode|judge|scorers)(?:\/|$)/;
+
+function warningsOf({ baseline: { run: baseline }, run }: GateComparison, found: Comparison): string[] {
+  const { paired } = found;
+  const items = countOf(paired, 'item');
+  const warnings: string[] = [];
+  if (baseline.dataset_id !== run.dataset_id) {
+    warnings.push(`The baseline is of another dataset: only the ${items} that both have are compared.`);
+  } else if (baseline.dataset_version !== run.dataset_version) {
+    const versions = `version ${baseline.dataset_version} of the dataset, and the run version ${run.dataset_version}`;
+    warnings.push(`The baseline is of ${versions}: only the ${items} that both have are compared.`);
+  } else if (paired < Math.max(itemsOf(baseline), itemsOf(run))) {
+    warnings.push(`Only the ${items} that have a score in both runs are compared.`);
+  }
+  if (paired < FEW_ITEMS) warnings.push(`Only ${items} say little, whatever the interval.`);
+  if (found.config_differences?.some(({ path }) => SCORING.test(path))) {
+    warnings.push('The two runs are not scored in the same way.');
+  }
+  return warnings;
+}
+
+/** Items that a run selects. */
+const itemsOf = (run: Run): number => run.counts.total / repetitionsOf(run);

@@ -1,0 +1,108 @@
+import { pointsText } from '../text/report-text.ts';
+import type { Sight } from './sight.ts';
+import type { Interval, Verdict } from './verdict.ts';
+
+/** An item whose score is lower than the baseline's. Texts are lines of `reportText`. */
+export interface WorseItem {
+  readonly section: string;
+  readonly orderIndex: number;
+  readonly itemId: string | undefined;
+  readonly baselineScore: number;
+  readonly score: number;
+  /** What was asked and answered; undefined where it was not read. */
+  readonly texts: ItemTexts | undefined;
+}
+
+/** Members are undefined where there is nothing to show. */
+export interface ItemTexts {
+  readonly question: string | undefined;
+  readonly expected: string | undefined;
+  readonly baselineOutput: string | undefined;
+  readonly output: string | undefined;
+}
+
+/** The comparison of the items of one scorer, of one section or all. */
+export interface GateCase {
+  readonly scorer: string;
+  /** Null for all sections. */
+  readonly section: string | null;
+  /** Whether this is the comparison that decides; the others are for information. */
+  readonly decides: boolean;
+  readonly paired: number;
+  readonly baselineMean: number | null;
+  readonly mean: number | null;
+  readonly difference: number | null;
+  /** Where several cases inform, wider than a 95 % interval. */
+  readonly interval: Interval | null;
+  readonly verdict: Verdict;
+  readonly reason: string;
+  /** The first of them. */
+  readonly worseItems: readonly WorseItem[];
+  /** Items with a lower score. */
+  readonly worseTotal: number;
+}
+
+/** A run of a gate. */
+export interface GateRun {
+  readonly id: string;
+  readonly datasetId: string;
+  readonly version: number;
+}
+
+/** All that a gate has to say. Texts from the service are lines of `reportText`. */
+export interface GateReport {
+  readonly dataset: string;
+  readonly maxDrop: number;
+  readonly baseline: GateRun;
+  /** The label that named the baseline. */
+  readonly label: string | undefined;
+  readonly run: GateRun;
+  readonly startedAt: string;
+  readonly durationMs: number;
+  readonly verdict: Verdict;
+  readonly reason: string;
+  /** Whether the gate fails: it is worse, or undecided where that fails. */
+  readonly fails: boolean;
+  readonly exitCode: number;
+  /** Null where it is unknown. */
+  readonly sight: Sight | null;
+  readonly labels?: { readonly required: number; readonly found: number };
+  /** The deciding case is the first. */
+  readonly cases: readonly GateCase[];
+  readonly warnings: readonly string[];
+  /** Members of the configuration that differ: JSON Pointer, and both values. */
+  readonly configDifferences: readonly {
+    readonly path: string;
+    readonly baseline: string | undefined;
+    readonly run: string | undefined;
+  }[];
+}
+
+/** Verdicts in words. */
+export const VERDICT_TEXTS: Readonly<Record<Verdict, string>> = {
+  not_worse: 'not worse',
+  worse: 'worse',
+  undecided: 'undecided',
+};
+
+/** `-2.3 to 0.4`, in points. */
+export function intervalPoints([low, high]: Interval): string {
+  return `${pointsText(low)} to ${pointsText(high)}`;
+}
+
+/** Where an item is: `test 12 (q12)`. */
+export function placeOf({ section, orderIndex, itemId }: WorseItem): string {
+  return `${section} ${orderIndex}${itemId === undefined ? '' : ` (${itemId})`}`;
+}
+
+/** A score with four digits. */
+export const scoreText = (score: number | null): string =>
+  score === null ? 'none' : String(Number(score.toPrecision(4)));
+
+/** The numbers of a case in one sentence. */
+export function caseText({ paired, baselineMean, mean, difference, interval }: GateCase): string {
+  if (difference === null) return `${paired} items compared.`;
+  const bounds = interval === null ? 'without an interval' : `interval ${intervalPoints(interval)}`;
+  const change = `${scoreText(baselineMean)} → ${scoreText(mean)}`;
+  return `${paired} items compared: ${change}, a difference of ${pointsText(difference)} points (${bounds}).`;
+}

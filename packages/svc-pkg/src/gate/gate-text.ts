@@ -1,0 +1,104 @@
+import { formatFacts } from '../text/format-facts.ts';
+import { pointsText } from '../text/report-text.ts';
+import {
+  type GateCase,
+  type GateReport,
+  intervalPoints,
+  scoreText,
+  VERDICT_TEXTS,
+  type WorseItem,
+} from './gate-report.ts';
+
+/** The verdict in one line. */
+export const verdictLine = ({ verdict, reason }: GateReport): string =>
+  `svc-pkg: ${VERDICT_TEXTS[verdict]}: ${reason}\n`;
+
+/** A gate for people. */
+export function gateText(report: GateReport): string {
+  const [deciding, ...others] = report.cases;
+  const interval = deciding?.interval ?? null;
+  return formatFacts([
+    ['verdict', VERDICT_TEXTS[report.verdict]],
+    ['reason', report.reason],
+    ['scorer', deciding?.scorer],
+    ['common items', deciding?.paired],
+    ['mean', deciding && `${scoreText(deciding.baselineMean)} → ${scoreText(deciding.mean)}`],
+    ['difference', deciding?.difference == null ? null : `${pointsText(deciding.difference)} points`],
+    ['95 % interval', interval && `${intervalPoints(interval)} points`],
+    ['allowed drop', `${pointsText(report.maxDrop)} points`],
+    ['worse items', deciding?.worseTotal],
+    ['baseline', `${report.baseline.id}${report.label === undefined ? '' : ` (label ${report.label})`}`],
+    ['run', report.run.id],
+    ...report.warnings.map((warning) => ['note', warning] as const),
+    ...others
+      .filter(({ verdict }) => verdict === 'worse')
+      .map((one) => ['also worse', `${one.scorer}, ${one.section ?? 'all sections'}`] as const),
+  ]);
+}
+
+/** A gate for machines. */
+export function gateDocument(report: GateReport): Record<string, unknown> {
+  const { sight, labels } = report;
+  return {
+    verdict: report.verdict,
+    reason: report.reason,
+    exit_code: report.exitCode,
+    max_drop: report.maxDrop,
+    baseline: runDocument(report.baseline, report.label),
+    run: runDocument(report.run),
+    ...(labels && { labels }),
+    sight: sight && {
+      items: sight.items,
+      detectable: sight.detectable,
+      needed_items: sight.neededItems,
+      power: sight.power,
+      correlation: sight.correlation,
+      measured_with: sight.measuredWith,
+    },
+    cases: report.cases.map(caseDocument),
+    warnings: report.warnings,
+  };
+}
+
+const runDocument = (
+  { id, datasetId, version }: GateReport['run'],
+  label?: string,
+): Record<string, unknown> => ({
+  id,
+  dataset_id: datasetId,
+  dataset_version: version,
+  ...(label !== undefined && { label }),
+});
+
+function caseDocument(one: GateCase): Record<string, unknown> {
+  return {
+    scorer: one.scorer,
+    section: one.section,
+    decides: one.decides,
+    verdict: one.verdict,
+    reason: one.reason,
+    paired: one.paired,
+    baseline_mean: one.baselineMean,
+    mean: one.mean,
+    mean_difference: one.difference,
+    interval: one.interval,
+    worse_total: one.worseTotal,
+    worse_items: one.worseItems.map(itemDocument),
+  };
+}
+
+function itemDocument({ texts, ...item }: WorseItem): Record<string, unknown> {
+  return {
+    section: item.section,
+    order_index: item.orderIndex,
+    item_id: item.itemId ?? null,
+    baseline_score: item.baselineScore,
+    score: item.score,
+    ...(texts && {
+      question: texts.question ?? null,
+      expected: texts.expected ?? null,
+      baseline_output: texts.baselineOutput ?? null,
+      output: texts.output ?? null,
+    }),
+  };
+}

@@ -1,0 +1,79 @@
+import { xmlText } from '../text/xml-text.ts';
+import {
+  caseText,
+  type GateCase,
+  type GateReport,
+  placeOf,
+  scoreText,
+  type WorseItem,
+} from './gate-report.ts';
+
+/** Items that a case names. */
+const MAX_ITEMS = 50;
+
+/**
+ * A gate as JUnit XML: one suite, and a case for each scorer and section. Failures are cases that are worse, and the deciding
+ * one if the gate fails; what is undecided is skipped.
+ */
+export function junitReport(report: GateReport): string {
+  const failures = report.cases.filter((one) => outcomeOf(report, one) === 'failure').length;
+  const skipped = report.cases.filter((one) => outcomeOf(report, one) === 'skipped').length;
+  const time = (report.durationMs / 1000).toFixed(3);
+  const counts = `tests="${report.cases.length}" failures="${failures}" errors="0" skipped="${skipped}" time="${time}"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="svc-pkg gate" ${counts}>`,
+    `  <testsuite name="${xmlText(`gate of ${report.dataset}`)}" ${counts} timestamp="${xmlText(report.startedAt)}">`,
+    ...report.cases.map((one) => caseElement(report, one)),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+/** Too few labels decide nothing, whatever the interval says. */
+function outcomeOf(report: GateReport, { decides, verdict }: GateCase): 'passed' | 'skipped' | 'failure' {
+  const shown = decides ? report.verdict : verdict;
+  if (shown === 'worse' || (decides && report.fails)) return 'failure';
+  return shown === 'undecided' ? 'skipped' : 'passed';
+}
+
+function caseElement(report: GateReport, one: GateCase): string {
+  const reason = one.decides ? report.reason : one.reason;
+  const verdict = one.decides ? report.verdict : one.verdict;
+  const name = xmlText(one.section ?? 'all sections');
+  const start = `    <testcase classname="${xmlText(one.scorer)}" name="${name}" time="0">`;
+  const numbers = xmlText(caseText(one));
+  const output = `<system-out>${numbers}</system-out>`;
+  switch (outcomeOf(report, one)) {
+    case 'failure': {
+      const text = [caseText(one), ...itemLines(one)].map(xmlText).join('\n');
+      return `${start}\n      <failure message="${xmlText(reason)}" type="${verdict}">${text}</failure>\n    </testcase>`;
+    }
+    case 'skipped':
+      return `${start}\n      <skipped message="${xmlText(reason)}"/>\n      ${output}\n    </testcase>`;
+    case 'passed':
+      return `${start}\n      ${output}\n    </testcase>`;
+  }
+}
+
+function itemLines({ worseItems, worseTotal }: GateCase): string[] {
+  const shown = worseItems.slice(0, MAX_ITEMS);
+  const more = worseTotal - shown.length;
+  const lines = shown.flatMap((item) => [
+    `- ${placeOf(item)}: ${scoreText(item.baselineScore)} → ${scoreText(item.score)}`,
+    ...textLines(item),
+  ]);
+  return more > 0 ? [...lines, `- and ${more} more`] : lines;
+}
+
+function textLines({ texts }: WorseItem): string[] {
+  if (texts === undefined) return [];
+  const facts: [string, string | undefined][] = [
+    ['question', texts.question],
+    ['expected', texts.expected],
+    ['baseline', texts.baselineOutput],
+    ['now', texts.output],
+  ];
+  return facts.flatMap(([name, text]) => (text === undefined ? [] : [`  ${name}: ${text}`]));
+}

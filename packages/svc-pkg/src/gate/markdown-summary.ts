@@ -1,0 +1,87 @@
+import { codeSpan } from '../text/markdown-text.ts';
+import { pointsText } from '../text/report-text.ts';
+import {
+  caseText,
+  type GateCase,
+  type GateReport,
+  type GateRun,
+  placeOf,
+  scoreText,
+  VERDICT_TEXTS,
+  type WorseItem,
+} from './gate-report.ts';
+
+/** Cases and members of the configuration that a summary lists. */
+const MAX_LISTED = 50;
+
+/** A gate as Markdown, in which every text from the service is a code span. */
+export function markdownSummary(report: GateReport): string {
+  const [deciding, ...others] = report.cases;
+  const worse = deciding?.worseItems.filter(({ texts }) => texts !== undefined) ?? [];
+  const more = (deciding?.worseTotal ?? 0) - worse.length;
+  return [
+    `## Gate of ${codeSpan(report.dataset)}: ${VERDICT_TEXTS[report.verdict]}`,
+    '',
+    report.reason,
+    '',
+    ...(deciding === undefined ? [] : [`- Scorer ${codeSpan(deciding.scorer)}: ${caseText(deciding)}`]),
+    `- Allowed drop: ${pointsText(report.maxDrop)} points`,
+    `- Baseline: ${runText(report.baseline)}${report.label === undefined ? '' : `, the newest with the label ${codeSpan(report.label)}`}`,
+    `- Run: ${runText(report.run)}`,
+    ...(report.labels === undefined
+      ? []
+      : [`- Labels of people: ${report.labels.found} of ${report.labels.required} required`]),
+    ...report.warnings.map((warning) => `- **Note:** ${warning}`),
+    ...listed('Sections and scorers', others, sectionLine, [
+      'They do not decide. Their intervals are wider, so that all of them together raise a false alarm as rarely as one.',
+    ]),
+    ...listed('What differs in the configuration', report.configDifferences, ({ path, baseline, run }) => {
+      return `${codeSpan(path)}: ${spanOr(baseline)} → ${spanOr(run)}`;
+    }),
+    ...(worse.length === 0 ? [] : ['', '### Items that got worse', '', ...worse.flatMap(itemLines)]),
+    ...(worse.length > 0 && more > 0 ? [`- and ${more} more`] : []),
+    '',
+  ].join('\n');
+}
+
+const runText = ({ id, version }: GateRun): string => `${codeSpan(id)}, version ${version} of the dataset`;
+
+const spanOr = (text: string | undefined): string => (text === undefined ? 'absent' : codeSpan(text));
+
+function sectionLine(one: GateCase): string {
+  const where = one.section === null ? 'all sections' : codeSpan(one.section);
+  return `**${VERDICT_TEXTS[one.verdict]}** – ${codeSpan(one.scorer)}, ${where}: ${caseText(one)}`;
+}
+
+/** Failing cases first. */
+function listed<T>(
+  title: string,
+  entries: readonly T[],
+  line: (entry: T) => string,
+  intro: readonly string[] = [],
+): string[] {
+  if (entries.length === 0) return [];
+  const shown = entries.slice(0, MAX_LISTED).map((entry) => `- ${line(entry)}`);
+  const more = entries.length - shown.length;
+  return [
+    '',
+    `### ${title}`,
+    '',
+    ...intro.flatMap((text) => [text, '']),
+    ...shown,
+    ...(more > 0 ? [`- and ${more} more`] : []),
+  ];
+}
+
+function itemLines(item: WorseItem): string[] {
+  const facts: [string, string | undefined][] = [
+    ['question', item.texts?.question],
+    ['expected', item.texts?.expected],
+    ['baseline', item.texts?.baselineOutput],
+    ['now', item.texts?.output],
+  ];
+  return [
+    `- ${codeSpan(placeOf(item))}: ${scoreText(item.baselineScore)} → ${scoreText(item.score)}`,
+    ...facts.map(([name, text]) => `  - ${name}: ${text === undefined ? 'none' : codeSpan(text)}`),
+  ];
+}

@@ -1,0 +1,69 @@
+import type { Run } from '@svc/client';
+import { CliError } from '../errors/cli-error.ts';
+import { given } from '../given.ts';
+import type { ServiceClient } from '../service/client/service-client.ts';
+import { repetitionsOf } from '../service/runs/run-response.ts';
+import { type ComparisonQuery, readComparison } from './read-comparison.ts';
+import type { ScoreSpread } from './sight.ts';
+
+/** How scores spread, and where the correlation comes from. */
+export interface MeasuredSpread extends ScoreSpread {
+  /** The run that the baseline was compared with last; null where the correlation is assumed. */
+  readonly measuredWith: string | null;
+}
+
+/** The correlation of two runs where none was measured. */
+const ASSUMED_CORRELATION = 0.5;
+
+/** The name of a gate's run says what it is compared with: so the next gate finds it. */
+export const gateName = (baseline: Run): string => `gate against ${baseline.id}`;
+
+/**
+ * How the scores of a baseline's items spread: the variance from its standard error, the correlation from its last comparison
+ * by a gate. Null where all scores are equal, or there are fewer than two.
+ *
+ * @throws as `ServiceClient.send`
+ */
+export async function readSpread(
+  service: ServiceClient,
+  baseline: Run,
+  query: ComparisonQuery,
+): Promise<MeasuredSpread | null> {
+  const { stderr, ok } = scoresOf(baseline, query.scorer);
+  const items = ok / repetitionsOf(baseline);
+  if (stderr === null || stderr === 0) return null;
+  const variance = stderr ** 2 * items;
+  const assumed = { variance, correlation: ASSUMED_CORRELATION, measuredWith: null };
+  const last = await lastGate(service, baseline);
+  if (last === undefined) return assumed;
+  const found = await readComparison(service, { id: baseline.id, otherId: last.id }, query).catch(absent);
+  // Runs without a difference do not say how much runs differ.
+  if (found === null || !found.stderr) return assumed;
+  const correlation = 1 - (found.stderr ** 2 * found.paired) / (2 * variance);
+  return { variance, correlation: Math.max(-1, correlation), measuredWith: last.id };
+}
+
+/** An older run may lack the scorer, or be gone by now. */
+function absent(error: unknown): null {
+  if (error instanceof Error && 'code' in error) {
+    if (error.code === 'scorer_not_found' || error.code === 'run_not_found') return null;
+  }
+  throw error;
+}
+
+/** @throws CliError `usage` for a scorer that the run does not have */
+export function scoresOf(run: Run, scorer: string | undefined): Pick<Run['scores'], 'stderr' | 'ok'> {
+  if (scorer === undefined) return run.scores;
+  const found = Object.hasOwn(run.scorers, scorer) ? run.scorers[scorer] : undefined;
+  if (found !== undefined) return found;
+  const names = Object.keys(run.scorers).join(', ') || 'main';
+  throw new CliError('usage', `Run ${run.id} has no scorer ${JSON.stringify(scorer)}; it has ${names}`);
+}
+
+async function lastGate(service: ServiceClient, baseline: Run): Promise<Run | undefined> {
+  const query = { dataset_id: baseline.dataset_id, name: gateName(baseline), status: 'completed' } as const;
+  const reply = service.api.GET('/runs', {
+    params: { query: { ...given(query), limit: 1, sort: '-created_at' } },
+  });
+  return (await service.read(reply)).value.data[0];
+}

@@ -1,0 +1,114 @@
+import { normalQuantile } from './normal-quantile.ts';
+
+/** What is known of the scores of two runs before the second one starts. */
+export interface ScoreSpread {
+  /** Variance of the scores of the baseline's items. */
+  readonly variance: number;
+  /** Correlation of the two scores of an item. */
+  readonly correlation: number;
+}
+
+/** Items, how often to run each, and the drop that this can see. */
+export interface GatePlan {
+  readonly items: number;
+  readonly repetitions: number;
+  readonly detectable: number;
+}
+
+const MAX_REPETITIONS = 100;
+
+/** Quantiles with two decimals, as the tables of textbooks have them: 1.96, and 0.84 for a power of 0.8. */
+const tabulated = (chance: number): number => Math.round(normalQuantile(chance) * 100) / 100;
+
+/** The variance of the difference of two scores of an item, in units of what `n` items and a power can see. */
+const scaled = ({ variance, correlation }: ScoreSpread, power: number): number =>
+  (tabulated(0.975) + tabulated(power)) ** 2 * 2 * variance * (1 - correlation);
+
+/**
+ * The smallest drop that a comparison sees: (1.96 + 0.84) · sqrt(2 s² (1 - r) / n) for a power of 0.8.
+ *
+ * @param items at least 1
+ * @param power the chance to see that drop
+ */
+export function detectableDrop(spread: ScoreSpread, items: number, power: number): number {
+  return Math.sqrt(scaled(spread, power) / items);
+}
+
+/** The items that see a drop. @param drop more than 0 */
+export function itemsToDetect(spread: ScoreSpread, drop: number, power: number): number {
+  // Rounding must not add an item.
+  return Math.max(2, Math.ceil(scaled(spread, power) / drop ** 2 - 1e-6));
+}
+
+/**
+ * Plans a gate that sees a drop. Where a dataset has too few items, all of them are repeated: then items times repetitions
+ * count, because both runs share how hard an item is, and repetitions average out the rest.
+ *
+ * @param available items of the dataset, at least 1
+ * @param repetitions of the baseline, each item's mean of which is what `spread` is about
+ */
+export function planGate(
+  spread: ScoreSpread,
+  options: {
+    readonly available: number;
+    readonly repetitions: number;
+    readonly detect: number;
+    readonly power: number;
+  },
+): GatePlan {
+  const { available, repetitions, detect, power } = options;
+  const needed = itemsToDetect(spread, detect, power);
+  const items = Math.min(needed, available);
+  const wanted = repetitions * Math.ceil(needed / items);
+  const planned = Math.max(repetitions, Math.min(wanted, MAX_REPETITIONS));
+  const detectable = detectableDrop(spread, (items * planned) / repetitions, power);
+  return { items, repetitions: planned, detectable };
+}
+
+/** What a gate can see. */
+export interface Sight {
+  readonly items: number;
+  readonly power: number;
+  /** The smallest drop that these items see. */
+  readonly detectable: number;
+  readonly drop: number;
+  /** The items that see `drop`; null for none. */
+  readonly neededItems: number | null;
+  readonly correlation: number;
+  /** The run with which the correlation was measured; null where it is assumed. */
+  readonly measuredWith: string | null;
+}
+
+/** What a gate can see with some items, and what it needs to see a drop. */
+export function sightOf(
+  spread: ScoreSpread & Pick<Sight, 'measuredWith'>,
+  { items, drop, power }: Pick<Sight, 'items' | 'drop' | 'power'>,
+): Sight {
+  const { correlation, measuredWith } = spread;
+  return {
+    ...{ items, drop, power, correlation, measuredWith },
+    detectable: detectableDrop(spread, items, power),
+    neededItems: drop === 0 ? null : itemsToDetect(spread, drop, power),
+  };
+}
+
+/** What a gate can see in a sentence; null where it is unknown. */
+export function sightText(sight: Sight | null, baseline: string): string {
+  if (sight === null) {
+    return `All scores of ${baseline} are equal, or there are fewer than two: nobody can say what the gate will see`;
+  }
+  const { items, detectable, drop, neededItems, power, correlation, measuredWith } = sight;
+  const from =
+    measuredWith === null
+      ? `correlation ${correlation} assumed`
+      : `correlation ${Number(correlation.toPrecision(2))} of the last comparison, with ${measuredWith}`;
+  const needed =
+    neededItems === null ? '' : `; ${pointsOf(drop)} need ${neededItems.toLocaleString('en-US')}`;
+  const seen = `With ${items.toLocaleString('en-US')} items you will see a drop of ${pointsOf(detectable)}${needed}`;
+  return `${seen} (power ${power}, variance of ${baseline}, ${from})`;
+}
+
+function pointsOf(drop: number): string {
+  const points = Number((drop * 100).toPrecision(2));
+  return points === 1 ? '1 point' : `${points} points`;
+}
