@@ -184,7 +184,9 @@ describe('the JUnit file', () => {
       });
       const { question } = report.cases[0]?.worseItems[0]?.texts ?? {};
       const [failure] = (first?.['failure'] ?? []) as { inner: string }[];
-      expect(failure?.inner).toContain(`  question: ${question}`.replaceAll(/[\ufffe\uffff]/g, "\ufffd").trimEnd());
+      expect(failure?.inner).toContain(
+        `  question: ${question}`.replaceAll(/[\ufffe\uffff]/g, '\ufffd').trimEnd(),
+      );
       expect(failure?.inner).toContain('- and 2 more');
       expect(second).toHaveProperty('failure');
       expect(third).toHaveProperty('skipped');
