@@ -91,6 +91,30 @@ const COMMAND_LINES: readonly CommandLine[] = [
     keepsId: 'rescored',
   },
   { argv: ['compare', '{run}', '{rescored}'], prints: /"paired":2/ },
+  { argv: ['rename', '--run', '{run}', '--label', 'baseline'], prints: /"labels":\["baseline"\]/ },
+  {
+    argv: [
+      'gate',
+      'package',
+      '--config',
+      'run.json',
+      '--baseline',
+      'baseline',
+      '--max-drop',
+      '0',
+      '--junit',
+      'gate.xml',
+      '--summary',
+      'gate.md',
+    ],
+    prints: /"verdict":"not_worse"/,
+  },
+  {
+    argv: ['run', 'package', '--set', 'provider.type=echo', 'checker.type=regex', 'checker.pattern=1'],
+    prints: /"mean":0\.5/,
+    keepsId: 'varied',
+  },
+  { argv: ['plan', 'package', '--baseline', '{varied}', '--detect', '0.1'], prints: /"detectable"/ },
   { argv: ['export', 'package', '--run', '{run}', '--output', 'exported.pkg.zip'], prints: /"bytes"/ },
   { argv: ['check', 'exported.pkg.zip'], prints: /"ok":true/ },
   {
@@ -170,6 +194,7 @@ async function writeInputs(cwd: string): Promise<void> {
   await writeFile(join(cwd, 'legacy.zip'), buildLegacyArchive());
   await writeFile(join(cwd, 'table.csv'), csv);
   await writeFile(join(cwd, 'items.jsonl'), lines);
+  await writeFile(join(cwd, 'run.json'), '{"provider":"echo","checker":"exact_match"}');
   await writeFile(join(cwd, 'tables.zip'), buildZip({ entries: [{ name: 'table.csv', content: csv }] }));
   await mkdir(join(cwd, 'folder'));
   for (const name of ['a', 'b']) await writeFile(join(cwd, `folder/${name}.csv`), csv);

@@ -325,6 +325,24 @@ const LINES_OF_COMMANDS: readonly Line[] = [
     error: 'run_not_found',
   },
   {
+    command: 'gate',
+    isLost: true,
+    before: () => writeFile(at('run.json'), '{"provider":"echo","checker":"exact_match"}'),
+    done: () => ['first', '--config', at('run.json'), '--baseline', ids['run'] ?? '', '--max-drop', '0'],
+    prints: /^\{"verdict":"not_worse",.*"exit_code":0/,
+    failed: () => ['first', '--config', at('run.json'), '--baseline', 'none', '--max-drop', '0'],
+    exitCode: 1,
+    error: 'baseline_not_found',
+  },
+  {
+    command: 'plan',
+    done: () => ['first', '--baseline', ids['run'] ?? '', '--detect', '0.1'],
+    prints: /^\{"items":2,"repetitions":100,"detectable":0\.\d+\}$/,
+    failed: () => ['first', '--baseline', UNKNOWN, '--detect', '0.1'],
+    exitCode: 1,
+    error: 'run_not_found',
+  },
+  {
     command: 'retry',
     before: async () => {
       const run = await document('run', 'renamed', ...echo, 'allow_unscored=true');

@@ -183,7 +183,7 @@ function warningsOf({ baseline: { run: baseline }, run }: GateComparison, found:
   } else if (paired < Math.max(itemsOf(baseline), itemsOf(run))) {
     warnings.push(`Only the ${items} that have a score in both runs are compared.`);
   }
-  if (paired < FEW_ITEMS) warnings.push(`Only ${items} say little, whatever the interval.`);
+  if (paired < FEW_ITEMS) warnings.push(`A comparison of ${items} says little, whatever the interval.`);
   if (found.config_differences?.some(({ path }) => SCORING.test(path))) {
     warnings.push('The two runs are not scored in the same way.');
   }
