@@ -29,6 +29,7 @@ export type ComparedGate = Pick<GateReport, 'cases' | 'warnings' | 'configDiffer
 /** Items of a scorer that a report can name, and those of them whose texts are read. */
 const MAX_ITEMS = 500;
 const MAX_ITEMS_WITH_TEXTS = 20;
+const ITEMS_AT_A_TIME = 4;
 /** Fewer pairs say little, whatever their interval. */
 const FEW_ITEMS = 10;
 
@@ -59,9 +60,12 @@ export async function compareGate(service: ServiceClient, gate: GateComparison):
   );
   const [first, ...others] = cases as [GateCase, ...GateCase[]];
   const texts = new Map<Difference, WorseItem>();
-  for (const item of worstOf(found.data).slice(0, MAX_ITEMS_WITH_TEXTS)) {
-    const read = await readItemTexts(service, { baseline, run }, item);
-    texts.set(item, { ...worseItem(item), texts: read });
+  const worst = worstOf(found.data).slice(0, MAX_ITEMS_WITH_TEXTS);
+  while (worst.length > 0) {
+    const read = worst.splice(0, ITEMS_AT_A_TIME).map(async (item) => {
+      texts.set(item, { ...worseItem(item), texts: await readItemTexts(service, { baseline, run }, item) });
+    });
+    await Promise.all(read);
   }
   const named = (of: readonly Difference[]): WorseItem[] =>
     worstOf(of).map((item) => texts.get(item) ?? worseItem(item));

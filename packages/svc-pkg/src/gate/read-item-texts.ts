@@ -22,8 +22,10 @@ export async function readItemTexts(
 ): Promise<ItemTexts> {
   const one = { hash: item.item_hash, section: item.section, orderIndex: item.order_index };
   const other = { ...one, section: item.other_section, orderIndex: item.other_order_index };
-  const before = await resultsOf(service, baseline, one);
-  const now = await resultsOf(service, run, other);
+  const [before, now] = await Promise.all([
+    resultsOf(service, baseline, one),
+    resultsOf(service, run, other),
+  ]);
   const best = before.toSorted((a, b) => (b.score ?? -1) - (a.score ?? -1))[0];
   const worst = now.toSorted((a, b) => (a.score ?? 2) - (b.score ?? 2))[0];
   const content = (worst ?? best)?.item as Content | null | undefined;
