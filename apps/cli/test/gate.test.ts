@@ -384,7 +384,7 @@ it('annotates in GitHub Actions, and prints one line with --quiet', async () => 
   const id = await run();
   const annotated = await judged(id, ['--baseline', baseline], { GITHUB_ACTIONS: 'true' });
   expect(annotated.stdout).toMatch(
-    /^::error title=Gate of [^:]+%3A worse::The interval of the difference, [^\n]* lies below -2 points\. 60 items compared: /m,
+    /^::error title=Gate of [^:]+%3A worse::The interval of the difference, [^\n]* is below -2 points\. 60 items compared: /m,
   );
   expect(annotated.stdout).toMatch(/^::warning title=Worse%3A main%2C hard::20 items compared/m);
   const quiet = await judged(id, ['--baseline', baseline, '--quiet']);

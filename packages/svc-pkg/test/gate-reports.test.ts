@@ -61,7 +61,7 @@ function reportOf(texts: readonly string[]): GateReport {
       difference: -0.2,
       interval: [-0.3, -0.1],
       verdict: 'worse',
-      reason: 'It lies below.',
+      reason: 'It is below.',
       worseTotal: 3,
     },
     worseItems: [
@@ -78,7 +78,7 @@ function reportOf(texts: readonly string[]): GateReport {
       label: 'baseline',
       sight: null,
       verdict: 'worse',
-      reason: 'It lies below.',
+      reason: 'It is below.',
     },
     baseline: { id: 'b', datasetId: 'd', version: 1 },
     run: { id: 'r', datasetId: 'd', version: 1 },
@@ -180,7 +180,7 @@ describe('the JUnit file', () => {
       const [first, second, third, fourth] = suites.testsuite[0]?.testcase ?? [];
       expect(first).toMatchObject({
         name: 'all sections',
-        failure: [{ type: 'worse', message: 'It lies below.' }],
+        failure: [{ type: 'worse', message: 'It is below.' }],
       });
       const { question } = report.cases[0]?.worseItems[0]?.texts ?? {};
       const [failure] = (first?.['failure'] ?? []) as { inner: string }[];
@@ -198,7 +198,7 @@ describe('the JUnit file', () => {
       // it does not count skipped ones
       expect(read).toMatchObject({ status: 'FAIL', total: 3, failed: 2, skipped: 1 });
       expect(read.suites[0]?.cases.map(({ status }) => status)).toEqual(['FAIL', 'FAIL', 'SKIP', 'PASS']);
-      expect(read.suites[0]?.cases[0]?.failure).toBe('It lies below.');
+      expect(read.suites[0]?.cases[0]?.failure).toBe('It is below.');
     }
   });
 
@@ -220,7 +220,7 @@ it('escapes workflow commands', () => {
   for (const report of REPORTS) {
     const lines = githubAnnotations(report).trimEnd().split('\n');
     expect(lines).toHaveLength(2);
-    expect(lines[0]).toMatch(/^::error title=Gate of [^:,]*%3A worse::It lies below\. 60 items/);
+    expect(lines[0]).toMatch(/^::error title=Gate of [^:,]*%3A worse::It is below\. 60 items/);
     expect(lines[1]).toMatch(/^::warning title=Worse%3A [^:,]*%2C [^:,]*::60 items/);
   }
 });

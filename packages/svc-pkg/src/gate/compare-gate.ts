@@ -151,9 +151,9 @@ function reasonOf(verdict: Verdict, interval: Interval | null, maxDrop: number):
   const limit = `${pointsText(-maxDrop)} points`;
   switch (verdict) {
     case 'not_worse':
-      return `The interval of the difference, ${where}, lies above ${limit}.`;
+      return `The interval of the difference, ${where}, is above ${limit}.`;
     case 'worse':
-      return `The interval of the difference, ${where}, lies below ${limit}.`;
+      return `The interval of the difference, ${where}, is below ${limit}.`;
     case 'undecided':
       return `The interval of the difference, ${where}, contains ${limit}: more items or repetitions would decide.`;
   }

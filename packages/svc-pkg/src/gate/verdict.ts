@@ -5,7 +5,7 @@ export type Interval = readonly [low: number, high: number];
 export type Verdict = 'not_worse' | 'worse' | 'undecided';
 
 /**
- * The verdict of a gate: "not worse" if the interval of the difference lies above the drop that is allowed, "worse" if it lies
+ * The verdict of a gate: "not worse" if the interval of the difference is above the drop that is allowed, "worse" if it is
  * below, "undecided" if it contains that drop, or if there is no interval. Each of the first two is wrong in at most 2.5 of
  * 100 gates, whatever the true difference is.
  *

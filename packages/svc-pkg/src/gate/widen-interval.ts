@@ -1,7 +1,7 @@
 import { normalQuantile } from './normal-quantile.ts';
 import type { Interval } from './verdict.ts';
 
-/** The chance that one 95 % interval lies wholly on the wrong side. */
+/** The chance that one 95 % interval is wholly on the wrong side. */
 const ERROR = 0.025;
 
 /**

@@ -57,7 +57,7 @@ export function addGateCommand(program: Command, cli: Cli): void {
     .summary('run a dataset, and tell whether it got worse')
     .description(
       'Runs a dataset, compares the run with a baseline item by item, and ends with a verdict: not worse (exit code 0) if the ' +
-        '95 % interval of the difference lies above the allowed drop, worse (10) if it lies below, else undecided (11).',
+        '95 % interval of the difference is above the allowed drop, worse (10) if it is below, else undecided (11).',
     )
     .argument('<dataset>', VERSION_ARGUMENT)
     .option('--config <file>', 'JSON file with the configuration, - for standard input; needed without --run')
