@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { barriersOf, focusList, overflowOf } from './console-browser.ts';
@@ -58,12 +59,13 @@ describe('the hour after a run', () => {
       await page.locator('.list-header').getByText(header, { exact: true }).waitFor();
     const row = list.getByRole('option', { name: /^wrong sum-3 What is 3 plus 3\?/ });
     await row.getByText('What is 3 plus 3?').waitFor();
-    expect(await row.textContent()).toMatch(
-      /sum-3\s*What is 3 plus 3\?\s*6\s*Let me think. The answer is 3\s*Read as 3/,
-    );
+    expect(await row.textContent()).toMatch(/sum-3\s*What is 3 plus 3\?\s*6\s*3\s*Read as 3/);
     // the errors by what they say; one click lists their results, the second one shows the reason
     const errors = page.getByRole('region', { name: 'Errors' });
     await errors.getByText('6', { exact: true }).waitFor();
+    await errors.getByRole('button', { name: 'wrong' }).click();
+    await page.getByText('17 results', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
     await errors.getByRole('button', { name: 'maximum context length is <n> tokens' }).click();
     await page.getByText('6 results', { exact: true }).waitFor();
     await list.getByRole('option', { name: /^no answer sum-7 / }).click();
@@ -180,6 +182,17 @@ describe('the hour after a run', () => {
     await page.mouse.up();
     await expect.poll(async () => (await headers.nth(1).boundingBox())?.width).toBe(before + 80);
     expect(page.url()).toContain('pinned=question');
+    // the same table as a file, of what a filter chooses
+    await page.goto(`${page.url()}&tag=even&passed=false`);
+    await page.getByRole('button', { name: 'Save this table' }).click();
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'CSV', exact: true }).click();
+    const lines = (await readFile(await (await downloading).path(), 'utf8')).split('\r\n');
+    expect(lines[0]).toBe(['Outcome', ...names].join(','));
+    expect(lines.slice(1, -1)).toHaveLength(9);
+    expect(lines.find((line) => line.includes('sum-6,'))).toMatch(
+      /^wrong,What is 6 plus 6\?,sum-6,12,0,6,[\d.]+,hard$/,
+    );
     await page.reload();
     await expect.poll(() => headers.allTextContents()).toEqual(['Outcome', ...names]);
     expect((await headers.nth(1).boundingBox())?.width).toBe(before + 80);

@@ -155,6 +155,7 @@ describe('the story of the documents', () => {
     ])
       expect(report).toContain(text);
     expect(report).not.toContain('<script');
+    await page.getByRole('option', { name: /^school-4 A shirt of 40 euros/ }).waitFor();
     await focusList(page, 'Items that differ');
     await page.keyboard.press('ArrowDown');
     await page.locator('del').first().waitFor();

@@ -1,7 +1,11 @@
 import { Text } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useCallback } from 'react';
+import { useCallback, useState } from 'react';
+import { useApi } from '../api/api-context.tsx';
+import { dataOf } from '../api/api-problem.ts';
+import { listedResult } from '../runs/results/result-columns.tsx';
 import type { Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -33,8 +37,14 @@ export function ItemsThatDiffer({
   const found = useComparison(first.id, other.id, { only, by, scorer });
   const differences = found.data?.pages.flatMap(({ data }) => data) ?? [];
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = found;
+  const [[from, to], setRange] = useState<readonly [number, number]>([0, 0]);
+  const questions = useQuestions(
+    first,
+    differences.slice(from, to + 1).map(({ item_hash }) => item_hash),
+  );
   const onRange = useCallback(
-    (_first: number, last: number) => {
+    (shown: number, last: number) => {
+      setRange([shown, last]);
       if (hasNextPage && !isFetchingNextPage && last >= differences.length - AHEAD) void fetchNextPage();
     },
     [hasNextPage, isFetchingNextPage, fetchNextPage, differences.length],
@@ -68,8 +78,13 @@ export function ItemsThatDiffer({
             selected={selected}
             onSelect={select}
             onRange={onRange}
-            columns="minmax(0, 1fr) 110px 90px"
-            renderRow={(index) => <Row difference={differences[index]} />}
+            columns="minmax(60px, 1fr) minmax(0, 3fr) 104px 84px"
+            renderRow={(index) => (
+              <Row
+                difference={differences[index]}
+                question={questions.get(differences[index]?.item_hash ?? '') ?? ''}
+              />
+            )}
           />
         )
       }
@@ -92,12 +107,38 @@ export function ItemsThatDiffer({
   );
 }
 
-function Row({ difference }: { readonly difference: Difference | undefined }) {
+/** What the items with these hashes ask, as far as it was read: a comparison has no items. */
+function useQuestions(run: Run, hashes: readonly string[]): ReadonlyMap<string, string> {
+  const api = useApi();
+  const found = useQueries({
+    queries: hashes.map((item_hash) => ({
+      queryKey: ['question', run.id, item_hash],
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
+        const query = { item_hash, include: 'item' as const, limit: 1 };
+        const { data } = await dataOf(
+          api.GET('/runs/{id}/results', { params: { path: { id: run.id }, query }, signal }),
+        );
+        return data[0] === undefined ? '' : listedResult(data[0]).question;
+      },
+      staleTime: Number.POSITIVE_INFINITY,
+    })),
+  });
+  return new Map(hashes.map((hash, at) => [hash, found[at]?.data ?? '']));
+}
+
+function Row({
+  difference,
+  question,
+}: {
+  readonly difference: Difference | undefined;
+  readonly question: string;
+}) {
   if (difference === undefined) return <span>…</span>;
   const { item_id, section, order_index, score, other_score } = difference;
   return (
     <>
-      <span>{plainText(item_id as JsonValue) || `${section} ${order_index}`}</span>
+      <span dir="auto">{plainText(item_id as JsonValue) || `${section} ${order_index}`}</span>
+      <span dir="auto">{question}</span>
       <span className="numbers">
         {formatScore(score)} → {formatScore(other_score)}
       </span>

@@ -114,7 +114,6 @@ function Drawing({
       viewBox={`0 0 ${width} ${height}`}
       width={width}
       height={height}
-      fontFamily="system-ui, sans-serif"
       fontSize={12}
     >
       <title>{title}</title>

@@ -58,7 +58,13 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
   { key: 'id', label: 'Id', ...text(70, 0.6), cell: (result) => idOf(result) },
   { key: 'question', label: 'Question', ...text(140, 2), cell: ({ question }) => question },
   { key: 'expected', label: 'Expected', ...text(80, 0.8), cell: ({ expected }) => shortText(expected) },
-  { key: 'got', label: 'Got', ...text(120, 1.6), cell: gotOf },
+  { key: 'got', label: 'Got', ...text(120, 1.6), cell: (result) => shortText(gotOf(result)) },
+  {
+    key: 'output',
+    label: 'Output',
+    ...text(120, 1.6),
+    cell: ({ output }) => shortText(output as JsonValue),
+  },
   { key: 'why', label: 'Why', ...text(100, 1), cell: ({ explanation }) => shortText(explanation) },
   { key: 'score', label: 'Score', ...fixed(52), isNumber: true, cell: ({ score }) => formatScore(score) },
   {
@@ -243,8 +249,20 @@ export function resultKey({
 const idOf = ({ item_id, order_index }: ListedResult): string =>
   plainText((item_id ?? order_index) as JsonValue);
 
-function gotOf({ status, error, output }: ListedResult): string {
-  return shortText(status === 'failed' ? (error?.provider_message ?? error?.message) : (output as JsonValue));
+/** What a checker says that it took for the answer. */
+const READ = /^(?:Read as|Picked) (.+)$/s;
+
+/** What came: as the checker read it, where it says so, else the output, or why there is none. */
+export function gotOf({
+  status,
+  error,
+  output,
+  explanation,
+  scored_by,
+}: Pick<Result, 'status' | 'error' | 'output' | 'explanation' | 'scored_by'>): JsonValue | undefined {
+  if (status === 'failed') return error?.provider_message ?? error?.message;
+  const read = scored_by === 'checker' ? READ.exec(explanation ?? '')?.[1] : undefined;
+  return read ?? (output as JsonValue);
 }
 
 function tokensOf({ usage }: ListedResult): string {

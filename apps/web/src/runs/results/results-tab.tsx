@@ -10,7 +10,7 @@ import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
-import { ErrorGroups } from './error-groups.tsx';
+import { FailureGroups } from './failure-groups.tsx';
 import { ResultCells, resultKey } from './result-columns.tsx';
 import { ResultFilters } from './result-filters.tsx';
 import { ResultPane } from './result-pane.tsx';
@@ -44,7 +44,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   const grid = useResultGrid(results, scorersOf(run), search, change);
   return (
     <Stack gap="sm">
-      <ErrorGroups run={run} onChoose={(error) => filter({ status: 'failed', error })} />
+      <FailureGroups run={run} onChoose={filter} />
       <Group gap="xs">
         <ResultFilters run={run} search={search} metaKeys={grid.metaKeys} onChange={filter} />
         <ColumnsMenu columns={grid.all} defaults={grid.defaults} view={search} onView={change} />

@@ -2,7 +2,7 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { prettyJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-import { scorerKey } from './result-columns.tsx';
+import { gotOf, scorerKey } from './result-columns.tsx';
 
 /** The lines of a CSV file: a header, then results. */
 export const csvLine = (cells: readonly string[], isForExcel: boolean): string =>
@@ -29,8 +29,8 @@ const VALUES: Readonly<Record<string, (result: Result, item: JsonObject) => unkn
   id: ({ item_id, section, order_index }) => item_id ?? `${section} ${order_index}`,
   question: (_, item) => inputOf(item, 'prompt') ?? inputOf(item, 'messages'),
   expected: (_, item) => getMember(item, 'answer'),
-  got: ({ status, output, error }) =>
-    status === 'failed' ? (error?.provider_message ?? error?.message) : output,
+  got: gotOf,
+  output: ({ output }) => output,
   why: ({ explanation }) => explanation,
   score: ({ score }) => score,
   latency: ({ latency_ms }) => latency_ms,

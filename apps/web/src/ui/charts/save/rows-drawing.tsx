@@ -34,7 +34,6 @@ export function RowsDrawing({
       viewBox={`0 0 ${width} ${height}`}
       width={width}
       height={height}
-      fontFamily="system-ui, sans-serif"
       fontSize={12}
     >
       <title>{title}</title>

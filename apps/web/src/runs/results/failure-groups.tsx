@@ -1,0 +1,91 @@
+import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { formatCount } from '../../ui/text/formats.ts';
+import type { RunSearch } from '../runs-search.ts';
+import type { Run } from '../use-run.ts';
+
+const SHOWN = 5;
+
+/** What went wrong in a run: wrong answers, outputs that could not be scored or were cut, and errors by what they report. */
+export function FailureGroups({
+  run,
+  onChoose,
+}: {
+  readonly run: Run;
+  /** Lists the results of a group. */
+  readonly onChoose: (filters: Partial<RunSearch>) => void;
+}) {
+  const api = useApi();
+  const { failed } = run.counts;
+  const groups = useQuery({
+    queryKey: ['errors', run.id, failed],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/runs/{id}/errors', { params: { path: { id: run.id } }, signal })),
+    enabled: failed > 0,
+    placeholderData: (before) => before,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const found = groups.data?.data ?? [];
+  const kinds = kindsOf(run);
+  if (kinds.length === 0 && found.length === 0) return null;
+  const others = found.slice(SHOWN).reduce((sum, { count }) => sum + count, 0);
+  return (
+    <Stack gap={4} component="section" aria-label="Errors">
+      <Group gap="md">
+        {kinds.map(([name, count, filters]) => (
+          <Group key={name} gap="xs" wrap="nowrap">
+            <Badge color="red" variant="light" miw="max-content">
+              {formatCount(count)}
+            </Badge>
+            <Button variant="subtle" size="compact-xs" onClick={() => onChoose(filters)}>
+              {name}
+            </Button>
+          </Group>
+        ))}
+      </Group>
+      {found.slice(0, SHOWN).map(({ group, message, count }) => (
+        <Group key={group} gap="xs" wrap="nowrap">
+          <Badge color="red" variant="light" miw="max-content">
+            {formatCount(count)}
+          </Badge>
+          <Button
+            variant="subtle"
+            size="compact-xs"
+            miw={0}
+            onClick={() => onChoose({ status: 'failed', error: group })}
+          >
+            <span dir="auto" className="ellipsis">
+              {message}
+            </span>
+          </Button>
+        </Group>
+      ))}
+      {others > 0 && (
+        <Text size="xs" c="dimmed">
+          and {formatCount(others)} with other errors
+        </Text>
+      )}
+    </Stack>
+  );
+}
+
+/** Outputs that are not right, by what is known of them without reading them. */
+function kindsOf({
+  counts,
+  scores,
+  finish_reasons = {},
+}: Run): readonly (readonly [name: string, count: number, filters: Partial<RunSearch>])[] {
+  const kinds: readonly (readonly [string, number, Partial<RunSearch>])[] = [
+    ['wrong', Math.max(0, counts.ok - scores.passed), { passed: false }],
+    ['not scored', counts.unscored, { status: 'unscored' }],
+    ...Object.entries(finish_reasons)
+      .filter(([reason]) => !ENDED.has(reason))
+      .map(([reason, count]) => [`ended by ${reason}`, count, { finish_reason: reason }] as const),
+  ];
+  return kinds.filter(([, count]) => count > 0);
+}
+
+/** What providers report of outputs that are whole. */
+const ENDED: ReadonlySet<string> = new Set(['stop', 'end_turn', 'stop_sequence']);
