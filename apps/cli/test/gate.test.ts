@@ -182,6 +182,41 @@ describe('an undecided gate', () => {
   });
 });
 
+it('ends with 12 until people have judged enough results', async () => {
+  reply = usual;
+  const id = await run();
+  const argv = ['--baseline', baseline, '--json', '--min-labels', '2', '--undecided', 'pass'];
+  const outcome = await judged(id, [...argv, '--junit', at('labels.xml'), '--summary', at('labels.md')]);
+  expect(outcome.exitCode).toBe(12);
+  const reason = 'Too few labels: people have judged 0 of the 2 results that --min-labels requires.';
+  expect(document(outcome)).toMatchObject({
+    verdict: 'undecided',
+    exit_code: 12,
+    reason,
+    labels: { found: 0 },
+  });
+  expect(await readFile(at('labels.xml'), 'utf8')).toContain(`<skipped message="${reason}"/>`);
+  expect(await readFile(at('labels.md'), 'utf8')).toContain(
+    '- Results that people have judged: 0 of 2 required\n',
+  );
+  for (const [order, verdict] of [
+    ['1', 'pass'],
+    ['5', 'pass'],
+    ['6', null],
+  ] as const) {
+    const path = `/runs/${id}/results/easy/${order}/1/label`;
+    const body = JSON.stringify({ verdict, note: 'seen' });
+    const headers = { 'content-type': 'application/json' };
+    expect((await fetch(`${service.url}${path}`, { method: 'PUT', headers, body })).status).toBe(200);
+  }
+  const labelled = await judged(id, argv);
+  expect(labelled.exitCode).toBe(0);
+  expect(document(labelled)).toMatchObject({ verdict: 'not_worse', labels: { found: 2, agreement: 0.5 } });
+  // the outputs are known: the labels are there again
+  expect((await judged(await run(), argv)).exitCode).toBe(0);
+  expect((await judged(id, [...argv.slice(0, 3), '--min-labels', '3'])).exitCode).toBe(12);
+});
+
 it('compares versions over the items that both have, and says so', async () => {
   reply = usual;
   const of = await service.importItems([1, 2, 3, 4, 5, 6].map((number) => JSON.parse(item(number))));

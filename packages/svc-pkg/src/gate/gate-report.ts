@@ -49,6 +49,14 @@ export interface GateRun {
   readonly version: number;
 }
 
+/** How many results people have judged, and how the scorer that decides agrees with them. */
+export interface LabelCheck {
+  readonly required: number;
+  readonly found: number;
+  readonly agreement: number | null;
+  readonly kappa: number | null;
+}
+
 /** All that a gate has to say. Texts from the service are lines of `reportText`. */
 export interface GateReport {
   readonly dataset: string;
@@ -66,7 +74,7 @@ export interface GateReport {
   readonly exitCode: number;
   /** Null where it is unknown. */
   readonly sight: Sight | null;
-  readonly labels?: { readonly required: number; readonly found: number };
+  readonly labels?: LabelCheck;
   /** The deciding case is the first. */
   readonly cases: readonly GateCase[];
   readonly warnings: readonly string[];
@@ -88,6 +96,12 @@ export const VERDICT_TEXTS: Readonly<Record<Verdict, string>> = {
 /** `-2.3 to 0.4`, in points. */
 export function intervalPoints([low, high]: Interval): string {
   return `${pointsText(low)} to ${pointsText(high)}`;
+}
+
+/** `12 of 50 required, agreement 0.9, kappa 0.75`. */
+export function labelText({ found, required, agreement, kappa }: LabelCheck): string {
+  const agrees = agreement === null ? '' : `, agreement ${scoreText(agreement)}`;
+  return `${found} of ${required} required${agrees}${kappa === null ? '' : `, kappa ${scoreText(kappa)}`}`;
 }
 
 /** Where an item is: `test 12 (q12)`. */

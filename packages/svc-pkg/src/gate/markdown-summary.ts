@@ -5,6 +5,7 @@ import {
   type GateCase,
   type GateReport,
   type GateRun,
+  labelText,
   placeOf,
   scoreText,
   VERDICT_TEXTS,
@@ -30,7 +31,7 @@ export function markdownSummary(report: GateReport): string {
     `- Run: ${runText(report.run)}`,
     ...(report.labels === undefined
       ? []
-      : [`- Labels of people: ${report.labels.found} of ${report.labels.required} required`]),
+      : [`- Results that people have judged: ${labelText(report.labels)}`]),
     ...report.warnings.map((warning) => `- **Note:** ${warning}`),
     ...listed('Sections and scorers', others, sectionLine, [
       'They do not decide. Their intervals are wider, so that all of them together raise a false alarm as rarely as one.',

@@ -7,7 +7,7 @@ import { EXIT } from '../../errors/exit-codes.ts';
 import { githubAnnotations } from '../../gate/annotations.ts';
 import { compareGate } from '../../gate/compare-gate.ts';
 import { type Baseline, findBaseline } from '../../gate/find-baseline.ts';
-import type { GateReport } from '../../gate/gate-report.ts';
+import type { GateReport, LabelCheck } from '../../gate/gate-report.ts';
 import { gateDocument, gateText, verdictLine } from '../../gate/gate-text.ts';
 import { junitReport } from '../../gate/junit-report.ts';
 import { markdownSummary } from '../../gate/markdown-summary.ts';
@@ -30,6 +30,7 @@ import { repetitionsOf, runParams, trackRun } from '../../service/runs/run-respo
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { reportText } from '../../text/report-text.ts';
 import {
+  countOption,
   maxFailedOption,
   numberOption,
   powerOption,
@@ -42,6 +43,7 @@ interface Options extends ServiceOptions {
   readonly baseline: string;
   readonly maxDrop: number;
   readonly scorer?: string;
+  readonly minLabels?: number;
   readonly junit?: string;
   readonly summary?: string;
   readonly undecided?: 'pass' | 'fail';
@@ -73,6 +75,14 @@ export function addGateCommand(program: Command, cli: Cli): void {
       ).makeOptionMandatory(),
     )
     .option('--scorer <name>', 'the scorer that decides (default: the main one)')
+    .addOption(
+      countOption(
+        '--min-labels <count>',
+        'end with 12 if people have judged fewer results of the run',
+        1,
+        999_999_999,
+      ),
+    )
     .option('--junit <file>', 'write the verdicts as JUnit XML, in place of an older file')
     .option('--summary <file>', 'write a summary in Markdown, in place of an older file')
     .addOption(
@@ -135,8 +145,10 @@ async function runGate(
     checkCompleted(ended);
     await checkRun(service, ended, { maxFailed });
     const compared = await compareGate(service, { baseline, run: ended, maxDrop, query });
+    const labels = await checkLabels(service, ended, query, options.minLabels);
     return {
       ...{ ...compared, ...outcomeOf(compared.verdict, options.undecided), sight, maxDrop },
+      ...(labels && { labels, ...(labels.found < labels.required && tooFewLabels(labels)) }),
       ...{ dataset: reportText(reference), label: baseline.label },
       ...{ baseline: runOf(baseline.run), run: runOf(ended), startedAt: ended.created_at },
       durationMs: Date.parse(ended.finished_at ?? ended.created_at) - Date.parse(ended.created_at),
@@ -200,6 +212,30 @@ function outcomeOf(
   if (verdict === 'worse' || undecided === 'fail') return { exitCode: EXIT.worse, fails: true };
   return { exitCode: undecided === 'pass' ? EXIT.done : EXIT.undecided, fails: false };
 }
+
+/** Whether people have judged enough results; undefined where nobody asks. */
+async function checkLabels(
+  service: ServiceClient,
+  { id }: Run,
+  { scorer }: ComparisonQuery,
+  required: number | undefined,
+): Promise<LabelCheck | undefined> {
+  if (required === undefined) return undefined;
+  const params = { ...runParams(id), query: { ...given({ scorer }), limit: 1 } };
+  const { value } = await service.read(service.api.GET('/runs/{id}/agreement', { params }));
+  return { required, found: value.n, agreement: value.agreement, kappa: value.kappa };
+}
+
+/** The outcome of a gate whose scorer too few people have checked, whatever the interval is. */
+const tooFewLabels = ({
+  found,
+  required,
+}: LabelCheck): Pick<GateReport, 'verdict' | 'reason' | 'exitCode' | 'fails'> => ({
+  verdict: 'undecided',
+  reason: `Too few labels: people have judged ${found} of the ${required} results that --min-labels requires.`,
+  exitCode: EXIT.tooFewLabels,
+  fails: false,
+});
 
 const itemsOf = (run: Run): number => run.counts.total / repetitionsOf(run);
 
