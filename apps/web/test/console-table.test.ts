@@ -75,6 +75,21 @@ describe('a table of questions', () => {
       .getByRole('region', { name: 'Item preview' })
       .getByRole('row', { name: /rationale/ })
       .waitFor({ state: 'detached' });
+    // two files become two sections of one dataset, and columns that only one has do no harm
+    await page.getByRole('button', { name: 'Choose another file' }).click();
+    const second = csv
+      .split('\n')
+      .map((line) => line.split(',').slice(0, 3).join(','))
+      .join('\n');
+    await page.getByLabel('Files').setInputFiles(
+      [csv, second].map((text, at) => ({
+        name: `part-${at}.csv`,
+        mimeType: 'text/csv',
+        buffer: Buffer.from(text),
+      })),
+    );
+    await choose('Prompt', 'frage');
+    await page.getByText('part-0.csv, part-1.csv').waitFor();
     expect(faults).toEqual([]);
   });
 
@@ -102,6 +117,9 @@ describe('a table of questions', () => {
     await page.getByRole('link', { name: 'Numbers', exact: true }).click();
     await page.getByRole('tab', { name: 'Runs' }).click();
     await page.getByRole('region', { name: 'Scores, the oldest first' }).getByText('0.900').waitFor();
+    const timeline = page.getByRole('figure', { name: /^Scores over time and versions/ });
+    expect(await timeline.locator('circle').count()).toBe(2);
+    expect(await timeline.getByText('v1').count()).toBe(1);
     expect(await barriersOf(page)).toEqual([]);
     for (const name of ['Without a template', 'With a template'])
       await page.getByRole('checkbox', { name: `Compare ${name}` }).click();
@@ -186,12 +204,26 @@ describe('a table of questions', () => {
     await using opened = await own.browser.open('/console/jobs');
     const { page, faults } = opened;
     await page.getByRole('link', { name: 'Short' }).waitFor();
-    await page.getByText(/^org\/short.* → Short$/).waitFor();
-    await page.getByText('deleted since').waitFor();
+    await page.getByRole('row', { name: /^import org\/short Short succeeded/ }).waitFor();
+    await page.getByRole('row', { name: /^import org\/short Short, deleted since succeeded/ }).waitFor();
+    // what an operator sees of the whole installation
     await page.goto(`${own.url}/console/status`);
-    await page.getByText('Requests to models').first().waitFor();
-    await page.getByRole('figure', { name: /^Requests to models/ }).waitFor();
     await page.getByRole('figure', { name: /^Requests \d/ }).waitFor();
+    await page.getByRole('row', { name: /^\w{8} .* 0 of 16 0 of \d/ }).waitFor();
+    const factOf = (name: string) =>
+      page
+        .locator('dl > *')
+        .filter({ has: page.locator('dt', { hasText: name }) })
+        .locator('dd');
+    expect(await factOf('Database').textContent()).toMatch(/MiB.*datasets, \d+ runs$/);
+    expect(await factOf('Disk').textContent()).toMatch(/iB free/);
+    expect(await factOf('Imports of the last day').textContent()).toMatch(/^2 stored0 failed/);
+    await page.getByText(/^\d+ requests, 0 failed \(0\.0 %\)/).waitFor();
+    await page.getByRole('row', { name: /^SVC_RUN_CONCURRENCY 16$/ }).waitFor();
+    await page
+      .getByRole('region', { name: 'Table of providers' })
+      .getByRole('row', { name: /^none http:\/\/127\.0\.0\.1:\d+ small-1$/ })
+      .waitFor();
     expect(await barriersOf(page)).toEqual([]);
     expect(await page.getByRole('link', { name: 'Metrics' }).getAttribute('href')).toBe('/metrics');
     expect(faults).toEqual([]);

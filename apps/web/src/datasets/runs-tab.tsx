@@ -11,6 +11,7 @@ import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import type { Dataset } from './items/item-windows.ts';
+import { ScoreTimeline } from './score-timeline.tsx';
 
 const SHOWN = 50;
 
@@ -37,10 +38,19 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
   const scored = runs.filter(({ scores }) => scores.mean !== null).toReversed();
   return (
     <Stack>
+      <ScoreTimeline
+        scores={scored.map((run) => ({
+          id: run.id,
+          atMs: Date.parse(run.created_at),
+          version: run.dataset_version,
+          mean: run.scores.mean ?? 0,
+          ci95: run.scores.ci95,
+        }))}
+      />
       <ScoreBars
         title="Scores, the oldest first"
         groups={scored.map((run) => ({
-          name: nameOf(run),
+          name: dataset.version_count > 1 ? `${nameOf(run)} (version ${run.dataset_version})` : nameOf(run),
           mean: run.scores.mean ?? 0,
           ci95: run.scores.ci95 as [number, number] | null,
           count: run.counts.ok,

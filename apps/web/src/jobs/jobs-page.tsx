@@ -1,6 +1,5 @@
 import { Badge, Group, Progress, Select, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
-import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
@@ -15,7 +14,6 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Pager } from '../ui/layout/pager.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Age } from '../ui/text/age.tsx';
-import { plainText } from '../ui/text/pretty-json.ts';
 import { CancelJob } from './cancel-job.tsx';
 import { progressText, shareOf } from './job-progress.tsx';
 import { JOB_KINDS, JOB_STATUSES } from './jobs-search.ts';
@@ -81,7 +79,7 @@ export function JobsPage() {
           ) : (
             <Columns
               label="Table of jobs"
-              minWidth={640}
+              minWidth={860}
               columns={COLUMNS}
               rows={found.data.data}
               keyOf={({ id }) => id}
@@ -109,6 +107,8 @@ const COLUMNS: readonly Column<Job>[] = [
       </Badge>
     ),
   },
+  { header: 'From', maxWidth: 320, wraps: true, cell: (job) => sourceText(job) || '–' },
+  { header: 'Into', maxWidth: 280, wraps: true, cell: (job) => <JobTarget job={job} /> },
   { header: 'Status', cell: ({ status }) => <StatusBadge status={status} /> },
   {
     header: 'Progress',
@@ -124,21 +124,28 @@ const COLUMNS: readonly Column<Job>[] = [
     ),
   },
   { header: 'Started', cell: ({ created_at }) => <Age since={created_at} /> },
-  { header: 'Result', maxWidth: 420, wraps: true, cell: (job) => <JobResult job={job} /> },
+  { header: 'Error', maxWidth: 420, wraps: true, cell: (job) => <JobResult job={job} /> },
 ];
+
+/** The dataset of a job: the one that it made or changes, or the name of the one that it will make. */
+function JobTarget({ job: { dataset_id, request, status } }: { readonly job: Job }) {
+  const id = dataset_id ?? (status === 'succeeded' ? null : request?.dataset_id) ?? null;
+  return (
+    <>
+      {id === null ? request?.name : <DatasetLink id={id} />}
+      {status === 'succeeded' && dataset_id === null && (
+        <Text span size="sm" c="dimmed">
+          {request?.name == null ? 'deleted since' : ', deleted since'}
+        </Text>
+      )}
+    </>
+  );
+}
 
 function JobResult({ job }: { readonly job: Job }) {
   const canEdit = useCan('editor');
   return (
     <>
-      {job.status === 'succeeded' &&
-        (job.dataset_id === null ? (
-          <Text span size="sm" c="dimmed">
-            deleted since
-          </Text>
-        ) : (
-          <DatasetLink id={job.dataset_id} />
-        ))}
       {job.error !== null && (
         <Text size="xs" lineClamp={3} title={job.error.detail}>
           {job.error.detail}
@@ -149,26 +156,22 @@ function JobResult({ job }: { readonly job: Job }) {
   );
 }
 
-/** The dataset that a job made, by name, and what was imported into it. */
+/** A dataset by its name. */
 function DatasetLink({ id }: { readonly id: string }) {
   const { data } = useDataset(id);
-  const source = data === undefined ? '' : sourceText(data.schema as JsonObject);
   return (
-    <>
-      {source !== '' && `${source} → `}
-      <LinkAnchor to="/datasets/$id" params={{ id }} size="sm">
-        {data?.name ?? 'Dataset'}
-      </LinkAnchor>
-    </>
+    <LinkAnchor to="/datasets/$id" params={{ id }} size="sm">
+      {data?.name ?? 'Dataset'}
+    </LinkAnchor>
   );
 }
 
-/** Path, subset and split of the hub; empty for another source. */
-function sourceText(schema: JsonObject): string {
-  const config = getMember(schema, 'config');
-  if (config === undefined || !isJsonObject(config)) return '';
-  return ['path', 'subset', 'split']
-    .map((name) => plainText(getMember(config, name), 100))
-    .filter((part) => part !== '')
+/** What a job imports: path, subset and split of the hub, or files. */
+function sourceText({ request }: Job): string {
+  if (request === null) return '';
+  const { path, subset, split, revision, file_name, file_count } = request;
+  const others = file_count === null || file_count < 2 ? null : `and ${file_count - 1} more`;
+  return [path, subset, split, revision === null ? null : `at ${revision}`, file_name, others]
+    .filter((part) => part !== null)
     .join(', ');
 }

@@ -3,11 +3,10 @@ import { Fact } from '../ui/layout/fact.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { formatCount, formatDuration, formatPercent } from '../ui/text/formats.ts';
-import { InProgress } from './in-progress.tsx';
 import { type Sample, sumOf } from './parse-metrics.ts';
 import { type Totals, totalsOf } from './rates.ts';
 
-/** What the metrics of the service say: work in progress, rates since the last look, and totals since its start. */
+/** What the metrics of a process say: rates since the last look, and totals since its start. */
 export function StatusNumbers({
   samples,
   looks,
@@ -23,8 +22,6 @@ export function StatusNumbers({
   const [startedAtS] = samples.flatMap(({ name, value }) =>
     name === 'process_start_time_seconds' ? [value] : [],
   );
-  const queued = (state: string): string =>
-    formatCount(sumOf(samples, 'svc_queue_jobs', (labels) => labels['state'] === state));
   return (
     <Stack>
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="xs" component="dl" m={0}>
@@ -33,8 +30,6 @@ export function StatusNumbers({
           value={samples.find(({ name }) => name === 'svc_build_info')?.labels['version'] ?? '–'}
           note={startedAtS === undefined ? '' : `up for ${formatDuration(Date.now() - 1000 * startedAtS)}`}
         />
-        <InProgress />
-        <Fact name="Tasks in the queue" value={queued('queued')} note={`${queued('running')} with workers`} />
         <Fact
           name="Requests"
           value={elapsedS > 0 ? `${(requests / elapsedS).toFixed(1)} per second` : '–'}
@@ -77,8 +72,7 @@ export function StatusNumbers({
           note="since the start"
         />
       </SimpleGrid>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 5 }}>
-        <Counts title="Queue" samples={samples} name="svc_queue_jobs" label="state" />
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
         <Counts title="Runs" samples={samples} name="svc_runs_total" label="status" />
         <Counts title="Imports" samples={samples} name="svc_dataset_imports_total" label="outcome" />
         <Counts

@@ -1,14 +1,18 @@
-import { Anchor, Badge, Group, Text } from '@mantine/core';
+import { Anchor, Badge, Group, SimpleGrid, Text } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { ApiProblem, dataOf } from '../api/api-problem.ts';
+import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { Installation, Limits } from './installation.tsx';
 import { parseMetrics } from './parse-metrics.ts';
+import { Providers } from './providers.tsx';
 import { RateCharts } from './rate-charts.tsx';
 import { type Totals, totalsOf, withLook } from './rates.ts';
 import { StatusNumbers } from './status-numbers.tsx';
+import { useStatus } from './use-status.ts';
 
 const REFRESH_MS = 5000;
 
@@ -17,10 +21,12 @@ interface Readiness {
   readonly checks: Readonly<Record<string, boolean>>;
 }
 
-/** What the service is doing now, from its readiness, its metrics, and its lists of runs and jobs. */
+/** What the service is doing now: its readiness, the whole installation, and the metrics of one process. */
 export function StatusPage() {
   const api = useApi();
   const queries = useQueryClient();
+  const status = useStatus();
+  const canEdit = useCan('editor');
   const readiness = useQuery({
     queryKey: ['readyz'],
     // a service that is not ready responds with a status, too
@@ -64,7 +70,9 @@ export function StatusPage() {
           </Badge>
         ))}
       </Group>
-      {metrics.isPending && <PageSkeleton />}
+      {status.isPending && <PageSkeleton />}
+      {status.error !== null && <ErrorView error={status.error} onRetry={() => void status.refetch()} />}
+      {status.data !== undefined && <Installation status={status.data} />}
       {metrics.error !== null &&
         (metrics.error instanceof ApiProblem && metrics.error.status === 401 ? (
           <Text size="sm" c="dimmed">
@@ -80,6 +88,10 @@ export function StatusPage() {
           <StatusNumbers {...metrics.data} />
         </>
       )}
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
+        {status.data !== undefined && <Limits limits={status.data.limits} />}
+        {canEdit && <Providers />}
+      </SimpleGrid>
     </Page>
   );
 }

@@ -1,9 +1,6 @@
 import { Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
-import { useRecentRuns } from '../../runs/create/use-recent-runs.ts';
-import { nameOf } from '../../runs/use-run.ts';
 import { type Column, Columns } from '../../ui/layout/columns.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { SourceBadge } from '../../ui/source-badge.tsx';
@@ -14,7 +11,7 @@ import type { DatasetSort } from './datasets-search.ts';
 
 type Summary = ResponseOf<'/datasets', 'get'>['data'][number];
 
-const columnsOf = (scoreOf: (id: string) => ReactNode): readonly Column<Summary, DatasetSort>[] => [
+const COLUMNS: readonly Column<Summary, DatasetSort>[] = [
   {
     header: 'Name',
     maxWidth: 420,
@@ -39,7 +36,18 @@ const columnsOf = (scoreOf: (id: string) => ReactNode): readonly Column<Summary,
     sort: ['-items', 'items'],
     cell: ({ item_count }) => formatCount(item_count),
   },
-  { header: 'Last score', align: 'end', cell: ({ id }) => scoreOf(id) },
+  {
+    header: 'Last score',
+    align: 'end',
+    cell: ({ last_run: run }) =>
+      run === null ? (
+        '–'
+      ) : (
+        <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
+          {formatScore(run.score)}
+        </LinkAnchor>
+      ),
+  },
   { header: 'Sections', align: 'end', cell: ({ section_count }) => formatCount(section_count) },
   {
     header: 'Files',
@@ -66,23 +74,12 @@ export function DatasetsTable({
   readonly sort?: DatasetSort | undefined;
   readonly onSort: (sort: DatasetSort) => void;
 }) {
-  const recent = useRecentRuns();
-  const scoreOf = (id: string): ReactNode => {
-    const run = recent.find(({ dataset_id, scores }) => dataset_id === id && scores.mean !== null);
-    return run === undefined ? (
-      '–'
-    ) : (
-      <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm" title={nameOf(run)}>
-        {formatScore(run.scores.mean)}
-      </LinkAnchor>
-    );
-  };
   return (
     <Columns
       label="Table of datasets"
       minWidth={720}
       highlightOnHover
-      columns={columnsOf(scoreOf)}
+      columns={COLUMNS}
       rows={datasets}
       keyOf={({ id }) => id}
       sort={sort}

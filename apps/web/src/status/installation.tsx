@@ -1,0 +1,132 @@
+import { SimpleGrid, Stack, Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { Sparkline } from '../ui/charts/sparkline.tsx';
+import { type Column, Columns } from '../ui/layout/columns.tsx';
+import { Fact } from '../ui/layout/fact.tsx';
+import { LinkAnchor } from '../ui/layout/links.tsx';
+import { NameValues } from '../ui/layout/name-values.tsx';
+import { Part } from '../ui/layout/part.tsx';
+import { Age } from '../ui/text/age.tsx';
+import { formatBytes, formatCount, formatPercent } from '../ui/text/formats.ts';
+import { InProgress } from './in-progress.tsx';
+import { minutesOf } from './minutes-of.ts';
+import type { Status } from './use-status.ts';
+
+/** What an operator looks at first: work, storage, requests to models, and limits. */
+export function Installation({ status }: { readonly status: Status }) {
+  const { queue, imports, database, disk, asset_store: assets, datasets, runs } = status;
+  return (
+    <Stack>
+      <Part title="Work">
+        <Facts>
+          <InProgress />
+          <Fact
+            name="Tasks in the queue"
+            value={formatCount(queue.queued + queue.retry)}
+            note={`${formatCount(queue.running)} with workers, ${formatCount(queue.failed)} failed in a week`}
+          />
+          <Fact
+            name="Imports of the last day"
+            value={`${formatCount(imports.succeeded)} stored`}
+            note={`${formatCount(imports.failed)} failed, ${formatCount(imports.cancelled)} cancelled`}
+          />
+        </Facts>
+      </Part>
+      <Part title="Workers">
+        {status.workers.length === 0 ? (
+          <Text size="sm" c="dimmed">
+            No worker has reported in the last 15 seconds. Runs and imports wait until one does.
+          </Text>
+        ) : (
+          <Columns
+            label="Table of workers"
+            columns={WORKERS}
+            rows={status.workers}
+            keyOf={({ id }) => id}
+            minWidth={420}
+          />
+        )}
+      </Part>
+      <Part title="Storage">
+        <Facts>
+          <Fact
+            name="Database"
+            value={formatBytes(database.bytes)}
+            note={`${formatCount(datasets)} datasets, ${formatCount(runs)} runs`}
+          />
+          <Fact
+            name="Files of items"
+            value={formatBytes(assets.bytes)}
+            note={`${formatCount(assets.files)} in ${assets.kind === 's3' ? 'the object storage' : 'the database'}`}
+          />
+          {disk !== null && (
+            <Fact
+              name="Disk"
+              value={`${formatBytes(disk.free_bytes)} free`}
+              note={`${formatPercent(disk.free_bytes / disk.bytes)} of ${formatBytes(disk.bytes)}`}
+            />
+          )}
+        </Facts>
+      </Part>
+      <ProviderCalls status={status} />
+    </Stack>
+  );
+}
+
+const Facts = ({ children }: { readonly children: ReactNode }) => (
+  <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="xs" component="dl" m={0}>
+    {children}
+  </SimpleGrid>
+);
+
+const WORKERS: readonly Column<Status['workers'][number]>[] = [
+  { header: 'Worker', cell: ({ id }) => id.slice(0, 8) },
+  { header: 'Version', cell: ({ version }) => version },
+  { header: 'Started', cell: ({ started_at }) => <Age since={started_at} /> },
+  ...(['runs', 'jobs'] as const).map(
+    (table): Column<Status['workers'][number]> => ({
+      header: table === 'runs' ? 'Runs' : 'Imports',
+      align: 'end',
+      cell: ({ running, concurrency }) =>
+        `${formatCount(running[table])} of ${formatCount(concurrency[table])}`,
+    }),
+  ),
+];
+
+/** Requests to models, and those that failed, in each minute of the last six hours. */
+function ProviderCalls({ status }: { readonly status: Status }) {
+  const minutes = minutesOf(status.provider_requests, Date.now());
+  const total = minutes.reduce((sum, { requests }) => sum + requests, 0);
+  const failed = minutes.reduce((sum, { errors }) => sum + errors, 0);
+  return (
+    <Part title="Requests to models, each minute of the last six hours">
+      <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
+        <Sparkline title="Sent" values={minutes.map(({ requests }) => requests)} format={formatCount} />
+        <Sparkline title="Failed" values={minutes.map(({ errors }) => errors)} format={formatCount} />
+        <Text size="sm">
+          {formatCount(total)} requests, {formatCount(failed)} failed
+          {total > 0 && ` (${formatPercent(failed / total)})`}.{' '}
+          <LinkAnchor to="/runs" size="sm">
+            Runs
+          </LinkAnchor>
+        </Text>
+      </SimpleGrid>
+    </Part>
+  );
+}
+
+/** The limits of the configuration, under the names of their variables. */
+export function Limits({ limits }: { readonly limits: Status['limits'] }) {
+  return (
+    <Part title="Limits">
+      <NameValues
+        hasCounts
+        verticalSpacing={3}
+        rows={Object.entries(limits).map(([name, value]) => [
+          `SVC_${name.toUpperCase()}`,
+          value === 0 ? 'none' : name.endsWith('_bytes') ? formatBytes(value) : formatCount(value),
+        ])}
+      />
+    </Part>
+  );
+}

@@ -1,0 +1,37 @@
+import { Text } from '@mantine/core';
+import { type Provider, useProviders } from '../runs/create/use-providers.ts';
+import { type Column, Columns } from '../ui/layout/columns.tsx';
+import { Part } from '../ui/layout/part.tsx';
+
+/** The providers that runs can name, without their keys. */
+export function Providers() {
+  const providers = useProviders();
+  return (
+    <Part title="Model providers">
+      {providers.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          None is configured: set SVC_PROVIDER_NAME and SVC_PROVIDER_NAME_ORIGINS for the service and its
+          workers. Servers without a key need neither.
+        </Text>
+      ) : (
+        <Columns
+          label="Table of providers"
+          columns={COLUMNS}
+          rows={providers}
+          keyOf={({ name, origins }) => name ?? origins.join(' ')}
+          minWidth={420}
+        />
+      )}
+    </Part>
+  );
+}
+
+const COLUMNS: readonly Column<Provider>[] = [
+  { header: 'Key', cell: ({ name }) => name ?? 'none' },
+  { header: 'Addresses', wraps: true, cell: ({ origins }) => origins.join(', ') },
+  {
+    header: 'Models of earlier runs',
+    wraps: true,
+    cell: ({ models }) => (models.length === 0 ? '–' : models.slice(0, 20).join(', ')),
+  },
+];
