@@ -171,7 +171,21 @@ describe('the console', () => {
     await page.getByText('3,000 items', { exact: true }).last().waitFor();
 
     await page.keyboard.press('Control+k');
-    await page.getByRole('combobox', { name: 'Page, dataset or run' }).fill('Elsewh');
+    const palette = page.getByRole('combobox', { name: 'Page, dataset, run or item' });
+    await palette.fill('n2998');
+    await page.getByRole('option', { name: 'Item n2998 (Long list)' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'n2998', exact: true }).waitFor();
+    expect(new URL(page.url()).searchParams.get('item')).toBe('0-2998');
+    const { data } = await own.call<{ data: { item_hash: string }[] }>(
+      'GET',
+      `/datasets/${id}/items?limit=1`,
+    );
+    const hash = data[0]?.item_hash ?? '';
+    await page.keyboard.press('Control+k');
+    await palette.fill(hash);
+    await page.getByRole('option', { name: `Item ${hash.slice(0, 12)} (Long list)` }).waitFor();
+    await palette.fill('Elsewh');
     await page.getByRole('option', { name: 'Elsewhere' }).waitFor();
     await page.keyboard.press('Enter');
     const heading = page.getByRole('heading', { name: 'Elsewhere', level: 1 });

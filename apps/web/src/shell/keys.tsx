@@ -7,11 +7,12 @@ import { NameValues } from '../ui/layout/name-values.tsx';
 const Palette = lazy(loadedAgain(() => import('./palette.tsx')));
 
 const KEYS = [
-  ['Ctrl K', 'Go to a page, a dataset or a run'],
+  ['Ctrl K', 'Go to a page, a dataset, a run or an item'],
   ['/', 'Search on this page'],
   ['j', 'The next row of the list'],
   ['k', 'The row before'],
   ['e', 'Edit the open item'],
+  ['Home, End', 'The first and the last row of the list'],
   ['?', 'This list of keys'],
 ] as const;
 

@@ -1,11 +1,12 @@
 import { Modal, Select } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useNavigate } from '@tanstack/react-router';
+import { useNavigate, useRouterState } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { nameOf } from '../runs/use-run.ts';
+import { useFoundItems } from './use-found-items.ts';
 
 const TYPING_MS = 200;
 const SHOWN = 20;
@@ -23,7 +24,7 @@ const PAGES = [
   ['/settings', 'Settings'],
 ] as const;
 
-/** Finds a page, a dataset or a run by a part of its name, or by its id, and goes there. */
+/** Finds a page, a dataset or a run by a part of its name, or by its id, and an item by its id or hash, and goes there. */
 export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const api = useApi();
   const navigate = useNavigate();
@@ -32,14 +33,20 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const found = useQuery({
     queryKey: ['palette', q],
     queryFn: async ({ signal }) => {
-      const [datasets, runs] = await Promise.all([
+      const runsWith = async (query: { readonly limit: number; readonly name?: string }) =>
+        (await dataOf(api.GET('/runs', { params: { query }, signal }))).data;
+      const [datasets, recent, named] = await Promise.all([
         dataOf(api.GET('/datasets', { params: { query: { limit: SHOWN, q: q || undefined } }, signal })),
-        dataOf(api.GET('/runs', { params: { query: { limit: 100 } }, signal })),
+        runsWith({ limit: 100 }),
+        q === '' ? [] : runsWith({ limit: SHOWN, name: q }),
       ]);
-      return { datasets: datasets.data, runs: runs.data };
+      const runs = new Map([...recent, ...named].map((run) => [run.id, run]));
+      return { datasets: datasets.data, runs: [...runs.values()] };
     },
     placeholderData: keepPreviousData,
   });
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const items = useFoundItems(q, path);
   const has = (name: string): boolean => name.toLowerCase().includes(typed.trim().toLowerCase());
   const groups = [
     {
@@ -60,11 +67,18 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
         .map((run) => ({ value: `/runs/${run.id}`, label: nameOf(run) })),
     },
     {
+      group: 'Items',
+      items: items.map(({ datasetId, datasetName, position, label }) => ({
+        value: `/datasets/${datasetId}?item=${position}`,
+        label: `${label} (${datasetName})`,
+      })),
+    },
+    {
       group: 'By id',
       items: UUID.test(q)
         ? [
-            { value: `/datasets/${q}?by=id`, label: `Dataset ${q}` },
-            { value: `/runs/${q}?by=id`, label: `Run ${q}` },
+            { value: `/datasets/${q}#id`, label: `Dataset ${q}` },
+            { value: `/runs/${q}#id`, label: `Run ${q}` },
           ]
         : [],
     },
@@ -72,17 +86,18 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
   const go = (value: string | null): void => {
     if (value === null) return;
     onClose();
-    void navigate({ to: value.replace('?by=id', '') });
+    const [to = '', query = ''] = value.replace('#id', '').split('?');
+    void navigate({ to, search: Object.fromEntries(new URLSearchParams(query)) });
   };
   return (
     <Modal opened onClose={onClose} title="Go to" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Select
         data-autofocus
-        aria-label="Page, dataset or run"
-        placeholder="Page, dataset or run"
+        aria-label="Page, dataset, run or item"
+        placeholder="Page, dataset or run; id or hash of an item"
         searchable
         defaultDropdownOpened
-        nothingFoundMessage="Nothing has this in its name."
+        nothingFoundMessage="Nothing has this name, id or hash."
         filter={({ options }) => options}
         searchValue={typed}
         onSearchChange={setTyped}
