@@ -101,7 +101,7 @@ function DryRunResult({ result }: { readonly result: DryRun }) {
     <Alert
       color="red"
       variant="light"
-      title={`${formatCount(total)} invalid ${total === 1 ? 'row' : 'rows'}`}
+      title={`${formatCount(total)} invalid ${total === 1 ? 'row' : 'rows'}, counted from 0`}
     >
       {errors.map(({ row, message }) => (
         <div key={`${row} ${message}`} className="break">

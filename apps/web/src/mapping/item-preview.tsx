@@ -23,7 +23,7 @@ export function ItemPreview({ rows }: { readonly rows: readonly JsonObject[] }) 
     <Card component="section" aria-label="Item preview" withBorder padding={0} aria-live="polite">
       <Group justify="space-between" px="md" pt="xs">
         <Text size="xs" c="dimmed">
-          Row {plainText(getMember(row, 'row') ?? index)} as an item
+          Item {index + 1} of {rows.length}
         </Text>
         <Group gap={4}>
           <ActionIcon

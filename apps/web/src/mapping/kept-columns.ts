@@ -12,6 +12,10 @@ export function keptColumns(
   return features.filter(({ name, dtype }) => !used.has(name) && !FILES.test(dtype)).map(({ name }) => name);
 }
 
+/** Whether a table has columns with files. */
+export const hasFileColumns = (features: readonly { readonly dtype: string }[]): boolean =>
+  features.some(({ dtype }) => FILES.test(dtype));
+
 function columnsIn(key: string, value: unknown): readonly string[] {
   if (value === null || value === undefined || key === 'types') return [];
   if (typeof value === 'string')
@@ -23,9 +27,18 @@ function columnsIn(key: string, value: unknown): readonly string[] {
   return /_columns$/.test(key) ? Object.values(value).map(String) : [];
 }
 
-/** A mapping with columns as metadata under their own names. */
-export function withMetadata(draft: MappingDraft, columns: readonly string[]): MappingDraft {
+/**
+ * A mapping that keeps columns as metadata under their own names.
+ *
+ * @param hasFiles whether other columns hold files, so that not every column can be kept
+ */
+export function withMetadata(
+  draft: MappingDraft,
+  columns: readonly string[],
+  hasFiles: boolean,
+): MappingDraft {
   if (columns.length === 0) return draft;
+  if (!hasFiles) return { ...draft, keep_unmapped: true };
   const stated = draft.meta_columns ?? {};
   const before = Array.isArray(stated) ? stated.map((name) => [name, name] as const) : Object.entries(stated);
   return {

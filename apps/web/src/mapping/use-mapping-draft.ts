@@ -1,6 +1,6 @@
 import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
-import { keptColumns, withMetadata } from './kept-columns.ts';
+import { hasFileColumns, keptColumns, withMetadata } from './kept-columns.ts';
 import { completeMapping, type Mapping, type MappingDraft } from './mapping-fields.ts';
 import type { PreviewedTable } from './suggest-mapping.ts';
 
@@ -27,8 +27,8 @@ export function useMappingDraft(suggested: MappingDraft, features: PreviewedTabl
   const [keepsOthers, setKeepsOthers] = useState(true);
   const others = useMemo(() => keptColumns(features, draft), [features, draft]);
   const shown = useMemo(
-    () => completeMapping(keepsOthers ? withMetadata(draft, others) : draft),
-    [draft, others, keepsOthers],
+    () => completeMapping(keepsOthers ? withMetadata(draft, others, hasFileColumns(features)) : draft),
+    [draft, others, keepsOthers, features],
   );
   const [settled] = useDebouncedValue(shown, TYPING_MS);
   return { draft, setDraft, others, keepsOthers, setKeepsOthers, shown, settled };
