@@ -363,15 +363,73 @@ describe('the hour after a run', () => {
     expect((await start.boundingBox())?.y).toBeGreaterThan(0);
     expect((await start.boundingBox())?.y).toBeLessThan(800);
     await page.getByRole('row', { name: 'Can be scored 2' }).waitFor();
+    // three items are asked, and nothing is stored
     await page.getByRole('button', { name: 'Try 3 items' }).click();
-    await page.getByRole('heading', { name: 'Trial of Source (copy)' }).waitFor();
-    const trial = page.url().split('/').at(-1) ?? '';
-    const { config } = await own.call<{ config: Record<string, unknown> }>('GET', `/runs/${trial}`);
+    const trial = page.getByRole('region', { name: 'Trial' });
+    await trial.getByRole('heading', { name: 'sum-1', exact: true }).waitFor();
+    await trial.getByText('The answer is 2').first().waitFor();
+    await trial.getByText('Request', { exact: true }).first().click();
+    await trial.getByText('Answer: What is 1 plus 1?').waitFor();
+    const listed = await own.call<{ meta: { total_items: number } }>('GET', `/runs?dataset_id=${dataset}`);
+    expect(listed.meta.total_items).toBe(2);
+    expect(await barriersOf(page)).toEqual([]);
+    await start.click();
+    await page.getByRole('heading', { name: 'Source (copy)' }).waitFor();
+    const copy = page.url().split('/').at(-1) ?? '';
+    const { config } = await own.call<{ config: Record<string, unknown> }>('GET', `/runs/${copy}`);
     const before = await own.call<{ config: Record<string, unknown> }>('GET', `/runs/${source}`);
-    expect(config).toEqual({
-      ...before.config,
-      select: { ...(before.config['select'] as object), limit: 3 },
+    expect(config).toEqual(before.config);
+    expect(faults).toEqual([]);
+  });
+
+  it('fills in a known provider, and starts a run for each model and prompt with several scores', async () => {
+    await using opened = await own.browser.open(`/console/runs/new?dataset=${dataset}`);
+    const { page, faults } = opened;
+    await page.getByRole('combobox', { name: 'Known provider' }).click();
+    await page.getByRole('option', { name: /, without a key$/ }).click();
+    expect(await page.getByRole('combobox', { name: 'Base URL' }).inputValue()).toBe(own.provider.baseUrl);
+    expect(await page.getByRole('combobox', { name: 'Model' }).inputValue()).toBe('weak-1');
+    await page.getByRole('button', { name: 'Several models or prompts' }).click();
+    await page.getByRole('combobox', { name: 'Further models' }).fill('weak-2');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Add a prompt template' }).click();
+    await page.getByLabel('Prompt template 2').fill('Think. {prompt}');
+    await page.getByRole('button', { name: 'Which items' }).click();
+    await page.getByLabel('First items').fill('4');
+    await page.getByRole('button', { name: 'Scoring' }).click();
+    await page.getByRole('button', { name: 'Score in several ways' }).click();
+    await page.getByRole('heading', { name: 'Plan of each of 4 runs' }).waitFor();
+    await page.getByRole('row', { name: 'Can be scored 4' }).waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Start 4 runs' }).click();
+    await page.getByRole('button', { name: 'Compare 4' }).waitFor();
+    const chosen = new URL(page.url()).searchParams.get('chosen')?.split(',') ?? [];
+    const started = await Promise.all(
+      chosen.map((id) => own.call<{ name: string; config: Record<string, unknown> }>('GET', `/runs/${id}`)),
+    );
+    expect(started.map(({ name }) => name)).toEqual([
+      'weak-1, prompt 1',
+      'weak-1, prompt 2',
+      'weak-2, prompt 1',
+      'weak-2, prompt 2',
+    ]);
+    expect(started[3]?.config).toMatchObject({
+      provider: { model: 'weak-2' },
+      prompt_template: 'Think. {prompt}',
+      select: { limit: 4 },
+      scorers: [{ name: 'main' }, { name: 'second', checker: { type: 'includes' } }],
     });
+    // a copy has the same rows
+    await page.goto(`${own.url}/console/runs/new?copy=${chosen[0]}`);
+    await page.getByRole('button', { name: 'Scoring' }).click();
+    expect(await page.getByLabel('Name of score 2').inputValue()).toBe('second');
+    for (const id of chosen) {
+      await expect
+        .poll(async () => (await own.call<{ finished_at: string | null }>('GET', `/runs/${id}`)).finished_at)
+        .not.toBeNull();
+      await own.call('DELETE', `/runs/${id}`);
+    }
     expect(faults).toEqual([]);
   });
 

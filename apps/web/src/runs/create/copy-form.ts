@@ -1,15 +1,9 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Run } from '../use-run.ts';
+import { type Config, objectOf, type Typed } from './config-members.ts';
 import { textOfPairs } from './model-texts.ts';
-import {
-  type Config,
-  EMPTY_FORM,
-  type JudgeForm,
-  type ModelForm,
-  objectOf,
-  type RunForm,
-  type Typed,
-} from './run-form.ts';
+import { EMPTY_FORM, type JudgeForm, type ModelForm, type RunForm } from './run-form.ts';
+import { rowsOf } from './scorer-rows.ts';
 
 /** A form with everything that a run was configured with, for another one. */
 export function formOf(run: Pick<Run, 'dataset_id' | 'dataset_version' | 'name' | 'config'>): RunForm {
@@ -18,7 +12,7 @@ export function formOf(run: Pick<Run, 'dataset_id' | 'dataset_version' | 'name' 
   const select = objectOf(config['select']);
   const sample = objectOf(select['sample']);
   const checker = objectOf(config['checker']);
-  const judge = objectOf(config['judge']);
+  const { rows, judge } = rowsOf(config);
   const timeoutMs = config['timeout_ms'];
   const price = objectOf(config['price']);
   const { type } = provider;
@@ -62,6 +56,9 @@ export function formOf(run: Pick<Run, 'dataset_id' | 'dataset_version' | 'name' 
     maxCost: typed(objectOf(config['max_cost'])['amount']),
     isReused: config['reuse'] !== undefined && config['reuse'] !== null,
     currency: textOf(price['currency']) || EMPTY_FORM.currency,
+    scorers: rows,
+    models: [],
+    promptTemplates: [],
     copied: config,
   };
 }

@@ -9,18 +9,23 @@ import { DatasetSelect } from '../../datasets/dataset-select.tsx';
 import { VersionSelect } from '../../datasets/versions/version-select.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
+import { InView } from '../../ui/layout/in-view.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { useRun } from '../use-run.ts';
 import { formOf } from './copy-form.ts';
+import { MAX_RUNS, toRequests } from './matrix.ts';
+import { MatrixFields } from './matrix-fields.tsx';
 import { PlanView, usePlan } from './plan-view.tsx';
 import { ProviderChoice } from './provider-choice.tsx';
 import { ALLOWS_UNSCORED, OVERRIDE } from './run-fields.ts';
 import { EMPTY_FORM, problemsOf, type RunForm, toRequest } from './run-form.ts';
+import { ScorerList } from './scorer-list.tsx';
 import { ScoringFields } from './scoring-fields.tsx';
+import { TRIAL_ITEMS, TrialView, useTrial } from './trial.tsx';
 import { useFormParts } from './use-form-parts.ts';
 import { measuredOf, useRecentRuns } from './use-recent-runs.ts';
-import { TRIAL_ITEMS, trialOf, useStart } from './use-start.ts';
+import { useStart } from './use-start.ts';
 
 const route = getRouteApi('/runs/new');
 
@@ -45,15 +50,20 @@ function CopiedRun({ id }: { readonly id: string }) {
 
 /** The form of a run. What it will do, and why it cannot start, is shown before it starts. */
 function NewRun({ initial }: { readonly initial: RunForm }) {
-  const start = useStart();
+  const trial = useTrial();
   const form = useForm<RunForm>({
     initialValues: initial,
     validate: problemsOf,
     validateInputOnChange: true,
-    onValuesChange: () => start.reset(),
+    onValuesChange: () => {
+      start.reset();
+      trial.reset();
+    },
   });
   const { values } = form;
-  const { parts, ofModel, pretended } = useFormParts(values);
+  const requests = useMemo(() => toRequests(values), [values]);
+  const start = useStart(requests);
+  const { parts, ofModel, models, pretended } = useFormParts(values);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a pointer that was typed stays
   useEffect(() => {
     if (
@@ -65,14 +75,13 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
   }, [pretended]);
   const [settled] = useDebouncedValue(values, TYPING_MS);
   const request = useMemo(() => toRequest(settled), [settled]);
-  const now = useMemo(() => toRequest(values), [values]);
   const plan = usePlan(request);
   const recent = useRecentRuns();
   const measured = useMemo(
     () => (request === null ? null : measuredOf(recent, request.config.provider as object)),
     [recent, request],
   );
-  const failure = start.error ?? (request === null ? null : plan.error);
+  const failure = start.error ?? trial.error ?? (request === null ? null : plan.error);
   const isUnscorable =
     failure instanceof ApiProblem &&
     failure.problem.code === 'nothing_to_score' &&
@@ -86,6 +95,8 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
   useEffect(() => {
     form.setErrors({ ...problemsOf(form.values), ...refused });
   }, [failure]);
+  const runs = requests?.length ?? 1;
+  const first = requests?.[0];
   const [opened, setOpened] = useState<readonly string[]>([]);
   const wrong = parts.filter(({ fields }) => fields.some(({ name }) => form.errors[name] !== undefined));
   return (
@@ -117,7 +128,9 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
                 <Accordion.Item key={key} value={key}>
                   <Accordion.Control>{label}</Accordion.Control>
                   <Accordion.Panel>
-                    {key === 'scoring' ? (
+                    {key === 'matrix' ? (
+                      <MatrixFields form={form} models={models} />
+                    ) : key === 'scoring' ? (
                       <Stack gap="sm">
                         <ScoringFields
                           form={form}
@@ -125,7 +138,9 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
                           currency={values.currency}
                           pointer="/config"
                           afterChecker={[OVERRIDE]}
+                          several={values.scorers.length > 0 ? <ScorerList form={form} /> : undefined}
                         />
+                        {values.scorers.length === 0 && <ScorerList form={form} />}
                         <Fields form={form} fields={[ALLOWS_UNSCORED]} />
                       </Stack>
                     ) : (
@@ -152,26 +167,39 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
             )}
             {request !== null && failure === null && plan.data === undefined && <Skeleton height={160} />}
             {request !== null && failure === null && plan.data !== undefined && (
-              <PlanView planned={plan.data} measured={measured} />
+              <PlanView planned={plan.data} measured={measured} runs={runs} />
+            )}
+            {runs > MAX_RUNS && (
+              <Text size="sm" c="var(--mantine-color-error)" role="alert">
+                These are {runs} runs; one form starts at most {MAX_RUNS}.
+              </Text>
             )}
             <Group gap="sm">
               <Button
-                disabled={now === null || failure !== null}
+                disabled={requests === null || failure !== null || runs > MAX_RUNS}
                 loading={start.isPending}
-                onClick={() => now !== null && start.mutate(now)}
+                onClick={() => start.mutate()}
               >
-                Start the run
+                {runs === 1 ? 'Start the run' : `Start ${runs} runs`}
               </Button>
               <Button
                 variant="default"
-                disabled={now === null || failure !== null || start.isPending}
-                onClick={() => now !== null && start.mutate(trialOf(now))}
+                disabled={first === undefined || failure !== null || start.isPending}
+                loading={trial.isPending}
+                onClick={() => first !== undefined && trial.mutate(first)}
               >
                 Try {TRIAL_ITEMS} items
               </Button>
             </Group>
           </Stack>
         </Grid.Col>
+        {trial.data !== undefined && (
+          <Grid.Col span={12}>
+            <InView state={trial.status}>
+              <TrialView tried={trial.data} />
+            </InView>
+          </Grid.Col>
+        )}
       </Grid>
     </Page>
   );

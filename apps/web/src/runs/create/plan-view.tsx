@@ -36,15 +36,18 @@ export function usePlan(request: NewRunBody | null): UseQueryResult<Planned> {
 export function PlanView({
   planned: { plan, warnings },
   measured,
+  runs,
 }: {
   readonly planned: Planned;
   readonly measured: Measured | null;
+  /** How many start; the plan is that of one of them. */
+  readonly runs: number;
 }) {
   return (
     <Card withBorder padding="md" aria-live="polite">
       <Stack gap="xs">
         <Title order={2} size="h5">
-          Plan
+          {runs === 1 ? 'Plan' : `Plan of each of ${runs} runs`}
         </Title>
         <NameValues
           rows={[

@@ -1,5 +1,6 @@
 import { SegmentedControl, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { ProviderSelect } from './provider-select.tsx';
 import type { FieldGroups } from './run-fields.ts';
 import type { RunForm } from './run-form.ts';
 import { CommonAndRare } from './scoring-fields.tsx';
@@ -41,6 +42,7 @@ export function ProviderChoice({
       <Text size="xs" c="dimmed">
         {PROVIDERS.find(({ value }) => value === form.values.provider)?.hint}
       </Text>
+      <ProviderSelect form={form} />
       <CommonAndRare form={form} fields={fields} />
     </Stack>
   );

@@ -21,7 +21,7 @@ export interface FieldGroups<Values = unknown> {
 const PRICE = { kind: 'decimal', min: 0, max: 1e9 } as const;
 
 /** The checkers of the service, each with an example. */
-const CHECKERS = [
+export const CHECKERS = [
   { value: 'exact_match', label: 'exact_match: “Paris” is right, “It is Paris” is not' },
   { value: 'includes', label: 'includes: “It is Paris.” is right for “Paris”' },
   { value: 'regex', label: 'regex: the output must contain a pattern' },

@@ -1,11 +1,20 @@
 import type { FormErrors } from '@mantine/form';
 import type { Paths } from '@svc/client';
+import {
+  type CheckerForm,
+  type Config,
+  checkerOf,
+  nonEmpty,
+  numberOf,
+  objectOf,
+  stated,
+  type Typed,
+  unset,
+} from './config-members.ts';
 import { readObject, readPairs } from './model-texts.ts';
+import { type ScorerRow, scorersOf } from './scorer-rows.ts';
 
 export type NewRunBody = Paths['/runs']['post']['requestBody']['content']['application/json'];
-
-/** A number while it is typed; empty for none. */
-export type Typed = string | number;
 
 /** A model to ask. */
 export interface ModelForm {
@@ -36,12 +45,7 @@ export interface JudgeForm extends ModelForm {
 
 /** How outputs are scored. */
 export interface ScoringForm {
-  readonly checker: {
-    /** Empty: by the type of the item. */
-    readonly type: string | null;
-    readonly pattern: string;
-    readonly tolerance: Typed;
-  };
+  readonly checker: CheckerForm;
   readonly judge: JudgeForm;
 }
 
@@ -79,6 +83,11 @@ export interface RunForm extends ScoringForm {
   readonly isReused: boolean;
   /** The currency of all prices. */
   readonly currency: string;
+  /** Several scorers, the main one first; empty for the checker and the judge alone. */
+  readonly scorers: readonly ScorerRow[];
+  /** Further models and prompt templates: each model runs with each template. */
+  readonly models: readonly string[];
+  readonly promptTemplates: readonly string[];
   /** The configuration of the run that is copied: what the form has no field for stays as it is there. */
   readonly copied: Config;
 }
@@ -137,11 +146,11 @@ export const EMPTY_FORM: RunForm = {
   maxCost: '',
   isReused: false,
   currency: 'USD',
+  scorers: [],
+  models: [],
+  promptTemplates: [],
   copied: {},
 };
-
-/** Members of a configuration, as the API names them. */
-export type Config = Readonly<Record<string, unknown>>;
 
 /** The request of a form; null while something that it needs is absent or invalid. */
 export function toRequest(form: RunForm): NewRunBody | null {
@@ -150,16 +159,20 @@ export function toRequest(form: RunForm): NewRunBody | null {
   if (form.datasetId === null || provider === null || judge === null) return null;
   const timeoutS = numberOf(form.timeoutS);
   const maxCost = numberOf(form.maxCost);
+  const isSeveral = form.scorers.length > 0;
+  const scorers = isSeveral ? scorersOf(form.scorers, judge) : undefined;
+  if (scorers === null) return null;
   const config = {
     ...form.copied,
     ...unset(CONFIG_MEMBERS),
     provider,
-    judge,
+    judge: isSeveral ? undefined : judge,
+    scorers,
     select: nonEmpty(selectionOf(form)),
     system_prompt: form.systemPrompt || undefined,
     prompt_template: form.promptTemplate || undefined,
-    checker: checkerOf(form.checker, form.copied),
-    checker_mode: form.checker.type !== null && form.isOverride ? 'override' : undefined,
+    checker: isSeveral ? undefined : checkerOf(form.checker, form.copied),
+    checker_mode: !isSeveral && form.checker.type !== null && form.isOverride ? 'override' : undefined,
     allow_unscored: form.allowsUnscored || undefined,
     repetitions: numberOf(form.repetitions),
     concurrency: numberOf(form.concurrency),
@@ -183,6 +196,7 @@ export function toRequest(form: RunForm): NewRunBody | null {
 const CONFIG_MEMBERS = [
   'provider',
   'judge',
+  'scorers',
   'select',
   'system_prompt',
   'prompt_template',
@@ -199,24 +213,6 @@ const CONFIG_MEMBERS = [
   'max_cost',
   'reuse',
 ] as const;
-
-export const objectOf = (value: unknown): Config =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {};
-
-/** A checker as the API takes it; undefined where none is chosen. Options without a field stay those of the copied one. */
-export function checkerOf(
-  { type, pattern, tolerance }: ScoringForm['checker'],
-  copied: Config = {},
-): object | undefined {
-  if (type === null) return undefined;
-  const before = objectOf(copied['checker']);
-  return stated({
-    ...(before['type'] === type ? before : {}),
-    type,
-    pattern: type === 'regex' ? pattern : undefined,
-    tolerance: type === 'numeric' ? numberOf(tolerance) : undefined,
-  });
-}
 
 /** A judge as the API takes it; undefined where none is used, null while something that it needs is absent. */
 export function judgeOf(
@@ -312,22 +308,4 @@ function priceOf(
   const [input, output] = [numberOf(inputPrice), numberOf(outputPrice)];
   if (input === undefined && output === undefined) return undefined;
   return { input_per_million: input ?? 0, output_per_million: output ?? 0, currency };
-}
-
-/** A number that was typed; undefined where there is none. */
-function numberOf(value: Typed): number | undefined {
-  return value === '' || !Number.isFinite(Number(value)) ? undefined : Number(value);
-}
-
-/** The members that are not undefined. */
-export function stated(members: Config): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
-}
-
-const unset = (names: readonly string[]): Config =>
-  Object.fromEntries(names.map((name) => [name, undefined]));
-
-/** An object with members; undefined without any. */
-function nonEmpty(members: object): object | undefined {
-  return Object.keys(members).length === 0 ? undefined : members;
 }

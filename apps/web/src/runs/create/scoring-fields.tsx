@@ -1,5 +1,6 @@
 import { Stack, Switch } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import type { ReactNode } from 'react';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { More } from '../../ui/form/more.tsx';
 import { checkerFields, type FieldGroups, judgeFields } from './run-fields.ts';
@@ -32,6 +33,7 @@ export function ScoringFields<Values extends ScoringForm>({
   currency,
   pointer,
   afterChecker = [],
+  several,
 }: {
   readonly form: UseFormReturnType<Values>;
   /** Which items the checker is for. */
@@ -40,11 +42,15 @@ export function ScoringFields<Values extends ScoringForm>({
   /** Where the request has the checker and the judge, such as `/config`. */
   readonly pointer: string;
   readonly afterChecker?: readonly Field<Values>[];
+  /** What takes the place of the checker where there are several scorers; undefined where there are none. */
+  readonly several?: ReactNode;
 }) {
   const { judge } = form.values;
   return (
     <Stack gap="sm">
-      <Fields form={form} fields={[...checkerFields(checkerFor, `${pointer}/checker`), ...afterChecker]} />
+      {several ?? (
+        <Fields form={form} fields={[...checkerFields(checkerFor, `${pointer}/checker`), ...afterChecker]} />
+      )}
       <Stack gap="xs" role="group" aria-label="Judge">
         <Switch
           label="Let a model judge"

@@ -12,7 +12,9 @@ import {
   selectionFields,
 } from './run-fields.ts';
 import type { RunForm } from './run-form.ts';
-import { suggestionsOf, useRecentRuns } from './use-recent-runs.ts';
+import { scorerFields } from './scorer-fields.ts';
+import { useProviders } from './use-providers.ts';
+import { suggestionsOf, useRecentRuns, withProviders } from './use-recent-runs.ts';
 
 /** A part of the form that can be closed. */
 interface FormPart {
@@ -23,9 +25,11 @@ interface FormPart {
 }
 
 /** The fields of the form, with what recent runs and the dataset suggest. */
-export function useFormParts({ provider, datasetId, version, judge, currency }: RunForm): {
+export function useFormParts({ provider, datasetId, version, judge, currency, model, scorers }: RunForm): {
   readonly parts: readonly FormPart[];
   readonly ofModel: FieldGroups<RunForm>;
+  /** Names of models to suggest. */
+  readonly models: readonly string[];
   /** Where the items hold outputs of a pretend model; undefined where they hold none. */
   readonly pretended: string | undefined;
 } {
@@ -42,11 +46,18 @@ export function useFormParts({ provider, datasetId, version, judge, currency }: 
   const ofJudge = judgeFields(judge.type, '/config/judge', currency);
   const parts: readonly FormPart[] = [
     { key: 'prompt', label: 'What is asked', fields: PROMPT_FIELDS },
+    { key: 'matrix', label: 'Several models or prompts', fields: [] },
     { key: 'selection', label: 'Which items', fields: selectionFields(known) },
     {
       key: 'scoring',
       label: 'Scoring',
-      fields: [...checkerFields('', '/config/checker'), ...ofJudge.common, ...ofJudge.rare],
+      fields: [
+        ...(scorers.length === 0
+          ? checkerFields('', '/config/checker')
+          : scorers.flatMap((_, at) => scorerFields(at))),
+        ...ofJudge.common,
+        ...ofJudge.rare,
+      ],
     },
     {
       key: 'pace',
@@ -55,9 +66,11 @@ export function useFormParts({ provider, datasetId, version, judge, currency }: 
       cols: { base: 1, xs: 2, lg: 3 },
     },
   ];
+  const suggestions = withProviders(suggestionsOf(recent, provider), useProviders(), model);
   return {
     parts,
-    ofModel: providerFields(provider, { ...suggestionsOf(recent, provider), pointers }),
+    models: suggestions.models,
+    ofModel: providerFields(provider, { ...suggestions, pointers }),
     pretended: pointers.find((pointer) => pointer === PRETENDED),
   };
 }

@@ -3,6 +3,7 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import type { Run } from '../use-run.ts';
 import type { ModelSuggestions } from './run-fields.ts';
+import type { Provider } from './use-providers.ts';
 
 /** The newest runs. */
 export function useRecentRuns(): readonly Run[] {
@@ -21,6 +22,25 @@ export function suggestionsOf(runs: readonly Run[], provider: string): Omit<Mode
     ...new Set(models.flatMap((model) => model[name] ?? [])),
   ];
   return { baseUrls: valuesOf('base_url'), models: valuesOf('model'), keyNames: valuesOf('api_key_env') };
+}
+
+/** The same with the providers that are configured, and models that only they have named. */
+export function withProviders(
+  { baseUrls, models, keyNames }: Omit<ModelSuggestions, 'pointers'>,
+  providers: readonly Provider[],
+  { baseUrl, apiKeyEnv }: { readonly baseUrl: string; readonly apiKeyEnv: string },
+): Omit<ModelSuggestions, 'pointers'> {
+  const origin = URL.canParse(baseUrl) ? new URL(baseUrl).origin : null;
+  const asked = providers.filter(
+    ({ name, origins }) =>
+      (name !== null && name === apiKeyEnv) || (origin !== null && origins.includes(origin)),
+  );
+  const names = providers.flatMap(({ name }) => name ?? []);
+  return {
+    baseUrls,
+    models: [...new Set([...asked.flatMap((provider) => provider.models), ...models])],
+    keyNames: [...new Set([...names, ...keyNames])],
+  };
 }
 
 /** How long a result of a run of the same model took. */
