@@ -241,6 +241,8 @@ async function addBinaries(parquet: Uint8Array): Promise<void> {
   for (const empty of ['', '\n \n', '\ufeff', gzipSync('')])
     refused('a.csv', empty, 'unsupported_file', { file: 'a.csv' });
   refused('a.csv.gz', gzipSync(gzipSync(csv)), 'unsupported_file', { file: 'a.csv.gz' });
+  // the beginning of an archive that is a document by its name
+  refused('a.docx', Buffer.from('PK\u0003\u0004 and no directory'), 'unsupported_file', { file: 'a.docx' });
   refused('a.csv.gz', gzipSync(Buffer.alloc(80_000_000, 'a')), 'package_limit', { file: 'a.csv.gz' });
   refused('a.csv.zst', zstdCompressSync(Buffer.alloc(80_000_000, 'a')), 'package_limit', {
     file: 'a.csv.zst',

@@ -1,5 +1,5 @@
 import type { Mapping } from '@svc/jsonl-v23/mapping';
-import type { ByteSource, PackageLimits } from '@svc/pkg-format';
+import { type ByteSource, PackageError, type PackageLimits } from '@svc/pkg-format';
 import { type Archive, recogniseArchive } from '@svc/pkg-format/internal';
 import { openFileTable, type ByteSource as TableBytes } from '@svc/tabular';
 import { type PackedFile, sourceOf, type TableFile as TableFileOf, toMappable } from '@svc/tabular/internal';
@@ -43,7 +43,10 @@ export async function recognise(
   const packed: PackedFile<UploadedFile>[] = [];
   const options = { limits, areTables: mapping !== null, signal };
   for (const file of files) {
-    const found = await recogniseArchive(file.source, options);
+    const found = await recogniseArchive(file.source, options).catch((error: unknown) => {
+      if (!(error instanceof PackageError) || !OFFICE_NAME.test(file.name)) throw error;
+      throw unsupported(file, 'it is a damaged Office document; save its table as CSV');
+    });
     if (found === null) {
       packed.push({ file, archive: null });
       continue;
@@ -58,6 +61,8 @@ export async function recognise(
   }
   return { kind: 'files', files: packed };
 }
+
+const OFFICE_NAME = /\.(?:docx|xlsx|pptx|od[tsp])$/i;
 
 function unsupported({ name }: UploadedFile, problem: string): UploadError {
   return new UploadError('unsupported_file', `Cannot read the file: ${problem}.`, { file: name });
