@@ -28,7 +28,9 @@ export function suggestMapping(preview: PreviewedTable): SuggestedMapping {
   const free = keptColumns(features, mapping);
   const valuesOf = (name: string): readonly string[] =>
     samples.map((row) => plainText(getMember(row as JsonObject, name), MAX_LENGTH + 1));
-  const id = mapping.id_column ? undefined : free.find((name) => ID.test(name) && areUnique(valuesOf(name)));
+  const named = free.find((name) => ID.test(name) && areUnique(valuesOf(name)));
+  const first = features.slice(0, 1).find(({ name }) => free.includes(name) && areIds(valuesOf(name)))?.name;
+  const id = mapping.id_column ? undefined : (named ?? first);
   const tags = mapping.tags_columns
     ? []
     : free.filter((name) => name !== id && areFew(valuesOf(name)) && isTexts(samples, name));
@@ -49,6 +51,18 @@ const ID = /^(?:.*[_-])?[a-z]?(?:id|uuid|guid|key)$/i;
 
 const areUnique = (values: readonly string[]): boolean =>
   values.length > 0 && !values.includes('') && new Set(values).size === values.length;
+
+/** A first column that counts the rows, or names them in single words with a number in each. */
+function areIds(values: readonly string[]): boolean {
+  if (values.length < MIN_ROWS || !areUnique(values)) return false;
+  const [first = 0] = values.map(Number);
+  return (
+    values.every((value, row) => Number(value) === first + row) ||
+    values.every((value) => /^(?=.*\d)(?!https?:)[\w.:/#-]{1,40}$/.test(value) && !NUMBER.test(value))
+  );
+}
+
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /** Rows of a sample below which repetition says nothing, and the most different values of a tag. */
 const MIN_ROWS = 6;
