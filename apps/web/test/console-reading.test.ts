@@ -91,7 +91,12 @@ describe('the console', () => {
           inputs: { prompt: 'Which?', choices: ['one', 'two', 'three'] },
           answer: 2,
         },
-        { id: 'empty', inputs: { prompt: '' }, answer: 'x' },
+        {
+          id: 'empty',
+          inputs: { prompt: '' },
+          answer: 'x',
+          assets: { picture: { mime_type: 'image/png', encoding: 'base64', data: PNG } },
+        },
       ],
       'Of every kind',
     );
@@ -114,6 +119,7 @@ describe('the console', () => {
       'rtl',
     );
     await list.getByText('(empty prompt)').waitFor();
+    await list.locator('img.thumbnail').waitFor();
 
     await list.getByText('Write fib.').click();
     const code = item.locator('pre code');
@@ -200,6 +206,15 @@ describe('the console', () => {
     const heading = page.getByRole('heading', { name: 'Long list', level: 1 });
     await heading.waitFor();
     await expect.poll(() => heading.evaluate((element) => element === document.activeElement)).toBe(true);
+    // nor does it fall to the body where its element goes
+    await page.getByRole('link', { name: 'Datasets' }).click();
+    await page.getByLabel('Search datasets').fill('Long');
+    const clear = page.getByRole('button', { name: 'Clear' });
+    await clear.focus();
+    await page.keyboard.press('Enter');
+    await clear.waitFor({ state: 'detached' });
+    const datasets = page.getByRole('heading', { name: 'Datasets', level: 1 });
+    await expect.poll(() => datasets.evaluate((element) => element === document.activeElement)).toBe(true);
     expect(faults).toEqual([]);
   });
 

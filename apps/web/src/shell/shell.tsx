@@ -19,6 +19,7 @@ import { NavigatedProvider } from '../ui/layout/navigated.ts';
 import { Page } from '../ui/layout/page.tsx';
 import { ConnectionBanner } from './connection-banner.tsx';
 import { DropAnywhere } from './drop-anywhere.tsx';
+import { useKeepFocus } from './keep-focus.ts';
 import { Keys } from './keys.tsx';
 
 const PAGES = [
@@ -48,6 +49,7 @@ export function Shell() {
 }
 
 function Frame() {
+  useKeepFocus();
   const [isOpen, { toggle, close }] = useDisclosure(false);
   const canEdit = useCan('editor');
   const path = useRouterState({ select: ({ location }) => location.pathname });

@@ -27,8 +27,11 @@ function ProblemDetails({
   readonly problem: Problem | null;
   readonly message: string;
 }) {
-  const errors = problem?.errors ?? [];
-  const total = problem?.errors_total ?? errors.length;
+  // one error may be what the detail says already
+  const errors = (problem?.errors ?? []).filter(
+    (one, _, { length }) => length > 1 || one.message !== problem?.detail || one.file !== undefined,
+  );
+  const total = errors.length === 0 ? 0 : (problem?.errors_total ?? errors.length);
   return (
     <>
       <Text size="sm" className="break">

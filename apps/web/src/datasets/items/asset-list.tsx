@@ -113,6 +113,22 @@ function Shown({ url, type, name }: { readonly url: string; readonly type: strin
 
 const SHOWN = /^(?:image|audio|video)\/[a-z0-9.+-]+$/;
 
+/** Bytes of an image that a list shows. */
+const MAX_THUMBNAIL_BYTES = 512 * 1024;
+
+/** The address of the first image of an item that is small enough for a list; undefined without one. */
+export function thumbnailOf(
+  assets: readonly { readonly entry: JsonObject }[],
+  datasetId: string,
+): string | undefined {
+  return assets
+    .filter(({ entry }) => Number(getMember(entry, 'byte_length')) <= MAX_THUMBNAIL_BYTES)
+    .map(({ entry }) => [textOf(entry, 'mime_type') ?? '', entry] as const)
+    .filter(([type]) => type.startsWith('image/'))
+    .map(([type, entry]) => ownUrl(entry, type, datasetId))
+    .find((url) => url?.startsWith('/'));
+}
+
 /**
  * The address of a file that the item holds: the link that the service writes in place of its bytes, or the bytes
  * themselves. A link that the item came with may lead to a file of another dataset.

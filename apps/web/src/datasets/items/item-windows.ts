@@ -2,7 +2,8 @@ import type { ApiClient, ResponseOf } from '@svc/client';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { dataOf } from '../../api/api-problem.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
-import { questionOf, tagsOf } from './item-reading.ts';
+import { thumbnailOf } from './asset-list.tsx';
+import { assetsOf, questionOf, tagsOf } from './item-reading.ts';
 
 export type ListedItem = ResponseOf<'/datasets/{id}/items', 'get'>['data'][number];
 export type Dataset = ResponseOf<'/datasets/{id}', 'get'>;
@@ -25,6 +26,8 @@ export interface ItemSummary {
   readonly id: string;
   readonly type: string;
   readonly question: string;
+  /** Address of an image; undefined without a small one. */
+  readonly thumbnail: string | undefined;
   readonly tags: readonly string[];
 }
 
@@ -62,7 +65,7 @@ export async function readWindow(
     const { data, meta } = await dataOf(
       api.GET('/datasets/{id}/items', { params: { path: { id }, query }, signal }),
     );
-    items.push(...data.map(summaryOf));
+    items.push(...data.map((item) => summaryOf(item, id)));
     if (meta.next_cursor === null || items.length >= WINDOW_ITEMS || data.length === 0)
       return { items, nextCursor: meta.next_cursor, total: meta.total_items };
     position = { cursor: meta.next_cursor };
@@ -88,7 +91,7 @@ export async function readItem(
   return data[0] ?? null;
 }
 
-function summaryOf({ section, order_index, item, error }: ListedItem): ItemSummary {
+function summaryOf({ section, order_index, item, error }: ListedItem, datasetId: string): ItemSummary {
   const whole = (item ?? {}) as JsonObject;
   return {
     section,
@@ -96,6 +99,7 @@ function summaryOf({ section, order_index, item, error }: ListedItem): ItemSumma
     id: plainText(getMember(whole, 'id'), 60),
     type: plainText(getMember(whole, 'type'), 40) || 'freeform',
     question: item === null ? (error?.message ?? 'Too large to be listed') : questionOf(whole),
+    thumbnail: thumbnailOf(assetsOf(whole), datasetId),
     tags: tagsOf(whole).slice(0, 5),
   };
 }

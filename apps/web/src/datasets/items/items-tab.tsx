@@ -90,7 +90,12 @@ function Row({ index, items }: { readonly index: number; readonly items: ReturnT
       <Text span size="xs" c="dimmed" ff="monospace" title={item.id}>
         {item.id || index}
       </Text>
-      <span dir="auto">{item.question}</span>
+      <span dir="auto">
+        {item.thumbnail !== undefined && (
+          <img className="thumbnail" src={item.thumbnail} alt="" loading="lazy" />
+        )}
+        {item.question}
+      </span>
       {item.type === 'freeform' ? (
         <span />
       ) : (
