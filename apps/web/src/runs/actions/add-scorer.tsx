@@ -7,7 +7,8 @@ import { dataOf } from '../../api/api-problem.ts';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { useSaved } from '../../ui/form/use-saved.ts';
-import { checkerOf, EMPTY_SCORING, judgeOf, problemsOf, stated } from '../create/run-form.ts';
+import { checkerOf, stated } from '../create/config-members.ts';
+import { EMPTY_SCORING, judgeOf, problemsOf } from '../create/run-form.ts';
 import { ScoringFields } from '../create/scoring-fields.tsx';
 import { type Run, scorersOf } from '../use-run.ts';
 
