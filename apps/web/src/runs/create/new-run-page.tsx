@@ -1,4 +1,4 @@
-import { Accordion, Button, Grid, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { Accordion, Grid, Stack } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useDebouncedValue } from '@mantine/hooks';
 import { getRouteApi } from '@tanstack/react-router';
@@ -14,17 +14,17 @@ import { Page } from '../../ui/layout/page.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { useRun } from '../use-run.ts';
 import { formOf } from './copy-form.ts';
-import { MAX_RUNS, toRequests } from './matrix.ts';
+import { toRequests } from './matrix.ts';
 import { MatrixFields } from './matrix-fields.tsx';
-import { PlanView, usePlan } from './plan-view.tsx';
+import { usePlan } from './plan-view.tsx';
 import { ProviderChoice } from './provider-choice.tsx';
 import { ALLOWS_UNSCORED, OVERRIDE } from './run-fields.ts';
 import { EMPTY_FORM, problemsOf, type RunForm, toRequest } from './run-form.ts';
 import { ScorerList } from './scorer-list.tsx';
 import { ScoringFields } from './scoring-fields.tsx';
-import { TRIAL_ITEMS, TrialView, useTrial } from './trial.tsx';
+import { StartPanel } from './start-panel.tsx';
+import { TrialView, useTrial } from './trial.tsx';
 import { useFormParts } from './use-form-parts.ts';
-import { measuredOf, useRecentRuns } from './use-recent-runs.ts';
 import { useStart } from './use-start.ts';
 
 const route = getRouteApi('/runs/new');
@@ -76,11 +76,6 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
   const [settled] = useDebouncedValue(values, TYPING_MS);
   const request = useMemo(() => toRequest(settled), [settled]);
   const plan = usePlan(request);
-  const recent = useRecentRuns();
-  const measured = useMemo(
-    () => (request === null ? null : measuredOf(recent, request.config.provider as object)),
-    [recent, request],
-  );
   const failure = start.error ?? trial.error ?? (request === null ? null : plan.error);
   const isUnscorable =
     failure instanceof ApiProblem &&
@@ -88,15 +83,16 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
     !failure.problem.detail.endsWith('selects no items.');
   const fields = [...ofModel.common, ...ofModel.rare, ...parts.flatMap((part) => part.fields)];
   const refused = isUnscorable
-    ? { 'checker.type': 'No item can be scored without a checker or a judge.' }
+    ? {
+        [values.scorers.length > 0 ? 'scorers.0.by' : 'checker.type']:
+          'No item can be scored without a checker or a judge.',
+      }
     : fieldErrors(failure, fields);
   const isShownAtFields = Object.keys(refused).length > 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a response is shown once, and then edited away
   useEffect(() => {
     form.setErrors({ ...problemsOf(form.values), ...refused });
   }, [failure]);
-  const runs = requests?.length ?? 1;
-  const first = requests?.[0];
   const [opened, setOpened] = useState<readonly string[]>([]);
   const wrong = parts.filter(({ fields }) => fields.some(({ name }) => form.errors[name] !== undefined));
   return (
@@ -153,45 +149,14 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
           </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
-          <Stack className="stays-in-view">
-            {request === null && (
-              <Text size="sm" c="dimmed">
-                The plan appears here when the dataset and the provider are chosen.
-              </Text>
-            )}
-            {failure !== null && !isShownAtFields && <ErrorView error={failure} />}
-            {failure !== null && isShownAtFields && (
-              <Text size="sm" c="var(--mantine-color-error)" role="alert">
-                The run cannot start yet: see the marked {isUnscorable ? 'part Scoring' : 'fields'}.
-              </Text>
-            )}
-            {request !== null && failure === null && plan.data === undefined && <Skeleton height={160} />}
-            {request !== null && failure === null && plan.data !== undefined && (
-              <PlanView planned={plan.data} measured={measured} runs={runs} />
-            )}
-            {runs > MAX_RUNS && (
-              <Text size="sm" c="var(--mantine-color-error)" role="alert">
-                These are {runs} runs; one form starts at most {MAX_RUNS}.
-              </Text>
-            )}
-            <Group gap="sm">
-              <Button
-                disabled={requests === null || failure !== null || runs > MAX_RUNS}
-                loading={start.isPending}
-                onClick={() => start.mutate()}
-              >
-                {runs === 1 ? 'Start the run' : `Start ${runs} runs`}
-              </Button>
-              <Button
-                variant="default"
-                disabled={first === undefined || failure !== null || start.isPending}
-                loading={trial.isPending}
-                onClick={() => first !== undefined && trial.mutate(first)}
-              >
-                Try {TRIAL_ITEMS} items
-              </Button>
-            </Group>
-          </Stack>
+          <StartPanel
+            request={request}
+            requests={requests}
+            failure={failure}
+            marked={isShownAtFields ? (isUnscorable ? 'part Scoring' : 'fields') : null}
+            start={start}
+            trial={trial}
+          />
         </Grid.Col>
         {trial.data !== undefined && (
           <Grid.Col span={12}>
