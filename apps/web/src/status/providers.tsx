@@ -1,5 +1,5 @@
 import { Text } from '@mantine/core';
-import { type Provider, useProviders } from '../runs/create/use-providers.ts';
+import { type Provider, useProviders } from '../runs/create/provider/use-providers.ts';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { Part } from '../ui/layout/part.tsx';
 

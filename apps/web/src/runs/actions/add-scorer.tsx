@@ -9,7 +9,7 @@ import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { useSaved } from '../../ui/form/use-saved.ts';
 import { checkerOf, stated } from '../create/config-members.ts';
 import { EMPTY_SCORING, judgeOf, problemsOf } from '../create/run-form.ts';
-import { ScoringFields } from '../create/scoring-fields.tsx';
+import { ScoringFields } from '../create/scoring/scoring-fields.tsx';
 import { type Run, scorersOf } from '../use-run.ts';
 
 type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];

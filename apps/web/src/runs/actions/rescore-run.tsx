@@ -10,7 +10,7 @@ import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { checkerOf, stated } from '../create/config-members.ts';
 import { EMPTY_SCORING, judgeOf, problemsOf } from '../create/run-form.ts';
-import { ScoringFields } from '../create/scoring-fields.tsx';
+import { ScoringFields } from '../create/scoring/scoring-fields.tsx';
 import type { Run } from '../use-run.ts';
 
 type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];

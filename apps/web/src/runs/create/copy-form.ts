@@ -1,9 +1,9 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Run } from '../use-run.ts';
 import { type Config, objectOf, type Typed } from './config-members.ts';
-import { textOfPairs } from './model-texts.ts';
+import { textOfPairs } from './provider/model-texts.ts';
 import { EMPTY_FORM, type JudgeForm, type ModelForm, type RunForm } from './run-form.ts';
-import { rowsOf } from './scorer-rows.ts';
+import { rowsOf } from './scoring/scorer-rows.ts';
 
 /** A form with everything that a run was configured with, for another one. */
 export function formOf(run: Pick<Run, 'dataset_id' | 'dataset_version' | 'name' | 'config'>): RunForm {

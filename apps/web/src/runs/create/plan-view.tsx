@@ -7,8 +7,8 @@ import { dataOf } from '../../api/api-problem.ts';
 import { NameValues } from '../../ui/layout/name-values.tsx';
 import { formatCost, formatCount, formatDuration } from '../../ui/text/formats.ts';
 import { nameOf } from '../use-run.ts';
+import type { Measured } from './provider/use-recent-runs.ts';
 import type { NewRunBody } from './run-form.ts';
-import type { Measured } from './use-recent-runs.ts';
 
 type Planned = ResponseOf<'/runs/plan', 'post'>;
 

@@ -11,8 +11,8 @@ import {
   type Typed,
   unset,
 } from './config-members.ts';
-import { readObject, readPairs } from './model-texts.ts';
-import { type ScorerRow, scorersOf } from './scorer-rows.ts';
+import { readObject, readPairs } from './provider/model-texts.ts';
+import { type ScorerRow, scorersOf } from './scoring/scorer-rows.ts';
 
 export type NewRunBody = Paths['/runs']['post']['requestBody']['content']['application/json'];
 

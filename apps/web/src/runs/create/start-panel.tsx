@@ -3,9 +3,9 @@ import { useMemo } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { MAX_RUNS } from './matrix.ts';
 import { PlanView, usePlan } from './plan-view.tsx';
+import { measuredOf, useRecentRuns } from './provider/use-recent-runs.ts';
 import type { NewRunBody } from './run-form.ts';
 import { TRIAL_ITEMS, type useTrial } from './trial.tsx';
-import { measuredOf, useRecentRuns } from './use-recent-runs.ts';
 import type { useStart } from './use-start.ts';
 
 /** What starts the runs of a form, and the plan of the first one. It stays in view at every place of the form. */

@@ -2,6 +2,8 @@ import { useOverview } from '../../datasets/overview/use-overview.ts';
 import { useDataset } from '../../datasets/use-dataset.ts';
 import type { Field } from '../../ui/form/fields.tsx';
 import { pointerOf } from '../../ui/pointer-of.ts';
+import { useProviders } from './provider/use-providers.ts';
+import { suggestionsOf, useRecentRuns, withProviders } from './provider/use-recent-runs.ts';
 import {
   checkerFields,
   type FieldGroups,
@@ -12,9 +14,7 @@ import {
   selectionFields,
 } from './run-fields.ts';
 import type { RunForm } from './run-form.ts';
-import { scorerFields } from './scorer-fields.ts';
-import { useProviders } from './use-providers.ts';
-import { suggestionsOf, useRecentRuns, withProviders } from './use-recent-runs.ts';
+import { scorerFields } from './scoring/scorer-fields.ts';
 
 /** A part of the form that can be closed. */
 interface FormPart {

@@ -1,5 +1,5 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { type CheckerForm, type Config, checkerOf, objectOf, stated, type Typed } from './config-members.ts';
+import { type CheckerForm, type Config, checkerOf, objectOf, stated, type Typed } from '../config-members.ts';
 
 /** One of several scorers in the form. */
 export interface ScorerRow {

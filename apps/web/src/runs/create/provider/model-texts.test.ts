@@ -1,7 +1,7 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
+import { EMPTY_FORM, modelOf } from '../run-form.ts';
 import { readObject, readPairs } from './model-texts.ts';
-import { EMPTY_FORM, modelOf } from './run-form.ts';
 
 describe('the texts of a model', () => {
   it('keeps every digit of parameters, and names the place of what is invalid', () => {

@@ -1,6 +1,6 @@
 import { Select } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import type { RunForm } from './run-form.ts';
+import type { RunForm } from '../run-form.ts';
 import { type Provider, useProviders } from './use-providers.ts';
 import { suggestionsOf, useRecentRuns } from './use-recent-runs.ts';
 

@@ -1,9 +1,9 @@
 import { SegmentedControl, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import type { FieldGroups } from '../run-fields.ts';
+import type { RunForm } from '../run-form.ts';
+import { CommonAndRare } from '../scoring/scoring-fields.tsx';
 import { ProviderSelect } from './provider-select.tsx';
-import type { FieldGroups } from './run-fields.ts';
-import type { RunForm } from './run-form.ts';
-import { CommonAndRare } from './scoring-fields.tsx';
 
 const PROVIDERS = [
   {

@@ -1,10 +1,10 @@
 import { Stack, Switch } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
-import { type Field, Fields } from '../../ui/form/fields.tsx';
-import { More } from '../../ui/form/more.tsx';
-import { checkerFields, type FieldGroups, judgeFields } from './run-fields.ts';
-import type { ScoringForm } from './run-form.ts';
+import { type Field, Fields } from '../../../ui/form/fields.tsx';
+import { More } from '../../../ui/form/more.tsx';
+import { checkerFields, type FieldGroups, judgeFields } from '../run-fields.ts';
+import type { ScoringForm } from '../run-form.ts';
 
 /** Fields of which the rare ones are below a button. */
 export function CommonAndRare<Values extends object>({

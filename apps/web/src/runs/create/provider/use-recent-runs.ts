@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
-import type { Run } from '../use-run.ts';
-import type { ModelSuggestions } from './run-fields.ts';
+import { useApi } from '../../../api/api-context.tsx';
+import { dataOf } from '../../../api/api-problem.ts';
+import type { Run } from '../../use-run.ts';
+import type { ModelSuggestions } from '../run-fields.ts';
 import type { Provider } from './use-providers.ts';
 
 /** The newest runs. */

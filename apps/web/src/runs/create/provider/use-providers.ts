@@ -1,8 +1,8 @@
 import type { ResponseOf } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
-import { useCan } from '../../session/session.tsx';
+import { useApi } from '../../../api/api-context.tsx';
+import { dataOf } from '../../../api/api-problem.ts';
+import { useCan } from '../../../session/session.tsx';
 
 export type Provider = ResponseOf<'/providers', 'get'>['data'][number];
 

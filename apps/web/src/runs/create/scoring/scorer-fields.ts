@@ -1,6 +1,6 @@
-import type { Field } from '../../ui/form/fields.tsx';
-import { CHECKERS } from './run-fields.ts';
-import type { RunForm } from './run-form.ts';
+import type { Field } from '../../../ui/form/fields.tsx';
+import { CHECKERS } from '../run-fields.ts';
+import type { RunForm } from '../run-form.ts';
 import { EMPTY_ROW, type ScorerRow } from './scorer-rows.ts';
 
 /** The fields of a row. */
