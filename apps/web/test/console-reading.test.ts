@@ -175,6 +175,10 @@ describe('the console', () => {
     await page.getByRole('combobox', { name: 'Tag' }).fill('mon');
     await page.getByRole('option', { name: 'monday' }).click();
     await page.getByText('3,000 items', { exact: true }).last().waitFor();
+    // the end of a filtered list too
+    await list.getByText('P 0', { exact: true }).click();
+    await page.keyboard.press('End');
+    await page.getByRole('heading', { name: 'n2999', exact: true }).waitFor();
 
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('combobox', { name: 'Page, dataset, run or item' });

@@ -1,5 +1,6 @@
 import { Alert, Badge, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
@@ -24,10 +25,12 @@ export function ItemsTab({
   const navigate = route.useNavigate();
   const items = useItems(dataset, { section, type, tag, q });
   const count = Math.min(items.count, MAX_ROWS);
-  const selected =
-    item === undefined ? undefined : (items.indexAt(item) ?? indexOf(items.positionOf, item, count));
+  // a row that is not read yet is chosen as soon as it is
+  const [awaited, setAwaited] = useState<number>();
+  const chosen = item === undefined ? undefined : items.indexAt(item);
   const select = (index: number): void => {
     const position = items.positionOf(index);
+    setAwaited(position === undefined ? index : undefined);
     if (position === undefined) return;
     void navigate({
       resetScroll: false,
@@ -35,6 +38,11 @@ export function ItemsTab({
       replace: item !== undefined,
     });
   };
+  const isThere = awaited !== undefined && items.positionOf(awaited) !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the row has been read
+  useEffect(() => {
+    if (isThere && awaited !== undefined) select(awaited);
+  }, [isThere, awaited]);
   return (
     <Stack gap="sm">
       <ItemFiltersBar dataset={dataset} total={items.total} />
@@ -60,7 +68,7 @@ export function ItemsTab({
               key={JSON.stringify([dataset.version, section, type, tag, q])}
               label="Items"
               count={count}
-              selected={selected}
+              selected={awaited ?? chosen}
               onSelect={select}
               onRange={items.onRange}
               columns="100px minmax(0, 1fr) auto"
@@ -105,15 +113,4 @@ function Row({ index, items }: { readonly index: number; readonly items: ReturnT
       )}
     </>
   );
-}
-
-/** The row at a position among those that were read. */
-function indexOf(
-  positionOf: (index: number) => string | undefined,
-  position: string,
-  count: number,
-): number | undefined {
-  for (let index = 0; index < Math.min(count, 10_000); index += 1)
-    if (positionOf(index) === position) return index;
-  return undefined;
 }

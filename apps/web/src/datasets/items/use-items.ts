@@ -14,6 +14,8 @@ import {
 /** Windows on either side of what is visible that stay in memory, and for how long without being seen. */
 const KEPT_WINDOWS = 20;
 const KEPT_MS = 60_000;
+/** Items of a filtered list of which any can be reached at once: what is before them is read. More grow while they are scrolled. */
+const MAX_DIRECT = 10_000;
 
 export interface Items {
   /** Rows of the list; grows while a filtered list is read. */
@@ -54,7 +56,11 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
   );
 
   // where the windows of a filtered list begin: what is left of those that were dropped
-  const cursors = useMemo(() => ({ of: key, byWindow: new Map<number, string>() }), [key]);
+  const cursors = useMemo(
+    () => ({ of: key, byWindow: new Map<number, string>(), total: undefined as number | undefined }),
+    [key],
+  );
+  const [, setWindowsRead] = useState(0);
 
   const startOf = useCallback(
     (window: number): WindowStart | null => {
@@ -79,6 +85,7 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
         const filtered = { section, type, tag, q };
         const found = await readWindow(api, dataset, filtered, startOf(window) ?? {}, signal);
         if (found.nextCursor !== null) cursors.byWindow.set(window + 1, found.nextCursor);
+        cursors.total = found.total;
         return found;
       },
       enabled: startOf(window) !== null,
@@ -86,6 +93,25 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
       staleTime: Number.POSITIVE_INFINITY,
     })),
   });
+
+  // the way to a window whose beginning is not known yet
+  const isUnknown = startOf(lastWindow) === null;
+  useEffect(() => {
+    if (isDirect || !isUnknown) return;
+    const leaving = new AbortController();
+    const walk = async (): Promise<void> => {
+      for (let window = Math.max(0, ...cursors.byWindow.keys()); window < lastWindow; window += 1) {
+        const filtered = { section, type, tag, q };
+        const found = await readWindow(api, dataset, filtered, startOf(window) ?? {}, leaving.signal);
+        if (found.nextCursor === null) return;
+        cursors.byWindow.set(window + 1, found.nextCursor);
+      }
+      setWindowsRead((count) => count + 1);
+    };
+    // what cannot be read is said where the window itself is read
+    walk().catch(() => undefined);
+    return () => leaving.abort();
+  }, [api, dataset, section, type, tag, q, isDirect, isUnknown, lastWindow, cursors, startOf]);
 
   useEffect(() => {
     const isFar = (window: unknown): boolean =>
@@ -106,12 +132,13 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
       : knownWindow * WINDOW_ITEMS +
         known.data.items.length +
         (known.data.nextCursor === null ? 0 : WINDOW_ITEMS);
-  const total = isDirect ? directCount : known?.data?.total;
+  const total = isDirect ? directCount : (known?.data?.total ?? cursors.total);
+  const isReachable = total !== undefined && total <= MAX_DIRECT;
   const at = (index: number): ItemSummary | undefined =>
     queries.getQueryData<ItemWindow>([...key, Math.floor(index / WINDOW_ITEMS)])?.items[index % WINDOW_ITEMS];
   const orderOf = new Map(dataset.sections.map(({ name, order_index }) => [name, order_index]));
   return {
-    count: isDirect ? directCount : Math.min(sequentialCount, total ?? 0),
+    count: isDirect ? directCount : isReachable ? total : Math.min(sequentialCount, total ?? 0),
     total,
     isPending: results.some(({ isPending, fetchStatus }) => isPending && fetchStatus !== 'idle'),
     error: results.find(({ error }) => error !== null)?.error ?? null,
@@ -123,7 +150,16 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
       const order = item === undefined ? undefined : orderOf.get(item.section);
       return item === undefined || order === undefined ? undefined : `${order}-${item.orderIndex}`;
     },
-    indexAt: (position) => (isDirect ? indexAt(sections, position) : undefined),
+    indexAt: (position) => {
+      if (isDirect) return indexAt(sections, position);
+      for (const [queryKey, window] of queries.getQueriesData<ItemWindow>({ queryKey: key })) {
+        const at =
+          window?.items.findIndex((one) => `${orderOf.get(one.section)}-${one.orderIndex}` === position) ??
+          -1;
+        if (at !== -1) return Number(queryKey.at(-1)) * WINDOW_ITEMS + at;
+      }
+      return undefined;
+    },
   };
 }
 
