@@ -12,7 +12,7 @@ import {
 
 /** What both readers must say of an archive. */
 type Expectation =
-  | { sections: { name: string; items: number }[]; ignored?: string[] }
+  | { sections: { name: string; items: number }[]; ignored?: string[]; scores?: (number | null)[] }
   | { code: PackageErrorCode; entry?: string; location?: Record<string, unknown> };
 
 export interface ConformanceCase {
@@ -67,6 +67,37 @@ export const VALID: ConformanceCase[] = [
         { name: '\u{1f600}', items: 1 },
       ],
     },
+  },
+  {
+    name: 'run-with-members-of-later-versions',
+    archive: of(
+      section('{"id":1}\n{"id":2}\n'),
+      file('run_config.json', '{"provider":{"type":"of a later version"},"member_of_a_later_version":[{}]}'),
+      file(
+        'results.jsonl',
+        [
+          {
+            ...{
+              section: 'a',
+              order_index: 0,
+              status: 'ok',
+              output: 'x',
+              score: 0.5,
+              passed: true,
+              error: null,
+            },
+            ...{ member_of_a_later_version: { deep: [1, null, 'x'] }, another: 1e300 },
+          },
+          {
+            ...{ section: 'a', order_index: 1, status: 'failed', output: null, score: null, passed: null },
+            error: { code: 'x', message: 'y', member_of_a_later_version: [] },
+          },
+        ]
+          .map((line) => `${JSON.stringify(line)}\n`)
+          .join(''),
+      ),
+    ),
+    expect: { sections: [{ name: 'a', items: 2 }], scores: [0.5, null] },
   },
   {
     name: 'top-folder',

@@ -33,9 +33,10 @@ describe.each([
   ['from a file', fromFile],
 ])('packages read %s', (_, read) => {
   it.each(VALID)('accepts $name', async (testCase) => {
-    const { sections, ignored } = await read(testCase);
+    const { sections, ignored, results } = await read(testCase);
     const found = sections.map(({ name, items }) => ({ name, items: items.length }));
-    expect({ sections: found, ignored }).toEqual({ ignored: [], ...testCase.expect });
+    const scores = results?.map(({ score }) => score) ?? null;
+    expect({ sections: found, ignored, scores }).toEqual({ ignored: [], scores: null, ...testCase.expect });
   });
 
   it.each(INVALID)('refuses $name', async (testCase) => {

@@ -1,14 +1,16 @@
 import { createSectionHasher, type Item, itemHash, versionHash } from '@svc/jsonl-v23';
-import type { PackageReader } from '../src/index.ts';
+import type { PackageReader, PackageResult } from '../src/index.ts';
 import { readPackageItems } from '../src/index.ts';
 
 export interface EverythingRead {
   sections: { name: string; items: Item[] }[];
   ignored: readonly string[];
+  /** The results of the run; null without one. */
+  results: PackageResult[] | null;
   versionHash: string;
 }
 
-/** Reads a package as an import does: every section, every referenced file, then what the manifest states. */
+/** Reads a package as an import does: every section, every referenced file, what the manifest states, then the run. */
 export async function readEverything(pkg: PackageReader): Promise<EverythingRead> {
   const sections: EverythingRead['sections'] = [];
   const found: { name: string; sectionHash: Uint8Array; itemCount: number }[] = [];
@@ -24,5 +26,8 @@ export async function readEverything(pkg: PackageReader): Promise<EverythingRead
   }
   const hash = versionHash(found.map(({ sectionHash }) => sectionHash));
   await pkg.verify({ sections: found, versionHash: hash });
-  return { sections, ignored: pkg.ignoredEntries, versionHash: hash };
+  const run = await pkg.readRun();
+  const counted = found.map(({ name, itemCount }) => ({ name, itemCount }));
+  const results = run === null ? null : (await Array.fromAsync(run.results(counted))).flat();
+  return { sections, ignored: pkg.ignoredEntries, results, versionHash: hash };
 }
