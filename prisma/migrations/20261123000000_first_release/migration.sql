@@ -591,12 +591,13 @@ CREATE INDEX "run_results_by_request" ON "run_results"("run_id", "request_hash")
 CREATE INDEX "run_results_by_error" ON "run_results"("run_id", "error_group", "section_order_index", "order_index", "repetition")
     WHERE "error_group" IS NOT NULL;
 
--- The results in the order of each scorer: a run has at most 16. An index has those that its scorer scored.
+-- The results in the order of each scorer: a run has at most 16. An index has those that its scorer scored. PostgreSQL
+-- counts them in the index alone if that includes the column.
 DO $migration$
 BEGIN
     FOR number IN 1..16 LOOP
         EXECUTE format('CREATE INDEX run_results_by_scorer_%1$s ON run_results(run_id, (scorer_scores[%1$s]), '
-            'section_order_index, order_index, repetition) WHERE scorer_scores[%1$s] IS NOT NULL', number);
+            'section_order_index, order_index, repetition) INCLUDE (scorer_scores) WHERE scorer_scores[%1$s] IS NOT NULL', number);
     END LOOP;
 END $migration$;
 

@@ -46,10 +46,10 @@ export interface ResultsConditions {
   readonly sample?: { readonly n: number; readonly seed: number } | undefined;
 }
 
-/** The item of a result, in the version that the run has. */
-const ITEM_OF_RESULT = `JOIN runs run ON run.id = result.run_id
+/** The item of a result, in the version that the run has. @param join whether results without it are of interest */
+const itemOfResult = (join: 'JOIN' | 'LEFT JOIN'): string => `JOIN runs run ON run.id = result.run_id
   JOIN version_sections s ON ${ofRun('run')} AND s.order_index = result.section_order_index
-  LEFT JOIN items i ON ${isItemAt('result.order_index')}`;
+  ${join} items i ON ${isItemAt('result.order_index')}`;
 
 /** What the texts of results are like; it changes what a search costs, not what it finds. */
 export interface TextTraits {
@@ -98,7 +98,10 @@ export function resultsFilter(
     const text = searchableText(value);
     const stated = [parameter(JSON.stringify(text)), parameter(text)];
     // To find the value anywhere in the item costs a fraction of reading it.
-    const isAnywhere = stated.map((one) => `position(${one}::text IN i.payload::text) > 0`).join(' OR ');
+    const hasEscapes = JSON.stringify(text) !== `"${text}"`;
+    const isAnywhere = (hasEscapes ? stated : stated.slice(1))
+      .map((one) => `position(${one}::text IN i.payload::text) > 0`)
+      .join(' OR ');
     parts.push(`AND CASE WHEN ${isAnywhere} THEN ${found} IN (${stated.join(', ')}) ELSE false END`);
   }
   for (const condition of labelConditions(conditions, (value) => parameter(searchableText(value)))) {
@@ -113,8 +116,9 @@ export function resultsFilter(
       return `(${ofResult} OR ${inItem((text) => contains(value, text, UNKNOWN_TEXTS))})`;
     }, wanted);
   }
-  const needsItem = q !== undefined || (conditions.values?.length ?? 0) > 0;
-  const joins = needsItem ? ITEM_OF_RESULT : '';
+  const hasValues = (conditions.values?.length ?? 0) > 0;
+  // The server reads items by their values before it joins them.
+  const joins = hasValues ? itemOfResult('JOIN') : q === undefined ? '' : itemOfResult('LEFT JOIN');
   const { sample } = conditions;
   if (sample !== undefined) {
     const key = sampleKey(sample.seed);
