@@ -248,6 +248,7 @@ describe('a run in the hands of a worker', () => {
         },
         ...{ reused: false, usageReused: null },
         ...{ cost: null, sortValue: null },
+        ...{ labels: [], outputHash: expect.any(Uint8Array) },
         itemHash: expect.any(Uint8Array),
         usage: '{"prompt_tokens":12345678901234567890}',
         isTooLarge: false,
