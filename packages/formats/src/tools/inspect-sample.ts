@@ -141,7 +141,7 @@ function toScore(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
   const known = LETTERS[value] ?? WORDS[value.toLowerCase()];
   if (known !== undefined) return known;
-  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : value;
+  return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : value;
 }
 
 /** The tokens of all models together. */

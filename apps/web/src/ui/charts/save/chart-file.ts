@@ -24,7 +24,7 @@ export function svgFile(chart: ReactElement | Element): string {
     : markup.replace('<svg', '<svg xmlns="http://www.w3.org/2000/svg"');
   const printed = Object.entries(PRINTED).reduce((all, [name, color]) => all.replaceAll(name, color), text);
   return printed.replace(
-    /<svg[^>]*>/,
+    /<svg[^<>]*>/,
     (tag) =>
       `${tag.replace('<svg', '<svg font-family="system-ui, sans-serif"')}<rect width="100%" height="100%" fill="#ffffff"/>`,
   );
