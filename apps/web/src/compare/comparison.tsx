@@ -79,7 +79,7 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
       <DifferencesTable first={first} rows={rows} shown={other.id} onShow={(id) => change({ other: id })} />
       {sentence !== null && (
         <Group gap={6}>
-          <ReportButton runs={runs} />
+          <ReportButton runs={runs} compared={{ by, scorer }} />
           <Text size="sm" className="numbers">
             {nameOf(other)}: {sentence}
           </Text>

@@ -7,6 +7,7 @@ import { ReportDocument, ReportTable } from '../ui/report/report-document.tsx';
 import { reportFile, reportTime } from '../ui/report/report-file.ts';
 import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
+import type { CompareSearch } from './compare-search.ts';
 import { configDifferences } from './config-differences.tsx';
 import { readSliceDifferences, type SliceDifference, scaleOf } from './slice-differences.ts';
 import { summarySentence } from './summary-sentence.ts';
@@ -21,31 +22,43 @@ const PAGE = 100;
  * configurations, scores by group, and the items that differ.
  *
  * @param datasetOf the dataset of a run, with its version
+ * @param compared how items pair, and whose scores are compared
  */
 export async function makeReport(
   api: ApiClient,
   runs: readonly Run[],
   datasetOf: (run: Run) => string,
+  compared: Pick<CompareSearch, 'by' | 'scorer'>,
 ): Promise<Blob> {
   const [first, ...others] = runs;
   if (first === undefined) throw new RangeError('A comparison needs a run.');
-  const compared = await Promise.all(
+  const parts = await Promise.all(
     others.map(async (run) => {
-      const differences = await readDifferences(api, first.id, run.id);
-      return { run, ...differences, slices: await readSlices(api, first.id, { run, ...differences }) };
+      const differences = await readDifferences(api, first.id, run.id, compared);
+      const slices = await readSlices(api, first.id, { run, ...differences }, compared);
+      return { run, ...differences, slices };
     }),
   );
+  const how = [
+    ...(compared.by === undefined ? [] : [`items paired by ${compared.by}`]),
+    ...(compared.scorer === undefined ? [] : [`scores of ${compared.scorer}`]),
+  ];
   const names = runs.map(nameOf);
   return reportFile(
-    <ReportDocument title={names.join(', ')} subtitle={`Compared with ${names[0]} · made ${reportTime()}`}>
+    <ReportDocument
+      title={names.join(', ')}
+      subtitle={[`Compared with ${names[0]}`, ...how, `made ${reportTime()}`].join(' · ')}
+    >
       <h2>Scores</h2>
       <ReportTable
         headers={['Run', 'Dataset', 'Score', 'Difference']}
         rows={runs.map((run, at) => [
           nameOf(run),
           datasetOf(run),
-          formatScore(run.scores.mean),
-          at === 0 ? 'the baseline' : (summarySentence(compared[at - 1]?.scores ?? NOTHING) ?? '–'),
+          formatScore(
+            at === 0 ? (parts[0]?.scores.mean ?? run.scores.mean) : parts[at - 1]?.scores.other_mean,
+          ),
+          at === 0 ? 'the baseline' : (summarySentence(parts[at - 1]?.scores ?? NOTHING) ?? '–'),
         ])}
       />
       <h2>What differs in the configurations</h2>
@@ -56,7 +69,7 @@ export async function makeReport(
           ...values.map((value) => plainText(value ?? '–', 2_000)),
         ])}
       />
-      {compared.flatMap(({ run, slices }) =>
+      {parts.flatMap(({ run, slices }) =>
         slices.map(([title, differences]) => (
           <section key={`${run.id} ${title}`}>
             <h2 dir="auto">
@@ -66,7 +79,7 @@ export async function makeReport(
           </section>
         )),
       )}
-      {compared.map(({ run, scores, items }) => (
+      {parts.map(({ run, scores, items }) => (
         <section key={run.id}>
           <h2 dir="auto">Items in which {nameOf(run)} differs</h2>
           <p className="dim">
@@ -98,7 +111,8 @@ const SLICES = [
 async function readSlices(
   api: ApiClient,
   id: string,
-  compared: { readonly run: Run; readonly scores: Compared },
+  other: { readonly run: Run; readonly scores: Compared },
+  compared: Pick<CompareSearch, 'by' | 'scorer'>,
 ): Promise<readonly (readonly [title: string, slices: readonly SliceDifference[]])[]> {
   const read = await Promise.all(
     SLICES.map(async ([title, slice]) => {
@@ -107,7 +121,7 @@ async function readSlices(
         if (error instanceof ApiProblem && error.status === 400) return [];
         throw error;
       };
-      return [title, await readSliceDifferences(api, id, compared, { slice }).catch(none)] as const;
+      return [title, await readSliceDifferences(api, id, other, { ...compared, slice }).catch(none)] as const;
     }),
   );
   return read.filter(([, slices]) => slices.length > 1);
@@ -138,13 +152,14 @@ async function readDifferences(
   api: ApiClient,
   id: string,
   other: string,
+  { by, scorer }: Pick<CompareSearch, 'by' | 'scorer'>,
 ): Promise<{ readonly scores: Compared; readonly items: readonly Difference[] }> {
   const items: Difference[] = [];
   let cursor: string | undefined;
   for (;;) {
     const scores: Compared = await dataOf(
       api.GET('/runs/{id}/compare/{other_id}', {
-        params: { path: { id, other_id: other }, query: { limit: PAGE, cursor } },
+        params: { path: { id, other_id: other }, query: { limit: PAGE, cursor, pair_by: by, scorer } },
       }),
     );
     items.push(...scores.data);

@@ -8,18 +8,26 @@ import { nameOf, type Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { saveFile } from '../ui/save-file.ts';
+import type { CompareSearch } from './compare-search.ts';
 
 const load = loadedAgain(() => import('./make-report.tsx'));
 
 /** Saves a comparison as one HTML file. */
-export function ReportButton({ runs }: { readonly runs: readonly Run[] }) {
+export function ReportButton({
+  runs,
+  compared,
+}: {
+  readonly runs: readonly Run[];
+  /** How items pair, and whose scores are compared. */
+  readonly compared: Pick<CompareSearch, 'by' | 'scorer'>;
+}) {
   const api = useApi();
   const notify = useNotify();
   const datasetOf = useDatasetNames();
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
       const { makeReport } = await load();
-      saveFile(await makeReport(api, runs, datasetOf), `${runs.map(nameOf).join(' and ')}.html`);
+      saveFile(await makeReport(api, runs, datasetOf, compared), `${runs.map(nameOf).join(' and ')}.html`);
     },
     onSuccess: () => notify('The report is saved.'),
   });

@@ -28,7 +28,9 @@ export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClos
   });
   const name = form.values.name.trim();
   const isTaken = scorersOf(run).includes(name);
-  const judge = judgeOf({ ...form.values.judge, inputPrice: '', outputPrice: '' }, { currency: '' });
+  const { price } = run.config as { readonly price?: { readonly currency: string } | null };
+  const currency = price?.currency ?? 'USD';
+  const judge = judgeOf(form.values.judge, { currency });
   const checker = checkerOf(form.values.checker);
   const hasOne = judge !== null && (judge === undefined || checker === undefined);
   const add = (): Promise<void> => {
@@ -67,7 +69,7 @@ export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClos
           },
         ]}
       />
-      <ScoringFields form={form} checkerFor="For every item" currency="" pointer="/scorers/0" />
+      <ScoringFields form={form} checkerFor="For every item" currency={currency} pointer="/scorers/0" />
       {!hasOne && judge !== null && (
         <Text size="sm" c="orange">
           A scorer is a checker or a judge, not both.
