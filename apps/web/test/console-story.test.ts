@@ -141,6 +141,12 @@ describe('the story of the documents', () => {
 
     await page.goto(`${own.url}/console/compare?runs=${runs['atlas-mini']},${runs['atlas-large']}`);
     await page.getByText(/^atlas-large: \+\d+\.\d points/).waitFor();
+    await page.getByRole('option', { name: /^school-4 A shirt of 40 euros/ }).waitFor();
+    await focusList(page, 'Items that differ');
+    await page.keyboard.press('ArrowDown');
+    await page.locator('del').first().waitFor();
+    await page.getByRole('region', { name: 'Score against latency (50 %)' }).waitFor();
+    await look(page, 'compare');
     const downloading = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Report (one HTML file)' }).click();
     const download = await downloading;
@@ -155,11 +161,6 @@ describe('the story of the documents', () => {
     ])
       expect(report).toContain(text);
     expect(report).not.toContain('<script');
-    await page.getByRole('option', { name: /^school-4 A shirt of 40 euros/ }).waitFor();
-    await focusList(page, 'Items that differ');
-    await page.keyboard.press('ArrowDown');
-    await page.locator('del').first().waitFor();
-    await look(page, 'compare');
 
     await page.goto(`${own.url}/console/import?path=acme/school-questions`);
     await page.getByRole('group', { name: 'Mapping' }).waitFor();

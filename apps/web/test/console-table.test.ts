@@ -181,6 +181,11 @@ describe('a table of questions', () => {
     await page.getByRole('row', { name: /^Of another dataset Numbers again 0\.900/ }).waitFor();
     expect(page.url()).toContain('by=id');
     await page.getByText('No items differ.').waitFor();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Report (one HTML file)' }).click();
+    const report = await readFile(await (await saving).path(), 'utf8');
+    expect(report).toContain('items paired by id');
+    expect(report).toContain('+0.0 points');
     expect(two).not.toBe(three);
     expect(faults).toEqual([]);
   });

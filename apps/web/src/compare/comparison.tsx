@@ -90,11 +90,7 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
         <ForestPlot first={first} rows={rows} search={search} onSlice={(slice) => change({ slice })} />
       )}
       <Suspense fallback={<PageSkeleton rows={2} />}>
-        <RunsOfDataset
-          runs={runs}
-          against={search.against ?? 'cost'}
-          onAgainst={(against) => change({ against })}
-        />
+        <RunsOfDataset runs={runs} against={search.against} onAgainst={(against) => change({ against })} />
       </Suspense>
       <Group gap="sm">
         <SegmentedControl

@@ -29,12 +29,13 @@ const MAX_HEIGHT = 260;
 /** The quality of all runs of a dataset against what they took, and which are the best for that. */
 export default function RunsOfDataset({
   runs: compared,
-  against,
+  against: stated,
   onAgainst,
 }: {
   /** The runs that are compared; the first one names the dataset. */
   readonly runs: readonly Run[];
-  readonly against: Measure;
+  /** By default the cost, or the latency where costs are not known. */
+  readonly against: Measure | undefined;
   readonly onAgainst: (against: Measure) => void;
 }) {
   const api = useApi();
@@ -44,6 +45,8 @@ export default function RunsOfDataset({
     queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query }, signal })),
   });
   const runs = listed.data?.data.filter(({ scores }) => scores.mean !== null) ?? [];
+  const priced = runs.filter(({ cost }) => cost !== null).length;
+  const against = stated ?? (priced > 1 ? 'cost' : 'latency');
   // lists lack latencies
   const whole = useQueries({
     queries: runs.map(({ id }) => ({
