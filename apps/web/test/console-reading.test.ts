@@ -269,8 +269,17 @@ describe('the console', () => {
     await page.getByText('2 of 4: Look at an item').waitFor();
     await page.getByRole('listbox', { name: 'Items' }).getByRole('option').first().click();
     await page.getByText('3 of 4: Run it').waitFor();
+    // what the items hold may be known only after the first choice
+    const held = Promise.withResolvers<void>();
+    await page.route('**/items.jsonl*', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.reload();
     await page.getByRole('link', { name: 'New run' }).click();
     await page.getByText('Answers in the items', { exact: true }).click();
+    expect(await page.getByRole('combobox', { name: 'Pointer' }).inputValue()).toBe('/answer');
+    held.resolve();
     await expect
       .poll(() => page.getByRole('combobox', { name: 'Pointer' }).inputValue())
       .toBe('/meta/pretend_output');

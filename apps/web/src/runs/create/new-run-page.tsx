@@ -64,13 +64,11 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
   const requests = useMemo(() => toRequests(values), [values]);
   const start = useStart(requests);
   const { parts, ofModel, models, pretended } = useFormParts(values);
+  // values of the form are copies of the initial ones after the first change
+  const isCopy = initial.copied !== EMPTY_FORM.copied;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a pointer that was typed stays
   useEffect(() => {
-    if (
-      pretended !== undefined &&
-      values.pointer === EMPTY_FORM.pointer &&
-      values.copied === EMPTY_FORM.copied
-    )
+    if (pretended !== undefined && values.pointer === EMPTY_FORM.pointer && !isCopy)
       form.setFieldValue('pointer', pretended);
   }, [pretended]);
   const [settled] = useDebouncedValue(values, TYPING_MS);
