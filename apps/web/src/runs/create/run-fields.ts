@@ -139,7 +139,12 @@ export const providerFields = (
 };
 
 /** The fields of a judge, first the common ones. */
-export const judgeFields = (type: ModelType, pointer: string, currency: string): FieldGroups => ({
+export const judgeFields = (
+  type: ModelType,
+  pointer: string,
+  currency: string,
+  suggestions: ModelSuggestions = NO_SUGGESTIONS,
+): FieldGroups => ({
   common: [
     {
       name: 'judge.type',
@@ -150,7 +155,7 @@ export const judgeFields = (type: ModelType, pointer: string, currency: string):
         { value: 'anthropic', label: 'Anthropic' },
       ],
     },
-    ...modelFields('judge', pointer, type),
+    ...modelFields('judge', pointer, type, suggestions),
     {
       name: 'judge.threshold',
       label: 'Lowest score that passes',

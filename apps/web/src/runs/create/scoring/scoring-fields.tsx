@@ -3,6 +3,8 @@ import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { More } from '../../../ui/form/more.tsx';
+import { useProviders } from '../provider/use-providers.ts';
+import { suggestionsOf, useRecentRuns, withProviders } from '../provider/use-recent-runs.ts';
 import { checkerFields, type FieldGroups, judgeFields } from '../run-fields.ts';
 import type { ScoringForm } from '../run-form.ts';
 
@@ -46,6 +48,10 @@ export function ScoringFields<Values extends ScoringForm>({
   readonly several?: ReactNode;
 }) {
   const { judge } = form.values;
+  const suggestions = {
+    ...withProviders(suggestionsOf(useRecentRuns(), judge.type), useProviders(), judge),
+    pointers: [],
+  };
   return (
     <Stack gap="sm">
       {several ?? (
@@ -58,7 +64,10 @@ export function ScoringFields<Values extends ScoringForm>({
           {...form.getInputProps('judge.isUsed' as never, { type: 'checkbox' })}
         />
         {judge.isUsed && (
-          <CommonAndRare form={form} fields={judgeFields(judge.type, `${pointer}/judge`, currency)} />
+          <CommonAndRare
+            form={form}
+            fields={judgeFields(judge.type, `${pointer}/judge`, currency, suggestions)}
+          />
         )}
       </Stack>
     </Stack>
