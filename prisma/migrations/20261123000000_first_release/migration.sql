@@ -448,7 +448,7 @@ CREATE INDEX "run_results_by_output_tokens" ON "run_results"("run_id", "output_t
 CREATE INDEX "run_results_by_cost" ON "run_results"("run_id", "cost", "section_order_index", "order_index", "repetition");
 
 -- CreateIndex
-CREATE INDEX "run_results_by_output" ON "run_results"("run_id", "item_hash", "output_hash");
+CREATE INDEX "run_results_by_item" ON "run_results"("run_id", "item_hash");
 
 -- CreateIndex
 CREATE INDEX "run_claims_of_batch" ON "run_claims"("run_id", "batch_id");

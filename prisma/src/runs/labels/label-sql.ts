@@ -1,6 +1,6 @@
 /*
  * SQL about the labels of results. A label belongs to an output of an item, so a result `result` finds its labels by two
- * hashes, the primary key of `labels`; and a label finds the results of a run by the index `run_results_by_output`. The
+ * hashes, the primary key of `labels`; and a label finds the results of a run by the index `run_results_by_item`. The
  * planner goes from the smaller side to the other one.
  */
 
@@ -11,10 +11,13 @@ export const isLabelOf = (label: string, result = 'result'): string =>
 /** An order of people that no locale changes. */
 export const byName = (label: string): string => `${label}.person COLLATE "C"`;
 
-/** The condition that no other person has given a newer verdict. */
-export const isNewestVerdict = (label: string): string => `NOT EXISTS (
-    SELECT FROM labels newer WHERE ${isLabelOf('newer', label)} AND newer.verdict IS NOT NULL
-      AND (newer.updated_at, ${byName('newer')}) > (${label}.updated_at, ${byName(label)}))`;
+/**
+ * The condition that a label of a row `result` has the newest verdict on it. As one expression of both rows it is evaluated
+ * only for labels that were found, and not for each result.
+ */
+export const isNewestVerdict = (label: string): string => `(
+    SELECT newest.person = ${label}.person FROM labels newest WHERE ${isLabelOf('newest')} AND newest.verdict IS NOT NULL
+    ORDER BY newest.updated_at DESC, ${byName('newest')} LIMIT 1)`;
 
 /** Bytes of a label besides its note and types, as JSON. */
 const LABEL_BYTES = 300;

@@ -1,0 +1,65 @@
+import { type Command, Option } from 'commander';
+import type { Cli } from '../../cli-context.ts';
+import { given } from '../../given.ts';
+import { listPages } from '../../service/client/list-pages.ts';
+import { downloadTable } from '../../service/download-table.ts';
+import { printListing } from '../../service/print-listing.ts';
+import { runParams } from '../../service/runs/run-response.ts';
+import { openService, type ServiceOptions } from '../../service/service-options.ts';
+import { printableValue } from '../../text/printable-text.ts';
+import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+
+interface Options extends ServiceOptions {
+  readonly verdict?: 'pass' | 'fail';
+  readonly by?: string;
+  readonly type?: string;
+  readonly limit: number;
+  readonly output?: string;
+  readonly force?: boolean;
+}
+
+/** `labels`: what people say of the outputs of a run. */
+export function addLabelsCommand(program: Command, cli: Cli): void {
+  const command = program
+    .command('labels')
+    .summary('list the labels that people gave to the outputs of a run')
+    .description(
+      'Lists the labels that people gave to the outputs of a run, in item order. With --output, it writes all of them as CSV.',
+    )
+    .argument('<run>', 'id of the run')
+    .addOption(new Option('--verdict <verdict>', 'only labels with this verdict').choices(['pass', 'fail']))
+    .option('--by <name>', 'only labels of this person')
+    .option('--type <type>', 'only labels with this type')
+    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .option('-o, --output <path>', 'CSV file to write all of them to; - for standard output')
+    .option('-f, --force', 'replace an existing output')
+    .action(async (run: string, { verdict, by, type, limit, output, force = false, ...options }: Options) => {
+      const service = openService(cli, options);
+      const { path } = runParams(run);
+      if (output !== undefined) {
+        const query = given({ verdict, by, type });
+        const table = `/runs/${encodeURIComponent(path.id)}/labels.csv`;
+        await downloadTable(cli, service, { path: table, query, output, force });
+        return;
+      }
+      const listing = await listPages(limit, (page) =>
+        service.api.GET('/runs/{id}/labels', {
+          params: { path, query: { ...given({ verdict, by, type }), ...page } },
+        }),
+      );
+      await printListing(cli, listing, {
+        section: ({ section }) => printableValue(section),
+        item: ({ order_index, item_id }) => (item_id == null ? order_index : printableValue(String(item_id))),
+        repetition: ({ repetition }) => repetition,
+        by: (label) => printableValue(label.by),
+        verdict: (label) => label.verdict,
+        types: ({ types }) => printableValue(types.join(', ')),
+        note: ({ note }) => note && printableValue(note),
+      });
+    });
+  withServiceOptions(command);
+  withExamples(command, [
+    'svc-pkg labels 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d --verdict fail',
+    'svc-pkg labels 0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d -o labels.csv',
+  ]);
+}
