@@ -110,7 +110,7 @@ const COMMAND_LINES: readonly CommandLine[] = [
     prints: /"verdict":"not_worse"/,
   },
   {
-    argv: ['run', 'package', '--set', 'provider.type=echo', 'checker.type=regex', 'checker.pattern=1'],
+    argv: ['run', 'package', '--set', 'provider.type=echo', 'checker.type=regex', 'checker.pattern="1"'],
     prints: /"mean":0\.5/,
     keepsId: 'varied',
   },

@@ -91,7 +91,7 @@ type Difference = Comparison['data'][number];
 type Numbers = Comparison['by_section'][string];
 
 /** Names of the scorers of a run, the main one first; none where the configuration names none. */
-export function scorerNames({ config, scorers }: Pick<Run, 'config' | 'scorers'>): string[] {
+function scorerNames({ config, scorers }: Pick<Run, 'config' | 'scorers'>): string[] {
   const stated: unknown = config['scorers'];
   const main: unknown = Array.isArray(stated) ? stated[0]?.name : undefined;
   const names = Object.keys(scorers);

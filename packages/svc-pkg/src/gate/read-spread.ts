@@ -52,7 +52,7 @@ function absent(error: unknown): null {
 }
 
 /** @throws CliError `usage` for a scorer that the run does not have */
-export function scoresOf(run: Run, scorer: string | undefined): Pick<Run['scores'], 'stderr' | 'ok'> {
+function scoresOf(run: Run, scorer: string | undefined): Pick<Run['scores'], 'stderr' | 'ok'> {
   if (scorer === undefined) return run.scores;
   const found = Object.hasOwn(run.scorers, scorer) ? run.scorers[scorer] : undefined;
   if (found !== undefined) return found;

@@ -66,7 +66,7 @@ export function addPlanCommand(program: Command, cli: Cli): void {
             ['items', plan.items],
             ['repetitions', plan.repetitions],
             ['detectable', `${Number((plan.detectable * 100).toPrecision(3))} points`],
-            ['dataset', sightText(sight, run.id)],
+            ['all items', sightText(sight, run.id)],
           ]),
       });
     });
