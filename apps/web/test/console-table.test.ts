@@ -143,6 +143,7 @@ describe('a table of questions', () => {
     for (const [chart, format] of [
       ['Score against latency (50 %)', 'SVG'],
       ['Difference by metadata: half: With a template', 'PNG'],
+      ['Differences from Without a template', 'SVG'],
     ] as const) {
       await page.getByRole('button', { name: `Save the chart ${chart}` }).click();
       const downloading = page.waitForEvent('download');

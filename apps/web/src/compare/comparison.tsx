@@ -1,11 +1,13 @@
 import { Alert, Button, Group, SegmentedControl, Select, Stack, Text } from '@mantine/core';
 import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, type ReactElement, Suspense } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { loadedAgain } from '../api/service-responds.ts';
 import { nameOf, type Run, scorersOf } from '../runs/use-run.ts';
+import { RowsDrawing } from '../ui/charts/save/rows-drawing.tsx';
+import { SaveChart } from '../ui/charts/save/save-chart.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { CopyAction } from '../ui/text/copy-action.tsx';
@@ -15,7 +17,9 @@ import { DifferencesTable } from './differences-table.tsx';
 import { ForestPlot } from './forest-plot.tsx';
 import { ItemsThatDiffer } from './items-that-differ.tsx';
 import { ReportButton } from './report-button.tsx';
+import { scaleOf } from './slice-differences.ts';
 import { summarySentence } from './summary-sentence.ts';
+import type { Compared } from './use-comparison.ts';
 
 const route = getRouteApi('/compare');
 
@@ -84,6 +88,7 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
             {nameOf(other)}: {sentence}
           </Text>
           <CopyAction text={sentence} label="Copy the sentence" variant="subtle" color="gray" size="sm" />
+          <SaveChart title={`Differences from ${nameOf(first)}`} draw={() => drawing(first, rows)} />
         </Group>
       )}
       {rows.length > 0 && (
@@ -123,6 +128,34 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
       </Group>
       <ItemsThatDiffer key={`${first.id} ${other.id}`} runs={runs} first={first} other={other} />
     </Stack>
+  );
+}
+
+/** The differences with their intervals, for a file. */
+function drawing(
+  first: Run,
+  rows: readonly { readonly run: Run; readonly scores: Compared }[],
+): ReactElement {
+  const drawn = rows.map(({ run, scores }) => {
+    const [low, high] = scores.ci95 ?? [];
+    const difference = scores.mean_difference ?? 0;
+    return {
+      name: nameOf(run),
+      value: difference,
+      difference,
+      low,
+      high,
+      note: summarySentence(scores) ?? '–',
+    };
+  });
+  const scale = scaleOf(drawn);
+  return (
+    <RowsDrawing
+      title={`Differences from ${nameOf(first)}, with 95 % intervals`}
+      from={-scale}
+      to={scale}
+      rows={drawn}
+    />
   );
 }
 

@@ -6,6 +6,7 @@ import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { formatCost, formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
+import { scaleOf } from './slice-differences.ts';
 import type { Compared } from './use-comparison.ts';
 
 /** A run, and how it differs from the first one; null for the first one itself. */
@@ -13,9 +14,6 @@ interface Row {
   readonly run: Run;
   readonly scores: Compared | null;
 }
-
-/** Of the scale of intervals: nothing is drawn larger than it is. */
-const MIN_SCALE = 0.01;
 
 const number = (header: string, text: (scores: Compared) => ReactNode): Column<Row> => ({
   header,
@@ -38,11 +36,13 @@ export function DifferencesTable({
 }) {
   const datasetOf = useDatasetNames();
   // all intervals on one scale, which the widest one fills
-  const ends = rows.flatMap(({ scores: { ci95, mean_difference } }) => [
-    ...(ci95 ?? []),
-    mean_difference ?? 0,
-  ]);
-  const scale = Math.max(MIN_SCALE, ...ends.map(Math.abs));
+  const scale = scaleOf(
+    rows.map(({ scores: { ci95, mean_difference } }) => ({
+      difference: mean_difference ?? 0,
+      low: ci95?.[0],
+      high: ci95?.[1],
+    })),
+  );
   const columns: readonly Column<Row>[] = [
     {
       header: 'Run',

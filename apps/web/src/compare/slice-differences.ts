@@ -27,7 +27,7 @@ type Scores = Omit<Slices[number], 'value'>;
 const MIN_SCALE = 0.01;
 
 /** The largest difference that any interval reaches: what fills one scale for all of them. */
-export const scaleOf = (slices: readonly SliceDifference[]): number =>
+export const scaleOf = (slices: readonly Pick<SliceDifference, 'difference' | 'low' | 'high'>[]): number =>
   Math.max(
     MIN_SCALE,
     ...slices.flatMap(({ difference, low = 0, high = 0 }) => [difference, low, high].map(Math.abs)),

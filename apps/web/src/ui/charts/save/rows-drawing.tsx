@@ -9,7 +9,7 @@ export interface DrawnRow {
   readonly note: string;
 }
 
-const [NAMES, PLOT, NOTES, ROW, TITLE, PADDING] = [220, 360, 250, 22, 30, 12] as const;
+const [NAMES, PLOT, NOTES, ROW, TITLE, PADDING] = [220, 360, 460, 22, 30, 12] as const;
 const MAX_NAME = 34;
 
 /** Values with their intervals as a drawing of its own: bars from the start of the scale, or points around its zero. */
