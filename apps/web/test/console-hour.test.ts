@@ -403,6 +403,7 @@ describe('the hour after a run', () => {
     await page.getByRole('button', { name: 'Scoring' }).click();
     await page.getByRole('button', { name: 'Score in several ways' }).click();
     await page.getByRole('heading', { name: 'Plan of each of 4 runs' }).waitFor();
+    await page.getByRole('row', { name: 'Requests of all runs 16' }).waitFor();
     await page.getByRole('row', { name: 'Can be scored 4' }).waitFor();
     expect(await barriersOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Start 4 runs' }).click();

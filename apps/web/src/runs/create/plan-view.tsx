@@ -53,6 +53,7 @@ export function PlanView({
           rows={[
             ['Items', formatCount(plan.items)],
             ['Requests', formatCount(plan.requests)],
+            ...(runs === 1 ? [] : [['Requests of all runs', formatCount(runs * plan.requests)] as const]),
             ['Can be scored', formatCount(plan.scorable)],
             ['Cannot be scored', formatCount(plan.unscorable)],
             ...(plan.reused > 0 ? [['Outputs of an earlier run', formatCount(plan.reused)] as const] : []),

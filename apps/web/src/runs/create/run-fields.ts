@@ -24,11 +24,11 @@ const PRICE = { kind: 'decimal', min: 0, max: 1e9 } as const;
 export const CHECKERS = [
   { value: 'exact_match', label: 'exact_match: “Paris” is right, “It is Paris” is not' },
   { value: 'includes', label: 'includes: “It is Paris.” is right for “Paris”' },
-  { value: 'regex', label: 'regex: the output must contain a pattern' },
+  { value: 'regex', label: 'regex: “Order id-42” is right for the pattern id-\\d+' },
   { value: 'numeric', label: 'numeric: “1,000.0” is right for 1000; the last number counts' },
   { value: 'choice', label: 'choice: “The answer is B” is right for B' },
-  { value: 'json_equal', label: 'json_equal: the same JSON value, in any order of keys' },
-  { value: 'judge', label: 'judge: another model decides' },
+  { value: 'json_equal', label: 'json_equal: {"b": 2, "a": 1.0} is right for {"a": 1, "b": 2}' },
+  { value: 'judge', label: 'judge: another model decides, such as whether a summary is faithful' },
 ] as const;
 
 /** Where a model is. Keys stay on the workers: the form asks for the name of their variable. */
