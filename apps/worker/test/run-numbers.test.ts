@@ -214,15 +214,17 @@ it('compares two runs by tags and values of their items, clustered as the runs a
   const path = `/runs/${one.id}/compare/${other.id}/slices`;
   const slices = async (query: string): Promise<Body[]> => (await service.get(`${path}?${query}`)).body.data;
   const levels = await slices('by=/meta/level');
-  expect(levels.map(({ value }) => value).toSorted()).toEqual([0, 1, 2]);
-  for (const slice of levels) expect(slice).toMatchObject(expected(({ meta }) => meta.level === slice.value));
+  expect(levels.map(({ values: [value] }) => value).toSorted()).toEqual([0, 1, 2]);
+  for (const slice of levels)
+    expect(slice).toMatchObject(expected(({ meta }) => meta.level === slice.values[0]));
   const tags = await slices('by=tag');
-  expect(tags.map(({ value }) => value)).toEqual(['all', 'third']);
-  for (const slice of tags) expect(slice).toMatchObject(expected(({ tags: of }) => of.includes(slice.value)));
+  expect(tags.map(({ values: [value] }) => value)).toEqual(['all', 'third']);
+  for (const slice of tags)
+    expect(slice).toMatchObject(expected(({ tags: of }) => of.includes(slice.values[0])));
   const [all] = await slices('by=/meta/none&cluster_by=none');
   const whole = (await service.get(`/runs/${one.id}/compare/${other.id}?cluster_by=none`)).body;
   expect(all).toMatchObject(
-    close({ value: null, paired: whole.paired, stderr: whole.stderr, ci95: whole.ci95 }) as object,
+    close({ values: [null], paired: whole.paired, stderr: whole.stderr, ci95: whole.ci95 }) as object,
   );
   for (const [query, message] of [
     ['by=/id', 'more than 50 values'],
@@ -453,7 +455,7 @@ it('compares runs by hash, id or prompt, clustered, with what else differs', asy
   const renamed = await copy((item) => ({ ...item, id: `x${item.id}` }));
   const reworded = await copy((item) => ({ ...item, inputs: { prompt: `Please: ${item.inputs.prompt}` } }));
   expect(await compare(same, renamed)).toMatchObject({
-    ...{ paired: 0, mean_difference: null, ci95: null, p_value: null, data: [] },
+    ...{ paired: 0, mean_difference: null, ci95: null, p_values: [null], data: [] },
     reason: `No scored items of the two runs have the same hash. pair_by=prompt pairs ${COUNT} items.`,
   });
   expect(await compare(same, renamed, '&pair_by=prompt')).toMatchObject({ paired: COUNT, ties: COUNT });

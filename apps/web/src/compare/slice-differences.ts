@@ -21,7 +21,7 @@ export interface SliceDifference {
 }
 
 type Slices = ResponseOf<'/runs/{id}/compare/{other_id}/slices', 'get'>['data'];
-type Scores = Omit<Slices[number], 'value'>;
+type Scores = Omit<Slices[number], 'values'>;
 
 /** Of the scale of differences: nothing is drawn larger than it is. */
 const MIN_SCALE = 0.01;
@@ -75,7 +75,7 @@ export async function readSliceDifferences(
       signal,
     }),
   );
-  return data.flatMap(({ value, ...numbers }) =>
+  return data.flatMap(({ values: [value], ...numbers }) =>
     differenceOf(plainText(value as JsonValue, 100) || 'none', numbers),
   );
 }

@@ -111,7 +111,7 @@ export function compareSlicesRoute({ store: { runs } }: Pick<CreateRunDeps, 'sto
         signal,
       });
       return json({
-        data: slices.map(({ value, scores }) => ({ value: new JsonText(value), ...scores })),
+        data: slices.map(({ value, scores }) => ({ values: [new JsonText(value)], ...scores })),
       });
     },
   };

@@ -167,6 +167,15 @@ export const COMPARED_SLICES: Schema = shape({
   data: {
     type: 'array',
     maxItems: 50,
-    items: shape({ value: { description: 'of `by`; null for items without it' }, ...COMPARED_SCORES }),
+    items: shape({
+      values: {
+        type: 'array',
+        items: {},
+        minItems: 1,
+        maxItems: 1,
+        description: 'of `by`; null for items without it',
+      },
+      ...COMPARED_SCORES,
+    }),
   },
 });
