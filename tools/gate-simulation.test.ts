@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { compareScores } from '@svc/evaluation';
 import { expect, it } from 'vitest';
+import { compareScores } from '../packages/evaluation/src/index.ts';
 import { type Interval, type Verdict, verdictOf } from '../packages/svc-pkg/src/gate/verdict.ts';
 
 /*
