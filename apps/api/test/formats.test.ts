@@ -167,3 +167,103 @@ it('reads samples of OpenAI’s evals', async () => {
     { inputs: { prompt: '2 + 2?' }, answer: ['4', 'four'] },
   ]);
 });
+
+/** Downloads a file. */
+async function download(path: string): Promise<{ readonly name: string; readonly bytes: Uint8Array }> {
+  const response = await fetch(`${api.url}${path}`);
+  expect(response.status, path).toBe(200);
+  const name = /filename="?([^";]+)"?/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? '';
+  return { name, bytes: new Uint8Array(await response.arrayBuffer()) };
+}
+
+it('writes a run for other tools, and finds it again in what they get', async () => {
+  const dataset = await upload(await filesOf('lm-eval'));
+  const { dataset_id: datasetId, run_id: runId } = dataset.body;
+  const shown = async (id: unknown): Promise<unknown[]> =>
+    (await list(`/runs/${id}/results?limit=100`)).map((result) => {
+      const { section, order_index, output, status } = result;
+      return [section, order_index, output, status === 'failed'];
+    });
+  const expected = await shown(runId);
+  for (const format of ['inspect', 'inspect-json', 'promptfoo', 'openai-batch']) {
+    const { name, bytes } = await download(`/runs/${runId}/export?format=${format}`);
+    const { status, body } = await upload({ [name]: bytes });
+    expect({ format, status, id: body['dataset_id'] }).toEqual({ format, status: 200, id: datasetId });
+    expect(await shown(body['run_id']), format).toEqual(expected);
+    if (format === 'openai-batch') continue;
+    const of = async (id: unknown): Promise<unknown> => {
+      const scorers = (await get(`/runs/${id}`))['scorers'] as Record<string, Body>;
+      return scorers['acc']?.['mean'];
+    };
+    expect(await of(body['run_id']), format).toBe(await of(runId));
+  }
+  expect((await request('GET', `/runs/${runId}/export?format=lm-eval`)).body['code']).toBe('invalid_request');
+  const before = await totals();
+  const foreign = { custom_id: `${'ab'.repeat(32)}-1`, response: { body: { choices: [] } }, error: null };
+  expect(await upload({ 'output.jsonl': JSON.stringify(foreign) })).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_request' },
+  });
+  expect(await totals()).toEqual(before);
+});
+
+it('writes a dataset for other tools, with its images', async () => {
+  const image = Buffer.from('iVBORw0KGgo=', 'base64').toString('base64');
+  const items = [
+    {
+      id: 'a',
+      inputs: { prompt: 'What is {{this}}?' },
+      assets: [{ mime_type: 'image/png', encoding: 'base64', data: image }],
+      answer: 'a PNG',
+    },
+    { inputs: { system_prompt: 'Be brief.', prompt: '1 + 1?', choices: ['1', '2'] }, answer: 'B' },
+  ];
+  const { body } = await upload({ 'items.jsonl': items.map((item) => JSON.stringify(item)).join('\n') });
+  const id = body['id'];
+  const linesOf = async (format: string): Promise<Body[]> =>
+    new TextDecoder()
+      .decode((await download(`/datasets/${id}/export?format=${format}`)).bytes)
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  const inspect = await linesOf('inspect');
+  expect(inspect[0]).toMatchObject({
+    id: 'a',
+    input: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is {{this}}?' },
+          { type: 'image', image: `data:image/png;base64,${image}` },
+        ],
+      },
+    ],
+    target: 'a PNG',
+  });
+  expect(inspect[1]).toMatchObject({ choices: ['1', '2'], target: 'B' });
+  const [test] = await linesOf('promptfoo');
+  expect(test).toMatchObject({
+    vars: { prompt: '{% raw %}What is {{this}}?{% endraw %}' },
+    assert: [{ type: 'equals', value: 'a PNG' }],
+  });
+  const [batch] = await linesOf('openai-batch&model=gpt-x');
+  expect(batch).toMatchObject({
+    custom_id: expect.stringMatching(/^[0-9a-f]{64}-1$/),
+    body: { model: 'gpt-x', messages: [{ content: [{ type: 'text' }, { type: 'image_url' }] }] },
+  });
+  expect((await linesOf('openai-evals'))[1]).toMatchObject({ ideal: 'B' });
+  expect((await download(`/datasets/${id}/export?format=lm-eval`)).name).toBe('items.lm-eval.zip');
+});
+
+it('stores nothing of a file that it cannot read', async () => {
+  const before = await totals();
+  const files = await filesOf('lm-eval', (name) => name.includes('pick'));
+  const [[name, content] = ['', '']] = Object.entries(files);
+  const { status, body } = await upload({ [name]: `${content}{"doc_id":` });
+  expect({ status, body }).toMatchObject({
+    status: 400,
+    body: { code: 'package_invalid_line', errors: [{ file: name, line: 4 }] },
+  });
+  expect(await totals()).toEqual(before);
+  expect(await api.stagedFiles()).toEqual([]);
+});

@@ -168,6 +168,7 @@ refused("run_finished", lambda: runs.cancel_run(first))
 assert runs.download_results_jsonl(first).count("\\n") == 2
 assert runs.download_results_csv(first).startswith("section,")
 assert os.path.getsize(runs.download_results_parquet(first)) > 100
+assert os.path.getsize(runs.export_run(first)) > 100
 runs.delete_run(second)
 outside = runs.create_run({"dataset_id": dataset.id, "config": {"provider": {"type": "external", "label": "a test"}}}).id
 assert runs.list_pending_results(outside).count("\\n") == 2

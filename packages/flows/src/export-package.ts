@@ -89,7 +89,7 @@ async function* exportResults(open: OpenDataset, runId: string): AsyncGenerator<
   for await (const batch of open.results(runId)) yield batch.map(toExportResult);
 }
 
-function toExportResult(result: LabelledResult): ExportResult {
+export function toExportResult(result: LabelledResult): ExportResult {
   const members: Record<string, JsonValue> = {};
   for (const field of PUBLIC_RESULT_FIELDS) {
     const value = result[field.name];

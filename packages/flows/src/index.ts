@@ -4,6 +4,7 @@ export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/inter
 export type { TableColumn } from '@svc/tabular/write';
 export { type DryRun, dryRun } from './dry-run.ts';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
+export { exportTool, type ToolFileExport } from './export-tool.ts';
 export {
   type ImportError,
   type ImportSource,

@@ -91,6 +91,12 @@ export async function storeImport(
         })
       : null;
   if (joined !== null) return joinedOf(joined);
+  if (content.run?.joins === 'ids only') {
+    throw new StoreError(
+      'invalid_request',
+      'No dataset has the items of these results: send the requests of the batch with them.',
+    );
+  }
   const endOf = (isNew: boolean): Pick<DraftCommit, 'job' | 'response'> => ({
     job,
     response: response && {

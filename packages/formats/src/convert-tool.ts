@@ -9,7 +9,9 @@ import { SampleStage } from './sample-stage.ts';
 import type { ReadContext, Tool, ToolContent, ToolFile, ToolRun } from './tool.ts';
 import { readInspect } from './tools/inspect.ts';
 import { readLmEval } from './tools/lm-eval.ts';
+import { readOpenAiBatch } from './tools/openai-batch.ts';
 import { readOpenAiEvals } from './tools/openai-evals.ts';
+import { readPromptfoo } from './tools/promptfoo.ts';
 
 type Reader = (files: readonly ToolFile[], context: ReadContext) => ToolContent | Promise<ToolContent>;
 
@@ -17,7 +19,9 @@ const READERS: Readonly<Record<Tool, Reader>> = {
   inspect: readInspect,
   'inspect-json': readInspect,
   'lm-eval': readLmEval,
+  promptfoo: readPromptfoo,
   'openai-evals': readOpenAiEvals,
+  'openai-batch': readOpenAiBatch,
 };
 
 export interface ConvertToolOptions {

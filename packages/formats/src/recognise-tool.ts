@@ -3,7 +3,9 @@ import { parsePythonJson } from './read-json.ts';
 import type { Tool, ToolFile } from './tool.ts';
 import { isInspectArchive, isInspectDocument } from './tools/inspect.ts';
 import { isLmEvalLine } from './tools/lm-eval.ts';
+import { isBatchLine } from './tools/openai-batch.ts';
 import { isEvalsLine } from './tools/openai-evals.ts';
+import { isPromptfooResults, isPromptfooTests } from './tools/promptfoo.ts';
 
 /** Bytes of the beginning of a file that are looked at; longer first lines are looked at whole up to `MAX_LINE_BYTES`. */
 const HEAD_BYTES = 64 * 1024;
@@ -30,17 +32,19 @@ export async function recogniseTool(files: readonly ToolFile[]): Promise<Tool | 
 const isResults = (file: ToolFile | undefined): boolean => /^results.*\.json$/i.test(file?.name ?? '');
 
 async function toolOf(file: ToolFile): Promise<Tool | null> {
-  const { source } = file;
+  const { name, source } = file;
   const bytes = await source.read(0, Math.min(HEAD_BYTES, source.byteLength));
   if (bytes[0] === 0x50 && bytes[1] === 0x4b) return isInspectArchive(bytes) ? 'inspect' : null;
   const head = new TextDecoder().decode(bytes);
   if (isInspectDocument(head)) return 'inspect-json';
+  if (isPromptfooResults(head)) return 'promptfoo';
   const line = await firstLine(file, head);
   if (line !== null) {
     if (isLmEvalLine(line)) return 'lm-eval';
+    if (isBatchLine(line)) return 'openai-batch';
     if (isEvalsLine(line)) return 'openai-evals';
   }
-  return null;
+  return isPromptfooTests(name, head, line) ? 'promptfoo' : null;
 }
 
 /** The first line, if it is an object. */

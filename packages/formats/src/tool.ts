@@ -4,7 +4,14 @@ import type { ByteSource, PackageLimits } from '@svc/pkg-format';
 import type { LostCounter } from './lost.ts';
 
 /** The formats, by the words that people use. */
-export const TOOLS = ['lm-eval', 'inspect', 'inspect-json', 'openai-evals'] as const;
+export const TOOLS = [
+  'lm-eval',
+  'inspect',
+  'inspect-json',
+  'promptfoo',
+  'openai-evals',
+  'openai-batch',
+] as const;
 
 /** A format of another tool. */
 export type Tool = (typeof TOOLS)[number];

@@ -1,3 +1,4 @@
 /** Helpers for the service's other packages. They may change in any release. */
 
 export { type DatasetRef, hubSchema } from './client/hub-schema.ts';
+export { parseYamlApart } from './repository/parse-yaml-apart.ts';

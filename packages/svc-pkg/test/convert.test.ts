@@ -203,3 +203,45 @@ it('writes no archive to a terminal', async () => {
     stdout: '',
   });
 });
+
+it('converts files of another tool, and a package for another tool', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'sums.jsonl');
+  await writeFile(path, '{"input":"2 + 2?","ideal":"4","author":"me"}\n');
+  const strict = await svcPkg(['convert', '--from', 'openai-evals', '--strict', path]);
+  expect(strict).toMatchObject({ exitCode: 1 });
+  expect(strict.stderr).toContain('member author (1)');
+  const made = await svcPkg(['convert', '--from', 'openai-evals', '--keep-source', path, '--json']);
+  expect(made).toMatchObject({ exitCode: 0, stderr: '' });
+  const output = join(folder, 'sums.pkg.zip');
+  expect(made.document()).toMatchObject({
+    output,
+    item_count: 1,
+    lost: [{ what: 'member author', count: 1 }],
+  });
+  expect((await svcPkg(['inspect', output])).stdout).toContain('"author": "me"');
+
+  for (const tool of ['promptfoo', 'inspect', 'openai-batch']) {
+    expect(await svcPkg(['convert', '--to', tool, output])).toMatchObject({ exitCode: 0 });
+  }
+  expect(await svcPkg(['convert', '--to', 'lm-eval', output])).toMatchObject({ exitCode: 0 });
+  expect((await readdir(folder)).sort()).toEqual(
+    [
+      ...['sums.jsonl', 'sums.lm-eval', 'sums.inspect.jsonl', 'sums.openai-batch.jsonl', 'sums.pkg.zip'],
+      'sums.promptfoo.jsonl',
+    ].sort(),
+  );
+  expect((await readdir(join(folder, 'sums.lm-eval'))).sort()).toEqual(['items.jsonl', 'task.yaml']);
+  // What was written for a tool comes back as it was.
+  const hash = (await svcPkg(['hash', output])).stdout.trim();
+  const again = await svcPkg([
+    'convert',
+    '--from',
+    'promptfoo',
+    join(folder, 'sums.promptfoo.jsonl'),
+    '--json',
+  ]);
+  expect(again.document()).toMatchObject({ version_hash: hash });
+  expect(await svcPkg(['convert', '--to', 'promptfoo', output])).toMatchObject({ exitCode: 3 });
+  expect(await svcPkg(['convert', '--strict', output])).toMatchObject({ exitCode: 2 });
+});

@@ -51,6 +51,8 @@ export interface OpenDataset extends AsyncDisposable {
   run(runId: string): Promise<ExportedRun>;
   /** The results of a run in item order, in batches. */
   results(runId: string): AsyncGenerator<readonly LabelledResult[], void, undefined>;
+  /** The same, also while items are being read: on other connections, and so as they are then. */
+  resultsBeside(runId: string): AsyncGenerator<readonly LabelledResult[], void, undefined>;
 }
 
 /** A run with its configuration read. */
@@ -147,6 +149,7 @@ export async function openDataset(
         };
       },
       results: (runId) => readResults(query, runId, maxItemBytes),
+      resultsBeside: (runId) => readResults(createReads(context.pool, signal).query, runId, maxItemBytes),
       [Symbol.asyncDispose]: () => session.close(),
     };
   } catch (error) {

@@ -87,8 +87,8 @@ export interface DraftContent {
   readonly run?: {
     readonly facts: ImportedRun;
     readonly results: AsyncIterable<readonly ImportedResult[]>;
-    /** Whether it belongs to a dataset that has its items, if there is one; by `ids`, that has those whose hashes are their ids. */
-    readonly joins?: 'items' | 'ids' | null;
+    /** Whether it belongs to a dataset that has its items, if there is one; by `ids`, that has those whose hashes are their ids; `ids only` if its own items are nothing but ids. */
+    readonly joins?: 'items' | 'ids' | 'ids only' | null;
   } | null;
 }
 
@@ -305,7 +305,7 @@ export class DatasetDraft implements AsyncDisposable {
   async joinRun({ run }: Pick<DraftContent, 'run'>, end: JoinEnd): Promise<JoinedRun | null> {
     if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');
     if (run?.joins == null) return null;
-    const idsAreHashes = run.joins === 'ids';
+    const idsAreHashes = run.joins !== 'items';
     const home = await this.#rows.run((client) => findHome(client, this.hashes, idsAreHashes));
     if (home === null) return null;
     checkRunTexts(run.facts);

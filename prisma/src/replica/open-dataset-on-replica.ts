@@ -78,6 +78,9 @@ export function openDatasetOnReplica(
     async *results(runId) {
       yield* (await source()).results(runId);
     },
+    async *resultsBeside(runId) {
+      yield* (await source()).resultsBeside(runId);
+    },
     async [Symbol.asyncDispose]() {
       if (!isClosed) onRead(onPrimary === undefined ? 'replica' : 'repeated');
       isClosed = true;

@@ -4,7 +4,7 @@ import { consoleRoutes } from './console/console-routes.ts';
 import { type AssetDeps, assetRoute } from './datasets/asset.ts';
 import { changeItemsRoute } from './datasets/change-items.ts';
 import { type EditDeps, editItemsRoute } from './datasets/edit-items.ts';
-import { type ExportDeps, exportRoute } from './datasets/export.ts';
+import { type ExportDeps, exportRoute, runExportRoute } from './datasets/export.ts';
 import { itemRoutes } from './datasets/items.ts';
 import { resolvingDatasets } from './datasets/resolve-datasets.ts';
 import { datasetRoutes } from './datasets/routes.ts';
@@ -59,6 +59,7 @@ export function apiRoutes(deps: RouteDeps): readonly Route[] {
     exportRoute(deps),
     ...runRoutes(deps),
     ...resultTableRoutes(deps),
+    runExportRoute(deps),
     ...jobRoutes(deps),
     ...settingsRoutes(deps),
     statusRoute(deps),

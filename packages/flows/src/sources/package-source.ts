@@ -1,3 +1,4 @@
+import { LOST_ITEMS } from '@svc/formats';
 import { JsonlError } from '@svc/jsonl-v23';
 import { isDatasetName, MAX_NAME_LENGTH, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
@@ -60,10 +61,13 @@ export function packageSource(
 }
 
 /** How the run of a package that was made of another tool's files finds its dataset; null for other packages. */
-function joinsBy(schema: JsonObject): 'items' | 'ids' | null {
+function joinsBy(schema: JsonObject): 'items' | 'ids' | 'ids only' | null {
   const tool = textOf(getMember(schema, 'tool'));
-  if (tool === null) return null;
-  return tool === 'openai-batch' ? 'ids' : 'items';
+  if (tool !== 'openai-batch') return tool === null ? null : 'items';
+  const lost = getMember(schema, 'lost');
+  const hasNoItems =
+    Array.isArray(lost) && lost.some((one) => isJsonObject(one) && one['what'] === LOST_ITEMS);
+  return hasNoItems ? 'ids only' : 'ids';
 }
 
 async function writeSections(

@@ -14,3 +14,4 @@ export { zipFolder } from './seal/zip-folder.ts';
 export type { StreamedDataset } from './stage-dataset.ts';
 export { type WriteFileOptions, type WrittenPackage, writePackageFile } from './write-package-file.ts';
 export { type WriteStreamOptions, writePackageStream } from './write-package-stream.ts';
+export { type ZippedFile, zipFiles } from './zip/zip-files.ts';

@@ -12,6 +12,7 @@ import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError } from '../errors/file-error.ts';
+import { convertTo } from '../local/convert-to-tool.ts';
 import { eachPath } from '../output/each-path.ts';
 import { checkOutputOfSeveral, outputPackage, type PackageReport } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
@@ -22,6 +23,9 @@ import { checkName, type WriteOptions, withExamples, withOutputOptions } from '.
 
 interface Options extends WriteOptions {
   readonly from?: Tool;
+  readonly to?: Tool;
+  readonly model?: string;
+  readonly datasetOnly?: boolean;
   readonly keepSource?: boolean;
   readonly strict?: boolean;
 }
@@ -39,15 +43,28 @@ export function addConvertCommand(program: Command, cli: Cli): void {
     .argument('<files...>', '.zip files, or with --from files of that tool; - for standard input')
     .option('--name <name>', 'name of the dataset (default: the name in the archive, else the file name)')
     .addOption(new Option('--from <tool>', 'the tool that wrote the files').choices([...TOOLS]))
+    .addOption(
+      new Option('--to <tool>', 'the tool that is to read the package: its run, else its dataset').choices([
+        ...TOOLS,
+      ]),
+    )
+    .option('--model <name>', 'with --to openai-batch: the model of the requests')
+    .option('--dataset-only', 'with --to: the dataset, also of a package with a run')
     .option('--keep-source', 'with --from: keep the row of the tool in each item, as meta.source_row')
-    .option('--strict', 'with --from: fail if anything has no place');
+    .option('--strict', 'with --from or --to: fail if anything has no place');
   withOutputOptions(command, '<file>.pkg.zip in the folder of the file').action(
     async (inputs: readonly string[], options: Options) => {
       checkName(options.name);
-      const { from, keepSource, strict } = options;
+      const { from, to, keepSource, strict } = options;
+      if (from !== undefined && to !== undefined)
+        throw new CliError('usage', '--from and --to exclude each other');
       if (from !== undefined) return await convertFiles(cli, inputs, from, options);
+      if (to !== undefined) {
+        await checkOutputOfSeveral(inputs, options);
+        return await eachPath(cli, inputs, (out, input) => convertTo(out, input, to, options));
+      }
       if (keepSource !== undefined || strict !== undefined) {
-        throw new CliError('usage', '--keep-source and --strict need --from');
+        throw new CliError('usage', '--keep-source and --strict need --from or --to');
       }
       await checkOutputOfSeveral(inputs, options);
       await eachPath(cli, inputs, (out, input) => convertOne(out, input, options));
@@ -59,6 +76,7 @@ export function addConvertCommand(program: Command, cli: Cli): void {
     'svc-pkg convert old/*.zip --output packages/',
     'svc-pkg convert old.zip --output - | ssh backup "cat > new.pkg.zip"',
     'svc-pkg convert --from lm-eval samples_gsm8k_*.jsonl results_*.json --output gsm8k.pkg.zip',
+    'svc-pkg convert --to inspect run.pkg.zip',
   ]);
 }
 

@@ -1,4 +1,4 @@
-import type { ToolReport } from '@svc/formats';
+import type { Lost, Tool, ToolReport } from '@svc/formats';
 import { formatLocation } from '@svc/jsonl-v23';
 import type { ConversionReport, ReportedChange } from '@svc/pkg-format/node';
 import { countOf, formatFacts } from './format-facts.ts';
@@ -78,6 +78,27 @@ export function toolDocument(
     result_count: resultCount,
     lost: lost.map(({ what, count, first }) => ({ what, count, first })),
   };
+}
+
+/** What was written for another tool, for people. */
+export function toolWrittenText(tool: Tool, output: string, lost: readonly Lost[]): string {
+  return [
+    formatFacts([
+      ['output', output],
+      ['tool', tool],
+    ]),
+    ...list('\nwithout a place', lost, ({ what, count }) => `${count} x ${what}`),
+  ].join('');
+}
+
+/** The same for machines. */
+export function toolWrittenDocument(
+  input: string,
+  tool: Tool,
+  output: string,
+  lost: readonly Lost[],
+): Record<string, unknown> {
+  return { input, output, tool, lost: lost.map(({ what, count }) => ({ what, count })) };
 }
 
 type Change = Pick<ReportedChange, 'from' | 'to'>;

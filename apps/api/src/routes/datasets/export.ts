@@ -1,24 +1,38 @@
-import { exportPackage } from '@svc/flows';
+import { exportPackage, exportTool, TOOLS, type Tool } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
-import { type Route, stream } from '@svc/runtime';
+import { type Route, type RouteResponse, stream } from '@svc/runtime';
 import { type Store, toCorrupt } from '@svc/store';
 import { contentDisposition } from '../../http/content-disposition.ts';
 import { VERSION } from './resolve-datasets.ts';
 
 export interface ExportDeps {
   readonly logger: Logger;
-  readonly store: Pick<Store, 'reads'>;
+  readonly store: Pick<Store, 'reads' | 'runs'>;
   /** Secrets known to this process, which no export may hold. */
   readonly secrets: readonly string[];
 }
 
+const FORMAT = {
+  type: 'string',
+  enum: TOOLS,
+  description: 'for another tool, instead of a package: the dataset, or where a run is named its results',
+} as const;
+
+const MODEL = {
+  model: {
+    type: 'string',
+    maxLength: 200,
+    description: 'with `format=openai-batch`: the model of the requests',
+  },
+} as const;
+
 /** `GET /datasets/{id}/export`: a stored dataset, with a run if asked, as a package that streams. */
-export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
+export function exportRoute(deps: ExportDeps): Route {
   return {
     method: 'get',
     path: '/datasets/{id}/export',
     operationId: 'exportDataset',
-    summary: 'A dataset as a package archive; the same version gives the same bytes',
+    summary: 'A dataset as a package archive, or for another tool; the same version gives the same package',
     tag: 'datasets',
     access: 'viewer',
     query: {
@@ -27,65 +41,109 @@ export function exportRoute({ logger, store, secrets }: ExportDeps): Route {
         description:
           'the run to include, with its results; without `version`, the version of the run is exported',
       },
+      format: FORMAT,
+      ...MODEL,
       ...VERSION,
     },
-    produces: 'application/zip',
+    produces: '*/*',
     streams: 'data',
     responses: {
-      200: { description: 'a .pkg.zip archive', schema: { type: 'string', format: 'binary' } },
+      200: {
+        description: 'a .pkg.zip archive, or the file of the other tool',
+        schema: { type: 'string', format: 'binary' },
+      },
       304: { description: 'the archive is still the one of `If-None-Match`' },
     },
     errors: ['dataset_not_found', 'run_not_found', 'item_too_large', 'unavailable'],
+    handle: async ({ params, query, signal }) =>
+      await exportNow(deps, { ...query, dataset_id: params['id'] }, signal),
+  };
+}
+
+/** `GET /runs/{id}/export`: a run with its dataset as a package, or for another tool. */
+export function runExportRoute(deps: ExportDeps): Route {
+  return {
+    method: 'get',
+    path: '/runs/{id}/export',
+    operationId: 'exportRun',
+    summary: 'A run as a package archive with its dataset, or for another tool',
+    tag: 'runs',
+    access: 'viewer',
+    query: { format: FORMAT, ...MODEL },
+    produces: '*/*',
+    streams: 'data',
+    responses: {
+      200: {
+        description: 'a .pkg.zip archive, or the file of the other tool',
+        schema: { type: 'string', format: 'binary' },
+      },
+      304: { description: 'the archive is still the one of `If-None-Match`' },
+    },
+    errors: ['run_not_found', 'item_too_large', 'unavailable'],
     handle: async ({ params, query, signal }) => {
-      const id = params['id'] ?? '';
-      const runId = query['run_id'] as string | undefined;
-      const version = query['version'] as number | undefined;
-      const startedAt = performance.now();
-      await using opening = new AsyncDisposableStack();
-      const open = opening.use(await store.reads.datasets.open(id, { version, runId, signal }));
-      const found = await exportPackage(open, { runId, secrets, signal });
-      const reading = opening.move();
-      async function* body(): AsyncGenerator<Uint8Array> {
-        let bytes = 0;
-        let outcome: 'complete' | 'left' | 'failed' = 'left';
-        const facts = (): { dataset_id: string; bytes: number; duration_ms: number } => ({
-          dataset_id: id,
-          bytes,
-          duration_ms: Math.round(performance.now() - startedAt),
-        });
-        try {
-          for await (const chunk of found.bytes()) {
-            bytes += chunk.byteLength;
-            yield chunk;
-          }
-          outcome = 'complete';
-        } catch (thrown) {
-          const error = toCorrupt(thrown);
-          if (!signal.aborted) {
-            outcome = 'failed';
-            logger.log('dataset.export.fail', { ...facts(), error });
-          }
-          throw error;
-        } finally {
-          if (outcome !== 'failed') {
-            logger.log('dataset.export.finish', {
-              ...facts(),
-              ...(runId === undefined ? {} : { exported_run_id: runId }),
-              complete: outcome === 'complete',
-            });
-          }
-        }
-      }
-      return stream(
-        body(),
-        {
-          ETag: found.etag,
-          'Cache-Control': 'no-cache',
-          'Content-Type': 'application/zip',
-          'Content-Disposition': contentDisposition(found.fileName),
-        },
-        () => reading.disposeAsync(),
-      );
+      const { id, datasetId } = await deps.store.runs.get(params['id'] ?? '');
+      return await exportNow(deps, { ...query, dataset_id: datasetId, run_id: id }, signal);
     },
   };
+}
+
+async function exportNow(
+  { logger, store, secrets }: ExportDeps,
+  query: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<RouteResponse> {
+  const id = query['dataset_id'] as string;
+  const runId = query['run_id'] as string | undefined;
+  const version = query['version'] as number | undefined;
+  const startedAt = performance.now();
+  await using opening = new AsyncDisposableStack();
+  const open = opening.use(await store.reads.datasets.open(id, { version, runId, signal }));
+  const tool = query['format'] as Tool | undefined;
+  const model = query['model'] as string | undefined;
+  const found =
+    tool === undefined
+      ? { ...(await exportPackage(open, { runId, secrets, signal })), mediaType: 'application/zip' }
+      : { ...(await exportTool(open, { tool, runId, model, secrets })), etag: null };
+  const reading = opening.move();
+  async function* body(): AsyncGenerator<Uint8Array> {
+    let bytes = 0;
+    let outcome: 'complete' | 'left' | 'failed' = 'left';
+    const facts = (): { dataset_id: string; bytes: number; duration_ms: number } => ({
+      dataset_id: id,
+      bytes,
+      duration_ms: Math.round(performance.now() - startedAt),
+    });
+    try {
+      for await (const chunk of found.bytes()) {
+        bytes += chunk.byteLength;
+        yield chunk;
+      }
+      outcome = 'complete';
+    } catch (thrown) {
+      const error = toCorrupt(thrown);
+      if (!signal.aborted) {
+        outcome = 'failed';
+        logger.log('dataset.export.fail', { ...facts(), error });
+      }
+      throw error;
+    } finally {
+      if (outcome !== 'failed') {
+        logger.log('dataset.export.finish', {
+          ...facts(),
+          ...(runId === undefined ? {} : { exported_run_id: runId }),
+          complete: outcome === 'complete',
+        });
+      }
+    }
+  }
+  return stream(
+    body(),
+    {
+      ...(found.etag === null ? {} : { ETag: found.etag }),
+      'Cache-Control': 'no-cache',
+      'Content-Type': found.mediaType,
+      'Content-Disposition': contentDisposition(found.fileName),
+    },
+    () => reading.disposeAsync(),
+  );
 }

@@ -1,0 +1,123 @@
+import { type Tool, type ToolSource, writesRuns, writeTool } from '@svc/formats';
+import {
+  encodeBase64,
+  filesOfPart,
+  type KnownSecrets,
+  type LinkedFile,
+  redactValue,
+  replaceLinked,
+  spellingsOf,
+  toHex,
+} from '@svc/jsonl-v23/internal';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import type { ExportResult } from '@svc/pkg-format';
+import { zipFiles } from '@svc/pkg-format/node';
+import { joinStoredItem, type OpenDataset, type StoredItem, StoreError } from '@svc/store';
+import { toExportResult } from './export-package.ts';
+import { fileBaseName } from './tables/file-base-name.ts';
+
+export interface ToolExportOptions {
+  readonly tool: Tool;
+  /** The run to write; the dataset alone without it. */
+  readonly runId?: string | undefined;
+  /** The model of the requests of a batch. */
+  readonly model?: string | undefined;
+  /** Secrets known to this process: none of them is written. */
+  readonly secrets?: readonly string[];
+}
+
+/** A file for another tool. */
+export interface ToolFileExport {
+  readonly fileName: string;
+  readonly mediaType: string;
+  bytes(): AsyncIterable<Uint8Array>;
+}
+
+/**
+ * Writes an open dataset, or a run of it, for another tool: stored texts → items and results → the tool's file; several
+ * files become a ZIP archive. Holds one batch, and one item with its files. The caller closes the dataset when the bytes have
+ * been taken.
+ *
+ * @throws StoreError `run_not_found`, `invalid_request` for a run in a format that has none
+ */
+export async function exportTool(
+  open: OpenDataset,
+  { tool, runId, model, secrets = [] }: ToolExportOptions,
+): Promise<ToolFileExport> {
+  if (runId !== undefined && !writesRuns(tool)) {
+    throw new StoreError(
+      'invalid_request',
+      `A run cannot be written as ${tool}: it is a format of datasets.`,
+    );
+  }
+  const { dataset } = open;
+  const known = spellingsOf(secrets);
+  const source: ToolSource = {
+    ...{ name: dataset.name, versionHash: dataset.versionHash, itemCount: dataset.itemCount },
+    items: () => sourceItems(open),
+    run: runId === undefined ? null : await sourceRun(open, runId, known),
+  };
+  const written = await writeTool(tool, source, { ...(model !== undefined && { model }) });
+  const base = fileBaseName(source.run?.name ?? dataset.name, 'dataset');
+  return {
+    fileName: `${base}.${tool}${written.extension}`,
+    mediaType: written.mediaType,
+    bytes: async function* () {
+      if (written.kind !== 'file') return yield* zipFiles(written.files());
+      for await (const { bytes } of written.files()) yield* bytes;
+    },
+  };
+}
+
+async function sourceRun(open: OpenDataset, runId: string, known: KnownSecrets): Promise<ToolSource['run']> {
+  const { id, name, status, startedAt, finishedAt, config, error } = await open.run(runId);
+  const redacted = redactValue(config, known);
+  const message = isJsonObject(error) ? error['message'] : null;
+  return {
+    ...{ id, name, status, error: typeof message === 'string' ? message : null },
+    startedAt: startedAt?.toISOString() ?? null,
+    finishedAt: finishedAt?.toISOString() ?? null,
+    config: isJsonObject(redacted) ? redacted : {},
+    async *results() {
+      for await (const batch of open.resultsBeside(id)) {
+        yield batch.map((result) => redactValue(toExportResult(result) as JsonValue, known) as ExportResult);
+      }
+    },
+  };
+}
+
+async function* sourceItems(open: OpenDataset): ReturnType<ToolSource['items']> & AsyncGenerator {
+  for await (const batch of open.items()) {
+    for (const stored of batch) {
+      const { section, orderIndex, itemHash } = stored;
+      yield [{ section, orderIndex, itemHash: toHex(itemHash), item: await wholeItem(open, stored) }];
+    }
+  }
+}
+
+/** An item with its files embedded. */
+async function wholeItem(open: OpenDataset, stored: StoredItem): Promise<JsonObject> {
+  const contents = new Map<LinkedFile, string>();
+  for (const file of stored.linkedFiles) contents.set(file, await contentOf(open, file));
+  const embed = (text: string | null, part: 'assets' | 'checker'): string | null => {
+    const files = filesOfPart(stored.linkedFiles, part);
+    if (text === null || files.length === 0) return text;
+    return replaceLinked(text, files, (file) => `${file.before}${contents.get(file) ?? ''}${file.after}`);
+  };
+  const { payload, answer } = stored;
+  const parts = {
+    payload,
+    answer,
+    checker: embed(stored.checker, 'checker'),
+    assets: embed(stored.assets, 'assets'),
+  };
+  return parseJson(joinStoredItem(parts)) as JsonObject;
+}
+
+async function contentOf(open: OpenDataset, file: LinkedFile): Promise<string> {
+  const content = open.content(file, []);
+  if (content instanceof Uint8Array) return encodeBase64(content);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return encodeBase64(Buffer.concat(chunks));
+}

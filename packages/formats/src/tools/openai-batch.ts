@@ -1,0 +1,116 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { PackageError } from '@svc/pkg-format';
+import { baseName } from '../base-name.ts';
+import { contentText, withMessages } from '../messages.ts';
+import {
+  elementsOf,
+  invalidLine,
+  isFilled,
+  memberOf,
+  membersOf,
+  numberOf,
+  readLines,
+  textOf,
+} from '../read-json.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
+
+/** A `custom_id` that was made of an item: its hash, and the repetition. */
+const OWN_ID = /^([0-9a-f]{64})-([1-9]\d{0,2})$/;
+
+/** What responses without their requests lack. */
+export const LOST_ITEMS = 'items of responses';
+
+/** Whether a line is a request or a response of a batch. */
+export const isBatchLine = (line: JsonObject): boolean =>
+  typeof line['custom_id'] === 'string' &&
+  (Object.hasOwn(line, 'response') || Object.hasOwn(line, 'error') || Object.hasOwn(line, 'body'));
+
+/**
+ * The files of OpenAI's batches: requests become items, and responses a run of them. Responses whose `custom_id` was made
+ * of an item need no requests where a dataset has that item: their items have nothing but its hash, as their id.
+ */
+export function readOpenAiBatch(files: readonly ToolFile[], context: ReadContext): ToolContent {
+  return { name: baseName(files), samples: samples(files, context) };
+}
+
+async function* samples(
+  files: readonly ToolFile[],
+  { limits, lost, signal }: ReadContext,
+): AsyncGenerator<ToolSample, ToolRun | null> {
+  const requests: ToolFile[] = [];
+  const responses: ToolFile[] = [];
+  for (const file of files) {
+    const { value: first } = await readLines(file, limits, signal).next();
+    const isRequests = first !== undefined && isJsonObject(first.value) && Object.hasOwn(first.value, 'body');
+    (isRequests ? requests : responses).push(file);
+  }
+  for (const file of requests) {
+    for await (const { value, location } of readLines(file, limits, signal)) {
+      const id = textOf(value['custom_id']);
+      if (id === null) throw invalidLine('custom_id must be a text', location, '/custom_id');
+      const body = membersOf(value['body']);
+      const { messages = null, input = null, prompt = null } = body;
+      const asked = messages ?? input ?? prompt;
+      if (asked === null) throw invalidLine('The request must have messages', location, '/body');
+      for (const name of Object.keys(body)) {
+        if (!KNOWN.has(name)) lost.add(`parameter ${name}`, location);
+      }
+      const key = keyOf(id);
+      const item = { id: key, inputs: withMessages(asked, lost, location) };
+      yield { section: 'default', key, item, sourceRow: value, result: null, location };
+    }
+  }
+  let model: string | null = null;
+  for (const file of responses) {
+    for await (const { value, location } of readLines(file, limits, signal)) {
+      const id = textOf(value['custom_id']);
+      if (id === null) throw invalidLine('custom_id must be a text', location, '/custom_id');
+      if (requests.length === 0 && OWN_ID.exec(id) === null) {
+        const message =
+          'The responses name no items of a dataset by their custom_id: send the requests of the batch with them.';
+        throw new PackageError('package_unsupported', message, { entry: file.name, location });
+      }
+      if (requests.length === 0) lost.add(LOST_ITEMS, location);
+      model ??= textOf(memberOf(memberOf(value['response'] ?? null, 'body'), 'model'));
+      const key = keyOf(id);
+      const item = { id: key, inputs: {} };
+      yield { section: 'default', key, item, sourceRow: undefined, result: toResult(value, id), location };
+    }
+  }
+  if (responses.length === 0) return null;
+  return {
+    ...{ name: model, status: 'completed', startedAt: null, finishedAt: null, error: null },
+    config: model === null ? {} : { model },
+  };
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['model', 'messages', 'input', 'prompt']);
+
+/** The item of a request. */
+const keyOf = (id: string): string => OWN_ID.exec(id)?.[1] ?? id;
+
+function toResult(line: JsonObject, id: string): ToolResult {
+  const body = memberOf(line['response'] ?? null, 'body');
+  const status = numberOf(memberOf(line['response'] ?? null, 'status_code'));
+  const problem = memberOf(body, 'error') ?? line['error'] ?? null;
+  const choice = elementsOf(memberOf(body, 'choices'))[0] ?? null;
+  // The Responses API has a list of outputs instead.
+  const outputs = elementsOf(memberOf(body, 'output')).filter((one) => memberOf(one, 'type') === 'message');
+  const content: JsonValue =
+    outputs.length > 0
+      ? outputs.map((one) => contentText(memberOf(one, 'content'))).join('')
+      : memberOf(memberOf(choice, 'message'), 'content');
+  const hasFailed = isFilled(problem) || (status !== null && status >= 400);
+  const usage = memberOf(body, 'usage');
+  return {
+    repetition: Number(OWN_ID.exec(id)?.[2] ?? 1),
+    output: hasFailed || content === null ? null : contentText(content),
+    error: hasFailed
+      ? (textOf(memberOf(problem, 'message')) ?? `The request failed with status ${status}.`)
+      : null,
+    scores: new Map(),
+    usage: isJsonObject(usage) ? usage : null,
+    finishReason: textOf(memberOf(choice, 'finish_reason')),
+    traceId: /^[^\p{Cc}]{1,255}$/u.test(id) ? id : null,
+  };
+}

@@ -1,0 +1,80 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { LostCounter } from '../lost.ts';
+import { memberOf, textOf } from '../read-json.ts';
+
+/** The checkers that compare with an answer as assertions do. */
+const CHECKERS: Readonly<Record<string, JsonObject>> = {
+  equals: { type: 'exact_match', trim: false },
+  contains: { type: 'includes' },
+  icontains: { type: 'includes', ignore_case: true },
+  'contains-any': { type: 'includes' },
+  'icontains-any': { type: 'includes', ignore_case: true },
+  'contains-all': { type: 'includes', all: true },
+  'icontains-all': { type: 'includes', all: true, ignore_case: true },
+};
+
+const RUBRICS: ReadonlySet<string> = new Set(['llm-rubric', 'g-eval', 'model-graded-closedqa']);
+
+/** Answer, checker and criteria of an item, for assertions; those without an equivalent are counted. */
+export function checkOf(
+  assertions: readonly JsonValue[],
+  lost: LostCounter,
+  location: SourceLocation,
+): JsonObject {
+  const check: JsonObject = {};
+  const criteria: string[] = [];
+  for (const assertion of assertions) {
+    const type = textOf(memberOf(assertion, 'type')) ?? 'unknown';
+    const value = memberOf(assertion, 'value');
+    const checker = CHECKERS[type];
+    if (RUBRICS.has(type) && typeof value === 'string') criteria.push(value);
+    else if (check['checker'] !== undefined) lost.add(`further assertion ${type}`, location);
+    else if (checker !== undefined && isComparable(value)) Object.assign(check, { answer: value, checker });
+    else if (type === 'regex' && typeof value === 'string')
+      check['checker'] = { type: 'regex', pattern: value };
+    else lost.add(`assertion ${type}`, location);
+  }
+  return { ...check, ...(criteria.length === 0 ? {} : { criteria }) };
+}
+
+/** Whether a value is compared, and neither read from a file nor executed. */
+function isComparable(value: JsonValue): boolean {
+  if (typeof value === 'string') return !value.startsWith('file://');
+  return value !== null && !isJsonObject(value);
+}
+
+/** Assertions for an item, as far as its checker has an equivalent. */
+export function assertionsOf(
+  item: JsonObject,
+  literal: (text: string) => string,
+  lost: LostCounter,
+  location: SourceLocation,
+): JsonObject[] {
+  const { answer = null, checker: stated = null, criteria = null, type = null } = item;
+  const checker = typeof stated === 'string' ? stated : (textOf(memberOf(stated, 'type')) ?? textOf(type));
+  const assertions: JsonObject[] = [];
+  const text = (value: JsonValue): string =>
+    literal(typeof value === 'string' ? value : JSON.stringify(value));
+  const folds = memberOf(stated, 'ignore_case') === true;
+  const answers = (Array.isArray(answer) ? answer : [answer]).filter((one) => one !== null);
+  if (checker === 'includes' && answers.length > 0) {
+    const name = `${folds ? 'i' : ''}contains`;
+    const several = memberOf(stated, 'all') === true ? 'all' : 'any';
+    assertions.push(
+      answers.length === 1
+        ? { type: name, value: text(answers[0] ?? null) }
+        : { type: `${name}-${several}`, value: answers.map(text) },
+    );
+  } else if (checker === 'regex' && typeof memberOf(stated, 'pattern') === 'string') {
+    assertions.push({ type: 'regex', value: text(memberOf(stated, 'pattern')) });
+  } else if (answers.length === 1) {
+    if (checker !== null && checker !== 'exact_match' && checker !== 'exact')
+      lost.add(`checker ${checker}`, location);
+    assertions.push({ type: 'equals', value: text(answers[0] ?? null) });
+  } else if (answers.length > 1) lost.add('several answers', location);
+  for (const one of Array.isArray(criteria) ? criteria : []) {
+    assertions.push({ type: 'llm-rubric', value: text(one) });
+  }
+  return assertions;
+}

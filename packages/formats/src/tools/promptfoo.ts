@@ -1,0 +1,237 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
+import {
+  canonicalJson,
+  isJsonObject,
+  type JsonObject,
+  JsonStream,
+  type JsonValue,
+} from '@svc/jsonl-v23/json';
+import { PackageError } from '@svc/pkg-format';
+import { toPackageError } from '@svc/pkg-format/internal';
+import { baseName } from '../base-name.ts';
+import type { LostCounter } from '../lost.ts';
+import { withMessages } from '../messages.ts';
+import { OWN_ITEM, ownItem } from '../own-item.ts';
+import {
+  bytesOf,
+  elementsOf,
+  filled,
+  invalidLine,
+  isFilled,
+  memberOf,
+  membersOf,
+  numberOf,
+  parsePythonJson,
+  textOf,
+} from '../read-json.ts';
+import { ScoreList } from '../scores.ts';
+import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
+import { checkOf } from './promptfoo-assertions.ts';
+import { isTestLine, readTests } from './promptfoo-tests.ts';
+
+/** Whether a document begins as results of promptfoo. */
+export const isPromptfooResults = (head: string): boolean =>
+  /^\ufeff?\s*\{\s*"evalId"\s*:\s*(?:"[^"\\]*"|null)\s*,\s*"results"\s*:\s*\{\s*"version"\s*:/.test(head);
+
+/** Whether a file holds tests of promptfoo. */
+export function isPromptfooTests(name: string, head: string, line: JsonObject | null): boolean {
+  if (line !== null) return isTestLine(line);
+  if (/\.ya?ml$/i.test(name)) return /^[ \t]*(?:- +)?(?:vars|assert|tests|description)[ \t]*:/m.test(head);
+  return (
+    /\.csv$/i.test(name) &&
+    /(?:^|,)\s*"?__(?:expected|description|metadata)/.test(head.split('\n', 1)[0] ?? '')
+  );
+}
+
+/** `results.json`, or tests as JSON Lines, YAML or CSV. */
+export async function readPromptfoo(files: readonly ToolFile[], context: ReadContext): Promise<ToolContent> {
+  const [file, second] = files;
+  if (file === undefined) throw new RangeError('An import has at least one file.');
+  const head = new TextDecoder().decode(await file.source.read(0, Math.min(4096, file.source.byteLength)));
+  const areTests = !isPromptfooResults(head);
+  if (second !== undefined && !areTests) {
+    const message = 'Results of promptfoo must come one file at a time.';
+    throw new PackageError('package_unsupported', message, { entry: second.name });
+  }
+  return { name: baseName(files), samples: areTests ? tests(files, context) : results(file, context) };
+}
+
+async function* tests(files: readonly ToolFile[], context: ReadContext): AsyncGenerator<ToolSample, null> {
+  for (const file of files) {
+    const section = files.length === 1 ? 'default' : baseName([file]);
+    let index = 0;
+    for await (const { value, location } of readTests(file, context)) {
+      const item = toItem(value, promptOf(membersOf(value['vars'])), context.lost, location);
+      yield { section, key: String(index), item, sourceRow: value, result: null, location };
+      index += 1;
+    }
+  }
+  return null;
+}
+
+async function* results(
+  file: ToolFile,
+  { limits, lost, signal }: ReadContext,
+): AsyncGenerator<ToolSample, ToolRun> {
+  const options = { file: file.name, maxDepth: limits.maxDepth, maxValueLength: limits.maxLineBytes };
+  await using json = new JsonStream(bytesOf(file, signal), options);
+  const facts: JsonObject = {};
+  const read = async (): Promise<JsonValue> => {
+    const { text, location } = await json.text();
+    return parsePythonJson(text, location, limits.maxDepth);
+  };
+  let provider: JsonValue = null;
+  try {
+    for await (const key of json.members()) {
+      if (key !== 'results') {
+        if (key === 'config' || key === 'metadata') facts[key] = await read();
+        continue;
+      }
+      for await (const inner of json.members()) {
+        if (inner !== 'results') {
+          if (inner === 'version' || inner === 'timestamp') facts[inner] = await read();
+          continue;
+        }
+        for await (const index of json.items()) {
+          const location = { file: file.name, path: `/results/results/${index}` };
+          const value = await read();
+          if (!isJsonObject(value)) throw invalidLine('A result must be an object', location);
+          // A run has one prompt and one provider; each pair of them has a number.
+          if ((numberOf(value['promptIdx']) ?? 0) !== 0) {
+            lost.add(`results of ${labelOf(value)}`, location);
+            continue;
+          }
+          provider ??= value['provider'] ?? null;
+          yield toSample(value, lost, location);
+        }
+      }
+    }
+    await json.end();
+  } catch (error) {
+    throw toPackageError(error, file.name);
+  }
+  if (facts['version'] !== 3) {
+    throw new PackageError('package_unsupported', 'Results of promptfoo must have version 3.', {
+      entry: file.name,
+    });
+  }
+  return toRun(facts, textOf(memberOf(provider, 'label')) ?? textOf(memberOf(provider, 'id')));
+}
+
+const labelOf = (result: JsonObject): string => {
+  const { provider = null, promptIdx = null } = result;
+  return `${textOf(memberOf(provider, 'label')) ?? textOf(memberOf(provider, 'id')) ?? 'a provider'}, prompt ${String(promptIdx)}`;
+};
+
+function toSample(result: JsonObject, lost: LostCounter, location: SourceLocation): ToolSample {
+  const test = membersOf(result['testCase']);
+  const asked = textOf(memberOf(result['prompt'] ?? null, 'raw'));
+  const vars = isFilled(test['vars']) ? membersOf(test['vars']) : membersOf(result['vars']);
+  const item = toItem({ ...test, vars }, asked ?? promptOf(vars), lost, location);
+  // A repeated test has another number, and is the same item.
+  return {
+    section: 'default',
+    key: canonicalJson(item),
+    item,
+    sourceRow: test,
+    result: toResult(result, lost, location),
+    location,
+  };
+}
+
+/** The variable that is most likely the question. */
+function promptOf(vars: JsonObject): string | null {
+  const texts = Object.entries(vars).filter(([, value]) => typeof value === 'string');
+  const named = ['prompt', 'question', 'query', 'input', 'message', 'text'];
+  const known = named.find((name) => texts.some(([key]) => key === name));
+  return textOf(known === undefined ? texts[0]?.[1] : vars[known]);
+}
+
+function toItem(
+  test: JsonObject,
+  asked: string | null,
+  lost: LostCounter,
+  location: SourceLocation,
+): JsonObject {
+  const own = ownItem(test['metadata'] ?? null, lost, location);
+  if (own !== null) return own;
+  const { vars = null, description = null, metadata = null, assert = null } = test;
+  for (const name of Object.keys(test))
+    if (!KNOWN.has(name) && isFilled(test[name])) lost.add(`${name} of tests`, location);
+  const { [OWN_ITEM]: _, ...others } = membersOf(metadata);
+  const meta = filled({
+    ...others,
+    ...(isFilled(vars) ? { vars } : {}),
+    ...(isFilled(description) ? { description } : {}),
+  });
+  return {
+    inputs: asked === null ? {} : inputsOf(asked, lost, location),
+    ...checkOf(elementsOf(assert), lost, location),
+    ...(isFilled(meta) ? { meta } : {}),
+  };
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['vars', 'description', 'metadata', 'assert', 'options']);
+
+/** A prompt, or messages that were written as JSON. */
+function inputsOf(asked: string, lost: LostCounter, location: SourceLocation): JsonObject {
+  if (!/^\s*\[\s*\{/.test(asked)) return { prompt: asked };
+  try {
+    const messages = parsePythonJson(asked, location, 64);
+    const areMessages = elementsOf(messages).every((one) => textOf(memberOf(one, 'role')) !== null);
+    return areMessages ? withMessages(messages, lost, location) : { prompt: asked };
+  } catch {
+    return { prompt: asked };
+  }
+}
+
+function toResult(result: JsonObject, lost: LostCounter, location: SourceLocation): ToolResult {
+  const response = membersOf(result['response']);
+  const grading = membersOf(result['gradingResult']);
+  const reason = textOf(grading['reason']);
+  const list = new ScoreList(lost, location);
+  const hasFailed = result['failureReason'] === 2;
+  if (!hasFailed && isFilled(result['gradingResult'])) list.add('score', result['score'], reason);
+  for (const [name, score] of Object.entries(membersOf(result['namedScores']))) list.add(name, score, null);
+  if (isFilled(response['toolCalls'])) lost.add('tool calls', location);
+  if (isFilled(grading['componentResults'])) {
+    lost.add('results of single assertions', location, elementsOf(grading['componentResults']).length);
+  }
+  const tokens = membersOf(response['tokenUsage']);
+  const usage = filled({
+    prompt_tokens: tokens['prompt'] ?? null,
+    completion_tokens: tokens['completion'] ?? null,
+  });
+  const error = textOf(response['error']) ?? (hasFailed ? textOf(result['error']) : null);
+  const latencyMs = numberOf(result['latencyMs']);
+  return {
+    repetition: null,
+    output: response['output'] ?? null,
+    error: error ?? (hasFailed ? 'The request failed.' : null),
+    scores: list.scores,
+    latencyMs,
+    usage: isFilled(usage) ? usage : null,
+    finishReason: textOf(response['finishReason']),
+  };
+}
+
+function toRun(facts: JsonObject, model: string | null): ToolRun {
+  const time = new Date(textOf(facts['timestamp']) ?? '');
+  const finishedAt = Number.isNaN(time.getTime()) ? null : time.toISOString();
+  const config = membersOf(facts['config']);
+  return {
+    ...{
+      name: textOf(config['description']) ?? model,
+      status: 'completed',
+      startedAt: null,
+      finishedAt,
+      error: null,
+    },
+    config: filled({
+      model,
+      tool_version: memberOf(facts['metadata'] ?? null, 'promptfooVersion'),
+      description: config['description'] ?? null,
+      prompts: config['prompts'] ?? null,
+    }),
+  };
+}

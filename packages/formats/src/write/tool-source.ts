@@ -1,0 +1,86 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { ExportResult } from '@svc/pkg-format';
+import type { LostCounter } from '../lost.ts';
+
+/** An item to write. */
+export interface SourceItem {
+  readonly section: string;
+  /** Order in its section, from 0. */
+  readonly orderIndex: number;
+  /** With the files that it embeds. */
+  readonly item: JsonObject;
+  /** 64 hex digits. */
+  readonly itemHash: string;
+}
+
+/** A run to write. */
+export interface SourceRun {
+  readonly id: string;
+  readonly name: string | null;
+  readonly status: string;
+  /** ISO 8601. */
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  readonly error: string | null;
+  readonly config: JsonObject;
+  /** Reads the results in item order, in batches of any size. May be called again. */
+  results(): AsyncIterable<readonly ExportResult[]>;
+}
+
+/** A dataset to write for a tool, perhaps with a run. */
+export interface ToolSource {
+  readonly name: string;
+  /** 64 hex digits. */
+  readonly versionHash: string;
+  readonly itemCount: number;
+  /** Reads the items in order, in batches of any size. May be called again. */
+  items(): AsyncIterable<readonly SourceItem[]>;
+  readonly run: SourceRun | null;
+}
+
+/** What a writer is given. */
+export interface WriteContext {
+  /** Counts what has no place in the format. */
+  readonly lost: LostCounter;
+  /** The model of requests. */
+  readonly model: string;
+}
+
+/** A file for a tool, as pieces of its text. */
+export interface WrittenFile {
+  readonly name: string;
+  readonly text: AsyncIterable<string> | Iterable<string>;
+}
+
+/** An item and its results; none where the run has none of it. */
+export interface SourceSample extends SourceItem {
+  readonly results: readonly ExportResult[];
+}
+
+/** Joins items and results, which are in the same order. Holds a batch of each. */
+export async function* samplesOf({ items, run }: ToolSource): AsyncGenerator<SourceSample> {
+  const results = run === null ? null : flat(run.results());
+  let next = results === null ? null : await results.next();
+  try {
+    for await (const batch of items()) {
+      for (const item of batch) {
+        const found: ExportResult[] = [];
+        while (next !== null && next.done !== true && isOf(next.value, item)) {
+          found.push(next.value);
+          next = (await results?.next()) ?? null;
+        }
+        yield { ...item, results: found };
+      }
+    }
+  } finally {
+    await results?.return(undefined);
+  }
+}
+
+const isOf = (result: ExportResult, { section, orderIndex }: SourceItem): boolean =>
+  result.section === section && result.order_index === orderIndex;
+
+async function* flat<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T, undefined> {
+  for await (const batch of batches) yield* batch;
+  return undefined;
+}

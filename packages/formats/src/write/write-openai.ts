@@ -1,0 +1,121 @@
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { itemImages, itemMessages } from '../messages.ts';
+import { elementsOf, isFilled, memberOf, textOf } from '../read-json.ts';
+import {
+  type SourceItem,
+  samplesOf,
+  type ToolSource,
+  type WriteContext,
+  type WrittenFile,
+} from './tool-source.ts';
+
+/** What one file of a batch may have. */
+export const MAX_REQUESTS = 50_000;
+export const MAX_BATCH_BYTES = 200_000_000;
+
+/** Items as samples of OpenAI's evals. */
+export async function* evalsSamples(source: ToolSource, { lost }: WriteContext): AsyncGenerator<string> {
+  for await (const batch of source.items()) {
+    yield batch
+      .map(({ item, section }) => {
+        const { images, others } = itemImages(item);
+        lost.add('files of items', { file: section }, images.length + others);
+        if (item['checker'] !== undefined) lost.add('checkers', { file: section });
+        const { id, answer = null } = item;
+        const input = itemMessages(item);
+        return `${canonicalJson({ ...(id === undefined ? {} : { id }), input, ideal: answer })}\n`;
+      })
+      .join('');
+  }
+}
+
+/** The requests of a batch, in files that are not larger than a batch may be. */
+export async function* batchRequests(source: ToolSource, context: WriteContext): AsyncGenerator<WrittenFile> {
+  const lines = requestLines(source, context);
+  let next = await lines.next();
+  for (let number = 1; next.done !== true; number += 1) {
+    let written = 0;
+    let bytes = 0;
+    async function* text(): AsyncGenerator<string> {
+      while (next.done !== true) {
+        const size = Buffer.byteLength(next.value);
+        if (written === MAX_REQUESTS || (written > 0 && bytes + size > MAX_BATCH_BYTES)) return;
+        written += 1;
+        bytes += size;
+        yield next.value;
+        next = await lines.next();
+      }
+    }
+    yield { name: `batch-${number}.jsonl`, text: text() };
+  }
+}
+
+/** Whether the requests fit into one file. */
+export async function fitsOneBatch(source: ToolSource, context: WriteContext): Promise<boolean> {
+  if (source.itemCount > MAX_REQUESTS) return false;
+  let bytes = 0;
+  for await (const line of requestLines(source, context)) {
+    bytes += Buffer.byteLength(line);
+    if (bytes > MAX_BATCH_BYTES) return false;
+  }
+  return true;
+}
+
+async function* requestLines(source: ToolSource, context: WriteContext): AsyncGenerator<string, undefined> {
+  for await (const batch of source.items()) {
+    for (const item of batch) yield `${canonicalJson(toRequest(item, context))}\n`;
+  }
+  return undefined;
+}
+
+function toRequest({ item, itemHash, section }: SourceItem, { lost, model }: WriteContext): JsonObject {
+  const { images, others } = itemImages(item);
+  lost.add('files that are no images', { file: section }, others);
+  const messages = itemMessages(item);
+  const last = messages.at(-1);
+  if (last !== undefined && images.length > 0) {
+    const { content = '' } = last;
+    const text = typeof content === 'string' ? [{ type: 'text', text: content }] : elementsOf(content);
+    last['content'] = [...text, ...images.map((url) => ({ type: 'image_url', image_url: { url } }))];
+  }
+  if (isFilled(memberOf(item['inputs'] ?? null, 'choices'))) lost.add('choices', { file: section });
+  return {
+    custom_id: `${itemHash}-1`,
+    ...{ method: 'POST', url: '/v1/chat/completions' },
+    body: { model, messages },
+  };
+}
+
+/** The results of a run as responses of a batch. */
+export async function* batchResponses(
+  source: ToolSource,
+  { lost, model }: WriteContext,
+): AsyncGenerator<string> {
+  for await (const { itemHash, section, results } of samplesOf(source)) {
+    for (const result of results) {
+      const { repetition = 1, output = null, error = null, usage = null } = result;
+      if (isFilled(result.scores) || (result.score ?? null) !== null) lost.add('scores', { file: section });
+      const content = output === null || typeof output === 'string' ? output : canonicalJson(output);
+      const message = { role: 'assistant', content };
+      const body = {
+        ...{ object: 'chat.completion', model, usage },
+        choices: [{ index: 0, message, finish_reason: result.finish_reason ?? 'stop' }],
+      };
+      const custom_id = `${itemHash}-${String(repetition)}`;
+      const failure = {
+        code: memberOf(error, 'code'),
+        message: textOf(memberOf(error, 'message')) ?? 'failed',
+      };
+      const line =
+        result.status === 'failed'
+          ? { id: custom_id, custom_id, response: null, error: failure }
+          : {
+              id: custom_id,
+              custom_id,
+              response: { status_code: 200, request_id: custom_id, body },
+              error: null,
+            };
+      yield `${canonicalJson(line)}\n`;
+    }
+  }
+}

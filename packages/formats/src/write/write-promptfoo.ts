@@ -1,0 +1,146 @@
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { ExportResult } from '@svc/pkg-format';
+import { itemImages, itemMessages } from '../messages.ts';
+import { OWN_ITEM } from '../own-item.ts';
+import { elementsOf, filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
+import { assertionsOf } from '../tools/promptfoo-assertions.ts';
+import { type SourceItem, samplesOf, type ToolSource, type WriteContext } from './tool-source.ts';
+
+/** A text that promptfoo takes as it is: neither as a template nor as the address of a file. */
+function literal(text: string): string {
+  const isActive = /\{[{%#]/.test(text) || /^(?:file|package|https?):\/\//.test(text);
+  return isActive && !text.includes('{% endraw') ? `{% raw %}${text}{% endraw %}` : text;
+}
+
+/** A dataset as tests in JSON Lines. */
+export async function* promptfooTests(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
+  for await (const batch of source.items()) {
+    yield batch.map((item) => `${canonicalJson(toTest(item, context))}\n`).join('');
+  }
+}
+
+function toTest({ item, itemHash, section }: SourceItem, { lost }: WriteContext): JsonObject {
+  const location = { file: section };
+  const { images, others } = itemImages(item);
+  lost.add('files of items', location, images.length + others);
+  const inputs = membersOf(item['inputs']);
+  const messages = elementsOf(inputs['messages']);
+  const choices = elementsOf(inputs['choices']).map((choice, index) => {
+    const text = typeof choice === 'string' ? choice : canonicalJson(choice);
+    return `${String.fromCharCode(65 + (index % 26))}. ${text}`;
+  });
+  const text = (value: JsonValue | undefined): string | null => {
+    const found = textOf(value);
+    return found === null ? null : literal(found);
+  };
+  return {
+    // An array would make a test of each element.
+    vars: filled({
+      prompt: text(inputs['prompt']),
+      system_prompt: text(inputs['system_prompt']),
+      messages: messages.length === 0 ? null : literal(canonicalJson([...messages])),
+      choices: choices.length === 0 ? null : literal(choices.join('\n')),
+    }),
+    assert: assertionsOf(item, literal, lost, location),
+    metadata: { item_hash: itemHash, [OWN_ITEM]: canonicalJson(item) },
+  };
+}
+
+/** A run as results of version 3. */
+export async function* promptfooResults(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
+  const { run, name, versionHash } = source;
+  const config = run?.config ?? {};
+  const model =
+    textOf(config['model']) ??
+    textOf(memberOf(config['provider'] ?? null, 'model')) ??
+    textOf(memberOf(config['provider'] ?? null, 'label')) ??
+    'unknown';
+  const timestamp = run?.finishedAt ?? run?.startedAt ?? '1970-01-01T00:00:00.000Z';
+  const provider = { id: model, label: '' };
+  const prompt = { raw: '{{prompt}}', label: '{{prompt}}', provider: model };
+  yield `{"evalId":${JSON.stringify(`eval-${run?.id ?? ''}`)},"results":{"version":3,"timestamp":${JSON.stringify(timestamp)},"prompts":${canonicalJson([prompt])},"results":[`;
+  const stats = { successes: 0, failures: 0, errors: 0 };
+  let start = '';
+  let testIdx = 0;
+  for await (const sample of samplesOf(source)) {
+    const test = toTest(sample, context);
+    for (const result of sample.results) {
+      if (result.status === 'failed') stats.errors += 1;
+      else if (result.passed === false) stats.failures += 1;
+      else stats.successes += 1;
+      yield `${start}${canonicalJson(toResult(sample, test, result, { testIdx, provider }))}`;
+      start = ',';
+      testIdx += 1;
+    }
+  }
+  const description = run?.name ?? name;
+  const config_ = {
+    description,
+    prompts: ['{{prompt}}'],
+    providers: [model],
+    metadata: { dataset_version_hash: versionHash },
+  };
+  yield `],"stats":${canonicalJson(stats)}},"config":${canonicalJson(config_)},"shareableUrl":null}`;
+}
+
+function toResult(
+  { item }: SourceItem,
+  test: JsonObject,
+  result: ExportResult,
+  { testIdx, provider }: { readonly testIdx: number; readonly provider: JsonObject },
+): JsonObject {
+  const {
+    output = null,
+    score = null,
+    passed = null,
+    explanation = null,
+    error = null,
+    usage = null,
+  } = result;
+  const failed = result.status === 'failed';
+  const messages = itemMessages(item);
+  const [only] = messages;
+  const raw =
+    messages.length === 1 && typeof only?.['content'] === 'string'
+      ? only['content']
+      : canonicalJson([...messages]);
+  const namedScores = Object.fromEntries(
+    Object.entries(membersOf(result.scores)).map(([name, one]) => [name, memberOf(one, 'score')] as const),
+  );
+  const first = (...names: string[]): number =>
+    names.map((name) => numberOf(memberOf(usage, name))).find((one) => one !== null) ?? 0;
+  const [asked, answered] = [
+    first('prompt_tokens', 'input_tokens'),
+    first('completion_tokens', 'output_tokens'),
+  ];
+  const message = textOf(memberOf(error, 'message'));
+  return {
+    ...{
+      id: `result-${testIdx}`,
+      promptIdx: 0,
+      testIdx,
+      promptId: 'prompt',
+      provider,
+      testCase: test,
+      vars: test['vars'] ?? {},
+    },
+    prompt: { raw, label: '{{prompt}}' },
+    response: filled({
+      output,
+      error: failed ? message : null,
+      tokenUsage: isFilled(usage) ? { prompt: asked, completion: answered, total: asked + answered } : null,
+      finishReason: result.finish_reason ?? null,
+    }),
+    ...{ error: failed ? (message ?? 'failed') : null, failureReason: failed ? 2 : passed === false ? 1 : 0 },
+    ...{
+      success: !failed && passed !== false,
+      score: score ?? 0,
+      latencyMs: result.latency_ms ?? 0,
+      cost: 0,
+    },
+    gradingResult:
+      score === null ? null : { pass: passed === true, score, reason: textOf(explanation) ?? '' },
+    namedScores: filled(namedScores),
+    metadata: {},
+  };
+}

@@ -1,0 +1,151 @@
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { type Tool, type ToolExport, type ToolSource, writesRuns, writeTool } from '@svc/formats';
+import { encodeItem } from '@svc/jsonl-v23';
+import { jsonText, PUBLIC_RESULT_FIELDS, toHex } from '@svc/jsonl-v23/internal';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { type ExportResult, type PackageReader, type PackageRun, readPackageItems } from '@svc/pkg-format';
+import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
+import type { Cli } from '../cli-context.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { outputExists } from '../output/output-file.ts';
+import { printReport } from '../output/print-result.ts';
+import { openInputFile } from '../package/input-file.ts';
+import { nameArchive } from '../package/open-local-package.ts';
+import { toolWrittenDocument, toolWrittenText } from '../text/conversion-text.ts';
+
+export interface ToToolOptions {
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly strict?: boolean;
+  readonly model?: string;
+  readonly datasetOnly?: boolean;
+}
+
+/**
+ * Writes a package for another tool, next to it or where the options say: a file, or a folder of several files. The output
+ * appears when it is complete.
+ *
+ * @throws CliError `output_exists`, `usage`; PackageError; errors of the file system
+ */
+export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToToolOptions): Promise<void> {
+  await using file = await openInputFile(cli, path);
+  const pkg = await openPackageFile(file.path).catch((error: unknown) => {
+    throw nameArchive(error, path);
+  });
+  try {
+    const source = await sourceOf(pkg, tool, options);
+    const written = await writeTool(
+      tool,
+      source,
+      options.model === undefined ? {} : { model: options.model },
+    );
+    const output = await place(path, tool, written, options);
+    const folder = await mkdtemp(join(dirname(resolve(output)), '.pkg-temp-'));
+    try {
+      const temporary = join(folder, 'output');
+      await write(written, temporary, cli.signal);
+      const lost = written.lost();
+      if (options.strict === true && lost.length > 0) {
+        const all = lost.map(({ what, count }) => `${what} (${count})`).join(', ');
+        throw new CliError('usage', `${tool} has no place for ${all}`);
+      }
+      if (options.force === true) await rm(output, { recursive: true, force: true });
+      await rename(temporary, output);
+      await printReport(cli, {
+        text: () => toolWrittenText(tool, output, lost),
+        json: () => jsonText(toolWrittenDocument(path, tool, output, lost)),
+      });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  } catch (error) {
+    throw nameArchive(error, path);
+  } finally {
+    await pkg.close();
+  }
+}
+
+async function place(path: string, tool: Tool, written: ToolExport, options: ToToolOptions): Promise<string> {
+  const bare = basename(path === '-' ? 'package' : path).replace(/(?:\.pkg)?\.zip$/i, '');
+  const name = written.kind === 'folder' ? `${bare}.${tool}` : `${bare}.${tool}${written.extension}`;
+  const asked = options.output ?? join(path === '-' ? '.' : dirname(path), name);
+  const found = await stat(asked).catch(() => null);
+  const isFolder = options.output !== undefined && (asked.endsWith('/') || found?.isDirectory() === true);
+  if (isFolder) await mkdir(asked, { recursive: true });
+  const output = isFolder ? join(asked, name) : asked;
+  const exists = await stat(output).then(
+    () => true,
+    () => false,
+  );
+  if (exists && options.force !== true) throw outputExists(output);
+  return output;
+}
+
+async function write(written: ToolExport, target: string, signal: AbortSignal): Promise<void> {
+  const save = async (bytes: AsyncIterable<Uint8Array>, to: string): Promise<void> =>
+    await pipeline(Readable.from(bytes, { objectMode: false }), createWriteStream(to, { flags: 'wx' }), {
+      signal,
+    });
+  if (written.kind === 'archive') return await save(zipFiles(written.files()), target);
+  if (written.kind === 'folder') await mkdir(target);
+  for await (const { name, bytes } of written.files()) {
+    await save(bytes, written.kind === 'folder' ? join(target, name) : target);
+  }
+}
+
+/** A package as what is written for a tool. */
+async function sourceOf(
+  pkg: PackageReader,
+  tool: Tool,
+  { datasetOnly = false }: ToToolOptions,
+): Promise<ToolSource> {
+  const counts: { readonly name: string; readonly itemCount: number }[] = [];
+  for (const section of pkg.sections) {
+    let itemCount = 0;
+    for await (const _ of readPackageItems(pkg, section)) itemCount += 1;
+    counts.push({ name: section.name, itemCount });
+  }
+  const run = datasetOnly || !writesRuns(tool) ? null : await pkg.readRun();
+  const { name, version_hash: hash } = pkg.manifest ?? {};
+  return {
+    name: typeof name === 'string' ? name : 'dataset',
+    versionHash: typeof hash === 'string' ? hash : '',
+    itemCount: counts.reduce((sum, { itemCount }) => sum + itemCount, 0),
+    async *items() {
+      for (const section of pkg.sections) {
+        let orderIndex = 0;
+        for await (const { item } of readPackageItems(pkg, section)) {
+          const itemHash = toHex(encodeItem(item).itemHash);
+          yield [{ section: section.name, orderIndex, item: item as JsonObject, itemHash }];
+          orderIndex += 1;
+        }
+      }
+    },
+    run: run === null ? null : toRun(run, counts),
+  };
+}
+
+function toRun(
+  run: PackageRun,
+  counts: Parameters<PackageRun['results']>[0],
+): NonNullable<ToolSource['run']> {
+  const { id, name, status, startedAt, finishedAt, error, config } = run;
+  return {
+    ...{ id: id ?? '', name, status: status ?? 'completed', config, error: error?.message ?? null },
+    startedAt: startedAt?.toISOString() ?? null,
+    finishedAt: finishedAt?.toISOString() ?? null,
+    async *results() {
+      for await (const batch of run.results(counts)) {
+        yield batch.map((result) => {
+          const values = result as unknown as Readonly<Record<string, JsonValue>>;
+          const members = PUBLIC_RESULT_FIELDS.map(({ name, wire }) => [wire, values[name] ?? null] as const);
+          return Object.fromEntries(members) as unknown as ExportResult;
+        });
+      }
+    },
+  };
+}
