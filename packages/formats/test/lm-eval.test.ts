@@ -1,3 +1,4 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { convert, lines } from './convert.ts';
 
@@ -61,4 +62,15 @@ it('names the file and the line of what it cannot read', async () => {
     code: 'package_limit',
     location: { file: NAME, line: 2 },
   });
+});
+
+it('finds its own items in what lm-evaluation-harness logged of a task folder', async () => {
+  const folder = new URL('../../../conformance/formats/lm-eval-task/', import.meta.url);
+  const [name = ''] = await readdir(folder);
+  const { items, results } = await convert({ [name]: await readFile(new URL(name, folder)) });
+  expect(items).toEqual([
+    { id: 'x', inputs: { prompt: '2 + 2?' }, answer: '4' },
+    { id: 'y', inputs: { prompt: '1 + 1?' }, answer: '2' },
+  ]);
+  expect(results.map(({ output }) => output)).toEqual([' The answer is 4', ' two']);
 });
