@@ -13,6 +13,8 @@ export const RUN_STATUSES = [
 ] as const;
 export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
 
+export const RESULT_LABELS = ['pass', 'fail', 'none'] as const;
+
 export const RUN_TABS = ['results', 'charts', 'configuration'] as const;
 
 /** What the address of the list of runs states. */
@@ -45,6 +47,8 @@ export interface RunSearch extends ColumnsView, MetaFilters {
   readonly finish_reason?: string;
   /** Name of a group of errors. */
   readonly error?: string;
+  /** The newest verdict of people. */
+  readonly label?: (typeof RESULT_LABELS)[number];
   readonly q?: string;
   /** What the charts slice the scores by: JSON Pointers into the items. */
   readonly slice?: string;
@@ -97,6 +101,7 @@ export function parseRunSearch(search: RawSearch): RunSearch {
     tag: textOf(search, 'tag'),
     finish_reason: textOf(search, 'finish_reason'),
     error: textOf(search, 'error'),
+    label: oneOf(search, 'label', RESULT_LABELS),
     q: textOf(search, 'q'),
     ...Object.fromEntries(
       Object.keys(search)

@@ -12,6 +12,7 @@ const KEYS = [
   ['j', 'The next row of the list'],
   ['k', 'The row before'],
   ['e', 'Edit the open item'],
+  ['1  0', 'Label the open result as right, as wrong; again to take it away'],
   ['Home, End', 'The first and the last row of the list'],
   ['?', 'This list of keys'],
 ] as const;

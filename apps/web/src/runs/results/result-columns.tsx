@@ -98,6 +98,7 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
   },
   { key: 'type', label: 'Type', ...fixed(100), cell: ({ type }) => type },
   { key: 'section', label: 'Section', ...text(80, 0.5), cell: ({ section }) => section },
+  { key: 'label', label: 'Label', ...fixed(76), cell: ({ labels }) => labelText(labels) },
   { key: 'finish', label: 'Finish reason', ...fixed(90), cell: ({ finish_reason }) => finish_reason ?? '–' },
 ];
 
@@ -244,6 +245,13 @@ export function resultKey({
 }: Pick<Result, 'item_hash' | 'section' | 'order_index' | 'repetition'>): string {
   const item = item_hash ?? `${section} ${order_index}`;
   return repetition === 1 ? item : `${item}.${repetition}`;
+}
+
+/** The newest verdict of people. */
+function labelText(labels: ListedResult['labels']): string {
+  const verdict = labels.find((label) => label.verdict !== null)?.verdict;
+  if (verdict === undefined) return labels.length === 0 ? '' : 'noted';
+  return verdict === 'pass' ? 'right' : 'wrong';
 }
 
 const idOf = ({ item_id, order_index }: ListedResult): string =>

@@ -17,6 +17,7 @@ const NO_FILTERS = {
   tag: undefined,
   finish_reason: undefined,
   error: undefined,
+  label: undefined,
   q: undefined,
 } as const;
 
@@ -80,6 +81,20 @@ export function ResultFilters({
         data={[
           { value: 'true', label: 'right' },
           { value: 'false', label: 'wrong' },
+        ]}
+      />
+      <Select
+        aria-label="Label"
+        placeholder="Label"
+        size="xs"
+        w={130}
+        clearable
+        value={search.label ?? null}
+        onChange={(next) => onChange({ label: (next as RunSearch['label'] | null) ?? undefined })}
+        data={[
+          { value: 'pass', label: 'labelled right' },
+          { value: 'fail', label: 'labelled wrong' },
+          { value: 'none', label: 'not labelled' },
         ]}
       />
       {choice('Section', section, Object.keys(by_section ?? {}), 'section')}

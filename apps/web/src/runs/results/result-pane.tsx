@@ -18,6 +18,7 @@ import { Value } from '../../ui/text/value.tsx';
 import type { Run } from '../use-run.ts';
 import { FailureView } from './failure-view.tsx';
 import { ItemHistory } from './item-history.tsx';
+import { LabelPart } from './label-part.tsx';
 import { type ListedResult, Mark } from './result-columns.tsx';
 import { SentRequest } from './sent-request.tsx';
 
@@ -84,6 +85,7 @@ export function ResultPane({
           </Part>
         )}
         <ScoresOfResult result={result} />
+        <LabelPart run={run} result={result} />
         <SentRequest run={run} result={result} />
         {result.item_hash !== null && <ItemHistory run={run} itemHash={result.item_hash} />}
         <SimpleGrid cols={1}>

@@ -6,7 +6,7 @@ type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']
 
 /** What an address chooses of the results, as the API takes it: filters and their order. */
 export function resultsQuery(search: RunSearch): ResultsQuery {
-  const { status, passed, scorer, min_score, max_score, section, type, tag, finish_reason, error, q } =
+  const { status, passed, scorer, min_score, max_score, section, type, tag, finish_reason, error, label, q } =
     search;
   // the client writes names as they are
   const meta = Object.fromEntries(
@@ -16,7 +16,7 @@ export function resultsQuery(search: RunSearch): ResultsQuery {
     ]),
   );
   return {
-    ...{ status, passed, scorer, min_score, max_score, section, type, tag, finish_reason, error, q },
+    ...{ status, passed, scorer, min_score, max_score, section, type, tag, finish_reason, error, label, q },
     ...meta,
     sort: sortOf(search.sort),
   };

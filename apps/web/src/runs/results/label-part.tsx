@@ -1,0 +1,176 @@
+import { Button, Group, Kbd, Pill, Stack, TagsInput, Text, Textarea } from '@mantine/core';
+import { useHotkeys } from '@mantine/hooks';
+import { type InfiniteData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { useCan, useSession } from '../../session/session.tsx';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { Part } from '../../ui/layout/part.tsx';
+import type { Run } from '../use-run.ts';
+import { type ListedResult, resultKey } from './result-columns.tsx';
+
+type Label = ListedResult['labels'][number];
+type Said = Pick<Label, 'verdict' | 'note' | 'types'>;
+
+const NOTHING: Said = { verdict: null, note: null, types: [] };
+const MAX_NOTE = 10_000;
+const MAX_TYPES = 20;
+
+/** What people say of the output, and what the caller says: the keys 1 and 0 for right and wrong, again to take it away. */
+export function LabelPart({ run, result }: { readonly run: Run; readonly result: ListedResult }) {
+  const { name } = useSession();
+  const canLabel = useCan('editor') && result.status !== 'failed';
+  const others = result.labels.filter(({ by }) => !canLabel || by !== name);
+  if (!canLabel && others.length === 0) return null;
+  return (
+    <Part title="Label">
+      <Stack gap="xs">
+        {canLabel && (
+          <OwnLabel
+            key={resultKey(result)}
+            run={run}
+            result={result}
+            own={result.labels.find(({ by }) => by === name)}
+          />
+        )}
+        {others.map((label) => (
+          <Group key={label.by} gap="xs">
+            <Text size="sm">
+              {label.by}: {verdictText(label.verdict)}
+            </Text>
+            {label.types.map((type) => (
+              <Pill key={type}>{type}</Pill>
+            ))}
+            {label.note !== null && (
+              <Text size="sm" c="dimmed" dir="auto" className="break lines">
+                {label.note}
+              </Text>
+            )}
+          </Group>
+        ))}
+      </Stack>
+    </Part>
+  );
+}
+
+/** A verdict in words. */
+export const verdictText = (verdict: Label['verdict'] | undefined): string =>
+  verdict === 'pass' ? 'right' : verdict === 'fail' ? 'wrong' : 'no verdict';
+
+function OwnLabel({
+  run,
+  result,
+  own,
+}: {
+  readonly run: Run;
+  readonly result: ListedResult;
+  readonly own: Label | undefined;
+}) {
+  // what was said last, also before the service has stored it
+  const [said, setSaid] = useState<Said>(own ?? NOTHING);
+  const { verdict, types } = said;
+  const [note, setNote] = useState(said.note ?? '');
+  const known = useKnownTypes(run);
+  const change = useLabel(run, result);
+  const say = (changes: Partial<Said>): void => {
+    const next: Said = { verdict, types, note: note === '' ? null : note, ...changes };
+    setSaid(next);
+    change.mutate(next);
+  };
+  const toggle = (next: 'pass' | 'fail') => (): void => say({ verdict: verdict === next ? null : next });
+  useHotkeys([
+    ['1', toggle('pass')],
+    ['0', toggle('fail')],
+  ]);
+  const choice = (of: 'pass' | 'fail', key: string, color: string) => (
+    <Button
+      size="compact-sm"
+      color={color}
+      variant={verdict === of ? 'filled' : 'default'}
+      aria-pressed={verdict === of}
+      rightSection={<Kbd size="xs">{key}</Kbd>}
+      onClick={toggle(of)}
+    >
+      {of === 'pass' ? 'Right' : 'Wrong'}
+    </Button>
+  );
+  return (
+    <>
+      <Group gap="xs">
+        {choice('pass', '1', 'teal')}
+        {choice('fail', '0', 'red')}
+      </Group>
+      <TagsInput
+        label="Types of failure"
+        size="xs"
+        data={[...known]}
+        value={[...types]}
+        maxTags={MAX_TYPES}
+        onChange={(next) => say({ types: next })}
+      />
+      <Textarea
+        label="Note"
+        size="xs"
+        dir="auto"
+        autosize
+        maxLength={MAX_NOTE}
+        value={note}
+        onChange={({ currentTarget }) => setNote(currentTarget.value)}
+        onBlur={() => {
+          if (note !== (said.note ?? '')) say({});
+        }}
+      />
+      {change.error !== null && <ErrorView error={change.error} />}
+    </>
+  );
+}
+
+/** The types of failures that people have named in the run. */
+function useKnownTypes(run: Run): readonly string[] {
+  const api = useApi();
+  const found = useQuery({
+    queryKey: ['labels', run.id],
+    queryFn: ({ signal }) =>
+      dataOf(api.GET('/runs/{id}/labels', { params: { path: { id: run.id }, query: { limit: 1 } }, signal })),
+  });
+  return found.data?.summary.types.map(({ type }) => type) ?? [];
+}
+
+type Pages = InfiniteData<{ readonly data: readonly ListedResult[] }>;
+
+/** Says it to the service, and shows what the service stored wherever the result is listed. */
+function useLabel(run: Run, result: ListedResult) {
+  const api = useApi();
+  const queries = useQueryClient();
+  const { section, order_index, repetition } = result;
+  return useMutation({
+    // one after the other, so that the last one stays
+    scope: { id: 'label' },
+    mutationFn: (said: Said) =>
+      dataOf(
+        api.PUT('/runs/{id}/results/{section}/{order_index}/{repetition}/label', {
+          params: {
+            path: { id: run.id, section, order_index: String(order_index), repetition: String(repetition) },
+          },
+          body: { ...said, types: [...said.types] },
+        }),
+      ),
+    onSuccess: async (label) => {
+      const changed = (one: ListedResult): ListedResult => {
+        if (resultKey(one) !== resultKey(result)) return one;
+        const others = one.labels.filter(({ by }) => by !== label.by);
+        return { ...one, labels: label.updated_at === null ? others : [label, ...others] };
+      };
+      queries.setQueriesData<Pages>({ queryKey: ['results', run.id] }, (before) =>
+        before === undefined
+          ? before
+          : { ...before, pages: before.pages.map((page) => ({ ...page, data: page.data.map(changed) })) },
+      );
+      queries.setQueriesData<ListedResult | null>({ queryKey: ['result', run.id] }, (before) =>
+        before == null ? before : changed(before),
+      );
+      await queries.invalidateQueries({ queryKey: ['labels', run.id] });
+    },
+  });
+}
