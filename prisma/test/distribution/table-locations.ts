@@ -23,6 +23,7 @@ export const LOCATIONS: Readonly<Record<string, TableLocation>> = {
   hub_layouts: 'reference',
   hub_files: 'reference',
   runs: 'reference',
+  labels: 'reference',
   run_comparisons: 'reference',
   assets: 'local',
   dataset_assets: 'local',
