@@ -8,10 +8,7 @@ import { type ConvertToolOptions, convertTool, type ToolReport } from '../src/in
 import { recogniseTool } from '../src/recognise-tool.ts';
 
 /** A file of a tool with bytes in memory. */
-export function toolFile(
-  name: string,
-  content: string | Uint8Array,
-): Parameters<typeof convertTool>[1][number] {
+function toolFile(name: string, content: string | Uint8Array): Parameters<typeof convertTool>[1][number] {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   return {
     name,

@@ -1,4 +1,4 @@
-import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { baseName } from '../base-name.ts';
 import { withMessages } from '../messages.ts';
 import { invalidLine, readLines } from '../read-json.ts';
@@ -36,14 +36,4 @@ async function* samples(
     }
   }
   return null;
-}
-
-/** An item as a sample of OpenAI's evals. */
-export function toEvalsSample(item: JsonObject, messages: readonly JsonValue[]): JsonObject {
-  const id = getMember(item, 'id');
-  return {
-    ...(id === undefined ? {} : { id }),
-    input: [...messages],
-    ideal: getMember(item, 'answer') ?? null,
-  };
 }

@@ -10,8 +10,8 @@ import {
 } from './tool-source.ts';
 
 /** What one file of a batch may have. */
-export const MAX_REQUESTS = 50_000;
-export const MAX_BATCH_BYTES = 200_000_000;
+const MAX_REQUESTS = 50_000;
+const MAX_BATCH_BYTES = 200_000_000;
 
 /** Items as samples of OpenAI's evals. */
 export async function* evalsSamples(source: ToolSource, { lost }: WriteContext): AsyncGenerator<string> {
