@@ -310,16 +310,17 @@ describe('what it makes of them', () => {
   });
 
   it('takes a run along, without its secrets', async () => {
+    const results = '{"order_index":0,"section":"a","status":"failed"}\n';
     const { bytes } = await convert({
       'a.jsonl': '{}',
       'run_config.json': { model: 'm', api_key: 'sk-x' },
-      'results.jsonl': '{"r":1}\n',
+      'results.jsonl': results,
     });
     await using pkg = await openPackage(bytes);
     expect(Buffer.from(await collectBytes(pkg.readEntry('run_config.json'))).toString()).toBe(
       '{"model":"m"}\n',
     );
-    expect(Buffer.from(await collectBytes(pkg.readEntry('results.jsonl'))).toString()).toBe('{"r":1}\n');
+    expect(Buffer.from(await collectBytes(pkg.readEntry('results.jsonl'))).toString()).toBe(results);
   });
 
   it('gives the same bytes each time', async () => {
