@@ -455,7 +455,7 @@ it('compares runs by hash, id or prompt, clustered, with what else differs', asy
   const renamed = await copy((item) => ({ ...item, id: `x${item.id}` }));
   const reworded = await copy((item) => ({ ...item, inputs: { prompt: `Please: ${item.inputs.prompt}` } }));
   expect(await compare(same, renamed)).toMatchObject({
-    ...{ paired: 0, mean_difference: null, ci95: null, p_values: [null], data: [] },
+    ...{ paired: 0, mean_difference: null, ci95: null, p_value: null, data: [] },
     reason: `No scored items of the two runs have the same hash. pair_by=prompt pairs ${COUNT} items.`,
   });
   expect(await compare(same, renamed, '&pair_by=prompt')).toMatchObject({ paired: COUNT, ties: COUNT });
