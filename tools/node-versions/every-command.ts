@@ -115,7 +115,11 @@ const COMMAND_LINES: readonly CommandLine[] = [
     keepsId: 'varied',
   },
   { argv: ['plan', 'package', '--baseline', '{varied}', '--detect', '0.1'], prints: /"detectable"/ },
+  { argv: ['labels', '{run}'], prints: /"data":\[\]/ },
+  { argv: ['agreement', '{run}'], prints: /"kappa":null/ },
   { argv: ['export', 'package', '--run', '{run}', '--output', 'exported.pkg.zip'], prints: /"bytes"/ },
+  { argv: ['convert', 'exported.pkg.zip', '--to', 'promptfoo', '--output', 'promptfoo.json'] },
+  { argv: ['convert', 'evals.jsonl', '--from', 'openai-evals', '--name', 'evals'], prints: /"item_count":1/ },
   { argv: ['check', 'exported.pkg.zip'], prints: /"ok":true/ },
   {
     argv: ['run', 'renamed', ...ECHO, 'allow_unscored=true'],
@@ -194,6 +198,7 @@ async function writeInputs(cwd: string): Promise<void> {
   await writeFile(join(cwd, 'legacy.zip'), buildLegacyArchive());
   await writeFile(join(cwd, 'table.csv'), csv);
   await writeFile(join(cwd, 'items.jsonl'), lines);
+  await writeFile(join(cwd, 'evals.jsonl'), '{"input":"1+1?","ideal":"2"}\n');
   await writeFile(join(cwd, 'run.json'), '{"provider":"echo","checker":"exact_match"}');
   await writeFile(join(cwd, 'tables.zip'), buildZip({ entries: [{ name: 'table.csv', content: csv }] }));
   await mkdir(join(cwd, 'folder'));

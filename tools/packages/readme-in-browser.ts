@@ -8,9 +8,9 @@ import type { ConsumerProject } from './consumer-project.ts';
 import { startExampleHub } from './example-checks.ts';
 import type { ReadmeExample } from './readme-examples.ts';
 
-/** Whether a program uses nothing of Node: no entry for Node, no module of Node and no HTTP framework. */
+/** Whether a program uses nothing of Node: no entry for Node, no module of Node, no HTTP framework and no package for Node alone. */
 export function runsInBrowsers({ code }: ReadmeExample): boolean {
-  return !/from '(?:[^']*\/(?:node|write)|node:[^']*|express|fastify|@svc\/observability|@svc\/client)'/.test(
+  return !/from '(?:[^']*\/(?:node|write)|node:[^']*|express|fastify|@svc\/observability|@svc\/client|@svc\/formats)'/.test(
     code,
   );
 }

@@ -343,6 +343,22 @@ const LINES_OF_COMMANDS: readonly Line[] = [
     error: 'run_not_found',
   },
   {
+    command: 'labels',
+    done: () => [ids['run'] ?? ''],
+    prints: /"data":\[\]/,
+    failed: () => [UNKNOWN],
+    exitCode: 1,
+    error: 'run_not_found',
+  },
+  {
+    command: 'agreement',
+    done: () => [ids['run'] ?? ''],
+    prints: /"kappa":null/,
+    failed: () => [UNKNOWN],
+    exitCode: 1,
+    error: 'run_not_found',
+  },
+  {
     command: 'retry',
     before: async () => {
       const run = await document('run', 'renamed', ...echo, 'allow_unscored=true');
