@@ -103,8 +103,8 @@ describe.each(writers)('a package written %s', (_, write) => {
       '{"description":"d","notes":null,"run":{"counts":{"done":2,"failed":0,"ok":2,"total":2,"unscored":0},"scores":{"mean":0.5,"pass_rate":0.5,"passed":1}},"schema":{"z":12345678901234567890,"a":1.50}}\n';
     const config = '{"provider":{"base_url":"https://host/v1","headers":{},"model":"m"}}\n';
     const results =
-      '{"attempts":null,"cost":null,"error":null,"explanation":null,"finish_reason":null,"item_hash":null,"item_id":"x","judge_usage":null,"latency_ms":null,"omitted_assets":null,"order_index":0,"output":"said [redacted]","passed":true,"repetition":0,"reused":null,"score":1,"scored_by":null,"scores":null,"section":"a","status":"ok","trace_id":null,"truncated":null,"usage":null,"usage_reused":null}\n' +
-      '{"attempts":null,"cost":null,"error":null,"explanation":null,"finish_reason":null,"item_hash":null,"item_id":null,"judge_usage":null,"latency_ms":12.5,"omitted_assets":null,"order_index":1,"output":null,"passed":null,"repetition":0,"reused":null,"score":null,"scored_by":null,"scores":null,"section":"a","status":"ok","trace_id":null,"truncated":null,"usage":null,"usage_reused":null}\n';
+      '{"attempts":null,"cost":null,"error":null,"explanation":null,"finish_reason":null,"item_hash":null,"item_id":"x","judge_cost":null,"judge_usage":null,"latency_ms":null,"omitted_assets":null,"order_index":0,"output":"said [redacted]","passed":true,"repetition":0,"reused":null,"score":1,"scored_by":null,"scores":null,"section":"a","status":"ok","trace_id":null,"truncated":null,"usage":null,"usage_reused":null}\n' +
+      '{"attempts":null,"cost":null,"error":null,"explanation":null,"finish_reason":null,"item_hash":null,"item_id":null,"judge_cost":null,"judge_usage":null,"latency_ms":12.5,"omitted_assets":null,"order_index":1,"output":null,"passed":null,"repetition":0,"reused":null,"score":null,"scored_by":null,"scores":null,"section":"a","status":"ok","trace_id":null,"truncated":null,"usage":null,"usage_reused":null}\n';
     const b = '{"answer":"4","id":2,"inputs":{"prompt":"p"}}\n';
     const fact = (path: string, content: string) => ({
       path,
