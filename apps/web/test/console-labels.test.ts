@@ -1,14 +1,16 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type OwnConsole, startConsole } from './own-console.ts';
+import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
 
 const COUNT = 20;
 /** The buttons have the names of their keys. */
 const RIGHT = /^Right ?1$/;
 const WRONG = /^Wrong ?0$/;
 
+type Labels = { readonly summary: Readonly<Record<string, unknown>> };
+
 let own: OwnConsole;
 beforeAll(async () => {
-  own = await startConsole({ reply: (prompt) => ({ text: /\d+/.exec(prompt)?.[0] ?? '' }) });
+  own = await startConsole({ hasKeys: true });
 });
 afterAll(() => own[Symbol.asyncDispose]());
 
@@ -20,7 +22,9 @@ it('labels are given by keys alone, shown in the table, chosen by it, and taken 
     answer: `${index}`,
   }));
   const run = await own.run(await own.upload(items, 'Labelled'), { provider: { type: 'echo' } }, 'labelled');
-  await using opened = await own.browser.open(`/console/runs/${run}?columns=id,got,label`, {});
+  await using opened = await own.browser.open(`/console/runs/${run}?columns=id,got,label`, {
+    key: KEYS.editor,
+  });
   const { page, faults } = opened;
   const rows = page.getByRole('listbox', { name: 'Results' }).getByRole('option');
   await rows.first().waitFor();
@@ -42,7 +46,6 @@ it('labels are given by keys alone, shown in the table, chosen by it, and taken 
   // the same key again takes the label away
   await page.keyboard.press('0');
   await page.getByRole('button', { name: WRONG, pressed: false }).waitFor();
-  type Labels = { readonly summary: Readonly<Record<string, unknown>> };
   await expect
     .poll(async () => (await own.call<Labels>('GET', `/runs/${run}/labels`)).summary)
     .toMatchObject({ labels: COUNT - 1, pass: COUNT / 2, fail: COUNT / 2 - 1 });
@@ -55,10 +58,86 @@ it('labels are given by keys alone, shown in the table, chosen by it, and taken 
   await page.keyboard.press('Tab');
   await expect
     .poll(async () => (await own.call<{ data: object[] }>('GET', `/runs/${run}/labels?type=no%20unit`)).data)
-    .toMatchObject([{ verdict: 'fail', note: 'the unit is missing', types: ['no unit'], by: 'anonymous' }]);
+    .toMatchObject([{ verdict: 'fail', note: 'the unit is missing', types: ['no unit'], by: 'key 2' }]);
 
   await page.getByRole('combobox', { name: 'Label' }).click();
   await page.getByRole('option', { name: 'labelled wrong' }).click();
   await page.getByText(`${COUNT / 2} results`, { exact: true }).waitFor();
+  expect(faults).toEqual([]);
+});
+
+it('a blind sample is labelled without scores, and every cell of the agreement opens its results', async () => {
+  const items = Array.from({ length: 12 }, (_, index) => {
+    const prompt = `Say ${index}`;
+    return { id: `s-${index}`, type: 'exact', inputs: { prompt }, answer: index % 3 === 0 ? prompt : 'no' };
+  });
+  const run = await own.run(await own.upload(items, 'Judged'), { provider: { type: 'echo' } }, 'judged');
+  await using opened = await own.browser.open(`/console/runs/${run}?tab=labels`, { key: KEYS.editor });
+  const { page, faults } = opened;
+  await page.getByText('Nobody has labelled an output of this run.').waitFor();
+  await page.getByRole('textbox', { name: 'Results' }).fill('4');
+  await page.getByRole('link', { name: 'Label a blind sample' }).click();
+  await page.getByText('4 results', { exact: true }).waitFor();
+  expect(new URL(page.url()).search).toBe('?sample=blind&n=4&seed=1');
+  for (let index = 0; index < 4; index += 1) {
+    await page.keyboard.press('j');
+    await page.getByRole('button', { name: RIGHT, pressed: false }).waitFor();
+    await page.keyboard.press('1');
+    await page.getByRole('button', { name: RIGHT, pressed: true }).waitFor();
+  }
+  expect(await page.getByText(/Score|not scored|Why|Latency/).allInnerTexts()).toEqual([]);
+  await expect
+    .poll(async () => (await own.call<Labels>('GET', `/runs/${run}/labels`)).summary)
+    .toMatchObject({ labels: 4, pass: 4, people: [{ by: 'key 2' }] });
+  // an address that names a result tells as little
+  await page.reload();
+  await page.getByRole('button', { name: RIGHT, pressed: true }).waitFor();
+  expect(await page.getByText(/Score|not scored|Why|Latency/).allInnerTexts()).toEqual([]);
+
+  type Section = { readonly data: readonly { readonly section: string }[] };
+  const section = (await own.call<Section>('GET', `/runs/${run}/results?limit=1`)).data[0]?.section;
+  for (let index = 0; index < 12; index += 1)
+    await own.call('PUT', `/runs/${run}/results/${section}/${index}/1/label`, {
+      verdict: index % 2 === 0 ? 'pass' : 'fail',
+      types: index % 4 === 1 ? ['no unit'] : [],
+    });
+  await page.getByRole('link', { name: 'End the blind sample' }).click();
+  const cells = page.getByLabel('Cells of the agreement');
+  const wrong = cells.getByRole('row', { name: /^people: wrong/ });
+  await wrong.waitFor();
+  await page.reload();
+  await wrong.getByText('right for main only').waitFor();
+  expect(await cells.getByRole('link').allInnerTexts()).toEqual(['2', '4', '2', '4']);
+  const measures = page.getByLabel('Measures of agreement').getByRole('row');
+  for (const name of ['Agreement', 'False passes', 'Base rate'])
+    await measures.filter({ hasText: name }).filter({ hasText: '0.500' }).waitFor();
+  await measures
+    .filter({ hasText: 'kappa' })
+    .filter({ hasText: '0.000' })
+    .filter({ hasText: ' to ' })
+    .waitFor();
+  await wrong.getByRole('link', { name: '4' }).click();
+  await page.getByText('4 results', { exact: true }).waitFor();
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ label: 'fail', passed: 'false' });
+
+  await page.goBack();
+  await page.getByRole('button', { name: /no unit/ }).click();
+  await page.getByText('3 results', { exact: true }).waitFor();
+  await page.getByText('failure: no unit').waitFor();
+
+  await page.goBack();
+  await page.getByRole('combobox', { name: 'Person', exact: true }).click();
+  await page.getByRole('option', { name: 'key 2' }).click();
+  await page.getByRole('combobox', { name: 'Another person' }).click();
+  await page.getByRole('option', { name: 'key 3' }).click();
+  await cells.getByRole('columnheader', { name: 'key 3: right' }).waitFor();
+  const cell = cells.getByRole('link').first();
+  const count = Number(await cell.textContent());
+  await cell.click();
+  const listed = page.getByLabel('Results of the cell').getByRole('link');
+  await listed.first().waitFor();
+  expect(await listed.count()).toBe(count);
+  await listed.first().click();
+  await page.getByRole('button', { name: RIGHT, pressed: true }).waitFor();
   expect(faults).toEqual([]);
 });

@@ -21,11 +21,12 @@ import { modelOf, nameOf, type Run, useRun } from './use-run.ts';
 const route = getRouteApi('/runs/$id');
 
 const ChartsTab = lazy(loadedAgain(() => import('./charts/charts-tab.tsx')));
+const LabelsTab = lazy(loadedAgain(() => import('./labels/labels-tab.tsx')));
 
 /** One run: how far it is, what it scored, and its results. */
 export function RunPage() {
   const { id } = route.useParams();
-  const { tab = 'results' } = route.useSearch();
+  const { tab = 'results', sample } = route.useSearch();
   const navigate = route.useNavigate();
   const found = useRun(id);
   if (found.isPending) return <PageSkeleton />;
@@ -57,8 +58,12 @@ export function RunPage() {
         />
       )}
       {run.error !== null && <FailureView failure={run.error} what="run" />}
-      <RunSummary run={run} />
-      <ScorerScores run={run} />
+      {sample === undefined && (
+        <>
+          <RunSummary run={run} />
+          <ScorerScores run={run} />
+        </>
+      )}
       <Tabs
         value={tab}
         keepMounted={false}
@@ -72,6 +77,7 @@ export function RunPage() {
         <Tabs.List className="tabs-in-a-line">
           <Tabs.Tab value="results">Results</Tabs.Tab>
           <Tabs.Tab value="charts">Charts</Tabs.Tab>
+          <Tabs.Tab value="labels">Labels</Tabs.Tab>
           <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="results" pt="sm">
@@ -80,6 +86,11 @@ export function RunPage() {
         <Tabs.Panel value="charts" pt="sm">
           <Suspense fallback={<PageSkeleton />}>
             <ChartsTab run={run} />
+          </Suspense>
+        </Tabs.Panel>
+        <Tabs.Panel value="labels" pt="sm">
+          <Suspense fallback={<PageSkeleton />}>
+            <LabelsTab run={run} />
           </Suspense>
         </Tabs.Panel>
         <Tabs.Panel value="configuration" pt="sm">

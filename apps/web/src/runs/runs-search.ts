@@ -1,5 +1,5 @@
 import { pointerOf } from '../ui/pointer-of.ts';
-import { numberOf, oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
+import { indexOf, numberOf, oneOf, type RawSearch, textOf } from '../ui/search-params.ts';
 import type { ColumnsView } from '../ui/table/view-columns.ts';
 
 export const RUN_STATUSES = [
@@ -15,7 +15,10 @@ export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
 
 export const RESULT_LABELS = ['pass', 'fail', 'none'] as const;
 
-export const RUN_TABS = ['results', 'charts', 'configuration'] as const;
+export const RUN_TABS = ['results', 'charts', 'labels', 'configuration'] as const;
+
+/** What a verdict of people and one of a scorer, or of another person, can be together. */
+export const AGREEMENT_CELLS = ['both_pass', 'both_fail', 'false_pass', 'false_fail'] as const;
 
 /** What the address of the list of runs states. */
 export interface RunsSearch extends ColumnsView {
@@ -49,10 +52,20 @@ export interface RunSearch extends ColumnsView, MetaFilters {
   readonly error?: string;
   /** The newest verdict of people. */
   readonly label?: (typeof RESULT_LABELS)[number];
+  /** The person whose labels alone count. */
+  readonly label_by?: string;
+  readonly label_type?: string;
   readonly q?: string;
   /** What the charts slice the scores by: JSON Pointers into the items. */
   readonly slice?: string;
   readonly slice_and?: string;
+  /** The person whom `label_by` is compared with, in place of a scorer, and the cell that is listed. */
+  readonly other?: string;
+  readonly cell?: (typeof AGREEMENT_CELLS)[number];
+  /** Lists `n` results that only `seed` chooses, without what would tell whether they are right. */
+  readonly sample?: 'blind';
+  readonly n?: number;
+  readonly seed?: number;
   /** The open result: the hash of its item, with `.2` and so on for further repetitions. */
   readonly result?: string;
 }
@@ -87,6 +100,15 @@ export const metaName = (key: string): `meta.${string}` => `meta.${pointerOf(key
 
 const PASSED: Readonly<Record<string, boolean>> = { true: true, false: false };
 
+/** The bounds of the service for a blind sample. */
+export const MAX_SAMPLE = 1_000;
+export const MAX_SEED = 2_147_483_647;
+
+function boundedOf(search: RawSearch, name: string, least: number, most: number): number | undefined {
+  const value = indexOf(search, name);
+  return value === undefined || value < least || value > most ? undefined : value;
+}
+
 /** Reads the address of a run's page; what it does not know is left out. */
 export function parseRunSearch(search: RawSearch): RunSearch {
   return {
@@ -102,6 +124,8 @@ export function parseRunSearch(search: RawSearch): RunSearch {
     finish_reason: textOf(search, 'finish_reason'),
     error: textOf(search, 'error'),
     label: oneOf(search, 'label', RESULT_LABELS),
+    label_by: textOf(search, 'label_by'),
+    label_type: textOf(search, 'label_type'),
     q: textOf(search, 'q'),
     ...Object.fromEntries(
       Object.keys(search)
@@ -112,6 +136,11 @@ export function parseRunSearch(search: RawSearch): RunSearch {
     ...columnsView(search),
     slice: textOf(search, 'slice'),
     slice_and: textOf(search, 'slice_and'),
+    other: textOf(search, 'other'),
+    cell: oneOf(search, 'cell', AGREEMENT_CELLS),
+    sample: oneOf(search, 'sample', ['blind'] as const),
+    n: boundedOf(search, 'n', 1, MAX_SAMPLE),
+    seed: boundedOf(search, 'seed', 0, MAX_SEED),
     result: textOf(search, 'result'),
   };
 }

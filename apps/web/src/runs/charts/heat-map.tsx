@@ -81,7 +81,8 @@ export function HeatMap({
 /** How much of the colour the best score has: texts on it stay readable. */
 const DEEPEST = 40;
 
-const shadeOf = (mean: number | null | undefined): string | undefined =>
+/** The background of a cell for a share from 0 to 1. */
+export const shadeOf = (mean: number | null | undefined): string | undefined =>
   mean == null
     ? undefined
     : `color-mix(in srgb, ${COLORS.bar} ${Math.round(DEEPEST * Math.min(1, Math.max(0, mean)))}%, transparent)`;

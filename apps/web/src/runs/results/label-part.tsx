@@ -1,12 +1,13 @@
 import { Button, Group, Kbd, Pill, Stack, TagsInput, Text, Textarea } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { type InfiniteData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type InfiniteData, useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { useCan, useSession } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Part } from '../../ui/layout/part.tsx';
+import { useLabels } from '../labels/use-labels.ts';
 import type { Run } from '../use-run.ts';
 import { type ListedResult, resultKey } from './result-columns.tsx';
 
@@ -71,7 +72,7 @@ function OwnLabel({
   const [said, setSaid] = useState<Said>(own ?? NOTHING);
   const { verdict, types } = said;
   const [note, setNote] = useState(said.note ?? '');
-  const known = useKnownTypes(run);
+  const known = useLabels(run).data?.types.map(({ type }) => type) ?? [];
   const change = useLabel(run, result);
   const say = (changes: Partial<Said>): void => {
     const next: Said = { verdict, types, note: note === '' ? null : note, ...changes };
@@ -104,7 +105,7 @@ function OwnLabel({
       <TagsInput
         label="Types of failure"
         size="xs"
-        data={[...known]}
+        data={known}
         value={[...types]}
         maxTags={MAX_TYPES}
         onChange={(next) => say({ types: next })}
@@ -124,17 +125,6 @@ function OwnLabel({
       {change.error !== null && <ErrorView error={change.error} />}
     </>
   );
-}
-
-/** The types of failures that people have named in the run. */
-function useKnownTypes(run: Run): readonly string[] {
-  const api = useApi();
-  const found = useQuery({
-    queryKey: ['labels', run.id],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/runs/{id}/labels', { params: { path: { id: run.id }, query: { limit: 1 } }, signal })),
-  });
-  return found.data?.summary.types.map(({ type }) => type) ?? [];
 }
 
 type Pages = InfiniteData<{ readonly data: readonly ListedResult[] }>;

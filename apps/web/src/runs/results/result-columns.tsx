@@ -20,10 +20,18 @@ export interface ListedResult extends Omit<Result, 'item'> {
   readonly meta: Readonly<Record<string, string>>;
 }
 
+/** What a blind sample does not tell. */
+const UNTOLD = {
+  ...{ status: 'unscored', passed: null, score: null, scores: null, scored_by: null, explanation: null },
+  ...{ error: null, latency_ms: null, usage: null, cost: null, finish_reason: null, truncated: false },
+  ...{ attempts: null, omitted_assets: null },
+} as const satisfies Partial<Result>;
+
 /** Takes from the item of a result what the list shows: whole items would fill the memory. */
 export function listedResult({ item, ...result }: Result): ListedResult {
   const whole = (item ?? {}) as JsonObject;
   return {
+    ...UNTOLD,
     ...result,
     question: item == null ? '' : shortText(questionOf(whole)),
     expected: plainText(getMember(whole, 'answer'), MAX_ANSWER),
@@ -104,6 +112,12 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
 
 const DEFAULT_COLUMNS = ['id', 'question', 'expected', 'got', 'why', 'score', 'latency'];
 
+/** What a blind sample shows without a choice. */
+export const BLIND_COLUMNS: readonly string[] = ['id', 'question', 'expected', 'output', 'label'];
+
+/** Columns that tell how an output was scored, or how it was made. */
+const TELLING: ReadonlySet<string> = new Set(['got', 'why', 'score', 'latency', 'tokens', 'cost', 'finish']);
+
 /** Scorers whose columns are shown without a choice. */
 const MAX_DEFAULT_SCORERS = 4;
 
@@ -134,12 +148,13 @@ const MAX_META_KEYS = 40;
 export function resultColumns(
   results: readonly ListedResult[],
   scorers: readonly string[],
+  isBlind: boolean,
 ): readonly ResultColumn[] {
   const names = new Set(results.flatMap(({ meta }) => Object.keys(meta)));
   const ofMeta = [...names].filter((name) => !name.includes(',')).slice(0, MAX_META_KEYS);
   return [
-    ...RESULT_COLUMNS,
-    ...scorers.map((name) => ({
+    ...RESULT_COLUMNS.filter(({ key }) => !isBlind || !TELLING.has(key)),
+    ...(isBlind ? [] : scorers).map((name) => ({
       key: `scorer.${name}`,
       label: name,
       ...fixed(84),
@@ -197,18 +212,21 @@ export function Mark({ result }: { readonly result: Pick<ListedResult, 'status' 
 export function ResultCells({
   result,
   scorer,
+  isBlind,
   columns,
   styleOf,
 }: {
   readonly result: ListedResult;
   /** Whose outcome the mark is. */
   readonly scorer: string | undefined;
+  /** Whether the outcome is not shown. */
+  readonly isBlind: boolean;
   readonly columns: readonly ResultColumn[];
   readonly styleOf: (key: string) => CSSProperties | undefined;
 }) {
   return (
     <>
-      <Mark result={outcomeOf(result, scorer)} />
+      {isBlind ? <span /> : <Mark result={outcomeOf(result, scorer)} />}
       {columns.map(({ key, isNumber, cell }) => (
         <Text
           key={key}

@@ -18,6 +18,8 @@ const NO_FILTERS = {
   finish_reason: undefined,
   error: undefined,
   label: undefined,
+  label_by: undefined,
+  label_type: undefined,
   q: undefined,
 } as const;
 
@@ -131,11 +133,13 @@ export function ResultFilters({
 
 /** The filters that have no field in the bar, each with what removes it. */
 function pillsOf(search: RunSearch): readonly (readonly [text: string, changes: Partial<RunSearch>])[] {
-  const { error, min_score, max_score } = search;
+  const { error, min_score, max_score, label_by, label_type } = search;
   return [
     ...(error === undefined ? [] : [['one kind of error', { error: undefined }] as const]),
     ...(min_score === undefined ? [] : [[`score from ${min_score}`, { min_score: undefined }] as const]),
     ...(max_score === undefined ? [] : [[`score to ${max_score}`, { max_score: undefined }] as const]),
+    ...(label_by === undefined ? [] : [[`label of ${label_by}`, { label_by: undefined }] as const]),
+    ...(label_type === undefined ? [] : [[`failure: ${label_type}`, { label_type: undefined }] as const]),
     ...metaFilters(search).map(
       ([name, value]) => [`${keyOf(name)} = ${value}`, { [name]: undefined }] as const,
     ),

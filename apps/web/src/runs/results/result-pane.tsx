@@ -26,11 +26,14 @@ import { SentRequest } from './sent-request.tsx';
 export function ResultPane({
   run,
   result,
+  isBlind,
   onClose,
   onStep,
 }: {
   readonly run: Run;
   readonly result: ListedResult;
+  /** Whether nothing is shown that would tell how the output was scored. */
+  readonly isBlind: boolean;
   readonly onClose: () => void;
   /** Opens the result before or after it in the list; undefined where there is none. */
   readonly onStep: { readonly previous: (() => void) | undefined; readonly next: (() => void) | undefined };
@@ -44,33 +47,7 @@ export function ResultPane({
             <Step label="Previous result" Icon={IconChevronUp} onStep={onStep.previous} />
             <Step label="Next result" Icon={IconChevronDown} onStep={onStep.next} />
           </Group>
-          <StatusBadge status={result.status} />
-          {result.passed !== null && (
-            <Badge size="sm" color={result.passed ? 'teal' : 'red'} variant="dot" tt="none">
-              {result.passed ? 'right' : 'wrong'}
-            </Badge>
-          )}
-          <Text size="sm">Score {formatScore(result.score)}</Text>
-          {result.latency_ms !== null && (
-            <Text size="sm" c="dimmed">
-              {formatDuration(result.latency_ms)}
-            </Text>
-          )}
-          {result.truncated && (
-            <Badge size="sm" color="orange" variant="dot" tt="none">
-              truncated
-            </Badge>
-          )}
-          {result.finish_reason !== null && (
-            <Text size="sm" c="dimmed">
-              {result.finish_reason}
-            </Text>
-          )}
-          {result.attempts !== null && result.attempts > 1 && (
-            <Text size="sm" c="dimmed">
-              {result.attempts} attempts
-            </Text>
-          )}
+          {!isBlind && <Outcome result={result} />}
           {result.repetition > 1 && (
             <Text size="sm" c="dimmed">
               repetition {result.repetition}
@@ -86,8 +63,8 @@ export function ResultPane({
         )}
         <ScoresOfResult result={result} />
         <LabelPart run={run} result={result} />
-        <SentRequest run={run} result={result} />
-        {result.item_hash !== null && <ItemHistory run={run} itemHash={result.item_hash} />}
+        {!isBlind && <SentRequest run={run} result={result} />}
+        {!isBlind && result.item_hash !== null && <ItemHistory run={run} itemHash={result.item_hash} />}
         <SimpleGrid cols={1}>
           {result.omitted_assets !== null && result.omitted_assets.length > 0 && (
             <Part title="Files that the model was not sent">
@@ -105,6 +82,41 @@ export function ResultPane({
       </Stack>
       <ResultItem run={run} section={result.section} orderIndex={result.order_index} />
     </Stack>
+  );
+}
+
+/** How a result ended, in a line. */
+function Outcome({ result }: { readonly result: ListedResult }) {
+  return (
+    <>
+      <StatusBadge status={result.status} />
+      {result.passed !== null && (
+        <Badge size="sm" color={result.passed ? 'teal' : 'red'} variant="dot" tt="none">
+          {result.passed ? 'right' : 'wrong'}
+        </Badge>
+      )}
+      <Text size="sm">Score {formatScore(result.score)}</Text>
+      {result.latency_ms !== null && (
+        <Text size="sm" c="dimmed">
+          {formatDuration(result.latency_ms)}
+        </Text>
+      )}
+      {result.truncated && (
+        <Badge size="sm" color="orange" variant="dot" tt="none">
+          truncated
+        </Badge>
+      )}
+      {result.finish_reason !== null && (
+        <Text size="sm" c="dimmed">
+          {result.finish_reason}
+        </Text>
+      )}
+      {result.attempts !== null && result.attempts > 1 && (
+        <Text size="sm" c="dimmed">
+          {result.attempts} attempts
+        </Text>
+      )}
+    </>
   );
 }
 

@@ -6,8 +6,8 @@ type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']
 
 /** What an address chooses of the results, as the API takes it: filters and their order. */
 export function resultsQuery(search: RunSearch): ResultsQuery {
-  const { status, passed, scorer, min_score, max_score, section, type, tag, finish_reason, error, label, q } =
-    search;
+  const { status, passed, scorer, min_score, max_score, finish_reason, error, q } = search;
+  const { section, type, tag, label, label_by, label_type, sample, n, seed } = search;
   // the client writes names as they are
   const meta = Object.fromEntries(
     metaFilters(search).map(([name, value]) => [
@@ -15,9 +15,12 @@ export function resultsQuery(search: RunSearch): ResultsQuery {
       value,
     ]),
   );
+  const ofItems = { section, type, tag, label, label_by, label_type, ...meta };
+  // other filters and orders would tell how outputs were scored
+  if (sample !== undefined) return { ...ofItems, sample, n, seed };
   return {
-    ...{ status, passed, scorer, min_score, max_score, section, type, tag, finish_reason, error, label, q },
-    ...meta,
+    ...ofItems,
+    ...{ status, passed, scorer, min_score, max_score, finish_reason, error, q },
     sort: sortOf(search.sort),
   };
 }

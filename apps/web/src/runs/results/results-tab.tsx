@@ -8,6 +8,7 @@ import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
+import { BlindSample } from '../labels/blind-sample.tsx';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
 import { FailureGroups } from './failure-groups.tsx';
@@ -24,6 +25,7 @@ const route = getRouteApi('/runs/$id');
 /** The results of a run: errors by group, filters, a list of any length, and the open result with its item. */
 export function ResultsTab({ run }: { readonly run: Run }) {
   const search = route.useSearch();
+  const isBlind = search.sample !== undefined;
   const navigate = route.useNavigate();
   const { found, filters, results, total, count, onRange, news } = useResults(run, search);
   const change = (changes: Partial<RunSearch> | ColumnsView): void =>
@@ -36,19 +38,23 @@ export function ResultsTab({ run }: { readonly run: Run }) {
     onChoose: (result) => change({ result }),
     pages: found,
   });
-  const open = useResult(run, search.result, selected === undefined ? undefined : results[selected]);
+  const open = useResult(run, search, selected === undefined ? undefined : results[selected]);
   const stepTo = (by: -1 | 1): (() => void) | undefined => {
     const to = (selected ?? -1) + by;
     return to < 0 || to >= count ? undefined : () => select(to);
   };
-  const grid = useResultGrid(results, scorersOf(run), search, change);
+  const grid = useResultGrid(results, scorersOf(run), isBlind, search, change);
   return (
     <Stack gap="sm">
-      <FailureGroups run={run} onChoose={filter} />
+      {!isBlind && <FailureGroups run={run} onChoose={filter} />}
       <Group gap="xs">
-        <ResultFilters run={run} search={search} metaKeys={grid.metaKeys} onChange={filter} />
+        {isBlind ? (
+          <BlindSample run={run} search={search} />
+        ) : (
+          <ResultFilters run={run} search={search} metaKeys={grid.metaKeys} onChange={filter} />
+        )}
         <ColumnsMenu columns={grid.all} defaults={grid.defaults} view={search} onView={change} />
-        <SaveView run={run} search={search} columns={grid.shown} />
+        {!isBlind && <SaveView run={run} search={search} columns={grid.shown} />}
         <Text size="sm" c="dimmed" aria-live="polite">
           {formatCount(total)} {total === 1 ? 'result' : 'results'}
         </Text>
@@ -94,6 +100,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
                   <ResultCells
                     result={result}
                     scorer={search.scorer}
+                    isBlind={isBlind}
                     columns={grid.shown}
                     styleOf={grid.styleOf}
                   />
@@ -107,6 +114,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
             <ResultPane
               run={run}
               result={open}
+              isBlind={isBlind}
               onClose={() => filter({})}
               onStep={{ previous: stepTo(-1), next: stepTo(1) }}
             />

@@ -4,6 +4,7 @@ import { HeaderCell } from '../../ui/table/header-cell.tsx';
 import { useViewTable } from '../../ui/table/use-view-table.ts';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import {
+  BLIND_COLUMNS,
   defaultColumns,
   type ListedResult,
   type ResultColumn,
@@ -19,6 +20,7 @@ const [MARK, GAP, PADDING] = [18, 8, 8] as const;
 export function useResultGrid(
   results: readonly ListedResult[],
   scorers: readonly string[],
+  isBlind: boolean,
   view: ColumnsView,
   onView: (changes: ColumnsView) => void,
 ): {
@@ -36,19 +38,23 @@ export function useResultGrid(
   /** Of a cell that stays at its place while the others scroll. */
   readonly styleOf: (key: string) => CSSProperties | undefined;
 } {
-  const names = JSON.stringify([scorers, ...new Set(results.flatMap(({ meta }) => Object.keys(meta)))]);
+  const names = JSON.stringify([
+    isBlind,
+    scorers,
+    ...new Set(results.flatMap(({ meta }) => Object.keys(meta))),
+  ]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on the names of scorers and metadata only
-  const all = useMemo(() => resultColumns(results, scorers), [names]);
+  const all = useMemo(() => resultColumns(results, scorers, isBlind), [names]);
   const sortable = useMemo(
     () =>
       all.map((column) =>
-        column.key in SORTED_COLUMNS || scorerKey.test(column.key)
+        !isBlind && (column.key in SORTED_COLUMNS || scorerKey.test(column.key))
           ? { ...column, sortBy: () => undefined }
           : column,
       ),
-    [all],
+    [all, isBlind],
   );
-  const defaults = defaultColumns(scorers);
+  const defaults = isBlind ? BLIND_COLUMNS : defaultColumns(scorers);
   const table = useViewTable<ListedResult>({
     columns: sortable,
     defaults,
@@ -79,9 +85,7 @@ export function useResultGrid(
     defaults,
     shown,
     headers: [
-      <span key="mark">
-        <VisuallyHidden>Outcome</VisuallyHidden>
-      </span>,
+      <span key="mark">{!isBlind && <VisuallyHidden>Outcome</VisuallyHidden>}</span>,
       ...headers.map((header) => (
         <div key={header.id} style={styleOf(header.column.id)}>
           <HeaderCell<ListedResult> header={header} />

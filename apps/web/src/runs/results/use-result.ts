@@ -1,26 +1,27 @@
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 import { type ListedResult, listedResult, resultKey } from './result-columns.tsx';
 
 /**
  * The result that an address names: that of the list, or one that the list does not have, which is read by its hash.
  *
- * @param key as `resultKey` makes it
+ * @param search of the address: its `result`, as `resultKey` makes it, and whether the sample is blind
  */
 export function useResult(
   run: Run,
-  key: string | undefined,
+  { result: key, sample }: Pick<RunSearch, 'result' | 'sample'>,
   listed: ListedResult | undefined,
 ): ListedResult | undefined {
   const api = useApi();
   const isListed = listed !== undefined && resultKey(listed) === key;
   const hash = /^[0-9a-f]{64}/.exec(key ?? '')?.[0];
   const found = useQuery({
-    queryKey: ['result', run.id, key],
+    queryKey: ['result', run.id, key, sample],
     queryFn: async ({ signal }) => {
-      const query = { item_hash: hash, include: 'item' as const, limit: 100 };
+      const query = { item_hash: hash, include: 'item' as const, limit: 100, sample };
       const { data } = await dataOf(
         api.GET('/runs/{id}/results', { params: { path: { id: run.id }, query }, signal }),
       );

@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
@@ -19,7 +19,7 @@ export function useResults(run: Run, search: RunSearch) {
   const api = useApi();
   const filters = resultsQuery(search);
   const found = useInfiniteQuery({
-    queryKey: ['results', run.id, filters],
+    queryKey: ['results', run.id, filters] as const,
     queryFn: async ({ signal, pageParam }) => {
       const { data, meta } = await dataOf(
         api.GET('/runs/{id}/results', {
@@ -34,7 +34,8 @@ export function useResults(run: Run, search: RunSearch) {
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
-    placeholderData: keepPreviousData,
+    // a blind sample shows nothing of a list with scores, not even while it loads
+    placeholderData: (before, query) => (query?.queryKey[2].sample === filters.sample ? before : undefined),
   });
   const results = found.data?.pages.flatMap(({ data }) => data) ?? [];
   const total = found.data?.pages.at(-1)?.meta.total_items ?? 0;

@@ -112,7 +112,7 @@ const drawing = (title: string, groups: readonly GroupScore[]): ReactElement => 
 );
 
 /** A bar from 0 to 1. An interval beyond them is drawn as far as the bar can be. */
-function ScoreBar({ group: { mean, ci95 } }: { readonly group: GroupScore }) {
+export function ScoreBar({ group: { mean, ci95 } }: { readonly group: Pick<GroupScore, 'mean' | 'ci95'> }) {
   const percent = (score: number): string => `${100 * Math.min(1, Math.max(0, score))}%`;
   const [low, high] = clampedInterval(ci95) ?? [];
   return (

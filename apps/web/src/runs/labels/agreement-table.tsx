@@ -1,0 +1,91 @@
+import { Text } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
+import { LinkAnchor } from '../../ui/layout/links.tsx';
+import { formatCount } from '../../ui/text/formats.ts';
+import { shadeOf } from '../charts/heat-map.tsx';
+import type { AGREEMENT_CELLS, RunSearch } from '../runs-search.ts';
+import type { Run } from '../use-run.ts';
+
+type Cell = (typeof AGREEMENT_CELLS)[number];
+type Verdict = 'pass' | 'fail';
+
+const ROWS: readonly (readonly [verdict: Verdict, cells: readonly [right: Cell, wrong: Cell]])[] = [
+  ['pass', ['both_pass', 'false_fail']],
+  ['fail', ['false_pass', 'both_fail']],
+];
+
+/** The four cells: how often each verdict of a person met each of the scorer or of another person. Each opens its results. */
+export function AgreementTable({
+  run,
+  found: { scorer, by, other, n, cells },
+  search,
+}: {
+  readonly run: Run;
+  readonly found: ResponseOf<'/runs/{id}/agreement', 'get'>;
+  readonly search: RunSearch;
+}) {
+  const judge = other ?? scorer ?? 'scorer';
+  const person = by ?? 'people';
+  const names: Readonly<Record<Cell, string>> = {
+    both_pass: 'both right',
+    both_fail: 'both wrong',
+    false_pass: `right for ${judge} only`,
+    false_fail: `right for ${person} only`,
+  };
+  const { columns, label_by } = search;
+  const resultsOf = (cell: Cell, label: Verdict): RunSearch =>
+    // no filter of results compares two people
+    other === null
+      ? {
+          ...{ columns, label, label_by, scorer: search.scorer },
+          passed: cell === 'both_pass' || cell === 'false_pass',
+        }
+      : { ...search, cell };
+  return (
+    <section className="scroll" aria-label="Cells of the agreement" tabIndex={0}>
+      <table className="heat-map">
+        <thead>
+          <tr>
+            <td />
+            {['right', 'wrong'].map((says) => (
+              <th key={says} scope="col" dir="auto">
+                {judge}: {says}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {ROWS.map(([verdict, both]) => (
+            <tr key={verdict}>
+              <th scope="row" dir="auto">
+                {person}: {verdict === 'pass' ? 'right' : 'wrong'}
+              </th>
+              {both.map((cell) => (
+                <td key={cell} style={{ background: shadeOf(cells[cell] / n) }}>
+                  {cells[cell] === 0 ? (
+                    '0'
+                  ) : (
+                    <LinkAnchor
+                      to="/runs/$id"
+                      params={{ id: run.id }}
+                      search={resultsOf(cell, verdict)}
+                      resetScroll={other === null}
+                      size="sm"
+                      c="inherit"
+                      underline="always"
+                    >
+                      {formatCount(cells[cell])}
+                    </LinkAnchor>
+                  )}
+                  <Text span size="xs" display="block" dir="auto">
+                    {names[cell]}
+                  </Text>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}

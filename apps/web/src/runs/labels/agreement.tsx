@@ -1,0 +1,187 @@
+import { Group, Select, Stack, Text } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { IntervalBar } from '../../ui/charts/interval-bar.tsx';
+import { ScoreBar } from '../../ui/charts/score-bars.tsx';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { Columns } from '../../ui/layout/columns.tsx';
+import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { Part } from '../../ui/layout/part.tsx';
+import { clampedInterval, formatCount, formatScore } from '../../ui/text/formats.ts';
+import type { RunSearch } from '../runs-search.ts';
+import { type Run, scorersOf } from '../use-run.ts';
+import { AgreementTable } from './agreement-table.tsx';
+import { CellResults } from './cell-results.tsx';
+
+const route = getRouteApi('/runs/$id');
+
+type Found = ResponseOf<'/runs/{id}/agreement', 'get'>;
+
+/** How a scorer agrees with people, or one person with another. */
+export function Agreement({ run, people }: { readonly run: Run; readonly people: readonly string[] }) {
+  const api = useApi();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { label_by: by, cell } = search;
+  const other = by === undefined ? undefined : search.other;
+  const scorer = other === undefined ? search.scorer : undefined;
+  const found = useQuery({
+    queryKey: ['labels', run.id, 'agreement', { scorer, by, other }],
+    queryFn: ({ signal }) => {
+      const params = { path: { id: run.id }, query: { scorer, by, other, limit: 1 } };
+      return dataOf(api.GET('/runs/{id}/agreement', { params, signal }));
+    },
+  });
+  const choose = (changes: Partial<RunSearch>): void =>
+    void navigate({
+      resetScroll: false,
+      search: (before) => ({ ...before, cell: undefined, ...changes }),
+    });
+  const scorers = scorersOf(run);
+  const field = { size: 'xs', w: 180, clearable: true } as const;
+  return (
+    <Part title="Agreement">
+      <Stack gap="xs">
+        <Group gap="xs">
+          {scorers.length > 1 && other === undefined && (
+            <Select
+              {...field}
+              label="Scorer"
+              placeholder={scorers[0]}
+              value={scorer ?? null}
+              onChange={(next) => choose({ scorer: next ?? undefined })}
+              data={[...scorers]}
+            />
+          )}
+          {(people.length > 1 || by !== undefined) && (
+            <Select
+              {...field}
+              label="Person"
+              placeholder="newest verdict"
+              value={by ?? null}
+              onChange={(next) => choose({ label_by: next ?? undefined, other: undefined })}
+              data={[...people]}
+            />
+          )}
+          {by !== undefined && people.length > 1 && (
+            <Select
+              {...field}
+              label="Another person"
+              placeholder="in place of a scorer"
+              value={other ?? null}
+              onChange={(next) => choose({ other: next ?? undefined })}
+              data={people.filter((name) => name !== by)}
+            />
+          )}
+        </Group>
+        {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
+        {found.isPending && <PageSkeleton rows={3} />}
+        {found.data !== undefined && found.data.n === 0 && (
+          <Text size="sm">
+            No result has a verdict of both: press 1 or 0 while a result is open that has a score.
+          </Text>
+        )}
+        {found.data !== undefined && found.data.n > 0 && (
+          <>
+            <AgreementTable run={run} found={found.data} search={search} />
+            <Measures found={found.data} />
+            {other !== undefined && cell !== undefined && (
+              <CellResults run={run} by={by} other={other} cell={cell} />
+            )}
+          </>
+        )}
+      </Stack>
+    </Part>
+  );
+}
+
+interface Measure {
+  readonly name: string;
+  readonly of: string;
+  readonly value: number | null;
+  readonly ci95: readonly number[] | null;
+  /** Whether it is from -1 to 1, and not a share. */
+  readonly isKappa?: boolean;
+}
+
+/** The measures of an agreement with their intervals. */
+function Measures({ found }: { readonly found: Found }) {
+  const judge = found.other ?? found.scorer ?? 'the scorer';
+  const { both_pass, both_fail, false_pass, false_fail } = found.cells;
+  const rows: readonly Measure[] = [
+    { name: 'Agreement', of: `of ${formatCount(found.n)} results`, value: found.agreement, ci95: null },
+    {
+      name: 'Cohen’s kappa',
+      of: 'from −1 to 1; 0 is chance',
+      value: found.kappa,
+      ci95: found.kappa_ci95,
+      isKappa: true,
+    },
+    {
+      name: 'False passes',
+      of: `of ${formatCount(both_pass + false_pass)} that ${judge} passes`,
+      value: found.false_pass_rate,
+      ci95: found.false_pass_rate_ci95,
+    },
+    {
+      name: 'False fails',
+      of: `of ${formatCount(both_fail + false_fail)} that ${judge} fails`,
+      value: found.false_fail_rate,
+      ci95: found.false_fail_rate_ci95,
+    },
+    {
+      name: 'Base rate',
+      of: `right for ${found.by ?? 'people'}, of ${formatCount(found.n)}`,
+      value: found.base_rate,
+      ci95: null,
+    },
+  ];
+  return (
+    <Columns
+      label="Measures of agreement"
+      verticalSpacing={3}
+      horizontalSpacing={6}
+      columns={[
+        {
+          header: 'Measure',
+          wraps: true,
+          cell: ({ name, of }: Measure) => (
+            <>
+              {name}
+              <Text size="xs" c="dimmed">
+                {of}
+              </Text>
+            </>
+          ),
+        },
+        { header: 'Bar', width: 170, visibleFrom: 'xs', cell: (row: Measure) => <Bar row={row} /> },
+        { header: 'Value', align: 'end', cell: ({ value }: Measure) => formatScore(value) },
+        {
+          header: '95 %',
+          align: 'end',
+          cell: (row: Measure) => intervalOf(row)?.map(formatScore).join(' to ') ?? '–',
+        },
+      ]}
+      rows={rows}
+      keyOf={({ name }) => name}
+    />
+  );
+}
+
+function intervalOf({ ci95, isKappa = false }: Measure): readonly [low: number, high: number] | null {
+  const [low, high] = ci95 ?? [];
+  if (!isKappa) return clampedInterval(ci95);
+  return low === undefined || high === undefined || low === high ? null : [low, high];
+}
+
+function Bar({ row }: { readonly row: Measure }) {
+  const { value, isKappa = false } = row;
+  if (value === null) return null;
+  const interval = intervalOf(row);
+  if (!isKappa) return <ScoreBar group={{ mean: value, ci95: interval }} />;
+  const [low, high] = interval ?? [value, value];
+  return <IntervalBar value={value} low={low} high={high} scale={1} />;
+}

@@ -1,0 +1,89 @@
+import { Button, Text } from '@mantine/core';
+import type { ResponseOf } from '@svc/client';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
+import { ErrorView } from '../../ui/error-view.tsx';
+import { Columns } from '../../ui/layout/columns.tsx';
+import { LinkAnchor } from '../../ui/layout/links.tsx';
+import { formatCount } from '../../ui/text/formats.ts';
+import { plainText } from '../../ui/text/pretty-json.ts';
+import { verdictText } from '../results/label-part.tsx';
+import { resultKey } from '../results/result-columns.tsx';
+import type { AGREEMENT_CELLS } from '../runs-search.ts';
+import type { Run } from '../use-run.ts';
+
+type Row = ResponseOf<'/runs/{id}/agreement', 'get'>['data'][number];
+
+const PAGE = 50;
+
+/** The results of which two people say what a cell says. */
+export function CellResults({
+  run,
+  by,
+  other,
+  cell,
+}: {
+  readonly run: Run;
+  readonly by: string | undefined;
+  readonly other: string;
+  readonly cell: (typeof AGREEMENT_CELLS)[number];
+}) {
+  const api = useApi();
+  const found = useInfiniteQuery({
+    queryKey: ['labels', run.id, 'cell', { by, other, cell }],
+    queryFn: ({ signal, pageParam }) => {
+      const query = { by, other, cell, limit: PAGE, cursor: pageParam };
+      return dataOf(api.GET('/runs/{id}/agreement', { params: { path: { id: run.id }, query }, signal }));
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+  });
+  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  const rows = found.data?.pages.flatMap(({ data }) => data) ?? [];
+  const total = found.data?.pages.at(-1)?.meta.total_items ?? 0;
+  return (
+    <>
+      <Columns
+        label="Results of the cell"
+        verticalSpacing={3}
+        maxHeight={400}
+        columns={[
+          {
+            header: 'Result',
+            cell: (row: Row) => (
+              <LinkAnchor
+                to="/runs/$id"
+                params={{ id: run.id }}
+                search={{ result: resultKey(row) }}
+                size="sm"
+              >
+                {plainText((row.item_id ?? row.order_index) as JsonValue)}
+              </LinkAnchor>
+            ),
+          },
+          { header: 'Section', cell: ({ section }: Row) => section },
+          { header: by ?? 'Person', cell: ({ verdict }: Row) => verdictText(verdict) },
+          { header: other, cell: ({ passed }: Row) => verdictText(passed ? 'pass' : 'fail') },
+        ]}
+        rows={rows}
+        keyOf={resultKey}
+      />
+      <Text size="sm" c="dimmed">
+        {formatCount(rows.length)} of {formatCount(total)}
+      </Text>
+      {found.hasNextPage && (
+        <Button
+          size="xs"
+          variant="default"
+          w="fit-content"
+          loading={found.isFetchingNextPage}
+          onClick={() => void found.fetchNextPage()}
+        >
+          More
+        </Button>
+      )}
+    </>
+  );
+}
