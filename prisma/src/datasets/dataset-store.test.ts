@@ -663,7 +663,7 @@ describe('open', () => {
     expect(open.sections.map(({ name }) => name)).toEqual(['a', 'b']);
     expect(await collect(open.items())).toHaveLength(5);
     expect(await collect(open.items(open.sections.slice(1)))).toHaveLength(2);
-    expect(await open.run(run.id)).toEqual({ ...run, config: {} });
+    expect(await open.run(run.id)).toEqual({ ...run, config: {}, labelsState: '0:0' });
     expect(await collect(open.results(run.id))).toEqual([]);
     await expect(open.run(randomUUID())).rejects.toMatchObject({ code: 'run_not_found' });
   });
