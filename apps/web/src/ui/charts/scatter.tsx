@@ -41,7 +41,7 @@ export function ScoreScatter({
 }) {
   const chart = useRef<HTMLDivElement>(null);
   return (
-    <div>
+    <div className="chart">
       <SaveChart title={title} draw={() => chart.current?.querySelector('svg') ?? null} />
       <div ref={chart} aria-hidden="true">
         <ResponsiveContainer width="100%" height={HEIGHT}>
