@@ -179,3 +179,17 @@ it('refuses hostile archives, and leaves nothing', async () => {
     location: { file: 'a.json', line: 1 },
   });
 });
+
+it('counts texts that are no scores, and adds up counts of tokens, whatever their names', async () => {
+  const scores = Object.fromEntries(
+    ['constructor', 'toString', 'C'].map((value, index) => [`s${index}`, { value }]),
+  );
+  const usage = JSON.parse('{"a":{"constructor":2,"__proto__":3},"b":{"constructor":4,"total_tokens":5}}');
+  const { results, lost } = await convert({
+    'log.json': document([sample(1, { scores, model_usage: usage })]),
+  });
+  expect(lost).toEqual(['1 x text as score of s0', '1 x text as score of s1']);
+  expect(Object.keys(results[0]?.scores as object)).toEqual(['s2']);
+  const expected: unknown = JSON.parse('{"__proto__":3,"constructor":6,"total_tokens":5}');
+  expect(JSON.stringify(results[0]?.usage)).toBe(JSON.stringify(expected));
+});

@@ -136,3 +136,11 @@ it('names the place of what it cannot read', async () => {
   const old = results([result(0)]).replace('"version":3', '"version":2');
   await expect(convert({ 'results.json': old })).rejects.toMatchObject({ code: 'package_unsupported' });
 });
+
+it('counts assertions of unknown types, whatever their names', async () => {
+  const names = ['constructor', '__proto__', 'toString', 'no-such-type'];
+  const assert = names.map((type) => ({ type, value: 'x' }));
+  const { items, lost } = await convert({ 'tests.jsonl': lines([{ vars: { question: 'q' }, assert }]) });
+  expect(items).toEqual([{ inputs: { prompt: 'q' }, meta: { vars: { question: 'q' } } }]);
+  expect(lost).toEqual(names.map((type) => `1 x assertion ${type}`));
+});

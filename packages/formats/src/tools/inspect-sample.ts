@@ -133,26 +133,26 @@ function toResult(
   };
 }
 
-const LETTERS: Readonly<Record<string, number>> = { C: 1, I: 0, P: 0.5, N: 0 };
-const WORDS: Readonly<Record<string, number>> = { yes: 1, true: 1, no: 0, false: 0 };
+const LETTERS: ReadonlyMap<string, number> = new Map(Object.entries({ C: 1, I: 0, P: 0.5, N: 0 }));
+const WORDS: ReadonlyMap<string, number> = new Map(Object.entries({ yes: 1, true: 1, no: 0, false: 0 }));
 
 /** A score as Inspect counts it: letters, words and texts of numbers are numbers. */
 function toScore(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
-  const known = LETTERS[value] ?? WORDS[value.toLowerCase()];
+  const known = LETTERS.get(value) ?? WORDS.get(value.toLowerCase());
   if (known !== undefined) return known;
   return /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,3})?$/i.test(value) ? Number(value) : value;
 }
 
 /** The tokens of all models together. */
 function usageOf(usage: JsonValue): JsonObject | null {
-  const sums: Record<string, number> = {};
+  const sums = new Map<string, number>();
   for (const one of Object.values(membersOf(usage))) {
     for (const [name, count] of Object.entries(membersOf(one))) {
-      if (typeof count === 'number') sums[name] = (sums[name] ?? 0) + count;
+      if (typeof count === 'number') sums.set(name, (sums.get(name) ?? 0) + count);
     }
   }
-  return isFilled(sums) ? sums : null;
+  return sums.size === 0 ? null : Object.fromEntries(sums);
 }
 
 const finishReason = (reason: string | null): string | null =>

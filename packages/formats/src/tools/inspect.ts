@@ -1,5 +1,5 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { isJsonObject, type JsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonObject, JsonStream, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { type Archive, openArchive, toPackageError } from '@svc/pkg-format/internal';
 import { decompress, TableError } from '@svc/tabular/internal';
@@ -129,7 +129,7 @@ async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolC
             yield toSample(await readSample(json, file.name, context), taskOf(header), context, location);
           }
         } else if (key !== 'reductions' && key !== 'plan') {
-          header[key] = parseText(await json.text(), limits.maxDepth);
+          setMember(header, key, parseText(await json.text(), limits.maxDepth));
         }
       }
       await json.end();

@@ -4,15 +4,15 @@ import type { LostCounter } from '../lost.ts';
 import { memberOf, textOf } from '../read-json.ts';
 
 /** The checkers that compare with an answer as assertions do. */
-const CHECKERS: Readonly<Record<string, JsonObject>> = {
-  equals: { type: 'exact_match', trim: false },
-  contains: { type: 'includes' },
-  icontains: { type: 'includes', ignore_case: true },
-  'contains-any': { type: 'includes' },
-  'icontains-any': { type: 'includes', ignore_case: true },
-  'contains-all': { type: 'includes', all: true },
-  'icontains-all': { type: 'includes', all: true, ignore_case: true },
-};
+const CHECKERS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
+  ['equals', { type: 'exact_match', trim: false }],
+  ['contains', { type: 'includes' }],
+  ['icontains', { type: 'includes', ignore_case: true }],
+  ['contains-any', { type: 'includes' }],
+  ['icontains-any', { type: 'includes', ignore_case: true }],
+  ['contains-all', { type: 'includes', all: true }],
+  ['icontains-all', { type: 'includes', all: true, ignore_case: true }],
+]);
 
 const RUBRICS: ReadonlySet<string> = new Set(['llm-rubric', 'g-eval', 'model-graded-closedqa']);
 
@@ -27,7 +27,7 @@ export function checkOf(
   for (const assertion of assertions) {
     const type = textOf(memberOf(assertion, 'type')) ?? 'unknown';
     const value = memberOf(assertion, 'value');
-    const checker = CHECKERS[type];
+    const checker = CHECKERS.get(type);
     if (RUBRICS.has(type) && typeof value === 'string') criteria.push(value);
     else if (check['checker'] !== undefined) lost.add(`further assertion ${type}`, location);
     else if (checker !== undefined && isComparable(value)) Object.assign(check, { answer: value, checker });

@@ -1,4 +1,4 @@
-import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
 import { KeyNumbers } from '../key-numbers.ts';
 import { itemImages, itemMessages } from '../messages.ts';
@@ -155,7 +155,8 @@ function scoresOf({ scores = null, score = null, explanation = null }: ExportRes
   const found: JsonObject = {};
   for (const [name, one] of Object.entries(named)) {
     const value = memberOf(one, 'score');
-    if (value !== null) found[name] = filled({ value, explanation: memberOf(one, 'explanation') });
+    if (value === null) continue;
+    setMember(found, name, filled({ value, explanation: memberOf(one, 'explanation') }));
   }
   return found;
 }
