@@ -6,7 +6,14 @@ import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { datasetName } from './base-name.ts';
 import { type Lost, LostCounter } from './lost.ts';
 import { SampleStage } from './sample-stage.ts';
-import type { ReadContext, Tool, ToolContent, ToolFile, ToolRun } from './tool.ts';
+import {
+  type ReadContext,
+  type Tool,
+  type ToolContent,
+  type ToolFile,
+  type ToolRun,
+  toolError,
+} from './tool.ts';
 import { readInspect } from './tools/inspect.ts';
 import { readLmEval } from './tools/lm-eval.ts';
 import { readOpenAiBatch } from './tools/openai-batch.ts';
@@ -133,13 +140,10 @@ function exportRun(
   return {
     ...{ id: null, name: name === null ? null : datasetName(name), status, dataset_version_hash: null },
     ...{ started_at: startedAt, finished_at: finishedAt },
-    error: error === null ? null : { code: 'tool_error', message: error.slice(0, MAX_ERROR) },
+    error: error === null ? null : toolError(error),
     counts: { total: resultCount },
     scores: {},
     config: { ...config, repetitions: stage.repetitions, imported_from: facts as JsonObject },
     results: () => stage.results(),
   };
 }
-
-/** Characters of an error that are kept. */
-const MAX_ERROR = 2_000;

@@ -1,7 +1,7 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { LostCounter } from './lost.ts';
-import { elementsOf, memberOf, membersOf, textOf } from './read-json.ts';
+import { elementsOf, memberOf, membersOf, parsePythonJson, textOf } from './read-json.ts';
 
 /** Roles that a model is asked with. */
 const ROLES: ReadonlySet<JsonValue> = new Set(['system', 'developer', 'user', 'assistant']);
@@ -48,6 +48,21 @@ export function withMessages(input: JsonValue, lost: LostCounter, location: Sour
   }
   return { messages };
 }
+
+/** The `inputs` of an item for a prompt, which may be messages written as JSON. */
+export function promptInputs(asked: string, lost: LostCounter, location: SourceLocation): JsonObject {
+  if (!/^\s*\[\s*\{/.test(asked)) return { prompt: asked };
+  try {
+    const messages = parsePythonJson(asked, location, MAX_MESSAGE_DEPTH);
+    const areMessages = elementsOf(messages).every((one) => textOf(memberOf(one, 'role')) !== null);
+    return areMessages ? withMessages(messages, lost, location) : { prompt: asked };
+  } catch {
+    // A text that only looks like messages.
+    return { prompt: asked };
+  }
+}
+
+const MAX_MESSAGE_DEPTH = 64;
 
 /** The text of content that is a text or parts. */
 export function contentText(content: JsonValue | undefined): string {

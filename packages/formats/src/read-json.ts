@@ -15,6 +15,21 @@ export async function* bytesOf({ source }: ToolFile, signal?: AbortSignal): Asyn
   }
 }
 
+/** The text of a file that is read whole. @throws PackageError `package_limit` */
+export async function wholeText(
+  file: ToolFile,
+  maxBytes: number,
+  tooLong: string,
+  signal?: AbortSignal,
+): Promise<string> {
+  if (file.source.byteLength > maxBytes) {
+    throw new PackageError('package_limit', tooLong, { entry: file.name });
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytesOf(file, signal)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
 /** Literals that Python writes and JSON does not have. */
 const PYTHON_LITERAL = /-?\b(?:NaN|Infinity)\b/g;
 

@@ -7,14 +7,12 @@ import { type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-fo
 import { KeyNumbers } from './key-numbers.ts';
 import { NumberList } from './number-list.ts';
 import { invalidLine } from './read-json.ts';
-import type { ToolResult, ToolSample } from './tool.ts';
+import { type ToolResult, type ToolSample, toolError } from './tool.ts';
 import { WindowReader } from './window-reader.ts';
 
 /** How often a run executes an item at most, as in packages. */
 const MAX_REPETITIONS = 100;
 const MAX_SECTIONS = 1_000;
-/** Characters of an error that are kept. */
-const MAX_ERROR = 2_000;
 const BATCH_RESULTS = 100;
 const BLOCK_BYTES = 256 * 1024;
 
@@ -151,7 +149,7 @@ export class SampleStage implements AsyncDisposable {
     readonly repetition: number;
     readonly parts: readonly number[];
   }> {
-    const order = this.#order([...this.#sections.values()]);
+    const order = this.#order();
     for (let at = 0; at < order.length; ) {
       const item = this.#resultItems.at(order[at] ?? 0);
       const byRepetition = new Map<number, number[]>();
@@ -173,10 +171,10 @@ export class SampleStage implements AsyncDisposable {
   }
 
   /** The numbers of the results by their items: a counting sort, which no order of samples makes slow. */
-  #order(sections: readonly StagedSection[]): Uint32Array {
+  #order(): Uint32Array {
     const starts: number[] = [];
     let itemCount = 0;
-    for (const section of sections) {
+    for (const section of this.#sections.values()) {
       starts.push(itemCount);
       itemCount += section.itemCount;
     }
@@ -284,9 +282,7 @@ function encodeResult(result: ToolResult, item: JsonObject): JsonObject {
   const id = getMember(item, 'id') ?? null;
   return {
     output,
-    ...(error === null
-      ? {}
-      : { error: { code: 'tool_error', message: error.slice(0, MAX_ERROR).toWellFormed() } }),
+    ...(error === null ? {} : { error: toolError(error) }),
     item_id: typeof id === 'string' || Number.isInteger(id) ? id : null,
     latency_ms: latencyMs !== null && latencyMs >= 0 ? Math.round(latencyMs * 10) / 10 : null,
     usage,

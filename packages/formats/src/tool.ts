@@ -67,6 +67,15 @@ export interface ToolRun {
   readonly config: JsonObject;
 }
 
+/** Characters of an error that are kept. */
+const MAX_ERROR = 2_000;
+
+/** An error of a tool as packages have it. */
+export const toolError = (message: string): { readonly code: string; readonly message: string } => ({
+  code: 'tool_error',
+  message: message.slice(0, MAX_ERROR).toWellFormed(),
+});
+
 /** What a reader of a tool is given. */
 export interface ReadContext {
   readonly limits: PackageLimits;

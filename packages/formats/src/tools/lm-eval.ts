@@ -3,10 +3,9 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { PackageError } from '@svc/pkg-format';
 import { datasetName } from '../base-name.ts';
 import type { LostCounter } from '../lost.ts';
-import { withMessages } from '../messages.ts';
+import { promptInputs } from '../messages.ts';
 import { ownItem } from '../own-item.ts';
 import {
-  bytesOf,
   elementsOf,
   filled,
   invalidLine,
@@ -17,6 +16,7 @@ import {
   parsePythonJson,
   readLines,
   textOf,
+  wholeText,
 } from '../read-json.ts';
 import { ScoreList } from '../scores.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
@@ -110,17 +110,9 @@ function toItem(
   };
 }
 
-/** A prompt, or the messages of a chat, which are logged as JSON text. */
 function promptOf(context: JsonValue, lost: LostCounter, location: SourceLocation): JsonObject {
   const text = Array.isArray(context) && context.length === 1 ? (context[0] ?? null) : context;
-  if (typeof text === 'string' && /^\s*\[\s*\{\s*"role"/.test(text)) {
-    try {
-      return withMessages(parsePythonJson(text, location, 64), lost, location);
-    } catch {
-      // A text that only looks like messages.
-    }
-  }
-  if (typeof text === 'string') return { prompt: text };
+  if (typeof text === 'string') return promptInputs(text, lost, location);
   lost.add('arguments that are no text', location);
   return {};
 }
@@ -176,14 +168,8 @@ function outputOf(
 }
 
 async function readResults(file: ToolFile, { limits, signal }: ReadContext): Promise<JsonObject> {
-  if (file.source.byteLength > Math.min(MAX_RESULTS_BYTES, limits.maxLineBytes)) {
-    throw new PackageError('package_limit', `The results must have at most ${MAX_RESULTS_BYTES} bytes.`, {
-      entry: file.name,
-    });
-  }
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of bytesOf(file, signal)) chunks.push(chunk);
-  const text = Buffer.concat(chunks).toString();
+  const maxBytes = Math.min(MAX_RESULTS_BYTES, limits.maxLineBytes);
+  const text = await wholeText(file, maxBytes, `The results must have at most ${maxBytes} bytes.`, signal);
   const value = parsePythonJson(text, { file: file.name }, limits.maxDepth);
   if (isJsonObject(value) && isJsonObject(getMember(value, 'results'))) return value;
   throw new PackageError('package_invalid_json', 'The results must be an object with results.', {

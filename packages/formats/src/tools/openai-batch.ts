@@ -1,3 +1,4 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { baseName } from '../base-name.ts';
@@ -46,8 +47,7 @@ async function* samples(
   }
   for (const file of requests) {
     for await (const { value, location } of readLines(file, limits, signal)) {
-      const id = textOf(value['custom_id']);
-      if (id === null) throw invalidLine('custom_id must be a text', location, '/custom_id');
+      const id = customIdOf(value, location);
       const body = membersOf(value['body']);
       const { messages = null, input = null, prompt = null } = body;
       const asked = messages ?? input ?? prompt;
@@ -63,8 +63,7 @@ async function* samples(
   let model: string | null = null;
   for (const file of responses) {
     for await (const { value, location } of readLines(file, limits, signal)) {
-      const id = textOf(value['custom_id']);
-      if (id === null) throw invalidLine('custom_id must be a text', location, '/custom_id');
+      const id = customIdOf(value, location);
       if (requests.length === 0 && OWN_ID.exec(id) === null) {
         const message =
           'The responses name no items of a dataset by their custom_id: send the requests of the batch with them.';
@@ -85,6 +84,12 @@ async function* samples(
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['model', 'messages', 'input', 'prompt']);
+
+function customIdOf(line: JsonObject, location: SourceLocation): string {
+  const id = textOf(line['custom_id']);
+  if (id === null) throw invalidLine('custom_id must be a text', location, '/custom_id');
+  return id;
+}
 
 /** The item of a request. */
 const keyOf = (id: string): string => OWN_ID.exec(id)?.[1] ?? id;

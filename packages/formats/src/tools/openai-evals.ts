@@ -1,5 +1,5 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
-import { baseName } from '../base-name.ts';
+import { baseName, sectionName } from '../base-name.ts';
 import { withMessages } from '../messages.ts';
 import { invalidLine, readLines } from '../read-json.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
@@ -18,7 +18,7 @@ async function* samples(
   { limits, lost, signal }: ReadContext,
 ): AsyncGenerator<ToolSample, ToolRun | null> {
   for (const file of files) {
-    const section = files.length === 1 ? 'default' : baseName([file]);
+    const section = sectionName(files, file);
     for await (const { value, location } of readLines(file, limits, signal)) {
       const { input = null, ideal = null, id, metadata, ...others } = value;
       if (typeof input !== 'string' && !Array.isArray(input)) {

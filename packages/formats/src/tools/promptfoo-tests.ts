@@ -3,7 +3,7 @@ import type { SourceLocation } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { readTable, TableError } from '@svc/tabular';
-import { bytesOf, elementsOf, invalidLine, type Line, memberOf, readLines } from '../read-json.ts';
+import { elementsOf, invalidLine, type Line, memberOf, readLines, wholeText } from '../read-json.ts';
 import type { ReadContext, ToolFile } from '../tool.ts';
 
 /** Bytes of a YAML file, which is read whole. */
@@ -36,13 +36,8 @@ export function readTests(file: ToolFile, context: ReadContext): AsyncGenerator<
 }
 
 async function* readYaml(file: ToolFile, { signal }: ReadContext): AsyncGenerator<Line> {
-  if (file.source.byteLength > MAX_YAML_BYTES) {
-    const message = `A YAML file must have at most ${MAX_YAML_BYTES} bytes; JSON Lines may be longer.`;
-    throw new PackageError('package_limit', message, { entry: file.name });
-  }
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of bytesOf(file, signal)) chunks.push(chunk);
-  const value = await parse(Buffer.concat(chunks).toString(), file.name);
+  const tooLong = `A YAML file must have at most ${MAX_YAML_BYTES} bytes; JSON Lines may be longer.`;
+  const value = await parse(await wholeText(file, MAX_YAML_BYTES, tooLong, signal), file.name);
   const tests = Array.isArray(value) ? value : elementsOf(memberOf(value, 'tests'));
   for (const [index, test] of tests.entries()) {
     const location: SourceLocation = {
@@ -67,11 +62,9 @@ async function parse(text: string, file: string): Promise<JsonValue> {
 
 /** Columns are variables, but for those whose names begin with two underscores. */
 async function* readCsv(file: ToolFile, { signal }: ReadContext): AsyncGenerator<Line> {
-  const { byteLength, read } = file.source;
   let row = 0;
   try {
-    const source = { byteLength, read: (start: number, end: number) => read.call(file.source, start, end) };
-    for await (const cells of readTable(source, {
+    for await (const cells of readTable(file.source, {
       path: file.name,
       format: 'csv',
       ...(signal && { signal }),

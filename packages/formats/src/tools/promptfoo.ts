@@ -8,9 +8,9 @@ import {
 } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
-import { baseName } from '../base-name.ts';
+import { baseName, sectionName } from '../base-name.ts';
 import type { LostCounter } from '../lost.ts';
-import { withMessages } from '../messages.ts';
+import { promptInputs } from '../messages.ts';
 import { OWN_ITEM, ownItem } from '../own-item.ts';
 import {
   bytesOf,
@@ -58,7 +58,7 @@ export async function readPromptfoo(files: readonly ToolFile[], context: ReadCon
 
 async function* tests(files: readonly ToolFile[], context: ReadContext): AsyncGenerator<ToolSample, null> {
   for (const file of files) {
-    const section = files.length === 1 ? 'default' : baseName([file]);
+    const section = sectionName(files, file);
     let index = 0;
     for await (const { value, location } of readTests(file, context)) {
       const item = toItem(value, promptOf(membersOf(value['vars'])), context.lost, location);
@@ -165,25 +165,13 @@ function toItem(
     ...(isFilled(description) ? { description } : {}),
   });
   return {
-    inputs: asked === null ? {} : inputsOf(asked, lost, location),
+    inputs: asked === null ? {} : promptInputs(asked, lost, location),
     ...checkOf(elementsOf(assert), lost, location),
     ...(isFilled(meta) ? { meta } : {}),
   };
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['vars', 'description', 'metadata', 'assert', 'options']);
-
-/** A prompt, or messages that were written as JSON. */
-function inputsOf(asked: string, lost: LostCounter, location: SourceLocation): JsonObject {
-  if (!/^\s*\[\s*\{/.test(asked)) return { prompt: asked };
-  try {
-    const messages = parsePythonJson(asked, location, 64);
-    const areMessages = elementsOf(messages).every((one) => textOf(memberOf(one, 'role')) !== null);
-    return areMessages ? withMessages(messages, lost, location) : { prompt: asked };
-  } catch {
-    return { prompt: asked };
-  }
-}
 
 function toResult(result: JsonObject, lost: LostCounter, location: SourceLocation): ToolResult {
   const response = membersOf(result['response']);

@@ -4,6 +4,7 @@ import { KeyNumbers } from '../key-numbers.ts';
 import { itemImages, itemMessages } from '../messages.ts';
 import { OWN_ITEM } from '../own-item.ts';
 import { elementsOf, filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
+import { addImages, modelOf, plainText, tokensOf } from './item-texts.ts';
 import {
   type SourceItem,
   samplesOf,
@@ -77,22 +78,19 @@ function toSample(
   lost.add('files that are no images', location, others);
   if (item['checker'] !== undefined) lost.add('checkers', location);
   if (isFilled(item['criteria'])) lost.add('criteria', location);
-  const messages = itemMessages(item).map(({ role = 'user', content = '' }) => ({ role, content }));
-  const last = messages.at(-1);
-  if (last !== undefined && images.length > 0) {
-    const text =
-      typeof last.content === 'string' ? [{ type: 'text', text: last.content }] : elementsOf(last.content);
-    last.content = [...text, ...images.map((image) => ({ type: 'image', image, detail: 'auto' }))];
-  }
-  const isPlain = messages.length === 1 && last?.role === 'user' && typeof last.content === 'string';
+  const messages = itemMessages(item).map(
+    ({ role = 'user', content = '' }): JsonObject => ({ role, content }),
+  );
+  addImages(messages, images, (image) => ({ type: 'image', image, detail: 'auto' }));
+  const { role = null, content = null } = messages[0] ?? {};
+  const isPlain = messages.length === 1 && role === 'user' && typeof content === 'string';
   const { answer = null } = item;
   const choices = elementsOf(memberOf(item['inputs'] ?? null, 'choices'));
-  const texts = (value: JsonValue): string => (typeof value === 'string' ? value : canonicalJson(value));
   return {
     ...(id === null ? {} : { id }),
-    input: isPlain ? (last?.content ?? '') : (messages as unknown as JsonValue),
-    ...(choices.length === 0 ? {} : { choices: choices.map(texts) }),
-    target: answer === null ? '' : Array.isArray(answer) ? answer.map(texts) : texts(answer),
+    input: isPlain ? content : messages,
+    ...(choices.length === 0 ? {} : { choices: choices.map(plainText) }),
+    target: answer === null ? '' : Array.isArray(answer) ? answer.map(plainText) : plainText(answer),
     metadata: { ...membersOf(item['meta']), item_hash: itemHash, [OWN_ITEM]: canonicalJson(item) },
   };
 }
@@ -103,7 +101,7 @@ async function* evalSamples(
   metrics: Metrics,
 ): AsyncGenerator<JsonObject> {
   const ids = new SampleIds();
-  const model = modelOf(source);
+  const model = modelOf(source.run);
   for await (const sample of samplesOf(source)) {
     const id = ids.next(sample.item);
     if (sample.results.length === 0) continue;
@@ -117,7 +115,7 @@ async function* evalSamples(
 
 function resultOf(result: ExportResult, model: string): JsonObject {
   const { repetition = 1, output = null, error = null, latency_ms: latency = null, usage = null } = result;
-  const text = output === null ? null : typeof output === 'string' ? output : canonicalJson(output);
+  const text = output === null ? null : plainText(output);
   const seconds = numberOf(latency);
   const message = { role: 'assistant', content: text ?? '', source: 'generate' };
   const reason = textOf(result.finish_reason);
@@ -162,22 +160,9 @@ function scoresOf({ scores = null, score = null, explanation = null }: ExportRes
 }
 
 function usageOf(usage: JsonValue): JsonObject {
-  const first = (...names: string[]): number =>
-    names.map((name) => numberOf(memberOf(usage, name))).find((one) => one !== null) ?? 0;
-  const input = first('input_tokens', 'prompt_tokens');
-  const output = first('output_tokens', 'completion_tokens');
-  return {
-    input_tokens: input,
-    output_tokens: output,
-    total_tokens: first('total_tokens') || input + output,
-  };
+  const { input, output, total } = tokensOf(usage);
+  return { input_tokens: input, output_tokens: output, total_tokens: total };
 }
-
-const modelOf = ({ run }: ToolSource): string =>
-  textOf(memberOf(run?.config, 'model')) ??
-  textOf(memberOf(memberOf(run?.config, 'provider'), 'model')) ??
-  textOf(memberOf(memberOf(run?.config, 'provider'), 'label')) ??
-  'unknown';
 
 function evalOf(source: ToolSource): JsonObject {
   const { name, versionHash, itemCount, run } = source;
@@ -191,7 +176,7 @@ function evalOf(source: ToolSource): JsonObject {
       task_version: 0,
       created: run?.startedAt ?? EPOCH,
     },
-    ...{ task_attribs: {}, task_args: {}, model: modelOf(source), model_args: {}, config: {}, packages: {} },
+    ...{ task_attribs: {}, task_args: {}, model: modelOf(run), model_args: {}, config: {}, packages: {} },
     dataset: { name, samples: itemCount, shuffled: false },
     metadata: { dataset_version_hash: versionHash },
   };

@@ -1,7 +1,8 @@
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { itemImages, itemMessages } from '../messages.ts';
 import { OWN_ITEM } from '../own-item.ts';
-import { elementsOf, memberOf, textOf } from '../read-json.ts';
+import { textOf } from '../read-json.ts';
+import { letteredChoices, plainText } from './item-texts.ts';
 import type { SourceItem, ToolSource, WriteContext, WrittenFile } from './tool-source.ts';
 
 /** The name of the task, as lm-evaluation-harness takes it on its command line. */
@@ -24,21 +25,16 @@ function toRow({ item, itemHash, section }: SourceItem, { lost }: WriteContext):
   lost.add('files of items', location, images.length + others);
   if (item['checker'] !== undefined) lost.add('checkers', location);
   const messages = itemMessages(item);
-  const choices = elementsOf(memberOf(item['inputs'] ?? null, 'choices')).map((choice, index) => {
-    return `${String.fromCharCode(65 + (index % 26))}. ${typeof choice === 'string' ? choice : canonicalJson(choice)}`;
-  });
   if (messages.length > 1) lost.add('roles of messages', location);
-  const asked = messages.map(({ content = '' }) =>
-    typeof content === 'string' ? content : canonicalJson(content),
-  );
+  const asked = messages.map(({ content = '' }) => plainText(content));
   const { answer = null, id = null } = item;
   const [first = null] = Array.isArray(answer) ? answer : [answer];
   if (Array.isArray(answer) && answer.length > 1) lost.add('further answers', location);
   return {
     id: typeof id === 'number' ? String(id) : (textOf(id) ?? itemHash),
     section,
-    question: [...asked, ...choices].join('\n'),
-    answer: first === null ? '' : typeof first === 'string' ? first : canonicalJson(first),
+    question: [...asked, ...letteredChoices(item)].join('\n'),
+    answer: first === null ? '' : plainText(first),
     item_hash: itemHash,
     [OWN_ITEM]: canonicalJson(item),
   };

@@ -1,6 +1,7 @@
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { itemImages, itemMessages } from '../messages.ts';
-import { elementsOf, isFilled, memberOf, textOf } from '../read-json.ts';
+import { isFilled, memberOf, textOf } from '../read-json.ts';
+import { addImages, plainText } from './item-texts.ts';
 import {
   type SourceItem,
   samplesOf,
@@ -72,12 +73,7 @@ function toRequest({ item, itemHash, section }: SourceItem, { lost, model }: Wri
   const { images, others } = itemImages(item);
   lost.add('files that are no images', { file: section }, others);
   const messages = itemMessages(item);
-  const last = messages.at(-1);
-  if (last !== undefined && images.length > 0) {
-    const { content = '' } = last;
-    const text = typeof content === 'string' ? [{ type: 'text', text: content }] : elementsOf(content);
-    last['content'] = [...text, ...images.map((url) => ({ type: 'image_url', image_url: { url } }))];
-  }
+  addImages(messages, images, (url) => ({ type: 'image_url', image_url: { url } }));
   if (isFilled(memberOf(item['inputs'] ?? null, 'choices'))) lost.add('choices', { file: section });
   return {
     custom_id: `${itemHash}-1`,
@@ -95,7 +91,7 @@ export async function* batchResponses(
     for (const result of results) {
       const { repetition = 1, output = null, error = null, usage = null } = result;
       if (isFilled(result.scores) || (result.score ?? null) !== null) lost.add('scores', { file: section });
-      const content = output === null || typeof output === 'string' ? output : canonicalJson(output);
+      const content = output === null ? null : plainText(output);
       const message = { role: 'assistant', content };
       const body = {
         ...{ object: 'chat.completion', model, usage },

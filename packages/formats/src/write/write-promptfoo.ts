@@ -2,8 +2,9 @@ import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/j
 import type { ExportResult } from '@svc/pkg-format';
 import { itemImages, itemMessages } from '../messages.ts';
 import { OWN_ITEM } from '../own-item.ts';
-import { elementsOf, filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
+import { elementsOf, filled, isFilled, memberOf, membersOf, textOf } from '../read-json.ts';
 import { assertionsOf } from '../tools/promptfoo-assertions.ts';
+import { letteredChoices, modelOf, tokensOf } from './item-texts.ts';
 import { type SourceItem, samplesOf, type ToolSource, type WriteContext } from './tool-source.ts';
 
 /** A text that promptfoo takes as it is: neither as a template nor as the address of a file. */
@@ -25,10 +26,7 @@ function toTest({ item, itemHash, section }: SourceItem, { lost }: WriteContext)
   lost.add('files of items', location, images.length + others);
   const inputs = membersOf(item['inputs']);
   const messages = elementsOf(inputs['messages']);
-  const choices = elementsOf(inputs['choices']).map((choice, index) => {
-    const text = typeof choice === 'string' ? choice : canonicalJson(choice);
-    return `${String.fromCharCode(65 + (index % 26))}. ${text}`;
-  });
+  const choices = letteredChoices(item);
   const text = (value: JsonValue | undefined): string | null => {
     const found = textOf(value);
     return found === null ? null : literal(found);
@@ -49,12 +47,7 @@ function toTest({ item, itemHash, section }: SourceItem, { lost }: WriteContext)
 /** A run as results of version 3. */
 export async function* promptfooResults(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
   const { run, name, versionHash } = source;
-  const config = run?.config ?? {};
-  const model =
-    textOf(config['model']) ??
-    textOf(memberOf(config['provider'] ?? null, 'model')) ??
-    textOf(memberOf(config['provider'] ?? null, 'label')) ??
-    'unknown';
+  const model = modelOf(run);
   const timestamp = run?.finishedAt ?? run?.startedAt ?? '1970-01-01T00:00:00.000Z';
   const provider = { id: model, label: '' };
   const prompt = { raw: '{{prompt}}', label: '{{prompt}}', provider: model };
@@ -74,13 +67,13 @@ export async function* promptfooResults(source: ToolSource, context: WriteContex
     }
   }
   const description = run?.name ?? name;
-  const config_ = {
+  const config = {
     description,
     prompts: ['{{prompt}}'],
     providers: [model],
     metadata: { dataset_version_hash: versionHash },
   };
-  yield `],"stats":${canonicalJson(stats)}},"config":${canonicalJson(config_)},"shareableUrl":null}`;
+  yield `],"stats":${canonicalJson(stats)}},"config":${canonicalJson(config)},"shareableUrl":null}`;
 }
 
 function toResult(
@@ -107,12 +100,7 @@ function toResult(
   const namedScores = Object.fromEntries(
     Object.entries(membersOf(result.scores)).map(([name, one]) => [name, memberOf(one, 'score')] as const),
   );
-  const first = (...names: string[]): number =>
-    names.map((name) => numberOf(memberOf(usage, name))).find((one) => one !== null) ?? 0;
-  const [asked, answered] = [
-    first('prompt_tokens', 'input_tokens'),
-    first('completion_tokens', 'output_tokens'),
-  ];
+  const tokens = tokensOf(usage);
   const message = textOf(memberOf(error, 'message'));
   return {
     ...{
@@ -128,7 +116,9 @@ function toResult(
     response: filled({
       output,
       error: failed ? message : null,
-      tokenUsage: isFilled(usage) ? { prompt: asked, completion: answered, total: asked + answered } : null,
+      tokenUsage: isFilled(usage)
+        ? { prompt: tokens.input, completion: tokens.output, total: tokens.input + tokens.output }
+        : null,
       finishReason: result.finish_reason ?? null,
     }),
     ...{ error: failed ? (message ?? 'failed') : null, failureReason: failed ? 2 : passed === false ? 1 : 0 },

@@ -1,0 +1,47 @@
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { elementsOf, memberOf, numberOf, textOf } from '../read-json.ts';
+import type { SourceRun } from './tool-source.ts';
+
+/** A value for a tool that takes texts: another value as its JSON text. */
+export const plainText = (value: JsonValue): string =>
+  typeof value === 'string' ? value : canonicalJson(value);
+
+/** The choices of an item, each with its letter. */
+export const letteredChoices = (item: JsonObject): string[] =>
+  elementsOf(memberOf(item['inputs'] ?? null, 'choices')).map(
+    (choice, index) => `${String.fromCharCode(65 + (index % 26))}. ${plainText(choice)}`,
+  );
+
+/** Puts images after what the last message says. @param partOf the image as a part of content */
+export function addImages(
+  messages: readonly JsonObject[],
+  images: readonly string[],
+  partOf: (image: string) => JsonObject,
+): void {
+  const last = messages.at(-1);
+  if (last === undefined || images.length === 0) return;
+  const { content = '' } = last;
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : elementsOf(content);
+  last['content'] = [...parts, ...images.map(partOf)];
+}
+
+/** The model of a run, or the name of its provider. */
+export function modelOf(run: SourceRun | null): string {
+  const { model = null, provider = null } = run?.config ?? {};
+  return (
+    textOf(model) ?? textOf(memberOf(provider, 'model')) ?? textOf(memberOf(provider, 'label')) ?? 'unknown'
+  );
+}
+
+/** Tokens by the names that providers give them; 0 where they are not known. */
+export function tokensOf(usage: JsonValue): {
+  readonly input: number;
+  readonly output: number;
+  readonly total: number;
+} {
+  const first = (...names: string[]): number =>
+    names.map((name) => numberOf(memberOf(usage, name))).find((one) => one !== null) ?? 0;
+  const input = first('input_tokens', 'prompt_tokens');
+  const output = first('output_tokens', 'completion_tokens');
+  return { input, output, total: first('total_tokens') || input + output };
+}
