@@ -49,13 +49,8 @@ export async function findHome(
   const [equal] = same.rows;
   if (equal !== undefined) return { ...equal, place: (results) => results };
   for (const candidate of await findCandidates(client, sections, idsAreHashes)) {
-    const positions: Buffer[] = [];
-    for (const { id } of sections) {
-      const found = await findPositions(client, candidate, id, sections, idsAreHashes);
-      if (found === null) break;
-      positions.push(found);
-    }
-    if (positions.length < sections.length) continue;
+    const positions = await findPositions(client, candidate, sections, idsAreHashes);
+    if (positions === null) continue;
     const names = await client.query<{ name: string }>(
       'SELECT name FROM version_sections WHERE dataset_id = $1 AND version = $2 ORDER BY order_index',
       [candidate.id, candidate.version],
@@ -98,16 +93,16 @@ async function findCandidates(
   return found.rows;
 }
 
-/** Where the items of a section of the draft are; null unless all are. Equal items are paired in their order. */
+/** Where the items of each section of the draft are; null unless all are. Equal items are paired in their order. */
 async function findPositions(
   client: pg.ClientBase,
   { id, version }: Version,
-  partId: string,
   sections: DraftHashes['sections'],
   idsAreHashes: boolean,
-): Promise<Buffer | null> {
+): Promise<readonly Buffer[] | null> {
+  const partIds = sections.map((section) => section.id);
   const numbered = (order: string): string => `row_number() OVER (PARTITION BY hash ORDER BY ${order}) AS n`;
-  const { rows } = await client.query<{ positions: Buffer | null; missing: string }>(
+  const { rows } = await client.query<{ partId: string; positions: Buffer; missing: string }>(
     `WITH wanted AS (
        SELECT part_id, ordinal, hash, ${numbered('part, ordinal')} FROM (
          SELECT i.part_id, i.ordinal, ${hashOf(idsAreHashes)} AS hash, array_position($3::uuid[], i.part_id) AS part
@@ -119,13 +114,15 @@ async function findPositions(
          FROM version_sections s CROSS JOIN LATERAL ${itemsOf()} i WHERE s.dataset_id = $1 AND s.version = $2
        ) i
      )
-     SELECT string_agg(int4send(section) || int4send(item), ''::bytea ORDER BY ordinal) AS positions,
+     SELECT part_id AS "partId", string_agg(int4send(section) || int4send(item), ''::bytea ORDER BY ordinal) AS positions,
        count(*) FILTER (WHERE item IS NULL) AS missing
-     FROM wanted LEFT JOIN there USING (hash, n) WHERE part_id = $4`,
-    [id, version, sections.map((section) => section.id), partId],
+     FROM wanted LEFT JOIN there USING (hash, n) GROUP BY part_id`,
+    [id, version, partIds],
   );
-  const [row] = rows;
-  return row === undefined || Number(row.missing) > 0 ? null : (row.positions ?? Buffer.alloc(0));
+  if (rows.some(({ missing }) => Number(missing) > 0)) return null;
+  const found = new Map(rows.map(({ partId, positions }) => [partId, positions]));
+  // A section without items has no row.
+  return partIds.map((partId) => found.get(partId) ?? Buffer.alloc(0));
 }
 
 function placer(positions: readonly Buffer[], names: readonly string[]): Home['place'] {
