@@ -158,7 +158,7 @@ export class FastItemEncoder extends ByteTokenizer {
         if (this.readString(position) === FALLBACK) return null;
         if (areKeysData) {
           if (hasEscape(this.bytes, this.start, this.end)) return null;
-          value = node.valueOf(this.bytes, this.start, this.end);
+          value = node.childOf(this.bytes, this.start, this.end);
         } else {
           key = this.#findKey(node);
           if (key === null) return null;

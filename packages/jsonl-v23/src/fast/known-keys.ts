@@ -81,7 +81,7 @@ export class ShapeNode {
   }
 
   /** What is known about the values of a key, at a node whose keys are data. */
-  valueOf(bytes: Uint8Array, start: number, end: number): ShapeNode {
+  childOf(bytes: Uint8Array, start: number, end: number): ShapeNode {
     const known = this.#keys.length === 0 ? null : this.find(bytes, start, end);
     return known?.value ?? (this.#others as ShapeNode);
   }
