@@ -12,13 +12,12 @@ export interface ExportDeps {
   readonly secrets: readonly string[];
 }
 
-const FORMAT = {
-  type: 'string',
-  enum: TOOLS,
-  description: 'for another tool, instead of a package: the dataset, or where a run is named its results',
-} as const;
-
-const MODEL = {
+const QUERY = {
+  format: {
+    type: 'string',
+    enum: TOOLS,
+    description: 'for another tool, instead of a package: the dataset, or where a run is named its results',
+  },
   model: {
     type: 'string',
     maxLength: 200,
@@ -26,33 +25,37 @@ const MODEL = {
   },
 } as const;
 
+/** What both exports answer. */
+const FILE = {
+  method: 'get',
+  access: 'viewer',
+  produces: '*/*',
+  streams: 'data',
+  responses: {
+    200: {
+      description: 'a .pkg.zip archive, or the file of the other tool',
+      schema: { type: 'string', format: 'binary' },
+    },
+    304: { description: 'the archive is still the one of `If-None-Match`' },
+  },
+} as const;
+
 /** `GET /datasets/{id}/export`: a stored dataset, with a run if asked, as a package that streams. */
 export function exportRoute(deps: ExportDeps): Route {
   return {
-    method: 'get',
+    ...FILE,
     path: '/datasets/{id}/export',
     operationId: 'exportDataset',
     summary: 'A dataset as a package archive, or for another tool; the same version gives the same package',
     tag: 'datasets',
-    access: 'viewer',
     query: {
       run_id: {
         type: 'string',
         description:
           'the run to include, with its results; without `version`, the version of the run is exported',
       },
-      format: FORMAT,
-      ...MODEL,
+      ...QUERY,
       ...VERSION,
-    },
-    produces: '*/*',
-    streams: 'data',
-    responses: {
-      200: {
-        description: 'a .pkg.zip archive, or the file of the other tool',
-        schema: { type: 'string', format: 'binary' },
-      },
-      304: { description: 'the archive is still the one of `If-None-Match`' },
     },
     errors: ['dataset_not_found', 'run_not_found', 'item_too_large', 'unavailable'],
     handle: async ({ params, query, signal }) =>
@@ -63,22 +66,12 @@ export function exportRoute(deps: ExportDeps): Route {
 /** `GET /runs/{id}/export`: a run with its dataset as a package, or for another tool. */
 export function runExportRoute(deps: ExportDeps): Route {
   return {
-    method: 'get',
+    ...FILE,
     path: '/runs/{id}/export',
     operationId: 'exportRun',
     summary: 'A run as a package archive with its dataset, or for another tool',
     tag: 'runs',
-    access: 'viewer',
-    query: { format: FORMAT, ...MODEL },
-    produces: '*/*',
-    streams: 'data',
-    responses: {
-      200: {
-        description: 'a .pkg.zip archive, or the file of the other tool',
-        schema: { type: 'string', format: 'binary' },
-      },
-      304: { description: 'the archive is still the one of `If-None-Match`' },
-    },
+    query: QUERY,
     errors: ['run_not_found', 'item_too_large', 'unavailable'],
     handle: async ({ params, query, signal }) => {
       const { id, datasetId } = await deps.store.runs.get(params['id'] ?? '');
