@@ -109,6 +109,19 @@ export function placeOf({ section, orderIndex, itemId }: WorseItem): string {
   return `${section} ${orderIndex}${itemId === undefined ? '' : ` (${itemId})`}`;
 }
 
+/** The texts of an item, each with its name; none where they were not read. */
+export function factsOf({
+  texts,
+}: WorseItem): readonly (readonly [name: string, text: string | undefined])[] {
+  if (texts === undefined) return [];
+  return [
+    ['question', texts.question],
+    ['expected', texts.expected],
+    ['baseline', texts.baselineOutput],
+    ['now', texts.output],
+  ];
+}
+
 /** A score with four digits. */
 export const scoreText = (score: number | null): string =>
   score === null ? 'none' : String(Number(score.toPrecision(4)));

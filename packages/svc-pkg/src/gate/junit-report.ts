@@ -1,12 +1,5 @@
 import { xmlText } from '../text/xml-text.ts';
-import {
-  caseText,
-  type GateCase,
-  type GateReport,
-  placeOf,
-  scoreText,
-  type WorseItem,
-} from './gate-report.ts';
+import { caseText, factsOf, type GateCase, type GateReport, placeOf, scoreText } from './gate-report.ts';
 
 /** Items that a case names. */
 const MAX_ITEMS = 50;
@@ -62,18 +55,7 @@ function itemLines({ worseItems, worseTotal }: GateCase): string[] {
   const more = worseTotal - shown.length;
   const lines = shown.flatMap((item) => [
     `- ${placeOf(item)}: ${scoreText(item.baselineScore)} → ${scoreText(item.score)}`,
-    ...textLines(item),
+    ...factsOf(item).flatMap(([name, text]) => (text === undefined ? [] : [`  ${name}: ${text}`])),
   ]);
   return more > 0 ? [...lines, `- and ${more} more`] : lines;
-}
-
-function textLines({ texts }: WorseItem): string[] {
-  if (texts === undefined) return [];
-  const facts: [string, string | undefined][] = [
-    ['question', texts.question],
-    ['expected', texts.expected],
-    ['baseline', texts.baselineOutput],
-    ['now', texts.output],
-  ];
-  return facts.flatMap(([name, text]) => (text === undefined ? [] : [`  ${name}: ${text}`]));
 }

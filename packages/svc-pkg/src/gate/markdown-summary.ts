@@ -2,6 +2,7 @@ import { codeSpan } from '../text/markdown-text.ts';
 import { pointsText } from '../text/report-text.ts';
 import {
   caseText,
+  factsOf,
   type GateCase,
   type GateReport,
   type GateRun,
@@ -75,14 +76,8 @@ function listed<T>(
 }
 
 function itemLines(item: WorseItem): string[] {
-  const facts: [string, string | undefined][] = [
-    ['question', item.texts?.question],
-    ['expected', item.texts?.expected],
-    ['baseline', item.texts?.baselineOutput],
-    ['now', item.texts?.output],
-  ];
   return [
     `- ${codeSpan(placeOf(item))}: ${scoreText(item.baselineScore)} → ${scoreText(item.score)}`,
-    ...facts.map(([name, text]) => `  - ${name}: ${text === undefined ? 'none' : codeSpan(text)}`),
+    ...factsOf(item).map(([name, text]) => `  - ${name}: ${text === undefined ? 'none' : codeSpan(text)}`),
   ];
 }
