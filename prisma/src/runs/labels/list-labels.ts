@@ -8,6 +8,7 @@ import {
   MAX_PAGE_BYTES,
   type Page,
   type PageRequest,
+  Parameters,
 } from '../../database/page.ts';
 import { isUuid, searchableText } from '../../database/values.ts';
 import { runNotFound } from '../run-row.ts';
@@ -56,22 +57,17 @@ export interface LabelsPage extends Page<LabelOfResult> {
 const LIST = 'labels';
 const POSITION = 'result.section_order_index, result.order_index, result.repetition';
 
-/** `$1` is the run. @param first number of the first parameter */
-function labelled(
-  { verdict, by, type, section }: LabelConditions,
-  first: number,
-): { readonly from: string; readonly values: readonly unknown[] } {
-  const values: string[] = [];
+/** The clause for the labels of the run `$1`. */
+function fromLabels({ verdict, by, type, section }: LabelConditions, parameters: Parameters): string {
   const parts: string[] = [];
   const add = (sql: (parameter: string) => string, value: string | undefined): void => {
-    if (value !== undefined) parts.push(`AND ${sql(`$${first + values.push(searchableText(value)) - 1}`)}`);
+    if (value !== undefined) parts.push(`AND ${sql(parameters.add(searchableText(value)))}`);
   };
   add((value) => `l.verdict = ${value}`, verdict);
   add((value) => `l.person = ${value}`, by);
   add((value) => `l.types @> ARRAY[${value}::text]`, type);
   add((value) => `result.section = ${value}`, section);
-  const from = `FROM run_results result JOIN labels l ON ${isLabelOf('l')} WHERE result.run_id = $1 ${parts.join(' ')}`;
-  return { from, values };
+  return `FROM run_results result JOIN labels l ON ${isLabelOf('l')} WHERE result.run_id = $1 ${parts.join(' ')}`;
 }
 
 type Position = readonly [section: number, item: number, repetition: number, by: string];
@@ -84,7 +80,7 @@ async function readLabelsAfter(
   after: Position | null,
   limit: number,
 ): Promise<{ readonly labels: readonly LabelOfResult[]; readonly hasMore: boolean }> {
-  const { from, values } = labelled(conditions, 7);
+  const parameters = new Parameters([id, ...(after ?? [-1, -1, -1, '']), limit + 1]);
   const rows = await query<LabelOfResult & { readonly fits: boolean }>(
     `SELECT section, "sectionOrderIndex", "orderIndex", repetition, "itemId", "itemHash", by, verdict,
        CASE WHEN fits THEN note END AS note, types, "createdAt", "updatedAt", imported, fits
@@ -94,13 +90,13 @@ async function readLabelsAfter(
          SELECT ${boundedName('result.section')} AS section, result.section_order_index AS "sectionOrderIndex",
            result.order_index AS "orderIndex", result.repetition, ${boundedText('result.item_id', 1_000)} AS "itemId",
            result.item_hash AS "itemHash", ${bytesOfLabel('l')} AS bytes, ${LABEL_COLUMNS('l')}
-         ${from} AND (${POSITION}, ${byName('l')}) > ($2::int, $3::int, $4::int, $5::text COLLATE "C")
+         ${fromLabels(conditions, parameters)} AND (${POSITION}, ${byName('l')}) > ($2::int, $3::int, $4::int, $5::text COLLATE "C")
          ORDER BY ${POSITION}, ${byName('l')} LIMIT $6
        ) AS found
        WINDOW listed AS (ORDER BY "sectionOrderIndex", "orderIndex", repetition, by COLLATE "C")
      ) AS sized
      ORDER BY "sectionOrderIndex", "orderIndex", repetition, by COLLATE "C"`,
-    [id, ...(after ?? [-1, -1, -1, '']), limit + 1, ...values],
+    parameters.values,
   );
   const fitting = rows.slice(0, limit).filter(({ fits }) => fits);
   const labels = fitting.map(({ fits: _, ...label }) => label);
@@ -142,7 +138,8 @@ async function summarizeLabels(
   id: string,
   conditions: LabelConditions,
 ): Promise<LabelSummary> {
-  const { from, values } = labelled(conditions, 2);
+  const parameters = new Parameters([id]);
+  const from = fromLabels(conditions, parameters);
   const [row] = await query<LabelSummary>(
     `WITH found AS MATERIALIZED (SELECT ${POSITION}, l.person, l.verdict, l.types ${from})
      SELECT count(*)::float8 AS labels,
@@ -157,7 +154,7 @@ async function summarizeLabels(
        ) AS kinds) AS types,
        EXISTS (SELECT FROM runs WHERE id = $1) AS exists
      FROM found`,
-    [id, ...values],
+    parameters.values,
   );
   const { exists, ...summary } = row as LabelSummary & { readonly exists: boolean };
   if (!exists) throw runNotFound(id);
