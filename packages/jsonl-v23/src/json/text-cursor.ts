@@ -54,16 +54,23 @@ export class TextCursor {
   /** Moves to the next character that is not white space and returns its code unit; -1 at the end. */
   async skipWhitespace(): Promise<number> {
     for (;;) {
-      const { text } = this;
-      for (let index = this.index; index < text.length; index++) {
-        const code = text.charCodeAt(index);
-        if (code !== SPACE && code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== TAB) {
-          this.moveTo(index);
-          return code;
-        }
-      }
+      const code = this.skipWhitespaceInPiece();
+      if (code !== -1) return code;
       if (!(await this.next())) return -1;
     }
+  }
+
+  /** The same in the current piece; -1 at its end. */
+  skipWhitespaceInPiece(): number {
+    const { text } = this;
+    for (let index = this.index; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      if (code !== SPACE && code !== LINE_FEED && code !== CARRIAGE_RETURN && code !== TAB) {
+        this.moveTo(index);
+        return code;
+      }
+    }
+    return -1;
   }
 
   /**
