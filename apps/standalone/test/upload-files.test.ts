@@ -17,7 +17,7 @@ it('an upload of seven items runs few files, and those that ARCHITECTURE.md list
   cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
   const service = await runService({ app: 'standalone', dataDir, nodeArguments: INSPECT });
   // Killed, it would leave its PostgreSQL to write into the folder for a moment.
-  cleanUp.defer(() => service.end('SIGTERM'));
+  cleanUp.defer(async () => void (await service.end('SIGTERM')));
   const archive = await readFile(join(root, 'examples/capitals.pkg.zip'));
   const upload = async (): Promise<void> => {
     const body = new FormData();
