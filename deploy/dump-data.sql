@@ -68,6 +68,9 @@ COPY run_items TO STDOUT;
 \echo 'COPY run_results FROM STDIN;'
 COPY run_results TO STDOUT;
 \echo '\\.'
+\echo 'COPY loose_runs (run_id, other_run_id) FROM STDIN;'
+COPY loose_runs (run_id, other_run_id) TO STDOUT;
+\echo '\\.'
 \echo 'COPY labels FROM STDIN;'
 COPY labels TO STDOUT;
 \echo '\\.'

@@ -8,8 +8,8 @@ const INDEX_INTERVAL_MS = 60 * 1000;
 const RETRY_MS = 10_000;
 
 /**
- * Deletes idempotency keys that have expired, every hour, and every minute assets and items that belong to no dataset and
- * tried runs that were left behind, and prepares look-ups by hash in new datasets. Any number of processes may do so at once.
+ * Deletes idempotency keys that have expired, every hour, and every minute assets and items that belong to no dataset,
+ * results that belong to no run and tried runs that were left behind, and prepares look-ups by hash in new datasets. Any number of processes may do so at once.
  *
  * @returns what stops it
  */
@@ -40,6 +40,7 @@ export function startHousekeeping(
     repeat('assets', () => assets.collect(stopping.signal), COLLECT_INTERVAL_MS),
     repeat('items', () => datasets.collect(stopping.signal), COLLECT_INTERVAL_MS),
     repeat('trials', () => runs.deleteTrials(), COLLECT_INTERVAL_MS),
+    repeat('results', () => runs.collect(stopping.signal), COLLECT_INTERVAL_MS),
     repeat('hashes', () => datasets.indexHashes(stopping.signal), INDEX_INTERVAL_MS),
   ];
   return async () => {

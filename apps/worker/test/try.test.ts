@@ -37,6 +37,7 @@ const tryRun = (query: string, more: object = {}, init: object = {}): Promise<Te
   });
 };
 const stored = async (): Promise<unknown> => {
+  await service.store.runs.collect();
   const [row] = await queryDatabase(
     service.databaseUrl,
     'SELECT (SELECT count(*)::int FROM runs) AS runs, (SELECT count(*)::int FROM run_results) AS results',

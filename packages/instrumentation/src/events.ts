@@ -137,6 +137,9 @@ export const EVENTS = {
     when: 'the schema is up to date',
     fields: {
       applied: 'names of the migrations that were applied' as Field<readonly string[]>,
+      distributed: 'names of the tables that were spread over the nodes of a cluster' as Field<
+        readonly string[]
+      >,
       duration_ms: 'duration in milliseconds' as Count,
     },
   },
@@ -429,7 +432,7 @@ export const EVENTS = {
     level: 'warn',
     when: 'a periodic task of a worker failed, for the first time after it succeeded; tried again every 10 seconds',
     fields: {
-      task: '`keys`, `items` and `trials` delete what has expired, was deleted or was left behind, `assets` what nothing refers to; `hashes` prepares look-ups' as Text,
+      task: '`keys`, `items`, `results` and `trials` delete what has expired, was deleted or was left behind, `assets` what nothing refers to; `hashes` prepares look-ups' as Text,
       error: 'name, code, message and cause' as Thrown,
     },
   },

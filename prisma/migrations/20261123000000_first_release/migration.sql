@@ -136,6 +136,15 @@ CREATE TABLE "loose_parts" (
 );
 
 -- CreateTable
+CREATE TABLE "loose_runs" (
+    "id" BIGSERIAL NOT NULL,
+    "run_id" UUID NOT NULL,
+    "other_run_id" UUID,
+
+    CONSTRAINT "loose_runs_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "runs" (
     "id" UUID NOT NULL,
     "dataset_id" UUID NOT NULL,
@@ -481,9 +490,6 @@ ALTER TABLE "sections" ADD CONSTRAINT "sections_dataset_id_fkey" FOREIGN KEY ("d
 ALTER TABLE "parts" ADD CONSTRAINT "parts_dataset_id_fkey" FOREIGN KEY ("dataset_id") REFERENCES "datasets"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
-ALTER TABLE "hash_blocks" ADD CONSTRAINT "hash_blocks_part_id_fkey" FOREIGN KEY ("part_id") REFERENCES "parts"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
-
--- AddForeignKey
 ALTER TABLE "dataset_assets" ADD CONSTRAINT "dataset_assets_dataset_id_fkey" FOREIGN KEY ("dataset_id") REFERENCES "datasets"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
@@ -491,12 +497,6 @@ ALTER TABLE "dataset_assets" ADD CONSTRAINT "dataset_assets_sha256_fkey" FOREIGN
 
 -- AddForeignKey
 ALTER TABLE "runs" ADD CONSTRAINT "runs_dataset_id_dataset_version_fkey" FOREIGN KEY ("dataset_id", "dataset_version") REFERENCES "versions"("dataset_id", "version") ON DELETE CASCADE ON UPDATE NO ACTION;
-
--- AddForeignKey
-ALTER TABLE "run_results" ADD CONSTRAINT "run_results_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "runs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
-
--- AddForeignKey
-ALTER TABLE "run_items" ADD CONSTRAINT "run_items_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "runs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
 ALTER TABLE "run_claims" ADD CONSTRAINT "run_claims_run_id_fkey" FOREIGN KEY ("run_id") REFERENCES "runs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
@@ -509,9 +509,6 @@ ALTER TABLE "run_comparisons" ADD CONSTRAINT "run_comparisons_run_id_fkey" FOREI
 
 -- AddForeignKey
 ALTER TABLE "run_comparisons" ADD CONSTRAINT "run_comparisons_other_run_id_fkey" FOREIGN KEY ("other_run_id") REFERENCES "runs"("id") ON DELETE CASCADE ON UPDATE NO ACTION;
-
--- AddForeignKey
-ALTER TABLE "run_differences" ADD CONSTRAINT "run_differences_run_id_other_run_id_pair_by_fkey" FOREIGN KEY ("run_id", "other_run_id", "pair_by") REFERENCES "run_comparisons"("run_id", "other_run_id", "pair_by") ON DELETE CASCADE ON UPDATE NO ACTION;
 
 -- AddForeignKey
 ALTER TABLE "jobs" ADD CONSTRAINT "jobs_dataset_id_fkey" FOREIGN KEY ("dataset_id") REFERENCES "datasets"("id") ON DELETE SET NULL ON UPDATE NO ACTION;
@@ -639,3 +636,22 @@ END $function$;
 
 CREATE TRIGGER release_assets AFTER DELETE ON "dataset_assets" REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION release_assets();
+
+-- What runs have in shards has no foreign key: a worker removes the rows of those that are gone.
+CREATE FUNCTION note_loose_runs() RETURNS trigger LANGUAGE plpgsql AS $function$
+BEGIN
+    INSERT INTO loose_runs (run_id) SELECT id FROM gone;
+    RETURN NULL;
+END $function$;
+
+CREATE TRIGGER note_loose_runs AFTER DELETE ON "runs" REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION note_loose_runs();
+
+CREATE FUNCTION note_loose_comparisons() RETURNS trigger LANGUAGE plpgsql AS $function$
+BEGIN
+    INSERT INTO loose_runs (run_id, other_run_id) SELECT DISTINCT run_id, other_run_id FROM gone;
+    RETURN NULL;
+END $function$;
+
+CREATE TRIGGER note_loose_comparisons AFTER DELETE ON "run_comparisons" REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION note_loose_comparisons();

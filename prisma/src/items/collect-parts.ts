@@ -8,7 +8,7 @@ const ITEMS_PER_TURN = 10_000;
 const NOTES_PER_PAGE = 1_000;
 
 /**
- * Removes the items of noted parts to which no section refers. Any number of processes may do so concurrently.
+ * Removes the items of noted parts to which no section refers, and the hash blocks of those that are gone. Any number of processes may do so concurrently.
  *
  * @param signal ends it early, between two transactions; what is left is removed the next time
  * @returns how many items it removed
@@ -60,7 +60,11 @@ async function removeSome(client: pg.ClientBase, { id, partId }: Note, first: nu
   const end = first + ITEMS_PER_TURN;
   const removed = await client.query(REMOVE_ITEMS, [partId, first, end]);
   const isLast = last === null || last < end;
-  if (isLast) await client.query('DELETE FROM loose_parts WHERE id = $1', [id]);
+  if (isLast) {
+    const part = await client.query('SELECT FROM parts WHERE id = $1', [partId]);
+    if (part.rowCount === 0) await client.query('DELETE FROM hash_blocks WHERE part_id = $1', [partId]);
+    await client.query('DELETE FROM loose_parts WHERE id = $1', [id]);
+  }
   return { removed: removed.rowCount ?? 0, isLast };
 }
 

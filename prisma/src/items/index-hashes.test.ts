@@ -174,11 +174,15 @@ it('look-ups by hash find what a pass over the items finds, before, during and a
     (await read(id, zeros, 'AND s.item_count = 300')).positions,
   );
 
-  // They are deleted with their sections,.
-  await plain.query('DELETE FROM datasets WHERE id = $1', [id]);
-  expect(await count('hash_blocks')).toBe(256);
-  await store.datasets.delete(neighbour);
-  expect(await count('hash_blocks')).toBe(0);
+  // They are removed with the items.
+  for (const [deleted, left] of [
+    [id, 256],
+    [neighbour, 0],
+  ] as const) {
+    await store.datasets.delete(deleted);
+    await store.datasets.collect();
+    expect(await count('hash_blocks')).toBe(left);
+  }
 });
 
 it('items that an import stores are found in blocks too', async () => {

@@ -19,6 +19,7 @@ import {
   type ScorerAddition,
   updateRun,
 } from './change-run.ts';
+import { collectRuns } from './collect-runs.ts';
 import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
 import { type ClaimRequest, claimPending, deleteClaims } from './external/claims.ts';
 import { finishRun } from './external/finish-run.ts';
@@ -183,6 +184,12 @@ export interface RunStore {
   deleteTrial(id: string): Promise<void>;
   /** Deletes those whose process did not. */
   deleteTrials(): Promise<void>;
+  /**
+   * Removes what deleted runs have left: results, selected items and differences. Nothing shows them meanwhile.
+   *
+   * @returns how many rows it removed
+   */
+  collect(signal?: AbortSignal): Promise<number>;
   /** @throws StoreError `run_not_found` */
   get(id: string): Promise<Run>;
   /** Those of these runs that exist, in any order: one query. */
@@ -258,6 +265,8 @@ export function createRunStore(context: StoreContext): RunStore {
     deleteTrial: (id) => deleteTrial(pool, id),
 
     deleteTrials: () => deleteTrials(pool),
+
+    collect: (signal) => collectRuns(pool, signal),
 
     retry: (id, only, config = null) => retryRun(pool, id, only, config),
 
