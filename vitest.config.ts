@@ -66,6 +66,9 @@ export default defineConfig({
   test: {
     // Many tests wait for processes and time-outs: four files at a time use even two cores better than two.
     maxWorkers: Math.max(4, availableParallelism() - 1),
+    // All tests share the one database of a cluster.
+    // biome-ignore lint/suspicious/noUndeclaredEnvVars: no task of turbo reads it
+    fileParallelism: (process.env['TEST_CITUS_URL'] ?? '') === '',
     sequence: { sequencer: SlowFilesFirst },
     projects: [
       {

@@ -11,16 +11,24 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** a server for tests, as a superuser: connect to it by `createTestDatabase()` of test/template-db.ts */
     postgresUrl: string;
-    /** name of the migrated database that test databases are copies of */
-    templateDatabase: string;
+    /** name of the migrated database that test databases are copies of; null where all tests use the one of a Citus cluster */
+    templateDatabase: string | null;
   }
 }
 
 /**
  * One PostgreSQL server for a whole test run: the embedded one in a temporary folder, or the one that
- * TEST_DATABASE_URL names. A migrated database on it is the template of every test's own.
+ * TEST_DATABASE_URL names. A migrated database on it is the template of every test's own. With TEST_CITUS_URL, all tests use
+ * that database on the coordinator of a cluster, one file after the other.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const citus = process.env['TEST_CITUS_URL'];
+  if (citus !== undefined && citus !== '') {
+    await migrate(citus, { distributed: true });
+    project.provide('postgresUrl', citus);
+    project.provide('templateDatabase', null);
+    return async () => undefined;
+  }
   const external = process.env['TEST_DATABASE_URL'];
   if (external !== undefined && external !== '') {
     const drop = await makeTemplate(external, project);

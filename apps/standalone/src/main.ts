@@ -40,9 +40,13 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
   const url = postgres?.url ?? config.databaseUrl?.reveal() ?? '';
   const directUrl = config.databaseDirectUrl?.reveal();
   logger.log('database.start', { embedded: postgres !== undefined, duration_ms: elapsedMs() });
-  const { applied } = await migrate(directUrl ?? url);
+  const { applied, distributed } = await migrate(directUrl ?? url, {
+    distributed: config.distributed === 'citus',
+  });
   signal.throwIfAborted();
-  if (applied.length > 0) logger.log('database.migrate', { applied, duration_ms: elapsedMs() });
+  if (applied.length + distributed.length > 0) {
+    logger.log('database.migrate', { applied, distributed, duration_ms: elapsedMs() });
+  }
 
   const metrics = createMetrics({ version });
   const store = createStore({

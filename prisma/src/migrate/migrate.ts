@@ -5,6 +5,7 @@ import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg'
 import { createPool } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError, toStoreError } from '../database/errors.ts';
+import { distribute } from './distribute.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
 /** Held while one process migrates; the others wait. */
@@ -17,6 +18,13 @@ const OLDEST_SERVER = 150_000;
 export interface MigrationOutcome {
   /** Names of the migrations that were applied now. */
   readonly applied: readonly string[];
+  /** Names of the tables that were spread over the nodes now. */
+  readonly distributed: readonly string[];
+}
+
+export interface MigrationOptions {
+  /** Also spreads the large tables over the nodes of Citus; the database is that of the coordinator. */
+  readonly distributed?: boolean | undefined;
 }
 
 /**
@@ -26,13 +34,20 @@ export interface MigrationOutcome {
  * @param url postgresql:// URL of a UTF-8 database on PostgreSQL 15 or newer
  * @throws StoreError `unavailable`, `database_unsupported`, `migration_failed`
  */
-export async function migrate(url: string): Promise<MigrationOutcome> {
+export async function migrate(
+  url: string,
+  { distributed = false }: MigrationOptions = {},
+): Promise<MigrationOutcome> {
   const pool = createPool({ url, applicationName: 'svc-migrate', size: 4 });
   try {
     await checkServer(pool);
     const names = await migrationNames();
     const missing = await missingMigrations(pool, names);
-    return { applied: missing.length === 0 ? [] : await applyUnderLock(pool, names) };
+    if (missing.length === 0 && !distributed) return { applied: [], distributed: [] };
+    return await underLock(pool, async () => ({
+      applied: await applyMissing(pool, names),
+      distributed: distributed ? await distribute(pool) : [],
+    }));
   } catch (error) {
     throw toStoreError(error);
   } finally {
@@ -99,22 +114,27 @@ async function missingMigrations(
 }
 
 /** A lock of a transaction, not of a session: it works through a connection pooler too. */
-async function applyUnderLock(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {
+async function underLock<T>(pool: pg.Pool, work: () => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
     await client.query('BEGIN');
     for (const lock of [MIGRATION_LOCK, ENGINE_LOCK]) {
       await client.query('SELECT pg_advisory_xact_lock($1)', [lock]);
     }
-    const missing = await missingMigrations(pool, names);
-    if (missing.length === 0) return [];
-    if (missing.length === names.length) await checkEmpty(pool);
-    await forgetUnfinished(pool);
-    return await apply(pool, names);
+    return await work();
   } finally {
     await client.query('COMMIT').catch(() => undefined);
     client.release();
   }
+}
+
+/** Needs the locks. */
+async function applyMissing(pool: pg.Pool, names: readonly string[]): Promise<readonly string[]> {
+  const missing = await missingMigrations(pool, names);
+  if (missing.length === 0) return [];
+  if (missing.length === names.length) await checkEmpty(pool);
+  await forgetUnfinished(pool);
+  return await apply(pool, names);
 }
 
 /** A process that ended during a migration has rolled it back: it is begun again. Needs the locks. */

@@ -12,9 +12,9 @@ const MAX_ITEM_BYTES = 256 * 1024 * 1024;
  */
 export function createDatabase(env: Readonly<Record<string, string | undefined>>): DatabasePort {
   return {
-    async migrate(url) {
+    async migrate(url, options) {
       const { migrate } = await import('@svc/store');
-      return await migrate(url).catch((error: unknown) => {
+      return await migrate(url, options).catch((error: unknown) => {
         throw toDatabaseError(error);
       });
     },

@@ -123,6 +123,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   if (parsed.databaseDirectUrl !== undefined && parsed.databaseUrl === undefined) {
     problems.push('DATABASE_DIRECT_URL needs DATABASE_URL: the embedded database has no pooler');
   }
+  if (parsed.distributed !== 'none' && parsed.databaseUrl === undefined) {
+    problems.push('SVC_DISTRIBUTED needs DATABASE_URL: the embedded database has no nodes');
+  }
   if (problems.length > 0) throw new ConfigError(problems);
   return Object.freeze({
     ...parsed,

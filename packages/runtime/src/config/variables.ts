@@ -313,6 +313,12 @@ export const VARIABLES = {
     'none',
     'a streaming replica of that server, for reads of datasets, items, results and exports; needs `DATABASE_URL`',
   ),
+  distributed: oneOf(
+    'SVC_DISTRIBUTED',
+    'none',
+    ['none', 'citus'],
+    'whether `npm start` spreads the large tables over the nodes of a Citus cluster, whose coordinator `DATABASE_URL` names',
+  ),
   databasePoolSize: integer(
     'SVC_DATABASE_POOL_SIZE',
     20,

@@ -16,17 +16,27 @@ export function addMigrateCommand(program: Command, cli: Cli, database: Database
       'Applies the missing migrations. Several processes can run it concurrently, and you can stop it at any time.',
     )
     .option('--database-url <url>', 'postgresql:// URL (default: the environment variable DATABASE_URL)')
-    .action(async (options: { databaseUrl?: string }) => {
-      const { applied } = await database.migrate(databaseUrl(cli, options.databaseUrl));
-      await printReport(cli, { text: () => migrationText(applied), json: () => jsonText({ applied }) });
+    .option(
+      '--distributed',
+      'spread the large tables over the nodes of Citus; the database is that of the coordinator',
+    )
+    .action(async (options: { databaseUrl?: string; distributed?: true }) => {
+      const outcome = await database.migrate(databaseUrl(cli, options.databaseUrl), {
+        distributed: options.distributed === true,
+      });
+      await printReport(cli, { text: () => migrationText(outcome), json: () => jsonText(outcome) });
     });
   withExamples(command, [
     'DATABASE_URL=postgresql://svc@db.example.org/svc svc-pkg migrate',
     'svc-pkg migrate --database-url postgresql://localhost/svc',
+    'svc-pkg migrate --distributed --database-url postgresql://coordinator.example.org/svc',
   ]);
 }
 
-function migrationText(applied: readonly string[]): string {
-  if (applied.length === 0) return 'The database is up to date.\n';
-  return formatFacts(applied.map((name) => ['applied', name]));
+function migrationText({ applied, distributed }: Awaited<ReturnType<DatabasePort['migrate']>>): string {
+  const facts: [string, string][] = [
+    ...applied.map((name): [string, string] => ['applied', name]),
+    ...distributed.map((name): [string, string] => ['distributed', name]),
+  ];
+  return facts.length === 0 ? 'The database is up to date.\n' : formatFacts(facts);
 }

@@ -3,8 +3,15 @@ import type { DatasetReference } from '../service/dataset-reference.ts';
 
 /** What commands need of a database. */
 export interface DatabasePort {
-  /** Migrates the database to this version; returns the names of the applied migrations. */
-  migrate(url: string): Promise<{ readonly applied: readonly string[] }>;
+  /**
+   * Migrates the database to this version; returns the names of the applied migrations.
+   *
+   * @param distributed also spreads the large tables over the nodes of Citus; `distributed` of the outcome names them
+   */
+  migrate(
+    url: string,
+    options: { readonly distributed: boolean },
+  ): Promise<{ readonly applied: readonly string[]; readonly distributed: readonly string[] }>;
   /**
    * Opens the export of a dataset and one of its runs. `dataset` is an id, a handle or a unique name, `version` a
    * number or digits of a version hash.
