@@ -60,6 +60,13 @@ const TIMEOUTS = {
  */
 const EXEC_ARGV = ['--wasm-wrapper-tiering-budget=2000000000'];
 
+/**
+ * Files share the processes that run them, and the modules that these have loaded: nothing of this repository works at
+ * import time or keeps state in a module. A helper registers what it cleans up with `onTestFinished`, not by a hook at its
+ * top level, which only the first file would run.
+ */
+const SHARED = { isolate: false };
+
 const SETUP_FILES = [at('tools/vitest/refuse-buffer-slice.ts')];
 
 export default defineConfig({
@@ -78,6 +85,7 @@ export default defineConfig({
           include: ['packages/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
           execArgv: EXEC_ARGV,
           setupFiles: SETUP_FILES,
+          ...SHARED,
           ...TIMEOUTS,
         },
       },
@@ -98,6 +106,7 @@ export default defineConfig({
           ],
           execArgv: EXEC_ARGV,
           setupFiles: SETUP_FILES,
+          ...SHARED,
           ...TIMEOUTS,
         },
       },

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 /** A request as it arrived. */
 export interface SeenRequest {
@@ -22,11 +22,6 @@ export interface FakeService {
   readonly url: string;
   readonly requests: SeenRequest[];
 }
-
-const closers: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
 
 /**
  * A service on a free port of this machine. Its handlers have keys `METHOD /path`, without a query; it responds to any
@@ -51,7 +46,7 @@ export async function fakeService(handlers: Readonly<Record<string, Handler>>): 
     await handler(seen, response, raw);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closers.push(
+  onTestFinished(
     () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -1,6 +1,5 @@
 import { Readable, Writable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
-import { afterAll } from 'vitest';
 import type { CliContext } from '../src/cli-context.ts';
 import type { DatabasePort } from '../src/database/database-port.ts';
 import { runCli } from '../src/program.ts';
@@ -33,10 +32,8 @@ const noDatabase: DatabasePort = {
   openExport: () => Promise.reject(new Error('no database in this test')),
 };
 
+/** Of all tests of a process, which ends with its connections. */
 let agent: Agent | undefined;
-afterAll(async () => {
-  await agent?.destroy();
-});
 
 /** Runs a command line in this process. */
 export async function svcPkg(argv: readonly string[], context: Partial<CliContext> = {}): Promise<Outcome> {
