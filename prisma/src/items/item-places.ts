@@ -1,0 +1,42 @@
+import type { ReadQuery } from '@svc/postgres';
+import type { Parameters } from '../database/page.ts';
+import { ofVersion } from './version-sql.ts';
+
+/** Where an item is stored. */
+export interface ItemPlace {
+  readonly partId: string;
+  readonly ordinal: number;
+}
+
+/** Orders of a section and of an item in it. */
+export type ItemPosition = readonly [section: number, item: number];
+
+/** Finds where items of a version are stored, in their order; null for a position that it does not have. */
+export async function readPlaces(
+  query: ReadQuery,
+  { datasetId, version }: { readonly datasetId: string; readonly version: number | null },
+  positions: readonly ItemPosition[],
+): Promise<(ItemPlace | null)[]> {
+  const rows = await query<ItemPlace & { readonly n: number }>(
+    `SELECT wanted.n::int, s.part_ids[range] AS "partId", wanted.item - s.starts[range] + s.firsts[range] AS ordinal
+     FROM unnest($3::int[], $4::int[]) WITH ORDINALITY AS wanted (section, item, n)
+       JOIN version_sections s ON ${ofVersion('$1', '$2')} AND s.order_index = wanted.section
+       CROSS JOIN LATERAL width_bucket(wanted.item, s.starts) AS range
+     WHERE wanted.item >= 0 AND wanted.item < s.item_count`,
+    [datasetId, version, positions.map(([section]) => section), positions.map(([, item]) => item)],
+  );
+  const places: (ItemPlace | null)[] = positions.map(() => null);
+  for (const { n, partId, ordinal } of rows) places[n - 1] = { partId, ordinal };
+  return places;
+}
+
+/**
+ * For a FROM clause: the rows `i` of `items` at places, with the number `place.n` of each, from 1. The shards of parts are
+ * found by values alone.
+ */
+export function itemsAt(places: readonly (ItemPlace | null)[], { add }: Parameters): string {
+  const partIds = `${add(places.map((place) => place?.partId ?? null))}::uuid[]`;
+  const ordinals = `${add(places.map((place) => place?.ordinal ?? null))}::int[]`;
+  return `unnest(${partIds}, ${ordinals}) WITH ORDINALITY AS place (part_id, ordinal, n)
+    JOIN items i ON i.part_id = ANY (${partIds}) AND i.part_id = place.part_id AND i.ordinal = place.ordinal`;
+}
