@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { focusList } from './console-browser.ts';
 import { type OwnConsole, startConsole } from './own-console.ts';
 
 // What is shown to a colleague: a run as one file.
@@ -27,6 +28,32 @@ beforeAll(async () => {
   run = await own.run(dataset, { provider: { type: 'item_field', pointer: '/meta/output' } }, 'Ten thousand');
 });
 afterAll(() => own[Symbol.asyncDispose]());
+
+describe('a list of 10,000 results', () => {
+  it('reaches both ends in any order without what is between them', async () => {
+    for (const [sort, last] of [
+      ['', `q-${ITEMS - 1}`],
+      ['?sort=-score&passed=false', 'q-0'],
+    ] as const) {
+      await using opened = await own.browser.open(`/console/runs/${run}${sort}`);
+      const { page, faults, requests } = opened;
+      const list = page.getByRole('listbox', { name: 'Results' });
+      await focusList(page, 'Results');
+      await page.keyboard.press('End');
+      await page.getByRole('heading', { name: last, exact: true }).waitFor();
+      await list.locator('[role=option][aria-selected=true]').getByText(last, { exact: true }).waitFor();
+      expect(await list.evaluate((element) => element === document.activeElement)).toBe(true);
+      await page.keyboard.press('ArrowUp');
+      const before = sort === '' ? `q-${ITEMS - 2}` : 'q-4';
+      await page.getByRole('heading', { name: before, exact: true }).waitFor();
+      await page.keyboard.press('Home');
+      const first = sort === '' ? 'q-0' : `q-${ITEMS - 4}`;
+      await page.getByRole('heading', { name: first, exact: true }).waitFor();
+      expect(requests.filter((request) => request.includes('/results?')).length).toBeLessThanOrEqual(6);
+      expect(faults).toEqual([]);
+    }
+  });
+});
 
 describe('a report', () => {
   it('holds 10,000 results in less than 5 MB, and needs neither scripts nor a service', async () => {

@@ -38,8 +38,10 @@ const FACTS = RESULT_FIELD_LIST.filter((field) => !isJsonField(field))
   .join(', ');
 const BATCH_ROWS = 1_000;
 
+type PositionedResult = Pick<StoredResult, 'sectionOrderIndex' | 'orderIndex' | 'repetition'>;
+
 /** The position of a result. */
-export function positionOf(result: StoredResult): ResultPosition {
+export function positionOf(result: PositionedResult): ResultPosition {
   return [result.sectionOrderIndex, result.orderIndex, result.repetition];
 }
 
@@ -95,6 +97,47 @@ function candidates(
     WITH valued AS MATERIALIZED (${scan(`AND ${value.sql} IS NOT NULL ${isBehind}`, sorted)})
     SELECT * FROM valued
     UNION ALL SELECT * FROM (${scan(withoutValue, positions)}) AS others WHERE (SELECT count(*) FROM valued) < $5`;
+}
+
+/**
+ * Finds the result that has so many others before it, in item order or another.
+ *
+ * @returns what {@link planResults} continues after; undefined where the list is shorter
+ */
+export async function findResultAt(
+  query: ReadQuery,
+  request: {
+    readonly runId: string;
+    readonly index: number;
+    /** Conditions on `run_results result`, their values from $3 on. */
+    readonly filter: ResultsFilter;
+    readonly order: ResultsOrder;
+  },
+): Promise<{ readonly after: ResultPosition; readonly afterValue: number | null } | undefined> {
+  const { runId, index, filter, order } = request;
+  const [found] = await query<PositionedResult & { readonly sortValue: number | null }>(
+    `SELECT section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition, sort_value AS "sortValue"
+     FROM (${resultAt(order, filter)}) AS found`,
+    [runId, index, ...filter.values],
+  );
+  return found === undefined ? undefined : { after: positionOf(found), afterValue: found.sortValue };
+}
+
+/** SQL for it, which reads indexes only where the filter does: `$1` the run, `$2` how many are before it. */
+function resultAt({ value, isDescending }: ResultsOrder, { sql, joins }: ResultsFilter): string {
+  const positions = POSITION.map((name) => `result.${name}`);
+  const from = (condition: string): string =>
+    `FROM run_results result ${joins} WHERE result.run_id = $1 ${condition} ${sql}`;
+  const scan = (condition: string, by: readonly string[], offset: string): string => `
+    SELECT ${positions.join(', ')}, ${value?.sql ?? 'NULL::float8'} AS sort_value ${from(condition)}
+    ORDER BY ${by.map((name) => `${name}${isDescending ? ' DESC' : ''}`).join(', ')} OFFSET ${offset} LIMIT 1`;
+  if (value === null) return scan('', positions, '$2::int');
+  const withValue = `AND ${value.sql} IS NOT NULL`;
+  const others = `greatest(0, $2::int - (SELECT count(*) ${from(withValue)}))`;
+  return `
+    WITH valued AS MATERIALIZED (${scan(withValue, [value.sql, ...positions], '$2::int')})
+    SELECT * FROM valued
+    UNION ALL SELECT * FROM (${scan(`AND ${value.sql} IS NULL`, positions, others)}) AS others WHERE NOT EXISTS (SELECT FROM valued)`;
 }
 
 function orderBy({ value, isDescending }: ResultsOrder): string {

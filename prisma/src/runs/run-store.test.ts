@@ -11,6 +11,7 @@ import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
+import type { ResultsRequest } from './results/list-results.ts';
 import type { Run } from './run-row.ts';
 import type { TakenRun } from './run-store.ts';
 
@@ -450,6 +451,39 @@ describe('a run in the hands of a worker', () => {
       cursor: nextCursor ?? undefined,
     });
     expect(other.totalItems).toBe(all.filter(({ output }) => output === 'out').length);
+  });
+
+  it('begins at any place of a list, in every order and with filters', async () => {
+    const run = await createRun({ s: texts(30) }, 2);
+    const { session } = (await takeRun(run.id))!;
+    await session.saveResults(
+      Array.from({ length: 60 }, (_, at) => {
+        const hasValue = at % 3 !== 0;
+        return result(at % 30, {
+          repetition: at < 30 ? 1 : 2,
+          ...{ score: hasValue ? (at % 5) / 4 : null, passed: hasValue ? at % 5 === 4 : null },
+          ...{ latencyMs: hasValue ? (at * 7) % 11 : null, finishReason: at % 2 === 0 ? 'length' : 'stop' },
+        });
+      }),
+    );
+    await session.finish({ status: 'completed' });
+    const list = async (request: Partial<ResultsRequest>): Promise<string[]> => {
+      const page = await store.runs.listResults(run.id, { limit: 100, ...request });
+      page.release();
+      return page.data.map(({ orderIndex, repetition }) => `${orderIndex} ${repetition}`);
+    };
+    for (const sort of ['order', '-order', 'score', '-score', 'latency', '-latency', 'cost'] as const) {
+      for (const conditions of [{}, { finishReason: 'length' }, { q: 'out', passed: false }]) {
+        const all = await list({ ...conditions, sort });
+        for (const offset of [1, Math.floor(all.length / 2), all.length - 1, all.length, all.length + 7]) {
+          const found = await list({ ...conditions, sort, offset, limit: 3 });
+          expect([sort, conditions, offset, found]).toEqual([
+            ...[sort, conditions, offset],
+            all.slice(offset, offset + 3),
+          ]);
+        }
+      }
+    }
   });
 
   it('counts again when results have been written', async () => {

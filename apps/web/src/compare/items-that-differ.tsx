@@ -13,6 +13,7 @@ import { Panes } from '../ui/layout/panes.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import { useChosenRow } from '../ui/use-chosen-row.ts';
+import { usePageOf } from '../ui/use-page-of.ts';
 import { VirtualList } from '../ui/virtual-list.tsx';
 import { DifferencePane } from './difference-pane.tsx';
 import { type Difference, useComparison } from './use-comparison.ts';
@@ -49,14 +50,17 @@ export function ItemsThatDiffer({
     },
     [hasNextPage, isFetchingNextPage, fetchNextPage, differences.length],
   );
-  const { selected, select } = useChosenRow({
-    rows: differences,
-    keyOf: ({ item_hash }) => item_hash,
+  const { selected, awaited, select } = useChosenRow({
+    keyAt: (index) => differences[index]?.item_hash,
+    indexOf: (hash) => {
+      const index = differences.findIndex(({ item_hash }) => item_hash === hash);
+      return index === -1 ? undefined : index;
+    },
     chosen: item,
     onChoose: (hash) =>
       void navigate({ resetScroll: false, search: (before) => ({ ...before, item: hash }), replace: true }),
-    pages: found,
   });
+  usePageOf(awaited, differences.length, found);
   if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
   if (found.data === undefined) return <PageSkeleton rows={3} />;
   return (

@@ -1,45 +1,48 @@
 import { useEffect, useRef, useState } from 'react';
-import { type Pages, usePageOf } from './use-page-of.ts';
 
 /**
- * The chosen row of a list that is read page by page. The address names it by a key, which means the same row in any order
- * and under any filter; a row that is not read yet is chosen as soon as it is.
+ * The chosen row of a list of which a part is read. The address names it by a key, which means the same row in any order and
+ * under any filter; a row that is not read yet is chosen as soon as it is.
  */
-export function useChosenRow<Row>({
-  rows,
-  keyOf,
+export function useChosenRow({
+  keyAt,
+  indexOf,
   chosen,
   onChoose,
-  pages,
 }: {
-  readonly rows: readonly Row[];
-  readonly keyOf: (row: Row) => string;
+  /** Key of a row; undefined until it is read. */
+  readonly keyAt: (index: number) => string | undefined;
+  /** The row with a key, if it is read. */
+  readonly indexOf: (key: string) => number | undefined;
   /** Key that the address names. */
   readonly chosen: string | undefined;
   readonly onChoose: (key: string) => void;
-  readonly pages: Pages;
-}): { readonly selected: number | undefined; readonly select: (index: number) => void } {
+}): {
+  readonly selected: number | undefined;
+  /** The row that is chosen as soon as it is read. */
+  readonly awaited: number | undefined;
+  readonly select: (index: number) => void;
+} {
   const [awaited, setAwaited] = useState<number>();
-  // rows may have the same key
-  const last = useRef<number>(undefined);
-  usePageOf(awaited, rows.length, pages);
-  const isChosen = (index: number | undefined): boolean => {
-    const row = index === undefined ? undefined : rows[index];
-    return row !== undefined && keyOf(row) === chosen;
-  };
+  // rows may have the same key, and the chosen one may be dropped
+  const last = useRef<{ readonly index: number; readonly key: string }>(undefined);
   const select = (index: number): void => {
-    const row = rows[index];
-    setAwaited(row === undefined ? index : undefined);
-    last.current = index;
-    if (row !== undefined) onChoose(keyOf(row));
+    const key = keyAt(index);
+    setAwaited(key === undefined ? index : undefined);
+    if (key === undefined) return;
+    last.current = { index, key };
+    onChoose(key);
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that was read may have the awaited row
+  const isRead = awaited !== undefined && keyAt(awaited) !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the row has been read
   useEffect(() => {
-    if (awaited !== undefined && rows[awaited] !== undefined) select(awaited);
-  }, [awaited, rows.length]);
+    if (isRead && awaited !== undefined) select(awaited);
+  }, [isRead, awaited]);
   const found = (): number | undefined => {
-    const index = chosen === undefined ? -1 : rows.findIndex((row) => keyOf(row) === chosen);
-    return index === -1 ? undefined : index;
+    if (chosen === undefined) return undefined;
+    const { index, key } = last.current ?? {};
+    const isLast = index !== undefined && key === chosen && (keyAt(index) ?? key) === key;
+    return isLast ? index : indexOf(chosen);
   };
-  return { selected: awaited ?? (isChosen(last.current) ? last.current : found()), select };
+  return { selected: awaited ?? found(), awaited, select };
 }

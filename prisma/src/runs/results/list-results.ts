@@ -5,10 +5,12 @@ import { isUuid } from '../../database/values.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import { readResultLabels } from '../labels/read-result-labels.ts';
 import {
+  findResultAt,
   type LabelledResult,
   planResults,
   positionOf,
   type ResultPosition,
+  type ResultsFilter,
   type ResultsOrder,
   readPlannedResults,
 } from '../run-results.ts';
@@ -25,6 +27,8 @@ export interface ResultsRequest extends PageRequest, Omit<ResultsConditions, 'sc
   readonly includeItems?: boolean | undefined;
   /** Default: `order`. */
   readonly sort?: ResultsSort | undefined;
+  /** Results to leave out at the beginning; without a cursor. */
+  readonly offset?: number | undefined;
 }
 
 type Column = 'order' | 'score' | 'latency' | 'output_tokens' | 'cost' | `scorer:${string}`;
@@ -75,11 +79,21 @@ export async function listResults(
     maxWholeBytes,
   }: Pick<StoreContext, 'pool' | 'searches' | 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
   id: string,
-  { limit, cursor, signal, includeItems = false, sort = 'order', scorer, ...stated }: ResultsRequest,
+  request: ResultsRequest,
 ): Promise<ResultsPage> {
+  const {
+    limit,
+    cursor,
+    signal,
+    includeItems = false,
+    sort = 'order',
+    offset = 0,
+    scorer,
+    ...stated
+  } = request;
   const { sample } = stated;
   const list = sample === undefined ? `results ${sort}` : `sample ${sample.seed} ${sample.n}`;
-  const { after, afterValue, before } = readCursor(cursor, list, sort);
+  const { before, ...afterCursor } = readCursor(cursor, list, sort);
   const query = createReadQuery(pool, signal);
   const run = await readRun(query, id);
   const order: ResultsOrder =
@@ -92,13 +106,22 @@ export async function listResults(
     ...(number !== null && isAboutScores(stated) && { scorerNumber: number }),
   };
   const counted = await countResults(query, searches, run, conditions, before, signal);
-  const filter = counted.keys === undefined ? resultsFilter(conditions, 7) : filterByKeys(counted.keys, 7);
+  const { keys, total } = counted;
+  const filterFrom = (first: number): ResultsFilter =>
+    keys === undefined ? resultsFilter(conditions, first) : filterByKeys(keys, first);
+  const isAt = cursor === undefined && offset > 0;
   // A search that finds nothing need not be done twice.
+  const start =
+    total === 0
+      ? undefined
+      : isAt
+        ? await findResultAt(query, { runId: id, index: offset - 1, filter: filterFrom(3), order })
+        : afterCursor;
   const plan =
-    counted.total === 0
+    start === undefined
       ? { results: [], hasMore: false, unreadBytes: 0 }
       : await planResults(query, {
-          ...{ runId: id, after, afterValue, limit, filter, order, maxBytes: maxItemBytes },
+          ...{ runId: id, ...start, limit, filter: filterFrom(7), order, maxBytes: maxItemBytes },
         });
   const permits =
     plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
@@ -128,11 +151,11 @@ export async function listResults(
           ? encodeCursor(list, [
               ...positionOf(last),
               JSON.stringify(last.sortValue ?? null),
-              counted.total,
+              total,
               counted.countedFor,
             ])
           : null,
-      totalItems: counted.total,
+      totalItems: total,
       isLarge,
       release,
     };

@@ -60,6 +60,12 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
     default: 'order',
     description: `${RESULTS_SORTS.map((name) => `\`${name}\``).join(', ')} or \`scorer:<name>\` for the score of one scorer; ascending, or descending after \`-\`; results without the value come last`,
   },
+  offset: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 2_147_483_647,
+    description: 'results to leave out at the beginning, to read a list from any place; without a cursor',
+  },
   include: { type: 'string', enum: ['item'], description: 'each result with its item' },
   sample: {
     type: 'string',
@@ -79,7 +85,7 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
 /** Filters that say nothing about how an output was scored. */
 const BLIND: ReadonlySet<string> = new Set([
   ...['limit', 'cursor', 'section', 'type', 'tag', 'item_hash', 'meta', 'label', 'label_by', 'label_type'],
-  ...['include', 'sample', 'n', 'seed'],
+  ...['include', 'sample', 'n', 'seed', 'offset'],
 ]);
 
 /** What chooses a blind sample; undefined where a query wants none. @throws RequestError `invalid_request` */

@@ -2,6 +2,7 @@ import type { ApiClient, ResponseOf } from '@svc/client';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { dataOf } from '../../api/api-problem.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
+import type { Window } from '../../ui/use-windows.ts';
 import { thumbnailOf } from './asset-list.tsx';
 import { assetsOf, questionOf, tagsOf } from './item-reading.ts';
 
@@ -31,18 +32,11 @@ export interface ItemSummary {
   readonly tags: readonly string[];
 }
 
-/** Items of one window: a window is read, kept and dropped as a whole. */
+/** Items of one window. */
 export const WINDOW_ITEMS = 50;
 
 /** Where a window begins: a position in the dataset, or a cursor of the window before it. */
 export type WindowStart = { readonly from: string } | { readonly cursor: string } | Record<string, never>;
-
-/** A window, and where the next one begins. */
-export interface ItemWindow {
-  readonly items: readonly ItemSummary[];
-  readonly nextCursor: string | null;
-  readonly total: number;
-}
 
 /** Reads a window. Pages end early where items are large, so one window may take several. */
 export async function readWindow(
@@ -51,7 +45,7 @@ export async function readWindow(
   filters: ItemFilters,
   start: WindowStart,
   signal: AbortSignal,
-): Promise<ItemWindow> {
+): Promise<Window<ItemSummary>> {
   const items: ItemSummary[] = [];
   let position: WindowStart = start;
   for (;;) {
@@ -67,7 +61,7 @@ export async function readWindow(
     );
     items.push(...data.map((item) => summaryOf(item, id)));
     if (meta.next_cursor === null || items.length >= WINDOW_ITEMS || data.length === 0)
-      return { items, nextCursor: meta.next_cursor, total: meta.total_items };
+      return { rows: items, nextCursor: meta.next_cursor, total: meta.total_items };
     position = { cursor: meta.next_cursor };
   }
 }

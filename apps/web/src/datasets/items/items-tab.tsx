@@ -1,9 +1,9 @@
 import { Alert, Badge, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
+import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { MAX_ROWS, VirtualList } from '../../ui/virtual-list.tsx';
 import { ItemFiltersBar } from './item-filters-bar.tsx';
 import { ItemPane } from './item-pane.tsx';
@@ -25,24 +25,17 @@ export function ItemsTab({
   const navigate = route.useNavigate();
   const items = useItems(dataset, { section, type, tag, q });
   const count = Math.min(items.count, MAX_ROWS);
-  // a row that is not read yet is chosen as soon as it is
-  const [awaited, setAwaited] = useState<number>();
-  const chosen = item === undefined ? undefined : items.indexAt(item);
-  const select = (index: number): void => {
-    const position = items.positionOf(index);
-    setAwaited(position === undefined ? index : undefined);
-    if (position === undefined) return;
-    void navigate({
-      resetScroll: false,
-      search: (search) => ({ ...search, item: position }),
-      replace: item !== undefined,
-    });
-  };
-  const isThere = awaited !== undefined && items.positionOf(awaited) !== undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the row has been read
-  useEffect(() => {
-    if (isThere && awaited !== undefined) select(awaited);
-  }, [isThere, awaited]);
+  const { selected, select } = useChosenRow({
+    keyAt: items.positionOf,
+    indexOf: items.indexAt,
+    chosen: item,
+    onChoose: (position) =>
+      void navigate({
+        resetScroll: false,
+        search: (search) => ({ ...search, item: position }),
+        replace: item !== undefined,
+      }),
+  });
   return (
     <Stack gap="sm">
       <ItemFiltersBar dataset={dataset} total={items.total} />
@@ -68,7 +61,7 @@ export function ItemsTab({
               key={JSON.stringify([dataset.version, section, type, tag, q])}
               label="Items"
               count={count}
-              selected={awaited ?? chosen}
+              selected={selected}
               onSelect={select}
               onRange={items.onRange}
               columns="100px minmax(0, 1fr) auto"

@@ -1,19 +1,15 @@
-import { type UseQueryResult, useQueries, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
+import { useWindows } from '../../ui/use-windows.ts';
 import {
   type Dataset,
   type ItemFilters,
   type ItemSummary,
-  type ItemWindow,
   readWindow,
   WINDOW_ITEMS,
   type WindowStart,
 } from './item-windows.ts';
 
-/** Windows on either side of what is visible that stay in memory, and for how long without being seen. */
-const KEPT_WINDOWS = 20;
-const KEPT_MS = 60_000;
 /** Items of a filtered list of which any can be reached at once: what is before them is read. More grow while they are scrolled. */
 const MAX_DIRECT = 10_000;
 
@@ -38,8 +34,6 @@ export interface Items {
  */
 export function useItems(dataset: Dataset, filters: ItemFilters): Items {
   const api = useApi();
-  const queries = useQueryClient();
-  const [[first, last], setRange] = useState<readonly [number, number]>([0, 0]);
   const { section, type, tag, q } = filters;
   const sections = useMemo(
     () => dataset.sections.filter(({ name }) => section === undefined || name === section),
@@ -56,10 +50,7 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
   );
 
   // where the windows of a filtered list begin: what is left of those that were dropped
-  const cursors = useMemo(
-    () => ({ of: key, byWindow: new Map<number, string>(), total: undefined as number | undefined }),
-    [key],
-  );
+  const cursors = useMemo(() => ({ of: key, byWindow: new Map<number, string>() }), [key]);
   const [, setWindowsRead] = useState(0);
 
   const startOf = useCallback(
@@ -75,24 +66,18 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
     [isDirect, sections, cursors],
   );
 
-  const firstWindow = Math.floor(first / WINDOW_ITEMS);
-  const lastWindow = Math.floor(last / WINDOW_ITEMS);
-  const windows = Array.from({ length: lastWindow - firstWindow + 1 }, (_, at) => firstWindow + at);
-  const results: UseQueryResult<ItemWindow>[] = useQueries({
-    queries: windows.map((window) => ({
-      queryKey: [...key, window],
-      queryFn: async ({ signal }: { readonly signal: AbortSignal }) => {
-        const filtered = { section, type, tag, q };
-        const found = await readWindow(api, dataset, filtered, startOf(window) ?? {}, signal);
-        if (found.nextCursor !== null) cursors.byWindow.set(window + 1, found.nextCursor);
-        cursors.total = found.total;
-        return found;
-      },
-      enabled: startOf(window) !== null,
-      gcTime: KEPT_MS,
-      staleTime: Number.POSITIVE_INFINITY,
-    })),
+  const windows = useWindows<ItemSummary>({
+    key,
+    size: WINDOW_ITEMS,
+    canRead: (window) => startOf(window) !== null,
+    read: async (window, signal) => {
+      const filtered = { section, type, tag, q };
+      const found = await readWindow(api, dataset, filtered, startOf(window) ?? {}, signal);
+      if (found.nextCursor !== null) cursors.byWindow.set(window + 1, found.nextCursor);
+      return found;
+    },
   });
+  const lastWindow = windows.last;
 
   // the way to a window whose beginning is not known yet
   const isUnknown = startOf(lastWindow) === null;
@@ -113,37 +98,21 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
     return () => leaving.abort();
   }, [api, dataset, section, type, tag, q, isDirect, isUnknown, lastWindow, cursors, startOf]);
 
-  useEffect(() => {
-    const isFar = (window: unknown): boolean =>
-      Number(window) < firstWindow - KEPT_WINDOWS || Number(window) > lastWindow + KEPT_WINDOWS;
-    queries.removeQueries({
-      queryKey: key,
-      type: 'inactive',
-      predicate: ({ queryKey }) => isFar(queryKey.at(-1)),
-    });
-  }, [queries, key, firstWindow, lastWindow]);
-
   const directCount = sections.reduce((sum, { item_count }) => sum + item_count, 0);
-  const known = results.findLast(({ data }) => data !== undefined);
-  const knownWindow = known === undefined ? 0 : firstWindow + results.indexOf(known);
+  const known = windows.visible.findLastIndex(({ data }) => data !== undefined);
+  const { rows = [], nextCursor = null } = windows.visible[known]?.data ?? {};
   const sequentialCount =
-    known?.data === undefined
+    known === -1
       ? 0
-      : knownWindow * WINDOW_ITEMS +
-        known.data.items.length +
-        (known.data.nextCursor === null ? 0 : WINDOW_ITEMS);
-  const total = isDirect ? directCount : (known?.data?.total ?? cursors.total);
+      : (windows.first + known) * WINDOW_ITEMS + rows.length + (nextCursor === null ? 0 : WINDOW_ITEMS);
+  const total = isDirect ? directCount : windows.total;
   const isReachable = total !== undefined && total <= MAX_DIRECT;
-  const at = (index: number): ItemSummary | undefined =>
-    queries.getQueryData<ItemWindow>([...key, Math.floor(index / WINDOW_ITEMS)])?.items[index % WINDOW_ITEMS];
+  const { at, error, isPending, onRange } = windows;
   const orderOf = new Map(dataset.sections.map(({ name, order_index }) => [name, order_index]));
   return {
     count: isDirect ? directCount : isReachable ? total : Math.min(sequentialCount, total ?? 0),
     total,
-    isPending: results.some(({ isPending, fetchStatus }) => isPending && fetchStatus !== 'idle'),
-    error: results.find(({ error }) => error !== null)?.error ?? null,
-    at,
-    onRange: useCallback((from: number, to: number) => setRange([from, to]), []),
+    ...{ isPending, error, at, onRange },
     positionOf: (index) => {
       if (isDirect) return positionOf(sections, index);
       const item = at(index);
@@ -152,13 +121,9 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
     },
     indexAt: (position) => {
       if (isDirect) return indexAt(sections, position);
-      for (const [queryKey, window] of queries.getQueriesData<ItemWindow>({ queryKey: key })) {
-        const at =
-          window?.items.findIndex((one) => `${orderOf.get(one.section)}-${one.orderIndex}` === position) ??
-          -1;
-        if (at !== -1) return Number(queryKey.at(-1)) * WINDOW_ITEMS + at;
-      }
-      return undefined;
+      return windows
+        .rows()
+        .find(([, one]) => `${orderOf.get(one.section)}-${one.orderIndex}` === position)?.[0];
     },
   };
 }

@@ -1,12 +1,13 @@
 import { Button, Group, Kbd, Pill, Stack, TagsInput, Text, Textarea } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
-import { type InfiniteData, useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { useCan, useSession } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Part } from '../../ui/layout/part.tsx';
+import type { Window } from '../../ui/use-windows.ts';
 import { useLabels } from '../labels/use-labels.ts';
 import type { Run } from '../use-run.ts';
 import { type ListedResult, resultKey } from './result-columns.tsx';
@@ -127,8 +128,6 @@ function OwnLabel({
   );
 }
 
-type Pages = InfiniteData<{ readonly data: readonly ListedResult[] }>;
-
 /** Says it to the service, and shows what the service stored wherever the result is listed. */
 function useLabel(run: Run, result: ListedResult) {
   const api = useApi();
@@ -152,10 +151,8 @@ function useLabel(run: Run, result: ListedResult) {
         const others = one.labels.filter(({ by }) => by !== label.by);
         return { ...one, labels: label.updated_at === null ? others : [label, ...others] };
       };
-      queries.setQueriesData<Pages>({ queryKey: ['results', run.id] }, (before) =>
-        before === undefined
-          ? before
-          : { ...before, pages: before.pages.map((page) => ({ ...page, data: page.data.map(changed) })) },
+      queries.setQueriesData<Window<ListedResult>>({ queryKey: ['results', run.id] }, (before) =>
+        before === undefined ? before : { ...before, rows: before.rows.map(changed) },
       );
       queries.setQueriesData<ListedResult | null>({ queryKey: ['result', run.id] }, (before) =>
         before == null ? before : changed(before),

@@ -144,14 +144,13 @@ export const SORTED_COLUMNS: Readonly<Record<string, string>> = {
 /** More keys of metadata are not offered. */
 const MAX_META_KEYS = 40;
 
-/** What the list of results can show: also the score of each scorer, and each key of the metadata that was read. */
+/** What the list of results can show: also the score of each scorer, and each of some keys of the metadata. */
 export function resultColumns(
-  results: readonly ListedResult[],
+  metaKeys: readonly string[],
   scorers: readonly string[],
   isBlind: boolean,
 ): readonly ResultColumn[] {
-  const names = new Set(results.flatMap(({ meta }) => Object.keys(meta)));
-  const ofMeta = [...names].filter((name) => !name.includes(',')).slice(0, MAX_META_KEYS);
+  const ofMeta = metaKeys.filter((name) => !name.includes(',')).slice(0, MAX_META_KEYS);
   return [
     ...RESULT_COLUMNS.filter(({ key }) => !isBlind || !TELLING.has(key)),
     ...(isBlind ? [] : scorers).map((name) => ({

@@ -7,7 +7,7 @@ import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
-import { VirtualList } from '../../ui/virtual-list.tsx';
+import { MAX_ROWS, VirtualList } from '../../ui/virtual-list.tsx';
 import { BlindSample } from '../labels/blind-sample.tsx';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
@@ -27,23 +27,33 @@ export function ResultsTab({ run }: { readonly run: Run }) {
   const search = route.useSearch();
   const isBlind = search.sample !== undefined;
   const navigate = route.useNavigate();
-  const { found, filters, results, total, count, onRange, news } = useResults(run, search);
+  const results = useResults(run, search);
+  const { filters, total, news } = results;
+  const count = Math.min(total ?? 0, MAX_ROWS);
   const change = (changes: Partial<RunSearch> | ColumnsView): void =>
     void navigate({ resetScroll: false, search: (before) => ({ ...before, ...changes }), replace: true });
   const filter = (changes: Partial<RunSearch>): void => change({ result: undefined, ...changes });
   const { selected, select } = useChosenRow({
-    rows: results,
-    keyOf: resultKey,
+    keyAt: (index) => {
+      const result = results.at(index);
+      return result === undefined ? undefined : resultKey(result);
+    },
+    indexOf: (key) => results.rows().find(([, result]) => resultKey(result) === key)?.[0],
     chosen: search.result,
     onChoose: (result) => change({ result }),
-    pages: found,
   });
-  const open = useResult(run, search, selected === undefined ? undefined : results[selected]);
+  const open = useResult(run, search, selected === undefined ? undefined : results.at(selected));
   const stepTo = (by: -1 | 1): (() => void) | undefined => {
     const to = (selected ?? -1) + by;
     return to < 0 || to >= count ? undefined : () => select(to);
   };
-  const grid = useResultGrid(results, scorersOf(run), isBlind, search, change);
+  const grid = useResultGrid(
+    results.rows().map(([, result]) => result),
+    scorersOf(run),
+    isBlind,
+    search,
+    change,
+  );
   return (
     <Stack gap="sm">
       {!isBlind && <FailureGroups run={run} onChoose={filter} />}
@@ -56,27 +66,27 @@ export function ResultsTab({ run }: { readonly run: Run }) {
         <ColumnsMenu columns={grid.all} defaults={grid.defaults} view={search} onView={change} />
         {!isBlind && <SaveView run={run} search={search} columns={grid.shown} />}
         <Text size="sm" c="dimmed" aria-live="polite">
-          {formatCount(total)} {total === 1 ? 'result' : 'results'}
+          {total !== undefined && `${formatCount(total)} ${total === 1 ? 'result' : 'results'}`}
         </Text>
         {news > 0 && (
           <Button
             size="compact-xs"
             variant="light"
             leftSection={<IconRefresh size={14} />}
-            onClick={() => void found.refetch()}
+            onClick={() => void results.refresh()}
           >
             {formatCount(news)} new
           </Button>
         )}
       </Group>
-      {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
+      {results.error !== null && <ErrorView error={results.error} onRetry={() => void results.refresh()} />}
       <Panes
         label="Result"
         isWide
         isOpen={search.result !== undefined}
         onClose={() => filter({})}
         list={
-          count === 0 && found.data !== undefined ? (
+          total === 0 ? (
             <Text c="dimmed" p="md" size="sm">
               {run.counts.done === 0 ? 'No results yet.' : 'No result matches the filters.'}
             </Text>
@@ -85,15 +95,15 @@ export function ResultsTab({ run }: { readonly run: Run }) {
               key={JSON.stringify(filters)}
               label="Results"
               count={count}
-              total={total}
+              total={total ?? 0}
               selected={selected}
               onSelect={select}
-              onRange={onRange}
+              onRange={results.onRange}
               columns={grid.template}
               headers={grid.headers}
               minWidth={grid.minWidth}
               renderRow={(index) => {
-                const result = results[index];
+                const result = results.at(index);
                 return result === undefined ? (
                   <span>…</span>
                 ) : (

@@ -38,13 +38,12 @@ export function useResultGrid(
   /** Of a cell that stays at its place while the others scroll. */
   readonly styleOf: (key: string) => CSSProperties | undefined;
 } {
-  const names = JSON.stringify([
-    isBlind,
-    scorers,
-    ...new Set(results.flatMap(({ meta }) => Object.keys(meta))),
-  ]);
+  // a shown column stays where the results in memory lack its key
+  const chosen = (view.columns ?? '').split(',').flatMap((key) => /^meta\.(.+)$/.exec(key)?.[1] ?? []);
+  const metaKeys = [...new Set([...chosen, ...results.flatMap(({ meta }) => Object.keys(meta))])];
+  const names = JSON.stringify([isBlind, scorers, metaKeys]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on the names of scorers and metadata only
-  const all = useMemo(() => resultColumns(results, scorers, isBlind), [names]);
+  const all = useMemo(() => resultColumns(metaKeys, scorers, isBlind), [names]);
   const sortable = useMemo(
     () =>
       all.map((column) =>

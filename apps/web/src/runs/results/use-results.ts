@@ -1,71 +1,75 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import { useWindows, type Window } from '../../ui/use-windows.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
-import { listedResult } from './result-columns.tsx';
+import { type ListedResult, listedResult } from './result-columns.tsx';
 import { resultsQuery } from './results-query.ts';
 
-const PAGE = 100;
-/** Rows from the end of what was read at which the next page is asked for. */
-const AHEAD = 50;
-/** Results of which any can be reached at once: the pages before it are read. More grow while they are scrolled. */
-const MAX_DIRECT = 20_000;
+const WINDOW_RESULTS = 100;
 const REFRESH_MS = 2_000;
 
 /** The results that the filters of an address choose, while the run works too. */
 export function useResults(run: Run, search: RunSearch) {
   const api = useApi();
-  const filters = resultsQuery(search);
-  const found = useInfiniteQuery({
-    queryKey: ['results', run.id, filters] as const,
-    queryFn: async ({ signal, pageParam }) => {
-      const { data, meta } = await dataOf(
-        api.GET('/runs/{id}/results', {
-          params: {
-            path: { id: run.id },
-            query: { ...filters, include: 'item', limit: PAGE, cursor: pageParam },
-          },
-          signal,
-        }),
-      );
-      return { data: data.map(listedResult), meta };
+  const queries = useQueryClient();
+  // the same object while the address says the same
+  const stated = JSON.stringify(resultsQuery(search));
+  const filters = useMemo(() => JSON.parse(stated) as ReturnType<typeof resultsQuery>, [stated]);
+  const key = useMemo(() => ['results', run.id, filters] as const, [run.id, filters]);
+  const windows = useWindows<ListedResult>({
+    key,
+    size: WINDOW_RESULTS,
+    read: async (window, signal) => {
+      const rows: ListedResult[] = [];
+      // to go on costs less than to begin at a place
+      const before = queries.getQueryData<Window<ListedResult>>([...key, window - 1]);
+      let cursor = before?.nextCursor ?? undefined;
+      for (;;) {
+        const start = cursor === undefined ? { offset: window * WINDOW_RESULTS + rows.length } : { cursor };
+        const query = { ...filters, ...start, include: 'item' as const, limit: WINDOW_RESULTS - rows.length };
+        const { data, meta } = await dataOf(
+          api.GET('/runs/{id}/results', { params: { path: { id: run.id }, query }, signal }),
+        );
+        rows.push(...data.map(listedResult));
+        // pages end early where results are large
+        if (meta.next_cursor === null || rows.length >= WINDOW_RESULTS || data.length === 0)
+          return { rows, nextCursor: meta.next_cursor, total: meta.total_items };
+        cursor = meta.next_cursor;
+      }
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
-    // a blind sample shows nothing of a list with scores, not even while it loads
-    placeholderData: (before, query) => (query?.queryKey[2].sample === filters.sample ? before : undefined),
   });
-  const results = found.data?.pages.flatMap(({ data }) => data) ?? [];
-  const total = found.data?.pages.at(-1)?.meta.total_items ?? 0;
-  const { fetchNextPage, hasNextPage, isFetchingNextPage, refetch, dataUpdatedAt } = found;
+  const { total, onRange: onWindows } = windows;
   const [isAtTop, setAtTop] = useState(true);
   const onRange = useCallback(
     (first: number, last: number) => {
       setAtTop(first === 0);
-      if (hasNextPage && !isFetchingNextPage && last >= results.length - AHEAD) void fetchNextPage();
+      onWindows(first, last);
     },
-    [hasNextPage, isFetchingNextPage, fetchNextPage, results.length],
+    [onWindows],
   );
-  // results that were made since the list was read
-  const doneWhenRead = useRef({ at: 0, done: 0 });
-  if (doneWhenRead.current.at !== dataUpdatedAt)
-    doneWhenRead.current = { at: dataUpdatedAt, done: run.counts.done };
-  const news = Math.max(0, run.counts.done - doneWhenRead.current.done);
+  // how many results there were when the list was read
+  const read = useMemo(() => ({ of: key, done: undefined as number | undefined }), [key]);
+  if (total !== undefined) read.done ??= run.counts.done;
+  const refresh = useCallback(async () => {
+    read.done = undefined;
+    await queries.invalidateQueries({ queryKey: key });
+  }, [queries, key, read]);
+  // the end of a run refreshes every list
+  const news = run.finished_at !== null ? 0 : Math.max(0, run.counts.done - (read.done ?? run.counts.done));
   const follows = isAtTop && search.result === undefined && news > 0;
   useEffect(() => {
     if (!follows) return;
-    const timer = setTimeout(() => void refetch(), REFRESH_MS);
+    const timer = setTimeout(() => void refresh(), REFRESH_MS);
     return () => clearTimeout(timer);
-  }, [follows, refetch]);
+  }, [follows, refresh]);
   return {
-    found,
+    ...windows,
     filters,
-    results,
-    total,
-    count: total <= MAX_DIRECT ? total : results.length,
     onRange,
+    refresh,
     /** How many results are new; they come by themselves while the list is at its start and nothing is open. */
     news: follows ? 0 : news,
   };

@@ -1,0 +1,91 @@
+import { type UseQueryResult, useQueries, useQueryClient } from '@tanstack/react-query';
+import { useCallback, useEffect, useMemo, useState } from 'react';
+
+/** Windows on either side of what is visible that stay in memory, and for how long without being seen. */
+const KEPT_WINDOWS = 20;
+const KEPT_MS = 60_000;
+
+/** Rows that are read, kept and dropped as a whole. */
+export interface Window<Row> {
+  readonly rows: readonly Row[];
+  /** Of the next window; null at the end. */
+  readonly nextCursor: string | null;
+  /** Rows of the whole list. */
+  readonly total: number;
+}
+
+export interface Windows<Row> {
+  /** The visible windows, the first one of which has this number. */
+  readonly first: number;
+  readonly last: number;
+  readonly visible: readonly UseQueryResult<Window<Row>>[];
+  /** Rows of the whole list; undefined until the first answer. */
+  readonly total: number | undefined;
+  readonly isPending: boolean;
+  readonly error: unknown;
+  readonly at: (index: number) => Row | undefined;
+  /** All rows in memory, with their places in the list. */
+  readonly rows: () => readonly (readonly [index: number, row: Row])[];
+  readonly onRange: (first: number, last: number) => void;
+}
+
+/**
+ * A list of any length in windows around what is visible.
+ *
+ * @param key what the list depends on; the same object as long as that is the same
+ * @param size rows of a window
+ * @param read reads a window
+ * @param canRead whether it is known where a window begins; by default always
+ */
+export function useWindows<Row>({
+  key,
+  size,
+  read,
+  canRead = () => true,
+}: {
+  readonly key: readonly unknown[];
+  readonly size: number;
+  readonly read: (window: number, signal: AbortSignal) => Promise<Window<Row>>;
+  readonly canRead?: (window: number) => boolean;
+}): Windows<Row> {
+  const queries = useQueryClient();
+  const [[from, to], setRange] = useState<readonly [number, number]>([0, 0]);
+  // the windows that said it may have been dropped
+  const known = useMemo(() => ({ of: key, total: undefined as number | undefined }), [key]);
+  const first = Math.floor(from / size);
+  const last = Math.floor(to / size);
+  const visible: UseQueryResult<Window<Row>>[] = useQueries({
+    queries: Array.from({ length: last - first + 1 }, (_, at) => first + at).map((window) => ({
+      queryKey: [...key, window],
+      queryFn: ({ signal }: { readonly signal: AbortSignal }) => read(window, signal),
+      enabled: canRead(window),
+      gcTime: KEPT_MS,
+      staleTime: Number.POSITIVE_INFINITY,
+    })),
+  });
+  known.total = visible.findLast(({ data }) => data !== undefined)?.data?.total ?? known.total;
+
+  useEffect(() => {
+    const isFar = (window: unknown): boolean =>
+      Number(window) < first - KEPT_WINDOWS || Number(window) > last + KEPT_WINDOWS;
+    queries.removeQueries({
+      queryKey: key,
+      type: 'inactive',
+      predicate: ({ queryKey }) => isFar(queryKey.at(-1)),
+    });
+  }, [queries, key, first, last]);
+
+  return {
+    ...{ first, last, visible, total: known.total },
+    isPending: visible.some(({ isPending, fetchStatus }) => isPending && fetchStatus !== 'idle'),
+    error: visible.find(({ error }) => error !== null)?.error ?? null,
+    at: (index) => queries.getQueryData<Window<Row>>([...key, Math.floor(index / size)])?.rows[index % size],
+    rows: () =>
+      queries
+        .getQueriesData<Window<Row>>({ queryKey: key })
+        .flatMap(([queryKey, window]) =>
+          (window?.rows ?? []).map((row, at) => [Number(queryKey.at(-1)) * size + at, row] as const),
+        ),
+    onRange: useCallback((shown: number, end: number) => setRange([shown, end]), []),
+  };
+}
