@@ -133,7 +133,7 @@ describe('the hour after a run', () => {
     const worse = page.getByRole('region', { name: 'Slices that are worse than the rest' });
     await worse.getByRole('row', { name: /^level = hard 5\.6 % 100\.0 % 18 < 0\.001$/ }).waitFor();
     expect(await worse.getByRole('row').count()).toBe(2);
-    await page.getByRole('combobox', { name: 'And a second one' }).click();
+    await page.getByRole('combobox', { name: 'And by' }).click();
     await page.getByRole('option', { name: 'type' }).click();
     const heat = page.getByRole('region', { name: 'Score by level and type' });
     expect(await barriersOf(page)).toEqual([]);
@@ -237,6 +237,19 @@ describe('the hour after a run', () => {
     await scorers.getByRole('button', { name: 'polite' }).click();
     await page.getByText('40 results').waitFor();
     expect(page.url()).toMatch(/scorer=polite/);
+    // the charts of another scorer than the main one
+    await page.getByRole('tab', { name: 'Charts' }).click();
+    for (const [chart, slice] of [
+      ['section', 'all'],
+      ['type', 'numeric'],
+      ['tag', 'odd'],
+    ] as const)
+      await page
+        .getByRole('region', { name: `Score by ${chart}`, exact: true })
+        .getByRole('button', { name: slice, exact: true })
+        .waitFor();
+    expect(page.url()).toMatch(/scorer=polite/);
+    await page.getByRole('tab', { name: 'Results' }).click();
     const row = page.locator('[role=option][aria-posinset="1"]');
     await row.getByRole('img', { name: 'wrong' }).first().waitFor();
     await row.click();

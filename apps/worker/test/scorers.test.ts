@@ -15,6 +15,7 @@ const items = Array.from({ length: 12 }, (_, index) => ({
   type: 'numeric',
   inputs: { prompt: `What is ${index} + 1?` },
   answer: String(index + 1),
+  tags: index % 3 === 0 ? ['third', 'all'] : ['all'],
 }));
 const numberOf = (prompt: string): number => Number(/is (\d+)/.exec(prompt)?.[1]);
 
@@ -237,6 +238,21 @@ describe('a run with three scorers', () => {
     expect(await compare('?scorer=style')).toMatchObject({ code: 'scorer_not_found' });
     const slices = (await service.get(`/runs/${run.id}/slices?by=/type&scorer=polite`)).body;
     expect(slices.data).toMatchObject([{ values: ['numeric'], passed: 6 }]);
+    // by what is no value of the item, as the run has them of its main scorer
+    const { scores } = (await service.get(`/runs/${run.id}`)).body;
+    for (const [by, own] of [
+      ['section', scores.by_section],
+      ['tag', scores.by_tag],
+    ]) {
+      const { data } = (await service.get(`/runs/${run.id}/slices?by=${by}&scorer=number`)).body;
+      expect(Object.fromEntries(data.map(({ values, ...of }: Body) => [values[0], of]))).toEqual(own);
+      expect(data.length).toBeGreaterThan(0);
+    }
+    const both = (await service.get(`/runs/${run.id}/slices?by=tag&by=section&scorer=polite`)).body;
+    expect(both.data).toMatchObject([
+      { values: ['all', 'default'], results: 12, passed: 6 },
+      { values: ['third', 'default'], results: 4, passed: 2 },
+    ]);
   });
 
   it('gets further scorers after its end, and keeps what it has', async () => {

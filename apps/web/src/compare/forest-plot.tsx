@@ -27,7 +27,7 @@ export function ForestPlot({
   readonly search: Pick<CompareSearch, 'by' | 'scorer' | 'slice'>;
   readonly onSlice: (slice: string) => void;
 }) {
-  const keys = useOverview({ id: first.dataset_id, version: first.dataset_version }).data?.metaKeys ?? [];
+  const keys = useOverview({ id: first.dataset_id, version: first.dataset_version }).data?.slicingKeys ?? [];
   const hasSections = rows.some(({ scores }) => Object.keys(scores.by_section).length > 1);
   const slice = search.slice ?? (hasSections ? 'section' : 'tag');
   const choices = [

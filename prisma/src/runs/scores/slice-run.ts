@@ -8,11 +8,11 @@ import { itemValue } from '../../items/item-value.ts';
 import { runNotFound } from '../run-row.ts';
 import { CLUSTER_BY, readGroups, type SummedRun } from './read-groups.ts';
 import { scorerNumber } from './scorer-number.ts';
-import { LONG_VALUE, MAIN_SCORES, scoresBy, sliceSpreads, sliceSums } from './summary-sql.ts';
+import { LONG_VALUE, MAIN_SCORES, scoresBy, sliceSpreads, sliceSums, TAG_VALUE } from './summary-sql.ts';
 
 /** The scores of the results whose items have the same values. */
 export interface RunSlice {
-  /** JSON texts, in the order of the pointers; `null` for an item without the value. */
+  /** JSON texts, in the order of `by`; `null` for an item without the value. */
   readonly values: readonly string[];
   readonly scores: GroupScores;
 }
@@ -26,12 +26,15 @@ interface SlicedRun {
 export const MAX_VALUES = 50;
 
 export interface SliceRequest {
-  /** JSON Pointers into the items. */
+  /** `section`, `tag`, or JSON Pointers into the items. An item is in the slice of each of its tags, if it has any. */
   readonly by: readonly string[];
   /** Name of the scorer; the main one without it. */
   readonly scorer?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** SQL for what is no value of the item. */
+const PARTS: Readonly<Record<string, string>> = { section: 'to_json(s.name)::text', tag: TAG_VALUE };
 
 /** See `RunStore.slice`. */
 export async function sliceRun(
@@ -60,7 +63,7 @@ export async function sliceRun(
       ): { readonly sql: readonly string[]; readonly values: readonly unknown[] } => {
         const parameters = new Parameters();
         for (let index = 0; index < given; index += 1) parameters.add(null);
-        const sql = by.map((pointer) => itemValue(pointer, parameters.add));
+        const sql = by.map((name) => PARTS[name] ?? itemValue(name, parameters.add));
         return { sql, values: parameters.values.slice(given) };
       };
       const sums = valuesFrom(1);
@@ -76,15 +79,22 @@ export async function sliceRun(
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
   );
   const slices = groups.map(({ key, scores }) => ({ values: key.split('\n'), scores }));
-  for (const [index, pointer] of by.entries()) {
+  for (const [index, name] of by.entries()) {
     const values = new Set(slices.map((slice) => slice.values[index]));
-    if (values.has(LONG_VALUE)) throw notSliceable(pointer, 'values of more than 1,000 bytes');
+    if (values.has(LONG_VALUE)) throw notSliceable(name, 'values of more than 1,000 bytes');
+    if (isTag(by)) continue;
     if (values.size > MAX_VALUES || slices.length > MAX_VALUES ** by.length) {
-      throw notSliceable(pointer, `more than ${MAX_VALUES} values`);
+      throw notSliceable(name, `more than ${MAX_VALUES} values`);
     }
   }
-  return slices.toSorted((one, other) => compareLists(one.values, other.values));
+  const most = isTag(by)
+    ? slices.toSorted((one, other) => other.scores.results - one.scores.results).slice(0, MAX_VALUES)
+    : slices;
+  return most.toSorted((one, other) => compareLists(one.values, other.values));
 }
+
+/** A dataset may have any number of tags. */
+const isTag = ([name, ...others]: readonly string[]): boolean => name === 'tag' && others.length === 0;
 
 export function notSliceable(pointer: string, reason: string): StoreError {
   return new StoreError('invalid_request', `Cannot slice by ${pointer}: the items have ${reason}.`);

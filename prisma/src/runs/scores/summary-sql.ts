@@ -142,14 +142,18 @@ export interface SumsRow {
   readonly shareVariance: number | null;
 }
 
-/** The items of a run with values of each: SQL expressions about the item `i`, by name. */
+/** The JSON text of a tag of an item: a value of {@link itemsWith}, which then has a row for each tag. */
+export const TAG_VALUE = `'"' || tag || '"'`;
+
+/** The items of a run with values of each, by name: SQL expressions about the item `i`, its section `s` and its `tag`. */
 const itemsWith = (summed: SummedResults, values: Readonly<Record<string, string>>): string => `
   SELECT by_item.*, ${Object.entries(values)
     .map(([name, sql]) => `${sql} AS ${name}`)
     .join(', ')}
   FROM (${itemsOfResults(summed)}) AS by_item JOIN runs run ON run.id = $1
     JOIN version_sections s ON ${ofRun('run')} AND s.order_index = by_item.section_order_index
-    LEFT JOIN items i ON ${isItemAt('by_item.order_index')}`;
+    LEFT JOIN items i ON ${isItemAt('by_item.order_index')}
+    ${Object.values(values).some((sql) => sql.includes(TAG_VALUE)) ? 'CROSS JOIN LATERAL unnest(by_item.tags) AS tag' : ''}`;
 
 /** A cluster's name: the text of the value, short. An item without a value is on its own. */
 export function clusterOf(value: string, at: string): string {

@@ -1,4 +1,3 @@
-import { ITEM_POINTER } from '@svc/evaluation';
 import { type JsonBody, JsonText, json, RequestError, type Route, type Schema, shape } from '@svc/runtime';
 import type { RunErrorGroup, RunSlice } from '@svc/store';
 import type { CreateRunDeps } from './create.ts';
@@ -10,7 +9,7 @@ const SLICE: Schema = shape({
   values: {
     type: 'array',
     items: {},
-    description: 'of the pointers in `by`, in their order; null for items without the value',
+    description: 'in the order of `by`; null for items without the value',
   },
   ...GROUP_SCORES,
 });
@@ -47,9 +46,14 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
           type: 'array',
           minItems: 1,
           maxItems: 2,
-          items: ITEM_POINTER,
+          items: {
+            type: 'string',
+            maxLength: 1024,
+            pattern: '^(?:section|tag|/(?:[^~]|~[01])*)$',
+            'x-rule': 'must be section, tag, or a JSON Pointer such as /meta/level',
+          },
           description:
-            'one or two JSON Pointers into the item, each of at most 50 values; repeat it for the second',
+            '`section`, `tag`, or a JSON Pointer into the item, each of at most 50 values; repeat it for a second. Of `tag` alone the 50 with most results',
         },
         scorer: SCORER_QUERY,
       },

@@ -1,4 +1,4 @@
-import { getMember, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { linesOf } from '../../api/lines-of.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { choicesOf, questionOf, tagsOf } from '../items/item-reading.ts';
@@ -19,6 +19,8 @@ export interface Overview {
   readonly ids: readonly string[];
   /** Keys of the metadata of the items. */
   readonly metaKeys: readonly string[];
+  /** Those whose values are few and short, so that results can be sliced by them. */
+  readonly slicingKeys: readonly string[];
 }
 
 /** Where reading stops without being asked for more. */
@@ -27,6 +29,10 @@ const FIRST_BYTES = 16 * 1024 * 1024;
 
 const MAX_IDS = 500;
 const MAX_META_KEYS = 100;
+
+/** What the service slices by: so many values, each of so many characters. */
+const MAX_SLICES = 50;
+const MAX_VALUE = 1_000;
 
 /** Items between two looks at the clock of the page. */
 const STEP = 200;
@@ -59,7 +65,8 @@ class Counts {
   readonly #targetLengths: number[] = [];
   readonly #choiceCounts: number[] = [];
   readonly #ids: string[] = [];
-  readonly #metaKeys = new Set<string>();
+  /** Values by key; null where they are too many or too long. */
+  readonly #metaValues = new Map<string, Set<string> | null>();
 
   add(line: string): void {
     const item = parseJson(line);
@@ -72,13 +79,21 @@ class Counts {
     if (id !== '' && this.#ids.length < MAX_IDS) this.#ids.push(id);
     const meta = getMember(item, 'meta');
     if (meta !== undefined && isJsonObject(meta))
-      for (const key of Object.keys(meta)) if (this.#metaKeys.size < MAX_META_KEYS) this.#metaKeys.add(key);
+      for (const [key, value] of Object.entries(meta)) this.#addValue(key, value);
     this.#promptLengths.push(lengthOf(item));
     const answer = getMember(item, 'answer');
     if (answer !== undefined && answer !== null)
       this.#targetLengths.push(plainText(answer, 1_000_000).length);
     const { length } = choicesOf(item);
     if (length > 0) this.#choiceCounts.push(length);
+  }
+
+  #addValue(key: string, value: JsonValue): void {
+    const known = this.#metaValues.get(key);
+    if (known === null || (known === undefined && this.#metaValues.size >= MAX_META_KEYS)) return;
+    const text = plainText(value, MAX_VALUE);
+    const values = (known ?? new Set()).add(text);
+    this.#metaValues.set(key, values.size > MAX_SLICES || text.length >= MAX_VALUE ? null : values);
   }
 
   end(isWhole: boolean): Overview {
@@ -91,7 +106,8 @@ class Counts {
       targetLengths: this.#targetLengths,
       choiceCounts: this.#choiceCounts,
       ids: this.#ids,
-      metaKeys: [...this.#metaKeys],
+      metaKeys: [...this.#metaValues.keys()],
+      slicingKeys: [...this.#metaValues].flatMap(([key, values]) => (values === null ? [] : [key])),
     };
   }
 }

@@ -12,6 +12,8 @@ import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
 import { MetaSlices } from './meta-slices.tsx';
 import { readMeasures } from './read-measures.ts';
+import { SliceBars } from './slice-bars.tsx';
+import { COMMON_KEYS } from './slices.ts';
 import { WorseSlices } from './worse-slices.tsx';
 
 const route = getRouteApi('/runs/$id');
@@ -43,7 +45,6 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
       {scorers.length > 1 && (
         <Select
           label="Scorer"
-          description="Of another scorer than the main one, there are scores by metadata and type"
           size="xs"
           maw={300}
           clearable
@@ -54,7 +55,11 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
         />
       )}
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-        {scorer === undefined && (
+        {scorer !== undefined ? (
+          COMMON_KEYS.map((key) => (
+            <SliceBars key={key.value} run={run} of={key} scorer={scorer} onChoose={show} />
+          ))
+        ) : (
           <>
             <ScoreBars
               title="Score by section"

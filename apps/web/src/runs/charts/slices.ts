@@ -1,11 +1,14 @@
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { useQuery } from '@tanstack/react-query';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
 import { useOverview } from '../../datasets/overview/use-overview.ts';
 import { pointerOf } from '../../ui/pointer-of.ts';
 import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 
-/** What a run can be sliced by: a JSON Pointer into its items. */
+/** What a run can be sliced by: `section`, `tag`, or a JSON Pointer into its items. */
 export interface SliceKey {
   readonly value: string;
   readonly label: string;
@@ -20,21 +23,45 @@ export interface Slice {
 }
 
 const TYPE: SliceKey = { value: '/type', label: 'type' };
+const [SECTION, TAG] = ['section', 'tag'].map((name) => ({ value: name, label: name })) as [
+  SliceKey,
+  SliceKey,
+];
 
-/** The keys of the metadata of the items, and their type. */
+/** What each run has scores by: those of its main scorer come with it. */
+export const COMMON_KEYS: readonly SliceKey[] = [SECTION, TYPE, TAG];
+
+/** The keys of the metadata of the items, and the common ones. */
 export function useSliceKeys(run: Run): readonly SliceKey[] {
-  const keys = useOverview({ id: run.dataset_id, version: run.dataset_version }).data?.metaKeys ?? [];
-  return [...keys.map((key) => ({ value: pointerOf('meta', key), label: key })), TYPE];
+  const keys = useOverview({ id: run.dataset_id, version: run.dataset_version }).data?.slicingKeys ?? [];
+  return [...keys.map((key) => ({ value: pointerOf('meta', key), label: key })), ...COMMON_KEYS];
+}
+
+/** The scores of a run by one key, or by two. */
+export function useSlices(run: Run, by: readonly string[], scorer: string | undefined) {
+  const api = useApi();
+  return useQuery({
+    queryKey: ['slices', run.id, by, scorer, run.finished_at],
+    queryFn: ({ signal }) =>
+      dataOf(
+        api.GET('/runs/{id}/slices', {
+          params: { path: { id: run.id }, query: { by: [...by], scorer } },
+          signal,
+        }),
+      ),
+    enabled: by.length > 0,
+  });
 }
 
 /** A value of a slice as it is shown. */
 export const sliceName = (value: unknown): string => plainText(value as JsonValue, 100) || 'none';
 
 /** The results of a slice as filters; undefined where no filter has them. */
-export function sliceFilter(pointer: string, value: unknown): Partial<RunSearch> | undefined {
+export function sliceFilter(key: string, value: unknown): Partial<RunSearch> | undefined {
   const stated = value as JsonValue;
   if (stated === null || Array.isArray(stated) || isJsonObject(stated)) return undefined;
   const text = typeof stated === 'string' ? stated : prettyJson(stated);
   if (text === '') return undefined;
-  return pointer === TYPE.value ? { type: text } : { [`meta.${pointer.slice('/meta'.length)}`]: text };
+  const common = COMMON_KEYS.find((one) => one.value === key);
+  return { [common?.label ?? `meta.${key.slice('/meta'.length)}`]: text };
 }

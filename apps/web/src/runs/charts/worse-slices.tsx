@@ -16,7 +16,7 @@ import { type Outcomes, type TestedSlice, worseThanRest } from './worse-than-res
 /** False discoveries among what is shown. */
 const MAX_Q = 0.05;
 
-/** Keys of the metadata that are looked at: each is a question to the service. */
+/** Keys that are looked at: each is a question to the service. */
 const MAX_KEYS = 20;
 
 interface NamedSlice extends Outcomes {
@@ -42,7 +42,9 @@ export function WorseSlices({
     queryKey: ['worse slices', run.id, scorer, keys.length, run.finished_at],
     queryFn: async ({ signal }) => {
       const parts = scorer === undefined ? partsOf(run) : [];
-      const read = await readSlices(api, run.id, keys.slice(0, MAX_KEYS), scorer, signal);
+      // the run has those of its main scorer, of any number
+      const asked = keys.filter(({ value }) => scorer !== undefined || value.startsWith('/'));
+      const read = await readSlices(api, run.id, asked.slice(0, MAX_KEYS), scorer, signal);
       return { slices: [...parts, ...read.slices], left: read.left };
     },
     enabled: isAsked,
@@ -122,11 +124,11 @@ function Worse({
 function partsOf({ scores: { by_section = {}, by_tag = {} } }: Run): readonly NamedSlice[] {
   return [
     ...Object.entries(by_section).map(([section, of]) => ({
-      ...{ name: `section ${section}`, filters: { section } },
+      ...{ name: `section = ${section}`, filters: { section } },
       ...{ passed: of.passed, wrong: of.wrong },
     })),
     ...Object.entries(by_tag).map(([tag, of]) => ({
-      ...{ name: `tag ${tag}`, filters: { tag } },
+      ...{ name: `tag = ${tag}`, filters: { tag } },
       ...{ passed: of.passed, wrong: of.wrong },
     })),
   ];

@@ -1,0 +1,46 @@
+import type { GroupScore } from '../../ui/charts/group-scores.ts';
+import { ScoreBars } from '../../ui/charts/score-bars.tsx';
+import { ErrorView } from '../../ui/error-view.tsx';
+import type { RunSearch } from '../runs-search.ts';
+import type { Run } from '../use-run.ts';
+import { type Slice, type SliceKey, sliceFilter, sliceName, useSlices } from './slices.ts';
+
+/** The scores of a run by one key, each of which leads to its results. */
+export function SliceBars({
+  run,
+  of,
+  scorer,
+  onChoose,
+}: {
+  readonly run: Run;
+  readonly of: SliceKey;
+  /** Whose scores; those of the main scorer without it. */
+  readonly scorer: string | undefined;
+  readonly onChoose: (filters: Partial<RunSearch>) => void;
+}) {
+  const { data, error } = useSlices(run, [of.value], scorer);
+  if (error !== null) return <ErrorView error={error} />;
+  const slices = data?.data ?? [];
+  const values = new Map(slices.map(({ values: [value] }) => [sliceName(value), value]));
+  return (
+    <ScoreBars
+      title={`Score by ${of.label}`}
+      groups={scoresOf(slices)}
+      onChoose={(name) => {
+        const filter = sliceFilter(of.value, values.get(name));
+        if (filter !== undefined) onChoose(filter);
+      }}
+    />
+  );
+}
+
+/** The slices with a score, the best first. */
+function scoresOf(slices: readonly Slice[]): readonly GroupScore[] {
+  return slices
+    .flatMap(({ values, mean, ci95, results }): GroupScore[] =>
+      mean === null
+        ? []
+        : [{ name: sliceName(values[0]), mean, ci95: ci95 as [number, number] | null, count: results }],
+    )
+    .sort((a, b) => b.mean - a.mean);
+}
