@@ -182,6 +182,27 @@ describe('the hour after a run', () => {
     await page.mouse.up();
     await expect.poll(async () => (await headers.nth(1).boundingBox())?.width).toBe(before + 80);
     expect(page.url()).toContain('pinned=question');
+    // a drag of a name moves its column, and is no click on it
+    const drag = async (from: string, to: string): Promise<void> => {
+      const [start, end] = await Promise.all(
+        [from, to].map((name) => headers.getByText(name, { exact: true }).boundingBox()),
+      );
+      await page.mouse.move((start?.x ?? 0) + 8, (start?.y ?? 0) + 6);
+      await page.mouse.down();
+      await page.mouse.move((end?.x ?? 0) + 12, (end?.y ?? 0) + 8, { steps: 6 });
+      await page.mouse.up();
+    };
+    await drag('Latency', 'Expected');
+    await expect
+      .poll(() => headers.allTextContents())
+      .toEqual(['Outcome', 'Question', 'Id', 'Latency', 'Expected', 'Score', 'Got', 'level']);
+    await drag('Latency', 'level');
+    await expect
+      .poll(() => headers.allTextContents())
+      .toEqual(['Outcome', 'Question', 'Id', 'Expected', 'Score', 'Got', 'level', 'Latency']);
+    await drag('Latency', 'level');
+    await expect.poll(() => headers.allTextContents()).toEqual(['Outcome', ...names]);
+    expect(page.url()).toContain('sort=-score');
     // the same table as a file, of what a filter chooses
     await page.goto(`${page.url()}&tag=even&passed=false`);
     await page.getByRole('button', { name: 'Save this table' }).click();

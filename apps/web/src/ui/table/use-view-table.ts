@@ -80,6 +80,8 @@ export function useViewTable<Row extends RowData>({
       columnSizing: read.widths,
       sorting: sorting.filter(({ id }) => columns.some(({ key }) => key === id)),
     },
+    onColumnOrderChange: (updater) =>
+      onView({ columns: functionalUpdate(updater, [...read.shown]).join(',') }),
     onColumnSizingChange: (updater) =>
       onView({ widths: widthsText(functionalUpdate(updater, { ...read.widths })) }),
     onSortingChange: (updater) => {

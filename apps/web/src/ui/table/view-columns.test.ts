@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { moved, readView, widthsText } from './view-columns.ts';
+import { moved, movedTo, readView, widthsText } from './view-columns.ts';
 
 const ALL = ['id', 'question', 'score'].map((key) => ({ key, label: key, size: 100 }));
 
@@ -24,5 +24,13 @@ describe('readView', () => {
     expect(moved(['a', 'b', 'c'], 'b', 1)).toEqual(['a', 'c', 'b']);
     expect(moved(['a', 'b'], 'b', 1)).toEqual(['a', 'b']);
     expect(moved(['a', 'b'], 'x', -1)).toEqual(['a', 'b']);
+  });
+
+  it('moves a column to the place of another', () => {
+    expect(movedTo(['a', 'b', 'c', 'd'], 'a', 'c')).toEqual(['b', 'c', 'a', 'd']);
+    expect(movedTo(['a', 'b', 'c', 'd'], 'd', 'b')).toEqual(['a', 'd', 'b', 'c']);
+    expect(movedTo(['a', 'b'], 'a', 'a')).toEqual(['a', 'b']);
+    expect(movedTo(['a', 'b'], 'a', 'x')).toEqual(['a', 'b']);
+    expect(movedTo(['a', 'b'], 'x', 'a')).toEqual(['a', 'b']);
   });
 });

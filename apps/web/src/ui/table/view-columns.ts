@@ -66,3 +66,9 @@ export function moved(keys: readonly string[], key: string, by: -1 | 1): readonl
   if (at === -1 || to < 0 || to >= keys.length) return keys;
   return keys.with(at, keys[to] ?? '').with(to, key);
 }
+
+/** The keys with one of them at the place of another. */
+export function movedTo(keys: readonly string[], key: string, other: string): readonly string[] {
+  const to = keys.indexOf(other);
+  return keys.includes(key) && to !== -1 ? keys.filter((one) => one !== key).toSpliced(to, 0, key) : keys;
+}
