@@ -51,6 +51,7 @@ export type { DraftProgress, ReadSource } from './import/draft-totals.ts';
 export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
 export { type FaultList, ImportReport } from './import/import-report.ts';
 export type { DatasetMeta } from './import/insert-dataset.ts';
+export type { ItemLine } from './items/item-lines.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './items/list-items.ts';
 export { sectionNotFound } from './items/list-items.ts';
 export type { Job, JobKind, JobProgress, JobStatus } from './jobs/job-row.ts';

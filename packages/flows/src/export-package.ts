@@ -8,9 +8,16 @@ import {
 } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportDataset, ExportResult, ExportRun } from '@svc/pkg-format';
-import { packageEtag } from '@svc/pkg-format/internal';
+import { linesToBytes, packageEtag } from '@svc/pkg-format/internal';
 import { writePackageStream } from '@svc/pkg-format/node';
-import { type ExportedRun, type LabelledResult, type OpenDataset, readStoredJson } from '@svc/store';
+import {
+  type ExportedRun,
+  joinStoredItem,
+  type LabelledResult,
+  type OpenDataset,
+  readStoredJson,
+  type StoredSection,
+} from '@svc/store';
 import { fileBaseName } from './tables/file-base-name.ts';
 
 export interface ExportOptions {
@@ -51,6 +58,7 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions = 
       sectionHash: section.sectionHash,
       exportFile: section.exportFile,
       items: () => open.items([section]),
+      bytes: () => linesToBytes(itemLines(open, section)),
       itemAt: (orderIndex) => open.itemAt(section, orderIndex),
     })),
     content: open.content,
@@ -83,6 +91,16 @@ function exportRun(run: ExportedRun): Omit<ExportRun, 'results'> {
     scores: { mean: run.scores.mean, passed: run.scores.passed, pass_rate: run.scores.passRate },
     config: isJsonObject(config) ? config : {},
   };
+}
+
+/** The lines of a section whose items link no files. */
+async function* itemLines(
+  open: OpenDataset,
+  section: StoredSection,
+): AsyncGenerator<(Uint8Array | string | AsyncIterable<Uint8Array>)[]> {
+  for await (const lines of open.lines([section])) {
+    yield lines.map((line) => (typeof line === 'object' && 'payload' in line ? joinStoredItem(line) : line));
+  }
 }
 
 async function* exportResults(open: OpenDataset, runId: string): AsyncGenerator<readonly ExportResult[]> {

@@ -104,6 +104,19 @@ export interface RowBatch {
   readonly end: number;
 }
 
+/** A long row, of which the last field has not all arrived. */
+export interface LongRow {
+  /** The row as far as the first bytes of its last field, at least {@link LONG_ROW_START_BYTES} of them. */
+  readonly start: Buffer;
+  /** The rest of the last field, which must be read to its end before the next row. */
+  readonly rest: AsyncIterable<Uint8Array>;
+}
+
+/** A row of more bytes does not have to be in memory as a whole. */
+const LONG_ROW_BYTES = 1024 * 1024;
+/** Bytes of its last field with which a long row starts. */
+export const LONG_ROW_START_BYTES = 8;
+
 /** Cuts what the server sends into rows. Yields the complete rows of each chunk as one batch; holds one incomplete row. */
 export async function* cutRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RowBatch, void, undefined> {
   const cutter = new RowCutter();
@@ -113,11 +126,61 @@ export async function* cutRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   }
 }
 
+/** As {@link cutRows}, but the last field of a long row comes in the pieces that the server sends: no long row is held. */
+export async function* cutLongRows(
+  chunks: AsyncIterable<Uint8Array>,
+): AsyncGenerator<RowBatch | LongRow, void, undefined> {
+  const cutter = new RowCutter(LONG_ROW_BYTES);
+  const source = chunks[Symbol.asyncIterator]();
+  /** What follows a long row in its last chunk. */
+  let following: Uint8Array = Buffer.alloc(0);
+  async function* restOf(missingBytes: number): AsyncGenerator<Uint8Array> {
+    for (let missing = missingBytes; missing > 0; ) {
+      const { value: chunk, done } = await source.next();
+      if (done === true) throw new Error('The server ended its data within a row.');
+      following = chunk.subarray(missing);
+      yield chunk.subarray(0, missing);
+      missing -= Math.min(missing, chunk.byteLength);
+    }
+  }
+  try {
+    for (;;) {
+      let chunk = following;
+      following = Buffer.alloc(0);
+      if (chunk.byteLength === 0) {
+        const { value, done } = await source.next();
+        if (done === true) return;
+        chunk = value;
+      }
+      const batch = cutter.add(chunk);
+      if (batch !== null) yield batch;
+      const long = cutter.takeLongRow();
+      if (long !== null) yield { start: long.start, rest: restOf(long.missingBytes) };
+    }
+  } finally {
+    await source.return?.();
+  }
+}
+
 /** Cuts rows out of chunks that are pushed. */
 class RowCutter {
   readonly #rest = new RowBuffer();
+  readonly #longRowBytes: number;
   #neededBytes = COPY_HEADER.byteLength;
   #headerIsRead = false;
+  #longRow: { readonly start: Buffer; readonly missingBytes: number } | null = null;
+
+  /** @param longRowBytes beyond which an incomplete row is given by `takeLongRow`, once only its last field is incomplete */
+  constructor(longRowBytes = Number.POSITIVE_INFINITY) {
+    this.#longRowBytes = longRowBytes;
+  }
+
+  /** The long row that began in the last chunk. The next chunk is the one after the row. */
+  takeLongRow(): { readonly start: Buffer; readonly missingBytes: number } | null {
+    const row = this.#longRow;
+    this.#longRow = null;
+    return row;
+  }
 
   /** @returns the rows that the chunk completes, in its memory or, with a row that began before, in new memory */
   add(chunk: Uint8Array): RowBatch | null {
@@ -137,6 +200,15 @@ class RowCutter {
       const end = endOfRow(bytes, at);
       if (end.bytes > bytes.length) {
         this.#neededBytes = end.bytes - at;
+        if (end.lastField !== null && this.#neededBytes > this.#longRowBytes) {
+          const startBytes = end.lastField + LONG_ROW_START_BYTES - at;
+          if (at + startBytes > bytes.length) this.#neededBytes = Math.min(startBytes, this.#neededBytes);
+          else {
+            this.#longRow = { start: bytes.subarray(at), missingBytes: end.bytes - bytes.length };
+            this.#neededBytes = 0;
+            return starts.length === 0 ? null : { bytes, starts, end: at };
+          }
+        }
         break;
       }
       if (end.isLast) {
@@ -181,18 +253,27 @@ class RowBuffer {
   }
 }
 
+interface RowEnd {
+  readonly bytes: number;
+  /** Where the last field starts, if that is known. */
+  readonly lastField: number | null;
+  readonly isLast: boolean;
+}
+
 /** Where the row at `at` ends; as far as that is known, when it is not whole. */
-function endOfRow(bytes: Buffer, at: number): { bytes: number; isLast: boolean } {
+function endOfRow(bytes: Buffer, at: number): RowEnd {
   let position = at + 2;
-  if (position > bytes.length) return { bytes: position, isLast: false };
+  if (position > bytes.length) return { bytes: position, lastField: null, isLast: false };
   const fields = bytes.readInt16BE(at);
-  if (fields === -1) return { bytes: position, isLast: true };
+  if (fields === -1) return { bytes: position, lastField: null, isLast: true };
+  let lastField = position;
   for (let field = 0; field < fields; field += 1) {
-    if (position + 4 > bytes.length) return { bytes: position + 4, isLast: false };
+    if (position + 4 > bytes.length) return { bytes: position + 4, lastField: null, isLast: false };
     const length = bytes.readInt32BE(position);
-    position += 4 + (length === NULL_LENGTH ? 0 : length);
+    lastField = position + 4;
+    position = lastField + (length === NULL_LENGTH ? 0 : length);
   }
-  return { bytes: position, isLast: false };
+  return { bytes: position, lastField, isLast: false };
 }
 
 /** The fields of one row after another, by their position. */
@@ -218,6 +299,11 @@ export class RowFields {
 
   isNull(field: number): boolean {
     return this.#starts[field] === -1;
+  }
+
+  /** Where a field that is not null starts, and where it ends, in the row's bytes. */
+  range(field: number): readonly [start: number, end: number] {
+    return [this.#starts[field] as number, this.#ends[field] as number];
   }
 
   /** A view of a field that is not null: it keeps the memory of the whole batch. */

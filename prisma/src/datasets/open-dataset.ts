@@ -20,6 +20,7 @@ import { StoreError } from '../database/errors.ts';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
+import type { ItemLine } from '../items/item-lines.ts';
 import type { StoredItem } from '../items/list-items.ts';
 import { openReadSession } from '../items/read-session.ts';
 import { isItemAt, itemsOf, ofVersion } from '../items/version-sql.ts';
@@ -39,6 +40,8 @@ export interface OpenDataset extends AsyncDisposable {
    * @param sections which ones; all without it
    */
   items(sections?: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined>;
+  /** The lines of their canonical texts, in the same way. */
+  lines(sections?: readonly StoredSection[]): AsyncGenerator<ItemLine[], void, undefined>;
   /** One item again; not while items are being read. */
   itemAt(section: Pick<StoredSection, 'id'>, orderIndex: number): Promise<LinkedParts>;
   /**
@@ -109,6 +112,7 @@ export async function openDataset(
       dataset: toSummary({ ...dataset, sections: sections.slice(0, SUMMARY_SECTIONS) }),
       sections,
       items: (wanted = sections) => session.items(wanted),
+      lines: (wanted = sections) => session.lines(wanted),
       async itemAt(section, orderIndex) {
         const [row] = await query<ItemParts & { readonly linked: string | null }>(
           `SELECT payload::text AS payload, answer::text AS answer, checker::text AS checker, assets::text AS assets,

@@ -19,7 +19,7 @@ export interface ItemRow {
 }
 
 /** A row of this size is decoded in steps, so that other work runs between them. */
-const LARGE_ROW_BYTES = 1024 * 1024;
+export const LARGE_ROW_BYTES: number = 1024 * 1024;
 
 /** Decodes the rows of each batch. */
 export async function* decodeRows(
@@ -31,39 +31,40 @@ export async function* decodeRows(
     for (const [index, start] of starts.entries()) {
       fields.read(bytes, start);
       const isLarge = (starts[index + 1] ?? end) - start > LARGE_ROW_BYTES;
-      rows.push(isLarge ? await decodeLarge(fields) : decode(fields));
+      rows.push(isLarge ? await decodeLargeRow(fields) : decodeRow(fields));
     }
     yield rows;
   }
 }
 
-/** The fields of a row that an export reads. */
-const FIELD = {
+/** The fields of a row that an export reads. The longest comes last: what precedes it in an item's text is known before. */
+export const ROW_FIELD = {
   sectionOrderIndex: 0,
   orderIndex: 1,
   itemHash: 2,
-  payload: 3,
-  answer: 4,
-  checker: 5,
-  assets: 6,
-  linkedFiles: 7,
+  answer: 3,
+  checker: 4,
+  assets: 5,
+  linkedFiles: 6,
+  payload: 7,
 } as const;
 
-function decode(fields: RowFields): ItemRow {
+/** Decodes one row. */
+export function decodeRow(fields: RowFields): ItemRow {
   return {
-    sectionOrderIndex: fields.int32(FIELD.sectionOrderIndex),
-    orderIndex: fields.int32(FIELD.orderIndex),
-    itemHash: fields.copy(FIELD.itemHash),
-    payload: fields.text(FIELD.payload),
-    answer: fields.text(FIELD.answer),
-    checker: fields.text(FIELD.checker),
-    assets: fields.text(FIELD.assets),
-    linkedFiles: readLinkedFiles(fields.text(FIELD.linkedFiles)),
+    sectionOrderIndex: fields.int32(ROW_FIELD.sectionOrderIndex),
+    orderIndex: fields.int32(ROW_FIELD.orderIndex),
+    itemHash: fields.copy(ROW_FIELD.itemHash),
+    payload: fields.text(ROW_FIELD.payload),
+    answer: fields.text(ROW_FIELD.answer),
+    checker: fields.text(ROW_FIELD.checker),
+    assets: fields.text(ROW_FIELD.assets),
+    linkedFiles: readLinkedFiles(fields.text(ROW_FIELD.linkedFiles)),
   };
 }
 
-/** As {@link decode}; the event loop runs after each megabyte. */
-async function decodeLarge(fields: RowFields): Promise<ItemRow> {
+/** As {@link decodeRow}; the event loop runs after each megabyte. */
+export async function decodeLargeRow(fields: RowFields): Promise<ItemRow> {
   const text = async (field: number): Promise<string | null> => {
     if (fields.isNull(field)) return null;
     const bytes = fields.view(field);
@@ -76,13 +77,13 @@ async function decodeLarge(fields: RowFields): Promise<ItemRow> {
     return decoded + decoder.decode();
   };
   return {
-    sectionOrderIndex: fields.int32(FIELD.sectionOrderIndex),
-    orderIndex: fields.int32(FIELD.orderIndex),
-    itemHash: fields.copy(FIELD.itemHash),
-    payload: await text(FIELD.payload),
-    answer: await text(FIELD.answer),
-    checker: await text(FIELD.checker),
-    assets: await text(FIELD.assets),
-    linkedFiles: readLinkedFiles(await text(FIELD.linkedFiles)),
+    sectionOrderIndex: fields.int32(ROW_FIELD.sectionOrderIndex),
+    orderIndex: fields.int32(ROW_FIELD.orderIndex),
+    itemHash: fields.copy(ROW_FIELD.itemHash),
+    payload: await text(ROW_FIELD.payload),
+    answer: await text(ROW_FIELD.answer),
+    checker: await text(ROW_FIELD.checker),
+    assets: await text(ROW_FIELD.assets),
+    linkedFiles: readLinkedFiles(await text(ROW_FIELD.linkedFiles)),
   };
 }

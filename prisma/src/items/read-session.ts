@@ -2,10 +2,11 @@ import { cancelQuery, destroySocket, queryOf, type ReadQuery } from '@svc/postgr
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
-import { cutRows } from '../database/copy-format.ts';
+import { cutLongRows, cutRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
 import { toStoreError } from '../database/errors.ts';
 import { decodeRows, type ItemRow } from './decode-rows.ts';
+import { type ItemLine, toLines } from './item-lines.ts';
 import { ItemOrder } from './item-order.ts';
 import type { StoredItem } from './list-items.ts';
 import { itemsOf } from './version-sql.ts';
@@ -38,6 +39,11 @@ export async function openReadSession(
   return { session, query: queryOf(client) };
 }
 
+type RowReader<T> = (
+  chunks: AsyncIterable<Uint8Array>,
+  order: ItemOrder,
+) => AsyncGenerator<T, void, undefined>;
+
 /** One connection in one snapshot, returned to the pool when it is closed: clean, or not at all. */
 export class ReadSession {
   #client: pg.PoolClient | null;
@@ -67,26 +73,38 @@ export class ReadSession {
   }
 
   /** The items of these sections, in order. */
-  async *items(sections: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined> {
+  items(sections: readonly StoredSection[]): AsyncGenerator<StoredItem[], void, undefined> {
+    return this.#read(sections, (chunks, order) => toItems(decodeRows(cutRows(chunks)), order));
+  }
+
+  /** Their lines, as `OpenDataset.lines` gives them. */
+  lines(sections: readonly StoredSection[]): AsyncGenerator<ItemLine[], void, undefined> {
+    return this.#read(sections, (chunks, order) => toLines(cutLongRows(chunks), order));
+  }
+
+  async *#read<T>(
+    sections: readonly StoredSection[],
+    read: RowReader<T>,
+  ): AsyncGenerator<T, void, undefined> {
     for (let first = 0; first < sections.length; first += SECTIONS_PER_COPY) {
       const group = sections.slice(first, first + SECTIONS_PER_COPY);
       if (group.every(({ itemCount }) => itemCount === 0)) continue;
       const order = new ItemOrder(group, this.#maxItemBytes);
-      yield* this.#copy(group, order);
+      yield* this.#copy(group, (chunks) => read(chunks, order));
     }
   }
 
-  async *#copy(
+  async *#copy<T>(
     sections: readonly StoredSection[],
-    order: ItemOrder,
-  ): AsyncGenerator<StoredItem[], void, undefined> {
+    read: (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<T, void, undefined>,
+  ): AsyncGenerator<T, void, undefined> {
     this.#signal?.throwIfAborted();
     const client = this.#client;
     if (client === null || this.#reading) throw new Error('The dataset is closed or is being read.');
     this.#reading = true;
     const copy = client.query(copyTo(copyStatement(sections, this.#maxItemBytes)));
     try {
-      yield* toItems(decodeRows(cutRows(copy as AsyncIterable<Uint8Array>)), order);
+      yield* read(copy as AsyncIterable<Uint8Array>);
       this.#reading = false;
     } catch (error) {
       this.#signal?.throwIfAborted();
@@ -150,9 +168,8 @@ function copyStatement(sections: readonly StoredSection[], maxItemBytes: number)
   return `COPY (
     SELECT wanted.order_index, i.* FROM (VALUES ${values}) AS wanted (id, order_index)
       CROSS JOIN LATERAL (SELECT * FROM sections WHERE id = wanted.id OFFSET 0) AS s CROSS JOIN LATERAL (
-      SELECT order_index AS item, item_hash, CASE WHEN fits THEN payload END AS payload,
-        CASE WHEN fits THEN answer END, CASE WHEN fits THEN checker END, CASE WHEN fits THEN assets END,
-        CASE WHEN fits THEN linked_files END
+      SELECT order_index AS item, item_hash, CASE WHEN fits THEN answer END, CASE WHEN fits THEN checker END,
+        CASE WHEN fits THEN assets END, CASE WHEN fits THEN linked_files END, CASE WHEN fits THEN payload END
       FROM (SELECT item.*, item.byte_length <= ${maxItemBytes} AS fits FROM ${itemsOf()} AS item) sized
     ) i
   ) TO STDOUT (FORMAT binary)`;

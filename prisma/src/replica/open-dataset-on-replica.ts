@@ -1,4 +1,5 @@
 import type { StoredSection } from '../database/dataset-row.ts';
+import { joinStoredItem } from '../database/read-stored-json.ts';
 import type { OpenDataset } from '../datasets/open-dataset.ts';
 import type { StoredItem } from '../items/list-items.ts';
 
@@ -54,19 +55,29 @@ export function openDatasetOnReplica(
     }
   }
 
+  async function* items(
+    sections: readonly StoredSection[] = open.sections,
+  ): AsyncGenerator<StoredItem[], void, undefined> {
+    const from = await source();
+    let last: StoredItem | undefined;
+    try {
+      for await (const batch of from.items(sections)) {
+        yield batch;
+        last = batch.at(-1) ?? last;
+      }
+    } catch (error) {
+      yield* itemsAfter(last, await change(from, error), sections);
+    }
+  }
+
   return {
     dataset: open.dataset,
     sections: open.sections,
-    async *items(sections = open.sections) {
-      const from = await source();
-      let last: StoredItem | undefined;
-      try {
-        for await (const batch of from.items(sections)) {
-          yield batch;
-          last = batch.at(-1) ?? last;
-        }
-      } catch (error) {
-        yield* itemsAfter(last, await change(from, error), sections);
+    items,
+    // Of texts, because a line of which some was sent can go on from another server only as such.
+    async *lines(sections) {
+      for await (const batch of items(sections)) {
+        yield batch.map((item) => (item.linkedFiles.length > 0 ? item : joinStoredItem(item)));
       }
     },
     itemAt: (section, orderIndex) => once((from) => from.itemAt(section, orderIndex)),

@@ -26,6 +26,8 @@ export interface ExportSection {
   readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;
   /** Reads the stored parts of its items in order, in batches of any size. May be called twice. */
   items(signal?: AbortSignal): AsyncIterable<readonly ExportItem[]>;
+  /** Reads the bytes of these lines, for a store that need not decode them; without it, `items` are encoded. */
+  bytes?(signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Reads one item again for the files that it embeds; called only if `exportFile` is null. */
   itemAt(orderIndex: number, signal?: AbortSignal): Promise<ExportItem>;
 }

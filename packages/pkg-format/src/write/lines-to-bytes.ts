@@ -9,7 +9,7 @@ const CHUNK_LENGTH = 64 * 1024;
  * with their line feeds, and are passed on as they are.
  */
 export async function* linesToBytes(
-  batches: AsyncIterable<readonly (string | Uint8Array | AsyncIterable<string>)[]>,
+  batches: AsyncIterable<readonly (string | Uint8Array | AsyncIterable<string | Uint8Array>)[]>,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
   let waiting: string[] = [];
@@ -26,7 +26,12 @@ export async function* linesToBytes(
       if (typeof line !== 'string' || line.length > CHUNK_LENGTH) {
         if (length > 0) yield encoder.encode(waiting.join(''));
         if (typeof line === 'string') yield* interruptible(encodeText(line));
-        else for await (const piece of line) yield* encodeText(piece);
+        else {
+          for await (const piece of line) {
+            if (typeof piece === 'string') yield* encodeText(piece);
+            else yield piece;
+          }
+        }
         waiting = ['\n'];
         length = 1;
         continue;

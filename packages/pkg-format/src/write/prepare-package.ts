@@ -178,6 +178,7 @@ function sectionBytes(
   scan: DatasetScan,
   signal?: AbortSignal,
 ): AsyncIterable<Uint8Array> {
+  if (section.exportFile !== null && section.bytes !== undefined) return section.bytes(signal);
   const pathFor = (file: EmbeddedFile): string => {
     const path = scan.pathOf(file);
     if (path === undefined) throw changed(section.name);

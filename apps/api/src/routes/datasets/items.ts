@@ -3,8 +3,8 @@ import { type JsonBody, JsonText, json, type Route, type Schema, stream } from '
 import {
   type DiffEntry,
   type ItemChange,
+  type ItemLine,
   type ItemPosition,
-  joinStoredItem,
   type StoredItem,
   sectionNotFound,
 } from '@svc/store';
@@ -116,14 +116,14 @@ function linesRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
         await open[Symbol.asyncDispose]();
         throw sectionNotFound(section);
       }
-      const lineOf = (item: StoredItem): string | AsyncIterable<string> => {
-        if (item.linkedFiles.length === 0) return joinStoredItem(item);
+      const lineOf = (line: ItemLine): Exclude<ItemLine, StoredItem> | AsyncIterable<string> => {
+        if (typeof line === 'string' || !('payload' in line)) return line;
         return query['assets'] === 'link'
-          ? linkedItemText(item, datasetId, version)
-          : assets.itemText(item, signal);
+          ? linkedItemText(line, datasetId, version)
+          : assets.itemText(line, signal);
       };
-      async function* lines(): AsyncGenerator<(string | AsyncIterable<string>)[]> {
-        for await (const batch of open.items(sections)) yield batch.map(lineOf);
+      async function* lines(): AsyncGenerator<ReturnType<typeof lineOf>[]> {
+        for await (const batch of open.lines(sections)) yield batch.map(lineOf);
       }
       return stream(linesToBytes(lines()), { 'Content-Type': 'application/jsonl' }, () =>
         open[Symbol.asyncDispose](),
