@@ -1,5 +1,6 @@
 import type { ReadQuery } from '@svc/postgres';
 import type { Parameters } from '../database/page.ts';
+import { ofParts } from './item-ranges.ts';
 import { ofVersion } from './version-sql.ts';
 
 /** Where an item is stored. */
@@ -35,8 +36,8 @@ export async function readPlaces(
  * found by values alone.
  */
 export function itemsAt(places: readonly (ItemPlace | null)[], { add }: Parameters): string {
-  const partIds = `${add(places.map((place) => place?.partId ?? null))}::uuid[]`;
+  const partIds = add(places.map((place) => place?.partId ?? null));
   const ordinals = `${add(places.map((place) => place?.ordinal ?? null))}::int[]`;
-  return `unnest(${partIds}, ${ordinals}) WITH ORDINALITY AS place (part_id, ordinal, n)
-    JOIN items i ON i.part_id = ANY (${partIds}) AND i.part_id = place.part_id AND i.ordinal = place.ordinal`;
+  return `unnest(${partIds}::uuid[], ${ordinals}) WITH ORDINALITY AS place (part_id, ordinal, n)
+    JOIN items i ON ${ofParts(partIds)} AND i.part_id = place.part_id AND i.ordinal = place.ordinal`;
 }

@@ -48,6 +48,16 @@ export async function readRanges(
   return row as ItemRanges;
 }
 
+/**
+ * The condition that rows `i` of `items` are of parts, by which Citus finds their shards. OR keeps PostgreSQL from making it a
+ * condition of the index, where it would compare each part of the list for each range, or read the whole table instead.
+ *
+ * @param partIds placeholder of the ids
+ */
+export function ofParts(partIds: string, i = 'i'): string {
+  return `(${i}.part_id = ANY (${partIds}::uuid[]) OR ${i}.part_id = (${partIds}::uuid[])[1])`;
+}
+
 /** The ranges of items from position `from` of a section up to, not including, position `to`. */
 export function clipRanges(ranges: ItemRanges, section: number, from: number, to: number): ItemRanges {
   const sections: number[] = [];
@@ -77,12 +87,12 @@ export function clipRanges(ranges: ItemRanges, section: number, from: number, to
  */
 export function itemsInRanges(ranges: ItemRanges, { add }: Parameters, condition = ''): string {
   const { sections, partIds, starts, firsts, counts } = ranges;
-  const parts = `${add(partIds)}::uuid[]`;
+  const parts = add(partIds);
   const others = [sections, starts, firsts, counts].map((values) => `${add(values)}::int[]`);
-  return `(SELECT range.section, read.* FROM unnest(${parts}, ${others.join(', ')}) AS range (part_id, section, start, first, count)
+  return `(SELECT range.section, read.* FROM unnest(${parts}::uuid[], ${others.join(', ')}) AS range (part_id, section, start, first, count)
     CROSS JOIN LATERAL (
       SELECT range.start + i.ordinal - range.first AS order_index, i.* FROM items i
-      WHERE i.part_id = ANY (${parts}) AND i.part_id = range.part_id AND i.ordinal >= range.first
+      WHERE ${ofParts(parts)} AND i.part_id = range.part_id AND i.ordinal >= range.first
         AND i.ordinal < range.first + range.count ${condition}
       ORDER BY i.ordinal
     ) AS read)`;
