@@ -91,18 +91,16 @@ export async function startConsoleBrowser(url: string): Promise<ConsoleBrowser> 
 }
 
 /**
- * What the rules of WCAG 2.2, levels A and AA, find on a page: a line each.
+ * What the rules of WCAG 2.2, levels A and AA, and those of best practice find on a page: a line each.
  *
  * @param rules only these; by default all
  */
 async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
   axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await page.evaluate(axe);
-  const runOnly = rules ?? ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-  // Best practice, and no criterion of WCAG.
-  const more = rules === undefined ? { 'heading-order': { enabled: true } } : {};
+  const runOnly = rules ?? ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
   return await page.evaluate(
-    `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, rules: ${JSON.stringify(more)}, resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(
+    `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(
       ({ id, nodes }) => nodes.map(({ html, failureSummary }) =>
         id + ': ' + html.slice(0, 160) + ' | ' + failureSummary.split('\\n').slice(1, 2).join(' ').trim().slice(0, 160))))`,
   );

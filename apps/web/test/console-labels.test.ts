@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { barriersOf } from './console-browser.ts';
 import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
 
 const COUNT = 20;
@@ -108,6 +109,7 @@ it('a blind sample is labelled without scores, and every cell of the agreement o
   await page.reload();
   await wrong.getByText('right for main only').waitFor();
   expect(await cells.getByRole('link').allInnerTexts()).toEqual(['2', '4', '2', '4']);
+  expect(await barriersOf(page)).toEqual([]);
   const measures = page.getByLabel('Measures of agreement').getByRole('row');
   for (const name of ['Agreement', 'False passes', 'Base rate'])
     await measures.filter({ hasText: name }).filter({ hasText: '0.500' }).waitFor();

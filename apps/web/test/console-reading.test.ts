@@ -1,11 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { barriersOf } from './console-browser.ts';
 import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
 
 // What people read, and how they get about: items of every kind, the keyboard, and what happens when things go wrong.
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+
+const fileOf = (mime_type: string, text: string) => {
+  return { mime_type, encoding: 'base64', data: Buffer.from(text).toString('base64') };
+};
 
 let own: OwnConsole;
 beforeAll(async () => {
@@ -95,7 +100,12 @@ describe('the console', () => {
           id: 'empty',
           inputs: { prompt: '' },
           answer: 'x',
-          assets: { picture: { mime_type: 'image/png', encoding: 'base64', data: PNG } },
+          assets: {
+            picture: { mime_type: 'image/png', encoding: 'base64', data: PNG },
+            rows: fileOf('text/csv', 'name,note\n"Ada, Countess",first\n<b>Bob</b>,"two\nlines"\n'),
+            notes: fileOf('text/plain', 'A plain note.'),
+            paper: fileOf('application/pdf', '%PDF-1.4'),
+          },
         },
       ],
       'Of every kind',
@@ -129,6 +139,17 @@ describe('the console', () => {
     expect(await prompt.evaluate((element) => (element as HTMLElement).textContent)).toBe(
       'Write fib.\nIn Python.',
     );
+    // files in place, but for those that a browser does not show safely
+    await list.getByText('(empty prompt)').click();
+    const rows = item.getByRole('region', { name: 'Rows of rows' });
+    await rows.getByRole('row', { name: 'Ada, Countess first' }).waitFor();
+    await rows.getByRole('row', { name: '<b>Bob</b> two lines' }).waitFor();
+    await item.getByText('A plain note.').waitFor();
+    const paper = item.getByRole('figure').filter({ hasText: 'paper' });
+    await paper.getByText('application/pdf, 8 B').waitFor();
+    expect(await paper.getByRole('link', { name: 'Open' }).getAttribute('href')).toContain('/assets/');
+    expect(await barriersOf(page)).toEqual([]);
+    await list.getByText('Write fib.').click();
     // one switch for the whole console
     await item.getByText('Raw', { exact: true }).first().click();
     await list.getByText('Which?').click();

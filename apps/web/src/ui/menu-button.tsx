@@ -18,7 +18,8 @@ export function MenuButton({
   readonly children: ReactNode;
 }) {
   return (
-    <Menu position="bottom-end" closeOnItemClick={!isLasting}>
+    // in the page, so that its landmarks contain the entries
+    <Menu position="bottom-end" closeOnItemClick={!isLasting} withinPortal={false}>
       <Menu.Target>
         <Button
           size="xs"

@@ -1,7 +1,12 @@
-import { Anchor, Box, Group, Stack, Text } from '@mantine/core';
+import { Anchor, Box, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { useInViewport } from '@mantine/hooks';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { lazy, Suspense, useRef } from 'react';
+import { loadedAgain } from '../../api/service-responds.ts';
 import { Part } from '../../ui/layout/part.tsx';
 import { formatBytes } from '../../ui/text/formats.ts';
+
+const TextFile = lazy(loadedAgain(() => import('./text-file.tsx')));
 
 /**
  * The files of an item. Those that its dataset holds are shown; links to other hosts are links, and nothing follows them.
@@ -108,8 +113,28 @@ function Shown({ url, type, name }: { readonly url: string; readonly type: strin
   if (type.startsWith('audio/')) return <audio controls preload="none" src={url} aria-label={name} />;
   if (type.startsWith('video/'))
     return <video controls preload="none" src={url} className="asset-image" aria-label={name} />;
-  return null;
+  // a link of the service can be read in part; a browser shows no PDF in a frame without an origin
+  return TEXT.test(type) && url.startsWith('/') ? <ShownText url={url} type={type} name={name} /> : null;
 }
+
+/** A text file, read when it is in view: an item may have any number of them. */
+function ShownText(file: { readonly url: string; readonly type: string; readonly name: string }) {
+  const { ref, inViewport } = useInViewport();
+  const wasSeen = useRef(false);
+  wasSeen.current ||= inViewport;
+  return (
+    <div ref={ref} className="shown-text">
+      {wasSeen.current && (
+        <Suspense fallback={<Skeleton h={60} />}>
+          <TextFile {...file} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+const TEXT =
+  /^(?:text\/[a-z0-9.+-]+|application\/(?:[a-z0-9.+-]+\+)?(?:json|jsonl|x-ndjson|xml|yaml|x-yaml|toml|csv|sql|javascript))$/;
 
 const SHOWN = /^(?:image|audio|video)\/[a-z0-9.+-]+$/;
 

@@ -1,0 +1,93 @@
+import { Skeleton, Table, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import Papa from 'papaparse';
+import { ConnectionLost } from '../../api/api-problem.ts';
+import { formatBytes, formatCount } from '../../ui/text/formats.ts';
+import { RichText } from '../../ui/text/rich-text.tsx';
+
+/** What is read of a file, and shown of a table. */
+const MAX_BYTES = 64 * 1024;
+const [MAX_ROWS, MAX_COLUMNS, MAX_CELL] = [100, 50, 200] as const;
+
+/** The beginning of a text file that the service holds: tables as such, code as code. */
+export default function TextFile({
+  url,
+  type,
+  name,
+}: {
+  readonly url: string;
+  readonly type: string;
+  readonly name: string;
+}) {
+  const found = useQuery({
+    queryKey: ['text file', url],
+    queryFn: async ({ signal }) => {
+      const response = await fetch(url, { headers: { Range: `bytes=0-${MAX_BYTES - 1}` }, signal });
+      // no part of an empty file can be read
+      if (response.status === 416) return { text: '', total: 0, isWhole: true };
+      if (!response.ok) throw new ConnectionLost(`The file cannot be read: ${response.status}.`);
+      const total = Number(response.headers.get('content-range')?.split('/').at(-1) ?? 0);
+      return { text: await response.text(), total, isWhole: total <= MAX_BYTES };
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  if (found.error !== null) return <Text size="xs">{found.error.message}</Text>;
+  if (found.data === undefined) return <Skeleton h={60} />;
+  const { text, total, isWhole } = found.data;
+  return (
+    <>
+      {/csv|tab-separated/.test(type) ? (
+        <TextTable text={text} name={name} isWhole={isWhole} />
+      ) : (
+        <div className="text-file">
+          <RichText text={text} label={name} isCode={!/plain|markdown/.test(type)} />
+        </div>
+      )}
+      {!isWhole && (
+        <Text size="xs" c="dimmed">
+          The first {formatBytes(MAX_BYTES)} of {formatBytes(total)}
+        </Text>
+      )}
+    </>
+  );
+}
+
+function TextTable({
+  text,
+  name,
+  isWhole,
+}: {
+  readonly text: string;
+  readonly name: string;
+  readonly isWhole: boolean;
+}) {
+  const { data } = Papa.parse<string[]>(text, { preview: MAX_ROWS + 2, skipEmptyLines: true });
+  // the last row of a part may lack its end
+  const [head = [], ...rows] = isWhole || data.length > MAX_ROWS + 1 ? data : data.slice(0, -1);
+  const cells = (row: readonly string[]): readonly string[] =>
+    row.slice(0, MAX_COLUMNS).map((cell) => (cell.length > MAX_CELL ? `${cell.slice(0, MAX_CELL)}…` : cell));
+  return (
+    <>
+      <section className="scroll text-file" aria-label={`Rows of ${name}`} tabIndex={0}>
+        <Table
+          stickyHeader
+          withColumnBorders
+          verticalSpacing={2}
+          horizontalSpacing={8}
+          fz="xs"
+          className="one-line"
+          data={{
+            head: [...cells(head)],
+            body: rows.slice(0, MAX_ROWS).map((row) => [...cells(row)]),
+          }}
+        />
+      </section>
+      {(rows.length > MAX_ROWS || head.length > MAX_COLUMNS) && (
+        <Text size="xs" c="dimmed">
+          The first {formatCount(Math.min(rows.length, MAX_ROWS))} rows and{' '}
+          {formatCount(Math.min(head.length, MAX_COLUMNS))} columns
+        </Text>
+      )}
+    </>
+  );
+}
