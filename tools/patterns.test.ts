@@ -90,7 +90,7 @@ function textOf(node: unknown): string | undefined {
 }
 
 /** Each is several times the one before, so that exponential time is found before it takes too long. */
-const SIZES = [24, 512, 8_192, 32_768];
+const SIZES = [24, 512, 8_192, 16_384, 32_768];
 /** Shorter times are noise, and harmless. */
 const MIN_SLOW_MS = 50;
 /** Too much growth of the time, for input that grows by `FACTOR`. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
+import { expireLeases } from './expire-leases.ts';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
 import { runWorker } from './run-worker.ts';
 import { type Body, runEnded, startTestService, type TestService, until } from './start-test-service.ts';
@@ -188,6 +189,7 @@ it('keeps both promises when a worker is killed', async () => {
     (done) => hung === 2 && done === 20 + requests() - before - hung,
   );
   await first.end('SIGKILL');
+  await expireLeases(database.url);
   reply = () => ({ text: 'yes' });
   stack.use(await runWorker(env));
   await runEnded(api, body.id, 60_000);

@@ -199,16 +199,16 @@ describe('the interval of the checks', () => {
     expect((await service.get('/settings')).body.cancellation_check_interval_ms).toBe(250);
   });
 
-  it.each([249, 60_001, 0, -1, 250.5, '1000', null])('is not %j', async (value) => {
+  it('is between 250 and 60,000 milliseconds, a whole number', async () => {
     const service = await serve();
-    const answer = await service.patch('/settings', { cancellation_check_interval_ms: value });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
-    expect((await service.get('/settings')).body.cancellation_check_interval_ms).toBe(2000);
-  });
-
-  it.each([250, 60_000])('may be %i', async (value) => {
-    const service = await serve();
-    const answer = await service.patch('/settings', { cancellation_check_interval_ms: value });
-    expect(answer).toMatchObject({ status: 200, body: { cancellation_check_interval_ms: value } });
+    for (const value of [249, 60_001, 0, -1, 250.5, '1000', null]) {
+      const answer = await service.patch('/settings', { cancellation_check_interval_ms: value });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+      expect((await service.get('/settings')).body.cancellation_check_interval_ms).toBe(2000);
+    }
+    for (const value of [250, 60_000]) {
+      const answer = await service.patch('/settings', { cancellation_check_interval_ms: value });
+      expect(answer).toMatchObject({ status: 200, body: { cancellation_check_interval_ms: value } });
+    }
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { throughLine } from '../../../prisma/test/server-address.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
@@ -18,15 +18,17 @@ beforeEach(() => {
 });
 afterEach(() => cleanUp.disposeAsync());
 
-/** A server of the test's own that can be stopped and started, always at the same URL. */
-async function createDatabase(): Promise<{
+/** A server that can be stopped and started, always at the same URL; each test leaves it running. */
+let database: {
   readonly url: string;
   readonly start: () => Promise<void>;
   readonly stop: () => Promise<void>;
-}> {
+};
+const serverCleanUp = new AsyncDisposableStack();
+beforeAll(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'svc-restart-'));
-  cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
-  const proxy = cleanUp.use(await startTcpProxy());
+  serverCleanUp.defer(() => rm(folder, { recursive: true, force: true }));
+  const proxy = serverCleanUp.use(await startTcpProxy());
   const url = { current: '' };
   let stop = async (): Promise<void> => {};
   const start = async (): Promise<void> => {
@@ -35,10 +37,10 @@ async function createDatabase(): Promise<{
     proxy.forwardTo(server.url);
     url.current = throughLine(server.url, proxy);
   };
-  cleanUp.defer(() => stop());
+  serverCleanUp.defer(() => stop());
   await start();
   await migrate(url.current);
-  return {
+  database = {
     url: url.current,
     start,
     stop: async () => {
@@ -46,7 +48,8 @@ async function createDatabase(): Promise<{
       proxy.forwardTo(null);
     },
   };
-}
+});
+afterAll(() => serverCleanUp.disposeAsync());
 
 const items = Array.from({ length: 200 }, (_, index) => ({
   type: 'exact',
@@ -55,7 +58,6 @@ const items = Array.from({ length: 200 }, (_, index) => ({
 }));
 
 it('continues after the database was restarted, without a restart of the service', async () => {
-  const database = await createDatabase();
   const provider = cleanUp.use(
     await startFakeProvider((prompt) => (Number(prompt) < 40 ? { text: prompt } : 'hang')),
   );
@@ -126,8 +128,7 @@ it('continues after the database was restarted, without a restart of the service
   );
 });
 
-it('waits for a database that comes later than the worker', async () => {
-  const database = await createDatabase();
+it('a worker waits for a database that comes later, logs an outage once, and is not ready until it is over', async () => {
   await database.stop();
   const worker = cleanUp.use(await runWorker({ DATABASE_URL: database.url }));
   const ready = (): Promise<Response> => fetch(`${worker.url}/readyz`);
@@ -143,6 +144,18 @@ it('waits for a database that comes later than the worker', async () => {
     config: { provider: 'echo', allow_unscored: true },
   });
   expect(await runEnded(service, run.id)).toMatchObject({ status: 'completed' });
+
+  const outages = (): number => worker.log.filter((line) => line['event'] === 'queue.error').length;
+  const before = outages();
+  await database.stop();
+  // longer than two heartbeats
+  for (const end = performance.now() + 8_000; performance.now() < end; ) {
+    expect((await ready()).status).toBe(503);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  await database.start();
+  await until(ready, ({ status }) => status === 200);
+  expect(outages()).toBe(before + 1);
   expect(await worker.end('SIGTERM')).toBe(0);
 });
 
@@ -152,20 +165,4 @@ it('a worker that still waits for its database stops at SIGTERM', async () => {
   const worker = cleanUp.use(await runWorker({ DATABASE_URL: url }));
   expect(await worker.end('SIGTERM')).toBe(0);
   expect(worker.log.at(-1)).toMatchObject({ event: 'server.stop', exit_code: 0 });
-});
-
-it('an idle worker logs an outage once, and is not ready until it is over', async () => {
-  const database = await createDatabase();
-  const worker = cleanUp.use(await runWorker({ DATABASE_URL: database.url }));
-  const ready = (): Promise<Response> => fetch(`${worker.url}/readyz`);
-  await until(ready, ({ status }) => status === 200);
-  await database.stop();
-  // longer than two heartbeats
-  for (const end = performance.now() + 8_000; performance.now() < end; ) {
-    expect((await ready()).status).toBe(503);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-  }
-  await database.start();
-  await until(ready, ({ status }) => status === 200);
-  expect(worker.log.filter((line) => line['event'] === 'queue.error')).toHaveLength(1);
 });

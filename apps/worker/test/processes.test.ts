@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
+import { expireLeases } from './expire-leases.ts';
 import { startFakeProvider } from './fake-provider.ts';
 import { runWorker, type WorkerProcess } from './run-worker.ts';
 import { type Body, runEnded, startTestService, type TestService, until } from './start-test-service.ts';
@@ -54,6 +55,7 @@ describe('two worker processes', () => {
     );
     const first = workers.find(has('worker.run.start')) as WorkerProcess;
     await first.end('SIGKILL');
+    await expireLeases(service.databaseUrl);
     provider.release();
     const { body: left } = await service.get(`/runs/${run.id}`);
     expect(left.counts.done).toBeLessThan(300);
@@ -128,10 +130,7 @@ describe('two worker processes', () => {
         ) as [WorkerProcess];
         await first.end('SIGKILL');
         workers.splice(workers.indexOf(first), 1);
-        await queryDatabase(
-          service.databaseUrl,
-          "UPDATE runs SET lease_expires_at = now() - interval '1 second' WHERE finished_at IS NULL",
-        );
+        await expireLeases(service.databaseUrl);
         await until(
           () => workers,
           (left) => left.some(has('job.recover')),
@@ -201,7 +200,7 @@ describe('two worker processes', () => {
     timeout: 240_000,
   }, async () => {
     const workers = [await start(), await start()];
-    const rows = IS_LONG ? 1_000_000 : 200_000;
+    const rows = IS_LONG ? 1_000_000 : 60_000;
     const lines = Array.from({ length: rows }, (_, index) => `{"inputs":{"prompt":"${index}"}}`);
     const archive = await makePackage({ 'sections/a.jsonl': lines.join('\n') });
     const { body: accepted } = await service.post('/datasets/upload', uploadForm(archive), {
@@ -216,6 +215,7 @@ describe('two worker processes', () => {
     await until(job, ({ progress }) => progress.rows_done > rows / 10, 60_000);
     const first = workers.find(has('dataset.import.start')) as WorkerProcess;
     await first.end('SIGKILL');
+    await expireLeases(service.databaseUrl);
     const second = workers.find((worker) => worker !== first) as WorkerProcess;
     await until(() => second, has('dataset.import.start'), RECOVERY_MS);
 
@@ -246,8 +246,8 @@ describe('a worker process that stops', () => {
       dataset_id: await service.importItems(items.slice(0, 30)),
       config: { provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' } },
     });
-    // more often than a task may fail
-    for (let time = 1; time <= 4; time++) {
+    // in the long form more often than a task may fail
+    for (let time = 1; time <= (IS_LONG ? 4 : 2); time++) {
       const worker = await start();
       await until(provider.waiting, (waiting) => waiting === 8);
       expect(await worker.end('SIGTERM')).toBe(0);

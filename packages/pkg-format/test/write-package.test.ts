@@ -1,13 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import type { Item } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  checkPackage,
-  datasetFromItems,
   type ExportDataset,
   type ExportRun,
   openPackage,
@@ -15,8 +11,7 @@ import {
   writePackage,
 } from '../src/index.ts';
 import { resolveLimits } from '../src/limits.ts';
-import { writePackageFile, writePackageStream } from '../src/node/index.ts';
-import { createTempDir } from '../src/node/temp-dir.ts';
+import { writePackageStream } from '../src/node/index.ts';
 import { collectBytes } from '../src/package/collect-bytes.ts';
 import { PACKAGE_FORMAT_VERSION } from '../src/package/manifest.ts';
 import { bytesSource } from '../src/zip/byte-source.ts';
@@ -404,39 +399,6 @@ describe('writing and reading', () => {
       }),
       { numRuns: 30 },
     );
-  });
-});
-
-describe('a package of items that repeat', () => {
-  const item = (id: number, assets: readonly string[], prompt = 'p'): Item => ({
-    id,
-    inputs: { prompt },
-    assets: assets.map((content) => ({
-      mime_type: 'text/plain',
-      encoding: 'base64',
-      data: base64(content),
-    })),
-  });
-  const shared = 'one document for all of them. '.repeat(10_000);
-  it.each<[string, readonly Item[]]>([
-    ['a file in 250 items', Array.from({ length: 250 }, (_, id) => item(id, [shared]))],
-    ['long runs of one letter', [item(1, ['a'.repeat(3_000_000)], 'b'.repeat(3_000_000))]],
-    [
-      'many files of one letter',
-      Array.from({ length: 70 }, (_, id) => item(id, [`${id}${'a'.repeat(1_000_000)}`])),
-    ],
-  ])('is accepted by readers with the default limits: %s', async (_, items) => {
-    const sections = [{ name: 's', items }];
-    const dataset = datasetFromItems({ name: 'd', sections });
-    await using folder = await createTempDir(tmpdir());
-    const path = folder.path('d.pkg.zip');
-    const { versionHash } = await writePackageFile(path, { name: 'd', sections });
-    expect(versionHash).toBe(dataset.versionHash);
-    // a file is written as a stream is
-    for (const archive of [await writePackage(dataset), new Uint8Array(await readFile(path))]) {
-      const checking = checkPackage(await openPackage(archive));
-      expect(await checking.next()).toMatchObject({ done: true, value: { versionHash } });
-    }
   });
 });
 

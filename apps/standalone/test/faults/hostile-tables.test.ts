@@ -89,6 +89,9 @@ const CONSTANTS: readonly (readonly [string, object])[] = [
   ['meta_columns', { prompt_column: 'b', meta_columns: { [KIB_60]: 'a' } }],
 ];
 
+/** One constant of the item itself, one of a template, and one that is too small to count. */
+const IN_SHORT_FORM: ReadonlySet<string> = new Set(['checker', 'prompt_template', 'default_type']);
+
 it('tiny rows with large constants do not stop the service', { timeout: 600_000 }, async (context) => {
   const found: string[] = [];
   for (const [name, mapping] of CONSTANTS) {
@@ -97,6 +100,7 @@ it('tiny rows with large constants do not stop the service', { timeout: 600_000 
       ['form', () => upload(TINY, mapping)],
       ['hub', () => importHub(mapping)],
     ] as const;
+    if (!IS_LONG && !IN_SHORT_FORM.has(name)) continue;
     for (const [way, work] of IS_LONG || name === 'checker' ? ways : ways.slice(0, 1)) {
       const outcome = await expectCalm(`${name}, ${way}`, work);
       expect([name, way, outcome]).toEqual([
@@ -163,7 +167,8 @@ it('Parquet files of very many equal rows end soon', { timeout: 600_000 }, async
   ];
   const found: string[] = [];
   for (const [name, content, mapping] of cases) {
-    if (!IS_LONG && name === 'nulls') continue; // those that are skipped are read as well
+    // those that are skipped are read as well
+    if (!IS_LONG && ['nulls', 'no column'].includes(name)) continue;
     found.push(await expectCalm(name, () => upload(content, mapping, '?dry_run=true', 'parquet')));
     expect([name, found.at(-1)]).toEqual([name, '400 package_limit']);
   }
