@@ -18,12 +18,14 @@ import {
 } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';
+import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
 import type { ItemLine } from '../items/item-lines.ts';
+import { clipRanges, itemsInRanges, readRangesOf } from '../items/item-ranges.ts';
 import type { StoredItem } from '../items/list-items.ts';
 import { openReadSession } from '../items/read-session.ts';
-import { isItemAt, itemsOf, ofVersion } from '../items/version-sql.ts';
+import { ofVersion } from '../items/version-sql.ts';
 import { stateOfLabels } from '../runs/labels/list-labels.ts';
 import { type LabelledResult, readResults } from '../runs/run-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../runs/run-row.ts';
@@ -114,12 +116,13 @@ export async function openDataset(
       items: (wanted = sections) => session.items(wanted),
       lines: (wanted = sections) => session.lines(wanted),
       async itemAt(section, orderIndex) {
+        const ranges = clipRanges(await readRangesOf(query, [section.id]), 0, orderIndex, orderIndex + 1);
+        const parameters = new Parameters();
         const [row] = await query<ItemParts & { readonly linked: string | null }>(
           `SELECT payload::text AS payload, answer::text AS answer, checker::text AS checker, assets::text AS assets,
              linked_files::text AS linked
-           FROM sections s JOIN items i ON ${isItemAt('$2::int')}
-           WHERE s.id = $1 AND i.byte_length <= ${maxItemBytes}`,
-          [section.id, orderIndex],
+           FROM ${itemsInRanges(ranges, parameters, `AND i.byte_length <= ${maxItemBytes}`)} AS item`,
+          parameters.values,
         );
         if (row === undefined) throw new Error(`section ${section.id} has no item ${orderIndex} to be read`);
         const { linked, ...parts } = row;
@@ -229,13 +232,17 @@ async function refuseTooLarge(
     ({ exportFile }) => exportFile === null || exportFile.bytes > maxItemBytes,
   );
   if (suspects.length === 0) return;
-  const [found] = await query<{ readonly section: string; readonly orderIndex: number }>(
-    `SELECT s.id AS section, i.order_index AS "orderIndex"
-     FROM sections s CROSS JOIN LATERAL ${itemsOf(`AND i.byte_length > ${maxItemBytes}`)} i
-     WHERE s.id = ANY ($1::uuid[]) LIMIT 1`,
-    [suspects.map(({ id }) => id)],
+  const ranges = await readRangesOf(
+    query,
+    suspects.map(({ id }) => id),
+  );
+  const parameters = new Parameters();
+  const [found] = await query<{ readonly section: number; readonly orderIndex: number }>(
+    `SELECT section, order_index AS "orderIndex"
+     FROM ${itemsInRanges(ranges, parameters, `AND i.byte_length > ${maxItemBytes}`)} AS item LIMIT 1`,
+    parameters.values,
   );
   if (found === undefined) return;
-  const section = sections.find(({ id }) => id === found.section)?.name ?? '';
+  const section = suspects[found.section]?.name ?? '';
   throw itemTooLarge('Item', { section, orderIndex: found.orderIndex }, maxItemBytes);
 }

@@ -1,4 +1,4 @@
-import { createReads } from '@svc/postgres';
+import { createReads, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { copiedRows } from '../database/copy-format.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
@@ -6,7 +6,7 @@ import { StoreError, toStoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
 import { itemTooLarge } from '../database/item-size.ts';
 import { isUuid } from '../database/values.ts';
-import { itemsBetween } from '../items/version-sql.ts';
+import { clipRanges, itemsInRanges, LITERALS, readRangesOf } from '../items/item-ranges.ts';
 import { asCopy, packedItems } from './packed-items.ts';
 
 /** A layout: how the files of one version are made in one format. */
@@ -259,12 +259,11 @@ function createItemReader({
     async itemSizes({ section, from, to }, signal) {
       if (!isUuid(section.id)) throw sectionGone(section.name);
       // One value for all items: a row for each would fill the memory of young objects.
-      const between = itemsBetween(String(Math.trunc(from)), String(Math.trunc(to)));
+      const items = await itemsBetween(reads(signal).query, section.id, from, to);
       const chunks = await reads(signal).copy(
         `COPY (SELECT string_agg(float8send((i.byte_length + coalesce(i.linked_bytes, 0))::float8), ''::bytea ORDER BY i.order_index),
            min(i.order_index) FILTER (WHERE i.byte_length > ${maxItemBytes})
-         FROM (SELECT * FROM sections WHERE id = '${section.id}' OFFSET 0) s CROSS JOIN LATERAL ${between} i)
-         TO STDOUT (FORMAT binary)`,
+         FROM ${items} i) TO STDOUT (FORMAT binary)`,
       );
       const [row] = copiedRows(chunks);
       const bytes = row === undefined || row.isNull(0) ? Buffer.alloc(0) : row.view(0);
@@ -277,12 +276,9 @@ function createItemReader({
 
     async readItems({ section, from, to }, signal) {
       if (!isUuid(section.id)) throw sectionGone(section.name);
-      const between = itemsBetween(String(Math.trunc(from)), String(Math.trunc(to)));
+      const items = await itemsBetween(reads(signal).query, section.id, from, to);
       const [row] = copiedRows(
-        await reads(signal).copy(
-          `COPY (SELECT ${packedItems()} FROM (SELECT * FROM sections WHERE id = '${section.id}' OFFSET 0) s
-             CROSS JOIN LATERAL ${between} i) TO STDOUT (FORMAT binary)`,
-        ),
+        await reads(signal).copy(`COPY (SELECT ${packedItems()} FROM ${items} i) TO STDOUT (FORMAT binary)`),
       );
       if (row === undefined || row.isNull(0)) throw sectionGone(section.name);
       return asCopy(row.view(0));
@@ -312,6 +308,11 @@ function createItemReader({
       return contents;
     },
   };
+}
+
+/** A subquery for the items of a section from one position up to another, for a COPY. */
+async function itemsBetween(query: ReadQuery, sectionId: string, from: number, to: number): Promise<string> {
+  return itemsInRanges(clipRanges(await readRangesOf(query, [sectionId]), 0, from, to), LITERALS);
 }
 
 const keyValues = ({ datasetId, version, format }: LayoutKey): unknown[] => [datasetId, version, format];

@@ -139,6 +139,7 @@ describe('a run in an import', () => {
     ]);
     expect(await queryDatabase(database.url, 'SELECT 1 FROM runs WHERE finished_at IS NULL')).toEqual([]);
     await store.datasets.delete(id);
+    await store.runs.collect();
     expect(await queryDatabase(database.url, 'SELECT 1 FROM run_results')).toEqual([]);
   });
 

@@ -1,5 +1,8 @@
+import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
-import { foundByHash } from '../items/hash-blocks.ts';
+import { Parameters } from '../database/page.ts';
+import { divideByBlocks, foundByHash } from '../items/hash-blocks.ts';
+import { readRangesOf } from '../items/item-ranges.ts';
 import { itemsOf } from '../items/version-sql.ts';
 import type { ImportedResult } from '../runs/insert-results.ts';
 import type { DraftHashes } from './draft-totals.ts';
@@ -78,19 +81,29 @@ async function findCandidates(
   );
   const [row] = rows;
   if (row === undefined) return [];
-  const values: unknown[] = [];
-  const parameter = (value: unknown): string => `$${values.push(value)}`;
-  const ofItem = `AND i.item_hash = decode(${parameter(row.hash)}, 'hex')`;
-  const found = await client.query<Version>(
-    `SELECT ${VERSION} FROM (SELECT id, version FROM datasets ORDER BY created_at DESC, id DESC LIMIT ${MAX_DATASETS}) d
-       JOIN versions v ON v.dataset_id = d.id AND v.version = d.version
-     WHERE EXISTS (
-       SELECT FROM version_sections s CROSS JOIN LATERAL ${foundByHash(row.hash, ofItem, parameter)} found
-       WHERE s.dataset_id = v.dataset_id AND s.version = v.version
-     ) LIMIT ${MAX_CANDIDATES}`,
-    values,
+  const newest = await client.query<Version & { readonly sectionIds: readonly string[] }>(
+    `SELECT ${VERSION}, v.section_ids::text[] AS "sectionIds"
+     FROM (SELECT id, version FROM datasets ORDER BY created_at DESC, id DESC LIMIT ${MAX_DATASETS}) d
+       JOIN versions v ON v.dataset_id = d.id AND v.version = d.version`,
   );
-  return found.rows;
+  const query = queryOf(client);
+  const datasetOf = newest.rows.flatMap(({ sectionIds }, index) => sectionIds.map(() => index));
+  const ranges = await readRangesOf(
+    query,
+    newest.rows.flatMap(({ sectionIds }) => sectionIds),
+  );
+  const parameters = new Parameters();
+  const ofItem = `AND i.item_hash = decode(${parameters.add(row.hash)}, 'hex')`;
+  const divided = await divideByBlocks(query, {
+    ...ranges,
+    sections: ranges.sections.map((index) => datasetOf[index] as number),
+  });
+  const found = await query<{ readonly dataset: number }>(
+    `SELECT DISTINCT section AS dataset FROM ${foundByHash(row.hash, ofItem, divided, parameters)} AS found
+     ORDER BY section LIMIT ${MAX_CANDIDATES}`,
+    parameters.values,
+  );
+  return found.map(({ dataset }) => newest.rows[dataset] as Version);
 }
 
 /** Where the items of each section of the draft are; null unless all are. Equal items are paired in their order. */

@@ -1,3 +1,4 @@
+import { boundedName } from '../database/item-size.ts';
 import {
   containsPattern,
   hasOtherCases,
@@ -5,8 +6,7 @@ import {
   memberText,
   readableJson,
 } from '../database/values.ts';
-import { foundByHash } from './hash-blocks.ts';
-import { itemsOf, ofVersion, versionNumber } from './version-sql.ts';
+import { ofVersion, versionNumber } from './version-sql.ts';
 
 /** Placeholders of the position to continue after, and of the number of items to find. */
 export interface PagePosition {
@@ -18,18 +18,32 @@ export interface PagePosition {
 /** The condition on `version_sections s`: dataset `$1`, version `$2` or the newest. */
 const OF_VERSION = ofVersion('$1', '$2');
 
-/** After the list of columns: one row if there is such a version. */
-const FROM_VERSION = `FROM versions WHERE dataset_id = $1 AND version = ${versionNumber('$1', '$2')}`;
+/**
+ * Reads the next items of a version: where each is, in their order, with `total` and `version`; one row without an item where
+ * the page is empty, and none if there is no such version.
+ *
+ * @param found ends with the CTEs `total (total)` and `page (section, item)`
+ */
+function readPage(found: string): string {
+  return `${found}
+    SELECT total.total, v.version, page.* FROM versions v CROSS JOIN total LEFT JOIN (
+      SELECT ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex", page.item AS "orderIndex",
+        s.part_ids[range] AS "partId", page.item - s.starts[range] + s.firsts[range] AS ordinal
+      FROM page JOIN version_sections s ON ${OF_VERSION} AND s.order_index = page.section
+        CROSS JOIN LATERAL width_bucket(page.item, s.starts) AS range
+    ) AS page ON true
+    WHERE v.dataset_id = $1 AND v.version = ${versionNumber('$1', '$2')}
+    ORDER BY "sectionOrderIndex", "orderIndex"`;
+}
 
 /**
- * Finds the next items of a version: `counted (total, version)` and `page (section, item)`. Each section reads its next rows by the
- * primary key of `items`.
+ * Finds the next items of a version, as {@link readPage} reads them. Their positions follow from the sizes of the sections.
  *
  * @param ofSection condition on `version_sections s`
  */
 export function allItems(ofSection: string, { afterSection, afterItem, limit }: PagePosition): string {
-  return `WITH counted AS (
-    SELECT (SELECT sum(s.item_count) FROM version_sections s WHERE ${OF_VERSION} ${ofSection}) AS total, version ${FROM_VERSION}
+  return readPage(`WITH total AS (
+    SELECT sum(s.item_count) AS total FROM version_sections s WHERE ${OF_VERSION} ${ofSection}
   ), page AS (
     SELECT section, item FROM (
       SELECT s.*, sum(s.item_count - s.first) OVER (ORDER BY s.order_index) - (s.item_count - s.first) AS before FROM (
@@ -43,55 +57,24 @@ export function allItems(ofSection: string, { afterSection, afterItem, limit }: 
     ) next
     WHERE s.before < ${limit}::int
     ORDER BY section, item LIMIT ${limit}
-  )`;
+  )`);
 }
 
 /**
- * Finds the next items that match a filter, as {@link allItems} does. The total needs a pass over every item of the dataset,
- * which finds the page as well.
+ * Finds the next items of a query, as {@link readPage} reads them. The total needs all items of the query, which finds the
+ * page as well.
  *
- * @param ofItem condition on `items i`
+ * @param matching a subquery with the columns `section` and `order_index`
  */
-export function matchingItems(ofSection: string, ofItem: string, position: PagePosition): string {
-  return pageOf(
-    `SELECT s.order_index AS section, i.order_index AS item FROM version_sections s CROSS JOIN LATERAL ${itemsOf(ofItem)} i
-     WHERE ${OF_VERSION} ${ofSection}`,
-    position,
-  );
-}
-
-/**
- * Finds the next items that match a filter by their hash, as {@link allItems} does: by the blocks of their sections, and
- * what has no blocks yet by reading it.
- *
- * @param hash 64 hex digits
- * @param ofItem condition on `items i`, which asks for the whole hash
- */
-export function itemsWithHash(
-  hash: string,
-  ofSection: string,
-  ofItem: string,
-  position: PagePosition,
-  parameter: (value: unknown) => string,
-): string {
-  return pageOf(
-    `SELECT s.order_index AS section, found.order_index AS item
-     FROM version_sections s CROSS JOIN LATERAL ${foundByHash(hash, ofItem, parameter)} found
-     WHERE ${OF_VERSION} ${ofSection}`,
-    position,
-  );
-}
-
-/** The page after a position, and the total, of a query that finds each `section` and `item`. */
-function pageOf(matching: string, { afterSection, afterItem, limit }: PagePosition): string {
-  return `WITH matching AS MATERIALIZED (
-    ${matching}
-  ), counted AS (
-    SELECT (SELECT count(*) FROM matching) AS total, version ${FROM_VERSION}
+export function matchingItems(matching: string, { afterSection, afterItem, limit }: PagePosition): string {
+  return readPage(`WITH matching AS MATERIALIZED (
+    SELECT section, order_index AS item FROM ${matching} AS found
+  ), total AS (
+    SELECT count(*) AS total FROM matching
   ), page AS (
     SELECT section, item FROM matching WHERE (section, item) > (${afterSection}::int, ${afterItem}::int)
     ORDER BY section, item LIMIT ${limit}
-  )`;
+  )`);
 }
 
 /** Which items a list has. */

@@ -1,4 +1,6 @@
-import { rangesOf } from './version-sql.ts';
+import type { ReadQuery } from '@svc/postgres';
+import type { Parameters } from '../database/page.ts';
+import { cutRanges, type ItemRanges, itemsInRanges, ofParts } from './item-ranges.ts';
 
 /*
  * Where items with a hash are. A run of 65,536 items of a part has one row of `hash_blocks` for each first byte of their
@@ -25,38 +27,62 @@ export const INSERT_BLOCKS: string = `INSERT INTO hash_blocks (part_id, bucket, 
     FROM items WHERE part_id = $1 AND ordinal >= $3 AND ordinal < $4 OFFSET 0
   ) AS hashed GROUP BY bucket`;
 
+/** Ranges of items, in two: those of which there are blocks, and the others. */
+export interface HashedRanges {
+  readonly hashed: ItemRanges;
+  readonly unhashed: ItemRanges;
+}
+
+/** Divides ranges by the blocks that their parts have. */
+export async function divideByBlocks(query: ReadQuery, ranges: ItemRanges): Promise<HashedRanges> {
+  const rows = await query<{ readonly id: string; readonly hashed: number }>(
+    'SELECT id, hashed_items AS hashed FROM parts WHERE id = ANY ($1::uuid[]) AND hashed_items > 0',
+    [[...new Set(ranges.partIds)]],
+  );
+  const hashedItems = new Map(rows.map(({ id, hashed }) => [id, hashed]));
+  const hashedOf = (index: number): number => {
+    const hashed = (hashedItems.get(ranges.partIds[index] as string) ?? 0) - (ranges.firsts[index] as number);
+    return Math.min(Math.max(hashed, 0), ranges.counts[index] as number);
+  };
+  return {
+    hashed: cutRanges(ranges, (index) => [0, hashedOf(index)]),
+    unhashed: cutRanges(ranges, (index) => [hashedOf(index), ranges.counts[index] as number]),
+  };
+}
+
 /**
- * A subquery for the positions `order_index` of the items of a section `s` with a hash: by the blocks of its parts, and what
+ * A subquery for the positions `section` and `order_index` of the items with a hash: by the blocks of their parts, and what
  * has no blocks yet by reading it.
  *
  * @param hash 64 hex digits
  * @param condition on the row `i` of `items`, begins with AND; it asks for the whole hash, which blocks do not have
  */
-export function foundByHash(hash: string, condition: string, parameter: (value: unknown) => string): string {
+export function foundByHash(
+  hash: string,
+  condition: string,
+  { hashed, unhashed }: HashedRanges,
+  parameters: Parameters,
+): string {
+  const { add } = parameters;
   const bucket = Number.parseInt(hash.slice(0, 2), 16);
   const first = (Number.parseInt(hash.slice(2, 6), 16) >> 1) * RUN_ITEMS;
-  const entriesUpTo = (last: number): string => `width_bucket(${parameter(last)}::int, block.entries)`;
-  const position = 'span.start + i.ordinal - span.first AS order_index';
-  const stop = 'span.first + span.stop - span.start';
-  // OFFSET keeps the server from reading the blocks of all parts together, and from preparing a large scan for nothing.
+  const entriesUpTo = (last: number): string => `width_bucket(${add(last)}::int, block.entries)`;
+  const parts = add(hashed.partIds);
+  const others = [hashed.sections, hashed.starts, hashed.firsts, hashed.counts].map(
+    (values) => `${add(values)}::int[]`,
+  );
+  // ORDER BY keeps the server from reading items before it has found which.
   return `(
-    SELECT ${position} FROM (SELECT DISTINCT part_id FROM unnest(s.part_ids) AS part_id) AS of_section
-      JOIN parts part ON part.id = of_section.part_id
-      CROSS JOIN LATERAL (
-        SELECT block.run * ${RUN_ITEMS} + (entry & ${RUN_ITEMS - 1}) AS ordinal
+    SELECT range.section, range.start + found.ordinal - range.first AS order_index FROM (
+        SELECT block.part_id, block.run * ${RUN_ITEMS} + (entry & ${RUN_ITEMS - 1}) AS ordinal
         FROM hash_blocks block CROSS JOIN LATERAL
           unnest(block.entries[${entriesUpTo(first - 1)} + 1 : ${entriesUpTo(first + RUN_ITEMS - 1)}]) AS entry
-        WHERE part.hashed_items > 0 AND block.part_id = part.id AND block.bucket = ${parameter(bucket)}::int OFFSET 0
+        WHERE block.part_id = ANY (${parts}::uuid[]) AND block.bucket = ${add(bucket)}::int ORDER BY block.part_id
       ) AS found
-      JOIN ${rangesOf()} AS span ON span.part_id = part.id AND found.ordinal >= span.first AND found.ordinal < ${stop}
-      JOIN items i ON i.part_id = part.id AND i.ordinal = found.ordinal ${condition}
+      JOIN unnest(${parts}::uuid[], ${others.join(', ')}) AS range (part_id, section, start, first, count)
+        ON range.part_id = found.part_id AND found.ordinal >= range.first AND found.ordinal < range.first + range.count
+      JOIN items i ON ${ofParts(parts)} AND i.part_id = found.part_id AND i.ordinal = found.ordinal ${condition}
     UNION ALL
-    SELECT unhashed.order_index FROM ${rangesOf()} AS span JOIN parts part ON part.id = span.part_id
-      CROSS JOIN LATERAL (
-        SELECT ${position} FROM items i
-        WHERE i.part_id = span.part_id AND i.ordinal >= greatest(span.first, part.hashed_items) AND i.ordinal < ${stop}
-          ${condition} OFFSET 0
-      ) AS unhashed
-    WHERE part.hashed_items < ${stop}
+    SELECT section, order_index FROM ${itemsInRanges(unhashed, parameters, condition)} AS unhashed
   )`;
 }

@@ -37,7 +37,6 @@ export async function* toLines(
     if ('starts' in batch) yield await linesOf(batch, fields, order);
     else yield [await longLine(batch, fields, order)];
   }
-  order.end();
 }
 
 async function linesOf(

@@ -3,19 +3,28 @@ import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
-import { boundedName } from '../database/item-size.ts';
 import {
   decodeCursor,
+  EAGER_BYTES,
   encodeCursor,
   type Page,
   type PageRequest,
+  Parameters,
   versionOfCursor,
 } from '../database/page.ts';
 import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
 import type { ItemRow } from './decode-rows.ts';
-import { allItems, itemFilter, itemsWithHash, matchingItems, type PagePosition } from './find-items-sql.ts';
-import { type ItemCandidate, itemCandidates, planItems, readPlannedItems } from './read-item-texts.ts';
-import { isItemAt, itemsOf, ofVersion } from './version-sql.ts';
+import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';
+import { divideByBlocks, foundByHash } from './hash-blocks.ts';
+import { itemsInRanges, readRanges } from './item-ranges.ts';
+import {
+  type ItemCandidate,
+  NO_TEXTS,
+  planItems,
+  readItemSizes,
+  readPlannedItems,
+} from './read-item-texts.ts';
+import { ofVersion } from './version-sql.ts';
 
 /** An item of a page. */
 export interface ListedItem extends ItemRow {
@@ -72,8 +81,8 @@ export async function listItems(
   const { total, version, candidates } = await findCandidates(query, context, id, request);
 
   const plan = planItems(candidates.slice(0, limit), context, request.form ?? 'embed');
-  const permits =
-    plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
+  const isLarge = plan.unreadBytes > EAGER_BYTES;
+  const permits = isLarge ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
   const release = (): void => permits?.[Symbol.dispose]();
   try {
     const items = await readPlannedItems(query, plan);
@@ -85,7 +94,7 @@ export async function listItems(
           ? encodeCursor('items', [version, last.sectionOrderIndex, last.orderIndex])
           : null,
       totalItems: total,
-      isLarge: plan.unreadBytes > 0,
+      isLarge,
       release,
     };
   } catch (error) {
@@ -94,19 +103,12 @@ export async function listItems(
   }
 }
 
-interface ItemCandidateRow extends ItemCandidate {
+interface ListedCandidate extends ItemCandidate {
   readonly sectionOrderIndex: number;
   readonly itemHash: Uint8Array;
 }
 
-type FoundRow = Omit<ItemCandidateRow, 'section'> & {
-  readonly total: string | null;
-  readonly version: number;
-  /** null where the page is empty */
-  readonly section: string | null;
-};
-
-function toListedItem(item: ItemCandidateRow & { readonly isTruncated: boolean }): ListedItem {
+function toListedItem(item: ListedCandidate & { readonly isTruncated: boolean }): ListedItem {
   const { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets } = item;
   return {
     ...{ section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets },
@@ -118,15 +120,52 @@ function toListedItem(item: ItemCandidateRow & { readonly isTruncated: boolean }
 /** The next items, one more than asked for, and how many there are in all. */
 async function findCandidates(
   query: ReadQuery,
-  { searches, maxItemBytes }: Pick<StoreContext, 'searches' | 'maxItemBytes'>,
+  context: Pick<StoreContext, 'searches' | 'maxItemBytes'>,
   id: string,
   request: ItemsRequest,
 ): Promise<{
   readonly total: number;
   readonly version: number;
-  readonly candidates: readonly ItemCandidateRow[];
+  readonly candidates: readonly ListedCandidate[];
 }> {
-  const { limit, cursor, from, section, signal } = request;
+  const rows = await findPage(query, context, id, request);
+  const [first] = rows;
+  if (first === undefined) throw datasetNotFound(id);
+  const total = Number(first.total ?? 0);
+  if (total === 0) await checkFilters(query, id, request);
+  const page = rows.filter((row): row is FoundItem => row.partId !== null);
+  const sizes = await readItemSizes(query, page);
+  const candidates = page.flatMap(({ section, sectionOrderIndex, orderIndex }, index) => {
+    const stored = sizes[index];
+    // Omit an item that was deleted with its dataset in the meantime.
+    return stored == null ? [] : [{ ...NO_TEXTS, section, sectionOrderIndex, orderIndex, ...stored }];
+  });
+  return { total, version: first.version, candidates };
+}
+
+interface FoundPage {
+  readonly total: string | null;
+  readonly version: number;
+}
+
+/** An item of the page, and where it is stored. */
+interface FoundItem extends FoundPage {
+  readonly section: string;
+  readonly sectionOrderIndex: number;
+  readonly orderIndex: number;
+  readonly partId: string;
+  readonly ordinal: number;
+}
+
+/** Where the next items are; one row without an item where there are none. */
+async function findPage(
+  query: ReadQuery,
+  { searches, maxItemBytes }: Pick<StoreContext, 'searches' | 'maxItemBytes'>,
+  id: string,
+  request: ItemsRequest,
+): Promise<readonly (FoundItem | (FoundPage & { readonly partId: null }))[]> {
+  const { limit, cursor, from, itemHash, signal } = request;
+  const section = request.section === undefined ? undefined : searchableText(request.section);
   const [firstSection, firstItem] = from ?? [-1, 0];
   const [afterVersion, afterSection, afterItem] =
     cursor === undefined
@@ -135,44 +174,25 @@ async function findCandidates(
   const version = versionOfCursor(cursor, afterVersion, request.version);
   if (!isUuid(id)) throw datasetNotFound(id);
 
-  const values: unknown[] = [id, version];
-  const parameter = (value: unknown): string => `$${values.push(value)}`;
-  const ofSection = section === undefined ? '' : `AND s.name = ${parameter(searchableText(section))}`;
-  const ofItem = itemFilter(request, maxItemBytes, parameter);
+  const parameters = new Parameters([id, version]);
+  const { add, values } = parameters;
   const position: PagePosition = {
-    afterSection: parameter(afterSection),
-    afterItem: parameter(afterItem),
-    limit: parameter(limit + 1),
+    afterSection: add(afterSection),
+    afterItem: add(afterItem),
+    limit: add(limit + 1),
   };
-  const candidates = itemCandidates(
-    `SELECT i.part_id AS "partId", i.ordinal, ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-       page.item AS "orderIndex", i.item_hash AS "itemHash", i.byte_length, i.payload, i.answer, i.checker, i.assets,
-       i.linked_files, i.linked_bytes
-     FROM page JOIN version_sections s ON ${ofVersion('$1', '$2')} AND s.order_index = page.section
-       JOIN items i ON ${isItemAt('page.item')}`,
-    '"itemHash"',
-  );
-  const { itemHash } = request;
-  const found =
-    itemHash !== undefined
-      ? itemsWithHash(itemHash, ofSection, ofItem, position, parameter)
-      : ofItem === ''
-        ? allItems(ofSection, position)
-        : matchingItems(ofSection, ofItem, position);
-  using _permit = ofItem === '' ? undefined : await searches.acquire(signal);
-  const rows = await query<FoundRow>(
-    `${found}
-       SELECT total, version, found.* FROM counted LEFT JOIN (${candidates}) found ON true
-       ORDER BY "sectionOrderIndex", "orderIndex"`,
-    values,
-  );
-  if (rows[0] === undefined) throw datasetNotFound(id);
-  if (Number(rows[0].total ?? 0) === 0) await checkFilters(query, id, request);
-  return {
-    total: Number(rows[0].total ?? 0),
-    version: rows[0].version,
-    candidates: rows.filter((row): row is FoundRow & ItemCandidateRow => row.section !== null),
-  };
+  const ofItem = itemFilter(request, maxItemBytes, add);
+  if (ofItem === '') {
+    const ofSection = section === undefined ? '' : `AND s.name = ${add(section)}`;
+    return await query(allItems(ofSection, position), values);
+  }
+  using _permit = await searches.acquire(signal);
+  const ranges = await readRanges(query, { datasetId: id, version, section });
+  const matching =
+    itemHash === undefined
+      ? itemsInRanges(ranges, parameters, ofItem)
+      : foundByHash(itemHash, ofItem, await divideByBlocks(query, ranges), parameters);
+  return await query(matchingItems(matching, position), values);
 }
 
 /** The types that the format defines; a dataset may have others. */
@@ -210,10 +230,11 @@ async function checkFilters(
     if (found === undefined) throw sectionNotFound(section);
   }
   if (type !== undefined && !DEFINED_TYPES.has(type)) {
+    const parameters = new Parameters([insideJsonString(type)]);
+    const ranges = await readRanges(query, { datasetId: id, version });
     const [found] = await query(
-      `SELECT 1 FROM version_sections s CROSS JOIN LATERAL ${itemsOf('AND i.type = $3')} i
-       WHERE ${ofVersion('$1', '$2')} LIMIT 1`,
-      [id, version ?? null, insideJsonString(type)],
+      `SELECT 1 FROM ${itemsInRanges(ranges, parameters, 'AND i.type = $1')} AS found LIMIT 1`,
+      parameters.values,
     );
     if (found !== undefined) return;
     const defined = [...DEFINED_TYPES].join(', ');

@@ -1,5 +1,6 @@
 import type { ReadQuery } from '@svc/postgres';
-import { EAGER_BYTES } from '../database/page.ts';
+import { EAGER_BYTES, Parameters } from '../database/page.ts';
+import { type ItemPlace, itemsAt } from './item-places.ts';
 
 /** A page of items ends before the one with which it would send more than this; one item may have more. */
 const MAX_ITEMS_PAGE_BYTES = 8 * 1024 * 1024;
@@ -68,6 +69,33 @@ export function itemCandidates(source: string, columns: string): string {
     ) eager`;
 }
 
+/** What is known of a stored item without its texts. */
+export type ItemSizes = Pick<
+  ItemCandidate,
+  'partId' | 'ordinal' | 'byteLength' | 'linkBytes' | 'linkedBytes'
+> & {
+  /** 32 bytes */
+  readonly itemHash: Uint8Array;
+};
+
+/** Reads the sizes of items; those that are gone are null. */
+export async function readItemSizes(
+  query: ReadQuery,
+  places: readonly ItemPlace[],
+): Promise<(ItemSizes | null)[]> {
+  const sizes: (ItemSizes | null)[] = places.map(() => null);
+  if (places.length === 0) return sizes;
+  const parameters = new Parameters();
+  const rows = await query<ItemSizes & { readonly n: number }>(
+    `SELECT place.n::int, i.part_id AS "partId", i.ordinal, i.byte_length AS "byteLength", i.item_hash AS "itemHash",
+       coalesce(octet_length(i.linked_files::text), 0) AS "linkBytes", i.linked_bytes AS "linkedBytes"
+     FROM ${itemsAt(places, parameters)}`,
+    parameters.values,
+  );
+  for (const { n, ...row } of rows) sizes[n - 1] = row;
+  return sizes;
+}
+
 /** What an item may have, without and with the files that it embeds. */
 export interface ItemLimits {
   readonly maxItemBytes: number;
@@ -113,14 +141,14 @@ export async function readPlannedItems<T extends ItemCandidate>(
     .map(({ item }) => item);
   const texts = new Map<T, ItemTexts>();
   if (unread.length > 0) {
-    const rows = await query<ItemTexts & { readonly position: string }>(
-      `SELECT wanted.position, payload::text AS payload, answer::text AS answer, checker::text AS checker,
-         assets::text AS assets, linked_files::text AS "linkedFiles"
-       FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (part_id, ordinal, position)
-         JOIN items ON items.part_id = wanted.part_id AND items.ordinal = wanted.ordinal`,
-      positionsOf(unread),
+    const parameters = new Parameters();
+    const rows = await query<ItemTexts & { readonly n: number }>(
+      `SELECT place.n::int, i.payload::text AS payload, i.answer::text AS answer, i.checker::text AS checker,
+         i.assets::text AS assets, i.linked_files::text AS "linkedFiles"
+       FROM ${itemsAt(unread, parameters)}`,
+      parameters.values,
     );
-    for (const { position, ...row } of rows) texts.set(unread[Number(position) - 1] as T, row);
+    for (const { n, ...row } of rows) texts.set(unread[n - 1] as T, row);
   }
   // Omit an item that was deleted with its dataset in the meantime.
   return items
@@ -132,9 +160,11 @@ export async function readPlannedItems<T extends ItemCandidate>(
     }));
 }
 
-const NO_TEXTS: ItemTexts = { payload: null, answer: null, checker: null, assets: null, linkedFiles: null };
-
-const positionsOf = (items: readonly ItemCandidate[]): unknown[] => [
-  items.map(({ partId }) => partId),
-  items.map(({ ordinal }) => ordinal),
-];
+/** The texts of an item that is not read. */
+export const NO_TEXTS: ItemTexts = {
+  payload: null,
+  answer: null,
+  checker: null,
+  assets: null,
+  linkedFiles: null,
+};

@@ -8,13 +8,17 @@ import { toStoreError } from '../database/errors.ts';
 import { decodeRows, type ItemRow } from './decode-rows.ts';
 import { type ItemLine, toLines } from './item-lines.ts';
 import { ItemOrder } from './item-order.ts';
+import { type ItemRanges, readRangesOf, sliceRanges } from './item-ranges.ts';
 import type { StoredItem } from './list-items.ts';
-import { itemsOf } from './version-sql.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
-/** Sections of one COPY: small ones share a statement, whose text stays short. */
-const SECTIONS_PER_COPY = 1_000;
+/** Sections whose ranges are read together. */
+const SECTIONS_PER_READ = 1_000;
+/** Ranges of one COPY, whose text stays short. */
+const RANGES_PER_COPY = 1_000;
+/** Items of one COPY that has several ranges, which the server sorts. */
+const ITEMS_PER_COPY = 4_096;
 
 /** Waits for a permit and a connection, and begins a snapshot that ends when the session is closed. */
 export async function openReadSession(
@@ -86,23 +90,36 @@ export class ReadSession {
     sections: readonly StoredSection[],
     read: RowReader<T>,
   ): AsyncGenerator<T, void, undefined> {
-    for (let first = 0; first < sections.length; first += SECTIONS_PER_COPY) {
-      const group = sections.slice(first, first + SECTIONS_PER_COPY);
-      if (group.every(({ itemCount }) => itemCount === 0)) continue;
-      const order = new ItemOrder(group, this.#maxItemBytes);
-      yield* this.#copy(group, (chunks) => read(chunks, order));
+    const filled = sections.filter(({ itemCount }) => itemCount > 0);
+    for (let first = 0; first < filled.length; first += SECTIONS_PER_READ) {
+      const some = filled.slice(first, first + SECTIONS_PER_READ);
+      const order = new ItemOrder(some, this.#maxItemBytes);
+      for (const ranges of groupRanges(await this.#readRanges(some))) {
+        yield* this.#copy(ranges, (chunks) => read(chunks, order));
+      }
+      order.end();
     }
   }
 
+  async #readRanges(sections: readonly StoredSection[]): Promise<ItemRanges> {
+    const client = this.#idleClient();
+    const ranges = await readRangesOf(
+      queryOf(client),
+      sections.map(({ id }) => id),
+    );
+    return {
+      ...ranges,
+      sections: ranges.sections.map((index) => (sections[index] as StoredSection).orderIndex),
+    };
+  }
+
   async *#copy<T>(
-    sections: readonly StoredSection[],
+    ranges: ItemRanges,
     read: (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<T, void, undefined>,
   ): AsyncGenerator<T, void, undefined> {
-    this.#signal?.throwIfAborted();
-    const client = this.#client;
-    if (client === null || this.#reading) throw new Error('The dataset is closed or is being read.');
+    const client = this.#idleClient();
     this.#reading = true;
-    const copy = client.query(copyTo(copyStatement(sections, this.#maxItemBytes)));
+    const copy = client.query(copyTo(copyStatement(ranges, this.#maxItemBytes)));
     try {
       yield* read(copy as AsyncIterable<Uint8Array>);
       this.#reading = false;
@@ -113,6 +130,13 @@ export class ReadSession {
       // The server is still sending rows: the connection cannot be used again.
       if (this.#reading) this.#discard();
     }
+  }
+
+  #idleClient(): pg.PoolClient {
+    this.#signal?.throwIfAborted();
+    const client = this.#client;
+    if (client === null || this.#reading) throw new Error('The dataset is closed or is being read.');
+    return client;
   }
 
   async close(): Promise<void> {
@@ -155,22 +179,42 @@ async function* toItems(
       return { section, ...row, payload: payload ?? '' };
     });
   }
-  order.end();
+}
+
+/** The ranges of each COPY: one long range, or short ones together. */
+function* groupRanges(ranges: ItemRanges): Generator<ItemRanges> {
+  let first = 0;
+  let items = 0;
+  for (const [index, count] of ranges.counts.entries()) {
+    if (index > first && (items + count > ITEMS_PER_COPY || index - first === RANGES_PER_COPY)) {
+      yield sliceRanges(ranges, first, index);
+      [first, items] = [index, 0];
+    }
+    items += count;
+  }
+  yield sliceRanges(ranges, first, ranges.counts.length);
 }
 
 /**
- * A COPY takes no parameters, so its text contains the ids, which are UUIDs from the database. OFFSET 0 keeps the planner
- * from sorting all items: each section is read in its order, one after the other. An item that is too
- * large comes without its parts.
+ * A COPY takes no parameters, so its text contains the ids, which are UUIDs from the database. The server reads a single
+ * range in the order of the primary key, without sorting: its values become constants. An item that is too large comes
+ * without its parts.
  */
-function copyStatement(sections: readonly StoredSection[], maxItemBytes: number): string {
-  const values = sections.map(({ id, orderIndex }) => `('${id}'::uuid, ${orderIndex})`).join(',');
+function copyStatement(
+  { sections, partIds, starts, firsts, counts }: ItemRanges,
+  maxItemBytes: number,
+): string {
+  const values = partIds.map(
+    (partId, index) =>
+      `('${partId}'::uuid, ${index}, ${sections[index]}, ${starts[index]}, ${firsts[index]}, ${counts[index]})`,
+  );
+  const part = (name: string): string => `CASE WHEN i.byte_length <= ${maxItemBytes} THEN i.${name} END`;
   return `COPY (
-    SELECT wanted.order_index, i.* FROM (VALUES ${values}) AS wanted (id, order_index)
-      CROSS JOIN LATERAL (SELECT * FROM sections WHERE id = wanted.id OFFSET 0) AS s CROSS JOIN LATERAL (
-      SELECT order_index AS item, item_hash, CASE WHEN fits THEN answer END, CASE WHEN fits THEN checker END,
-        CASE WHEN fits THEN assets END, CASE WHEN fits THEN linked_files END, CASE WHEN fits THEN payload END
-      FROM (SELECT item.*, item.byte_length <= ${maxItemBytes} AS fits FROM ${itemsOf()} AS item) sized
-    ) i
+    SELECT range.section, range.start + i.ordinal - range.first, i.item_hash, ${part('answer')}, ${part('checker')},
+      ${part('assets')}, ${part('linked_files')}, ${part('payload')}
+    FROM (VALUES ${values.join(',')}) AS range (part_id, n, section, start, first, count)
+      JOIN items i ON i.part_id = range.part_id AND i.ordinal >= range.first AND i.ordinal < range.first + range.count
+    WHERE i.part_id IN (${[...new Set(partIds)].map((partId) => `'${partId}'::uuid`).join(',')})
+    ORDER BY range.n, i.ordinal
   ) TO STDOUT (FORMAT binary)`;
 }
