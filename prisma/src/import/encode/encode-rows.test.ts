@@ -137,7 +137,7 @@ function toExportRow(row: ItemRow): Buffer {
     int(row.sectionOrderIndex),
     int(row.orderIndex),
     Buffer.from(row.itemHash),
-    ...[row.payload, row.answer, row.checker, row.assets, writeLinkedFiles(row.linkedFiles)].map((text) =>
+    ...[row.answer, row.checker, row.assets, writeLinkedFiles(row.linkedFiles), row.payload].map((text) =>
       text === null ? null : Buffer.from(text),
     ),
   ];
