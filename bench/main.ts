@@ -24,6 +24,7 @@ import { peakMemory } from './memory.ts';
 import { packCase } from './pack/pack-case.ts';
 import { resultsTable, waitingTable } from './runs/run-tables.ts';
 import { upload, watchProbe } from './service.ts';
+import { memoryAfterShapes } from './shapes/memory-after-shapes.ts';
 import { measureShape, perItemRows, type ShapeMeasured, worstShapes } from './shapes/shape-cases.ts';
 import { shapesNamed } from './shapes/shapes.ts';
 import { hasPrograms } from './shell.ts';
@@ -35,7 +36,7 @@ import { versionTable } from './versions/version-table.ts';
 import { checkTable, writeTable } from './write-table.ts';
 
 const CASES =
-  'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,images,assets,tables,results,waiting,versions';
+  'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,after-shapes,images,assets,tables,results,waiting,versions';
 
 const { values: options } = parseArgs({
   options: {
@@ -160,6 +161,11 @@ if (wanted.has('memory')) {
   for await (const { label, peakBytes, seconds } of peakMemory(bench)) {
     show(`| ${label} | ${Math.round(peakBytes / 2 ** 20)} MiB | < 400 MB | ${seconds.toFixed(1)} s |`);
   }
+}
+if (wanted.has('after-shapes')) {
+  const limits = { ...counts, images: Number(options.images), tableBytes: Number(options['table-bytes']) };
+  show('');
+  for await (const line of memoryAfterShapes(bench, { shapes, size: counts.maxItems, ...limits })) show(line);
 }
 if (wanted.has('assets')) {
   const bytes = Number(options['asset-bytes']);

@@ -11,6 +11,8 @@ export interface Service {
   readonly url: string;
   /** Most memory that the process has held so far; 0 where the system does not say. */
   readonly peakBytes: () => number;
+  /** Memory that it holds now. */
+  readonly rssBytes: () => number;
   readonly stop: () => Promise<void>;
 }
 
@@ -50,7 +52,8 @@ export async function startService(
   }
   return {
     url: `http://127.0.0.1:${port}`,
-    peakBytes: () => peakOf(child),
+    peakBytes: () => statusOf(child, 'VmHWM'),
+    rssBytes: () => statusOf(child, 'VmRSS'),
     stop: async () => {
       const ended = once(child, 'exit');
       child.kill('SIGTERM');
@@ -59,9 +62,10 @@ export async function startService(
   };
 }
 
-function peakOf({ pid }: ChildProcess): number {
+function statusOf({ pid }: ChildProcess, name: 'VmHWM' | 'VmRSS'): number {
   try {
-    return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1] ?? 0) * 1024;
   } catch {
     return 0;
   }

@@ -14,7 +14,8 @@ const MAPPING = JSON.stringify({
   meta_columns: ['level', 'score'],
 });
 
-const FORM = { fileName: 'table', fields: { mapping: MAPPING } };
+/** How such a file is sent. */
+export const TABLE_FORM = { fileName: 'table', fields: { mapping: MAPPING } };
 
 /** A file with a table, and its format. */
 export interface TableFile {
@@ -24,9 +25,13 @@ export interface TableFile {
 }
 
 /** Writes questions, answers, an integer and a float column as a CSV and as a Parquet file, each of about so many bytes. */
-export async function makeTables({ folder }: Bench, bytes: number): Promise<TableFile[]> {
+export async function makeTables(
+  { folder }: Bench,
+  bytes: number,
+  formats: readonly WordTable['format'][] = ['csv', 'parquet'],
+): Promise<TableFile[]> {
   const files: TableFile[] = [];
-  for (const format of ['csv', 'parquet'] as const) {
+  for (const format of formats) {
     const path = join(folder, `table-${bytes}.${format}`);
     // Snappy makes the words about a third of their size.
     const rows = Math.ceil(bytes / ROW_BYTES) * (format === 'parquet' ? 3 : 1);
@@ -47,9 +52,9 @@ export async function tableCase(bench: Bench, file: TableFile): Promise<Case> {
     target: 1.25,
     runOurs: () =>
       bench.withService(async (service) => {
-        for (let time = 0; time < WARM_UPS; time += 1) await uploadByCurl(service, small, FORM);
+        for (let time = 0; time < WARM_UPS; time += 1) await uploadByCurl(service, small, TABLE_FORM);
         await bench.empty();
-        return await sampleOf(service, () => uploadByCurl(service, file.path, FORM));
+        return await sampleOf(service, () => uploadByCurl(service, file.path, TABLE_FORM));
       }),
   };
 }
