@@ -261,9 +261,8 @@ export class DatasetDraft implements AsyncDisposable {
   }: DraftChange): Promise<ChangedDraft> {
     if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');
     const staged = this.hashes.sections.map(({ id, name, itemCount }) => ({
-      partId: id,
       section: namesSections ? name : null,
-      itemCount,
+      ranges: [{ partId: id, first: 0, count: itemCount }],
     }));
     const { changed, dataset } = await this.#rows.run(async (client) => {
       const done = await changeDataset(client, { ...change, staged });

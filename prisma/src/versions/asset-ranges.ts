@@ -1,25 +1,37 @@
 import type pg from 'pg';
-import { itemsOf, rangesGiven } from '../items/version-sql.ts';
-import { type ItemRange, rangeValues } from './ranges.ts';
-
-/** Rows `i` of `items` in ranges, whose values are the first four. */
-const ITEMS_IN_RANGES = `${rangesGiven(1)} CROSS JOIN LATERAL ${itemsOf()} i`;
+import { Parameters } from '../database/page.ts';
+import { itemsInRanges } from '../items/item-ranges.ts';
+import { type ItemRange, toItemRanges } from './ranges.ts';
 
 /** Assets that items list, linked ones too. */
 export async function countAssets(client: pg.ClientBase, ranges: readonly ItemRange[]): Promise<number> {
   if (ranges.length === 0) return 0;
+  const parameters = new Parameters();
+  const items = itemsInRanges(toItemRanges([ranges]), parameters, 'AND i.assets IS NOT NULL');
   const { rows } = await client.query<{ count: string }>(
     `SELECT coalesce(sum(CASE json_typeof(i.assets) WHEN 'array' THEN json_array_length(i.assets)
        WHEN 'object' THEN (SELECT count(*) FROM json_object_keys(i.assets)) ELSE 0 END), 0) AS count
-     FROM ${ITEMS_IN_RANGES} WHERE i.assets IS NOT NULL`,
-    [...rangeValues(ranges)],
+     FROM ${items} i`,
+    parameters.values,
   );
   return Number(rows[0]?.count ?? 0);
 }
 
-/** SQL for the files that items `i` embed, each once. */
-const filesOf = (from: string): string => `SELECT DISTINCT decode(file ->> 5, 'hex') AS sha256
-  FROM ${from} CROSS JOIN LATERAL json_array_elements(i.linked_files) AS file WHERE i.linked_files IS NOT NULL`;
+/** The SHA-256 of the files that items embed, each once, 64 hex digits. @param among these; by default all */
+async function readFiles(
+  client: pg.ClientBase,
+  ranges: readonly ItemRange[],
+  among?: readonly string[],
+): Promise<string[]> {
+  const parameters = new Parameters();
+  const items = itemsInRanges(toItemRanges([ranges]), parameters, 'AND i.linked_files IS NOT NULL');
+  const condition = among === undefined ? '' : `WHERE file ->> 5 = ANY (${parameters.add(among)}::text[])`;
+  const { rows } = await client.query<{ sha256: string }>(
+    `SELECT DISTINCT file ->> 5 AS sha256 FROM ${items} i CROSS JOIN LATERAL json_array_elements(i.linked_files) AS file ${condition}`,
+    parameters.values,
+  );
+  return rows.map(({ sha256 }) => sha256);
+}
 
 /**
  * Ends the references of a dataset to the files that only removed items embed, with a version.
@@ -34,14 +46,13 @@ export async function endAssets(
   kept: readonly ItemRange[],
 ): Promise<void> {
   if (removed.length === 0) return;
-  const { rows } = await client.query<{ sha256: Buffer }>(filesOf(ITEMS_IN_RANGES), [
-    ...rangeValues(removed),
-  ]);
-  if (rows.length === 0) return;
+  const files = new Set(await readFiles(client, removed));
+  if (files.size === 0) return;
+  for (const file of await readFiles(client, kept, [...files])) files.delete(file);
   await client.query(
-    `UPDATE dataset_assets SET until = $6 WHERE dataset_id = $5 AND until IS NULL AND sha256 = ANY ($7::bytea[])
-       AND sha256 NOT IN (${filesOf(ITEMS_IN_RANGES)})`,
-    [...rangeValues(kept), datasetId, version, rows.map(({ sha256 }) => sha256)],
+    `UPDATE dataset_assets SET until = $2 WHERE dataset_id = $1 AND until IS NULL
+       AND sha256 IN (SELECT decode(file, 'hex') FROM unnest($3::text[]) AS file)`,
+    [datasetId, version, [...files]],
   );
 }
 

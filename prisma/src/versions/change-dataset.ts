@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { versionHash } from '@svc/jsonl-v23';
 import type pg from 'pg';
 import { storableText } from '../database/values.ts';
@@ -6,6 +5,7 @@ import { type DiffCounts, NO_DIFFERENCE } from '../diff/diff-counts.ts';
 import { countAssets, endAssets } from './asset-ranges.ts';
 import { countDifferences } from './count-differences.ts';
 import {
+  copyItems,
   insertVersion,
   keepStaged,
   type StoredSectionState,
@@ -15,7 +15,14 @@ import {
 import { type Edit, placeEdits } from './place-edits.ts';
 import { placeUpsert } from './place-upsert.ts';
 import type { NewSection, PlannedSection, StagedItems } from './planned-section.ts';
-import { editRanges, type ItemRange, joinRanges, subtractRanges } from './ranges.ts';
+import {
+  editRanges,
+  type ItemRange,
+  itemCountOf,
+  joinRanges,
+  rangeFinder,
+  subtractRanges,
+} from './ranges.ts';
 import { lockNewest, type SectionState, type VersionState } from './read-version.ts';
 import { reuseItems } from './reuse-items.ts';
 
@@ -116,16 +123,14 @@ function* stagedBySection(
 const nameOfOnly = (sections: readonly SectionState[]): string =>
   sections.length === 1 ? (sections[0] as SectionState).name : 'default';
 
-const wholeOf = ({ partId, itemCount }: StagedItems): ItemRange => ({ partId, first: 0, count: itemCount });
-
 async function planAppend(client: pg.ClientBase, before: VersionState, change: DatasetChange): Promise<Plan> {
   const sections: PlannedSection[] = [];
   let added = 0;
   for (const [old, staged] of stagedBySection(before, change)) {
     const ranges: ItemRange[] = [...old.ranges];
     for (const items of staged) {
-      added += items.itemCount;
-      ranges.push(await moveToEnd(client, ranges.at(-1), items));
+      added += itemCountOf(items.ranges);
+      ranges.push(...(await moveToEnd(client, ranges.at(-1), items)));
     }
     sections.push(
       staged.length === 0 ? old : { ...newSection(old, joinRanges(ranges)), appendedTo: baseOf(old) },
@@ -145,27 +150,33 @@ const baseOf = (section: PlannedSection): SectionState | null =>
 
 /** More items stay the part that they are. */
 const MAX_MOVED_ITEMS = 1_000;
+/** So do those with more bytes, all of which are written again. */
+const MAX_MOVED_BYTES = 4 * 1024 * 1024;
 
 /** Moves a few items to the end of a part, so that many small changes do not make many parts. */
 async function moveToEnd(
   client: pg.ClientBase,
   last: ItemRange | undefined,
   staged: StagedItems,
-): Promise<ItemRange> {
-  const { partId, itemCount } = staged;
-  if (last === undefined || itemCount > MAX_MOVED_ITEMS) return wholeOf(staged);
+): Promise<readonly ItemRange[]> {
+  const { ranges } = staged;
+  const itemCount = itemCountOf(ranges);
+  if (last === undefined || itemCount === 0 || itemCount > MAX_MOVED_ITEMS) return ranges;
+  const partIds = ranges.map(({ partId }) => partId);
+  const { rows } = await client.query<{ bytes: string }>(
+    'SELECT sum(byte_length) AS bytes FROM items WHERE part_id = ANY ($1::uuid[])',
+    [partIds],
+  );
+  if (Number(rows[0]?.bytes) > MAX_MOVED_BYTES) return ranges;
   const end = last.first + last.count;
   const { rowCount } = await client.query(
     'UPDATE parts SET item_count = item_count + $3 WHERE id = $1 AND item_count = $2',
     [last.partId, end, itemCount],
   );
-  if (rowCount === 0) return wholeOf(staged);
-  await client.query('UPDATE items SET part_id = $2, ordinal = ordinal + $3 WHERE part_id = $1', [
-    partId,
-    last.partId,
-    end,
-  ]);
-  return { partId: last.partId, first: end, count: itemCount };
+  if (rowCount === 0) return ranges;
+  // A row cannot go to another part, which may be on another node; `keepStaged` removes it.
+  await copyItems(client, ranges, { partId: last.partId, ordinal: end });
+  return [{ partId: last.partId, first: end, count: itemCount }];
 }
 
 async function planUpsert(client: pg.ClientBase, before: VersionState, change: DatasetChange): Promise<Plan> {
@@ -173,9 +184,9 @@ async function planUpsert(client: pg.ClientBase, before: VersionState, change: D
   let [added, changed] = [0, 0];
   for (const [old, staged] of stagedBySection(before, change)) {
     let section: PlannedSection = old;
-    for (const { partId } of staged) {
-      const { edits, appended } = await placeUpsert(client, section.ranges, partId);
-      added += appended.reduce((sum, { count }) => sum + count, 0);
+    for (const { ranges: items } of staged) {
+      const { edits, appended } = await placeUpsert(client, section.ranges, items);
+      added += itemCountOf(appended);
       changed += edits.length;
       if (edits.length + appended.length === 0 && section.id !== null) continue;
       const ranges = joinRanges([...editRanges(section.ranges, edits), ...appended]);
@@ -199,7 +210,7 @@ async function planReplace(
 
 async function planEdit(client: pg.ClientBase, before: VersionState, change: DatasetChange): Promise<Plan> {
   const { edits = [], staged } = change;
-  const partId = staged[0]?.partId ?? randomUUID();
+  const findItem = rangeFinder(staged.flatMap(({ ranges }) => ranges));
   const ordinals = new Map(
     edits.filter(({ isRemoval }) => !isRemoval).map((edit, ordinal) => [edit, ordinal]),
   );
@@ -211,7 +222,8 @@ async function planEdit(client: pg.ClientBase, before: VersionState, change: Dat
     const sorted = placed.toSorted((a, b) => a.position - b.position);
     const itemEdits = sorted.map(({ edit, position }) => {
       const ordinal = ordinals.get(edit);
-      return { position, item: ordinal === undefined ? null : { partId, ordinal } };
+      const [item] = ordinal === undefined ? [] : findItem(ordinal, 1);
+      return { position, item: item === undefined ? null : { partId: item.partId, ordinal: item.first } };
     });
     return newSection(old, editRanges(old.ranges, itemEdits));
   });

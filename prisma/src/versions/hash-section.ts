@@ -2,8 +2,9 @@ import { createYielder } from '@svc/concurrency';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { COPY_HEADER, COPY_TRAILER } from '../database/copy-format.ts';
-import { itemsBetween } from '../items/version-sql.ts';
-import { type ItemRange, itemCountOf, literalRanges } from './ranges.ts';
+import { LITERALS } from '../database/page.ts';
+import { itemsInRanges } from '../items/item-ranges.ts';
+import { type ItemRange, itemCountOf, splitRanges, toItemRanges } from './ranges.ts';
 import { Sha256State } from './sha256-state.ts';
 
 /** Hashes that one query reads: 2 MB. */
@@ -22,13 +23,10 @@ export async function hashItems(
   state: Sha256State,
   ranges: readonly ItemRange[],
 ): Promise<void> {
-  const count = itemCountOf(ranges);
-  const section = literalRanges(ranges);
   const yieldToEventLoop = createYielder();
-  for (let from = 0; from < count; from += ITEMS_PER_QUERY) {
-    const to = Math.min(from + ITEMS_PER_QUERY, count);
-    const hashes = await readHashes(client, section, from, to);
-    if (hashes.byteLength !== (to - from) * 32) throw new Error('The ranges of a section lack items.');
+  for (const some of splitRanges(ranges, ITEMS_PER_QUERY)) {
+    const hashes = await readHashes(client, some);
+    if (hashes.byteLength !== itemCountOf(some) * 32) throw new Error('The ranges of a section lack items.');
     for (let at = 0; at < hashes.byteLength; at += HASHED_BYTES) {
       state.update(hashes.subarray(at, at + HASHED_BYTES));
       await yieldToEventLoop();
@@ -40,10 +38,10 @@ export async function hashItems(
 const HASHED_BYTES = 128 * 1024;
 
 /** By COPY, because the text of bytes is twice as long, and must be parsed. A statement of COPY has no parameters. */
-async function readHashes(client: pg.ClientBase, section: string, from: number, to: number): Promise<Buffer> {
+async function readHashes(client: pg.ClientBase, ranges: readonly ItemRange[]): Promise<Buffer> {
   const copy = client.query(
     copyTo(`COPY (SELECT string_agg(i.item_hash, ''::bytea ORDER BY i.order_index)
-      FROM ${section} CROSS JOIN LATERAL ${itemsBetween(String(from), String(to))} i) TO STDOUT (FORMAT binary)`),
+      FROM ${itemsInRanges(toItemRanges([ranges]), LITERALS)} i) TO STDOUT (FORMAT binary)`),
   );
   const row = Buffer.concat(await Array.fromAsync(copy as AsyncIterable<Buffer>));
   return row.subarray(COPY_HEADER.byteLength + ROW_HEAD_BYTES, -COPY_TRAILER.byteLength);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
+import { Parameters } from '../database/page.ts';
 import type { DiffCounts } from '../diff/diff-counts.ts';
-import { itemsOf, rangesGiven } from '../items/version-sql.ts';
+import { itemsInRanges } from '../items/item-ranges.ts';
 import { hashItems, startSectionHash } from './hash-section.ts';
 import type { NewSection, PlannedSection, StagedItems } from './planned-section.ts';
-import { type ItemRange, itemCountOf, rangeValues, skipItems, toColumns } from './ranges.ts';
+import { type ItemRange, itemCountOf, skipItems, toColumns, toItemRanges } from './ranges.ts';
 import type { SectionState, VersionState } from './read-version.ts';
 import { Sha256State } from './sha256-state.ts';
 
@@ -66,7 +67,7 @@ export async function storeSection(
   const { name, appendedTo } = section;
   const itemCount = itemCountOf(section.ranges);
   const isScattered = section.ranges.length > Math.max(MAX_RANGES, itemCount / 16);
-  const ranges = isScattered ? await copyItems(client, datasetId, section.ranges) : section.ranges;
+  const ranges = isScattered ? await storeAsPart(client, datasetId, section.ranges) : section.ranges;
   const state = await hashOf(client, section, appendedTo);
   const sectionHash = Buffer.from(state.digest());
   const id = randomUUID();
@@ -116,7 +117,7 @@ async function readHashState(client: pg.ClientBase, partId: string): Promise<Buf
 }
 
 /** Copies items to a part of their own. */
-async function copyItems(
+async function storeAsPart(
   client: pg.ClientBase,
   datasetId: string,
   ranges: readonly ItemRange[],
@@ -128,13 +129,24 @@ async function copyItems(
     datasetId,
     count,
   ]);
+  await copyItems(client, ranges, { partId, ordinal: 0 });
+  return [{ partId, first: 0, count }];
+}
+
+/** Copies items to a part. @param to place of the first */
+export async function copyItems(
+  client: pg.ClientBase,
+  ranges: readonly ItemRange[],
+  to: { readonly partId: string; readonly ordinal: number },
+): Promise<void> {
+  const parameters = new Parameters();
+  const { add } = parameters;
   await client.query(
     `INSERT INTO items (part_id, ordinal, ${ITEM_COLUMNS})
-     SELECT $5, i.order_index, ${ITEM_COLUMNS.replaceAll(/\b(?=\w+\b)/g, 'i.')}
-     FROM ${rangesGiven(1)} CROSS JOIN LATERAL ${itemsOf()} i`,
-    [...rangeValues(ranges), partId],
+     SELECT ${add(to.partId)}::uuid, i.order_index + ${add(to.ordinal)}::int, ${ITEM_COLUMNS.replaceAll(/\b(?=\w+\b)/g, 'i.')}
+     FROM ${itemsInRanges(toItemRanges([ranges]), parameters)} i`,
+    parameters.values,
   );
-  return [{ partId, first: 0, count }];
 }
 
 const ITEM_COLUMNS =
@@ -147,8 +159,9 @@ export async function keepStaged(
   staged: readonly StagedItems[],
   used: readonly ItemRange[],
 ): Promise<void> {
-  for (const { partId, itemCount } of staged) {
-    const ofPart = used.filter((range) => range.partId === partId);
+  const usedOf = Map.groupBy(used, ({ partId }) => partId);
+  for (const { partId, count: itemCount } of staged.flatMap(({ ranges }) => ranges)) {
+    const ofPart = usedOf.get(partId) ?? [];
     if (itemCountOf(ofPart) < itemCount) {
       const kept = ofPart.map(({ first, count }) => `[${first},${first + count})`).join(',');
       await client.query('DELETE FROM items WHERE part_id = $1 AND NOT ordinal <@ $2::int4multirange', [

@@ -1,7 +1,10 @@
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
+import { Parameters } from '../database/page.ts';
 import { searchableText } from '../database/values.ts';
-import { itemsOf } from '../items/version-sql.ts';
+import { itemsInRanges } from '../items/item-ranges.ts';
+import { toItemRanges } from './ranges.ts';
+import type { VersionState } from './read-version.ts';
 
 /** One edit of an item. */
 export interface Edit {
@@ -28,27 +31,30 @@ export interface EditedPlace {
  */
 export async function placeEdits(
   client: pg.ClientBase,
-  { datasetId, version }: { readonly datasetId: string; readonly version: number },
+  { sections }: Pick<VersionState, 'sections'>,
   edits: readonly Edit[],
 ): Promise<EditedPlace[]> {
   const hashes = edits.flatMap(({ item }) => ('hash' in item ? [Buffer.from(item.hash, 'hex')] : []));
   const ids = edits.flatMap(({ item }) => ('id' in item ? [searchableText(item.id)] : []));
+  const parameters = new Parameters([hashes, ids]);
+  const items = itemsInRanges(
+    toItemRanges(sections.map(({ ranges }) => ranges)),
+    parameters,
+    'AND (i.item_hash = ANY ($1::bytea[]) OR i.item_id = ANY ($2::text[]))',
+  );
   const { rows } = await client.query<FoundItem>(
-    `SELECT s.name, s.order_index AS section, i.order_index AS position, encode(i.item_hash, 'hex') AS hash,
-       i.item_id AS id
-     FROM version_sections s
-       CROSS JOIN LATERAL ${itemsOf('AND (i.item_hash = ANY ($3::bytea[]) OR i.item_id = ANY ($4::text[]))')} i
-     WHERE s.dataset_id = $1 AND s.version = $2 LIMIT ${MAX_FOUND}`,
-    [datasetId, version, hashes, ids],
+    `SELECT section, order_index AS position, encode(item_hash, 'hex') AS hash, item_id AS id
+     FROM ${items} i LIMIT ${MAX_FOUND}`,
+    parameters.values,
   );
   const byHash = Map.groupBy(rows, ({ hash }) => hash);
   const byId = Map.groupBy(rows, ({ id }) => id);
   const places = new Map<string, EditedPlace>();
   for (const edit of edits) {
-    const { item, section } = edit;
+    const { item, section: name } = edit;
     const shown = 'hash' in item ? `hash ${item.hash}` : `id ${shortened(item.id)}`;
     const named = ('hash' in item ? byHash.get(item.hash) : byId.get(item.id)) ?? [];
-    const found = named.filter(({ name }) => section === undefined || name === section);
+    const found = named.filter(({ section }) => name === undefined || sections[section]?.name === name);
     const [place] = found;
     if (place === undefined)
       throw new StoreError('item_not_found', `The dataset has no item with the ${shown}.`);
@@ -66,7 +72,6 @@ const MAX_FOUND = 100_000;
 const shortened = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text);
 
 interface FoundItem {
-  readonly name: string;
   readonly section: number;
   readonly position: number;
   readonly hash: string;

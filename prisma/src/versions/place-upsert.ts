@@ -2,8 +2,9 @@ import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { withHashJoins } from '../database/hash-joins.ts';
-import { itemsOf, rangesGiven } from '../items/version-sql.ts';
-import { type ItemEdit, type ItemRange, rangeValues } from './ranges.ts';
+import { Parameters } from '../database/page.ts';
+import { itemsInRanges } from '../items/item-ranges.ts';
+import { type ItemEdit, type ItemRange, rangeFinder, toItemRanges } from './ranges.ts';
 
 /** Where the items of a body go in a section. */
 export interface PlacedItems {
@@ -20,22 +21,27 @@ const MAX_LISTED_IDS = 20;
  * Pairs staged items with the items of a section by their ids. Items that are what is stored already are in neither list.
  *
  * @param ranges of the section
+ * @param staged ranges of the staged items
  * @throws StoreError `ambiguous_id` for an item without an id, and for an id that is there twice on either side
  */
 export async function placeUpsert(
   client: pg.ClientBase,
   ranges: readonly ItemRange[],
-  partId: string,
+  staged: readonly ItemRange[],
 ): Promise<PlacedItems> {
-  await refuseUnnamed(client, partId);
+  await refuseUnnamed(client, staged);
   // Before the join, whose rows are as many as those of the section only when no id of the body repeats.
-  await refuseRepeated(client, 'SELECT ordinal, item_id AS id FROM items WHERE part_id = $1', [partId]);
+  const body = new Parameters();
+  const items = itemsInRanges(toItemRanges([staged]), body);
+  await refuseRepeated(client, `SELECT order_index AS ordinal, item_id AS id FROM ${items} i`, body.values);
   await client.query('DROP TABLE IF EXISTS pg_temp.placed_items');
   await client.query(
     `CREATE TEMPORARY TABLE placed_items (ordinal int, id text, position int, is_same boolean) ON COMMIT DROP`,
   );
   const query = queryOf(client);
-  await withHashJoins(query, () => query(PLACE_ITEMS, [partId, ...rangeValues(ranges)]));
+  const parameters = new Parameters();
+  const placed = placeItems(staged, ranges, parameters);
+  await withHashJoins(query, () => query(placed, parameters.values));
   await refuseRepeated(client, 'SELECT ordinal, id FROM pg_temp.placed_items', []);
   const edits = await client.query<{ positions: number[] | null; ordinals: number[] | null }>(
     `SELECT array_agg(position ORDER BY position) AS positions, array_agg(ordinal ORDER BY position) AS ordinals
@@ -47,27 +53,32 @@ export async function placeUpsert(
      ) AS added GROUP BY island ORDER BY 1`,
   );
   const { positions, ordinals } = edits.rows[0] as { positions: number[] | null; ordinals: number[] | null };
+  const find = rangeFinder(staged);
   return {
-    edits: (positions ?? []).map((position, index) => ({
-      position,
-      item: { partId, ordinal: ordinals?.[index] as number },
-    })),
-    appended: appended.rows.map(({ first, count }) => ({ partId, first, count })),
+    edits: (positions ?? []).map((position, index) => {
+      const [{ partId, first }] = find(ordinals?.[index] as number, 1) as [ItemRange];
+      return { position, item: { partId, ordinal: first } };
+    }),
+    appended: appended.rows.flatMap(({ first, count }) => find(first, count)),
   };
 }
 
-/** $1 the staged part; $2 to $5 the section. */
-const PLACE_ITEMS = `INSERT INTO pg_temp.placed_items
-  WITH staged AS (SELECT ordinal, item_hash, item_id AS id FROM items WHERE part_id = $1),
-    old AS (SELECT i.order_index AS position, i.item_hash, i.item_id AS id
-      FROM ${rangesGiven(2)} CROSS JOIN LATERAL ${itemsOf()} i)
-  SELECT staged.ordinal, staged.id, old.position, coalesce(old.item_hash = staged.item_hash, false)
-  FROM staged LEFT JOIN old USING (id)`;
+function placeItems(staged: readonly ItemRange[], old: readonly ItemRange[], parameters: Parameters): string {
+  return `INSERT INTO pg_temp.placed_items
+    WITH staged AS (SELECT i.order_index AS ordinal, i.item_hash, i.item_id AS id
+        FROM ${itemsInRanges(toItemRanges([staged]), parameters)} i),
+      old AS (SELECT i.order_index AS position, i.item_hash, i.item_id AS id
+        FROM ${itemsInRanges(toItemRanges([old]), parameters)} i)
+    SELECT staged.ordinal, staged.id, old.position, coalesce(old.item_hash = staged.item_hash, false)
+    FROM staged LEFT JOIN old USING (id)`;
+}
 
-async function refuseUnnamed(client: pg.ClientBase, partId: string): Promise<void> {
+async function refuseUnnamed(client: pg.ClientBase, staged: readonly ItemRange[]): Promise<void> {
+  const parameters = new Parameters();
+  const unnamed = itemsInRanges(toItemRanges([staged]), parameters, 'AND i.item_id IS NULL');
   const { rows } = await client.query<{ ordinal: number }>(
-    'SELECT ordinal FROM items WHERE part_id = $1 AND item_id IS NULL ORDER BY ordinal LIMIT 1',
-    [partId],
+    `SELECT order_index AS ordinal FROM ${unnamed} i ORDER BY order_index LIMIT 1`,
+    parameters.values,
   );
   if (rows[0] === undefined) return;
   throw new StoreError('ambiguous_id', `Cannot upsert items: item ${rows[0].ordinal} of the body has no id.`);

@@ -1,12 +1,12 @@
 import type { ItemRange } from './ranges.ts';
 import type { SectionState } from './read-version.ts';
 
-/** Items that the transaction has stored, as a part to which no section refers yet. */
+/** Items that the transaction has stored, as parts to which no section refers yet. */
 export interface StagedItems {
-  readonly partId: string;
   /** Name of the section for which they are; null if the body does not name one. */
   readonly section: string | null;
-  readonly itemCount: number;
+  /** Whole parts, in the order of the items. */
+  readonly ranges: readonly ItemRange[];
 }
 
 /** A section as it is to be: one that is there, or ranges to store. */

@@ -6,6 +6,8 @@ import {
   type ItemRange,
   itemCountOf,
   joinRanges,
+  rangeFinder,
+  splitRanges,
   subtractRanges,
   toColumns,
 } from './ranges.ts';
@@ -76,6 +78,28 @@ it('what is left of ranges without others is the difference of the sets of their
         new Set(itemsOf(ranges).filter((item) => !itemsOf(others).includes(item))),
       );
       expect(left).toHaveLength(new Set(left).size);
+    }),
+  );
+});
+
+it('ranges that are split have the same items, as many in each as asked for', () => {
+  fc.assert(
+    fc.property(fc.array(range), fc.integer({ min: 1, max: 12 }), (ranges, itemCount) => {
+      const split = [...splitRanges(ranges, itemCount)];
+      expect(itemsOf(split.flat())).toEqual(itemsOf(ranges));
+      for (const some of split.slice(0, -1)) expect(itemCountOf(some)).toBe(itemCount);
+      expect(itemCountOf(split.at(-1) ?? [])).toBeLessThanOrEqual(itemCount);
+    }),
+  );
+});
+
+it('consecutive items of ranges are found by the position of the first', () => {
+  fc.assert(
+    fc.property(fc.array(range), fc.nat(30), fc.nat(30), (given, position, wanted) => {
+      const ranges = joinRanges(given);
+      const items = itemsOf(ranges);
+      const count = Math.max(Math.min(wanted, items.length - position), 0);
+      expect(itemsOf(rangeFinder(ranges)(position, count))).toEqual(items.slice(position, position + count));
     }),
   );
 });

@@ -1,3 +1,5 @@
+import type { ItemRanges } from '../items/item-ranges.ts';
+
 /** Consecutive items of a part. */
 export interface ItemRange {
   /** UUID */
@@ -80,17 +82,63 @@ export function toColumns(ranges: readonly ItemRange[]): RangeColumns {
   return { partIds: ranges.map(({ partId }) => partId), starts, firsts: ranges.map(({ first }) => first) };
 }
 
-/** Ranges as the four parameters of `rangesGiven`. */
-export function rangeValues(ranges: readonly ItemRange[]): readonly unknown[] {
-  const { partIds, starts, firsts } = toColumns(ranges);
-  return [partIds, starts, firsts, itemCountOf(ranges)];
+/** The ranges of sections in order, as statements take them. */
+export function toItemRanges(sections: readonly (readonly ItemRange[])[]): ItemRanges {
+  const ranges = sections.flat();
+  return {
+    sections: sections.flatMap((ofSection, section) => ofSection.map(() => section)),
+    partIds: ranges.map(({ partId }) => partId),
+    starts: sections.flatMap((ofSection) => toColumns(ofSection).starts),
+    firsts: ranges.map(({ first }) => first),
+    counts: ranges.map(({ count }) => count),
+  };
 }
 
-/** The same in the text of a statement. */
-export function literalRanges(ranges: readonly ItemRange[]): string {
-  const { partIds, starts, firsts } = toColumns(ranges);
-  return `(SELECT '{${partIds.join(',')}}'::uuid[] AS part_ids, '{${starts.join(',')}}'::int[] AS starts,
-    '{${firsts.join(',')}}'::int[] AS firsts, ${itemCountOf(ranges)} AS item_count) s`;
+/** Ranges of consecutive items, `itemCount` together; fewer at the end. */
+export function* splitRanges(ranges: readonly ItemRange[], itemCount: number): Generator<ItemRange[]> {
+  let together: ItemRange[] = [];
+  let missing = itemCount;
+  for (const { partId, first, count } of ranges) {
+    for (let from = 0; from < count; ) {
+      const taken = Math.min(missing, count - from);
+      together.push({ partId, first: first + from, count: taken });
+      from += taken;
+      missing -= taken;
+      if (missing > 0) continue;
+      yield together;
+      together = [];
+      missing = itemCount;
+    }
+  }
+  if (together.length > 0) yield together;
+}
+
+/** Makes a function that finds the ranges of consecutive items by the position of the first. */
+export function rangeFinder(ranges: readonly ItemRange[]): (position: number, count: number) => ItemRange[] {
+  const { starts } = toColumns(ranges);
+  return (position, count) => {
+    const found: ItemRange[] = [];
+    let left = count;
+    for (let index = lastAtMost(starts, position); left > 0; index += 1) {
+      const { partId, first, count: own } = ranges[index] as ItemRange;
+      const skipped = position + count - left - (starts[index] as number);
+      const taken = Math.min(left, own - skipped);
+      found.push({ partId, first: first + skipped, count: taken });
+      left -= taken;
+    }
+    return found;
+  };
+}
+
+/** Index of the last of ascending numbers that is not greater. */
+function lastAtMost(numbers: readonly number[], wanted: number): number {
+  let [from, to] = [0, numbers.length];
+  while (to - from > 1) {
+    const middle = (from + to) >> 1;
+    if ((numbers[middle] as number) <= wanted) from = middle;
+    else to = middle;
+  }
+  return from;
 }
 
 export function fromColumns({ partIds, starts, firsts }: RangeColumns, itemCount: number): ItemRange[] {
