@@ -301,12 +301,14 @@ describe('an asynchronous import', () => {
     expect(events.filter((event) => event === 'job.start')).toHaveLength(3);
   });
 
-  it.each(['', '/events'])('has no page /jobs/<unknown>%s', async (path) => {
+  it('has no page /jobs/<unknown>', async () => {
     const service = await serve();
-    expect(await service.get(`/jobs/x${path}`)).toMatchObject({
-      status: 404,
-      body: { code: 'job_not_found' },
-    });
+    for (const path of ['', '/events']) {
+      expect(await service.get(`/jobs/x${path}`)).toMatchObject({
+        status: 404,
+        body: { code: 'job_not_found' },
+      });
+    }
   });
 });
 
@@ -362,16 +364,13 @@ describe('the hub token of an asynchronous import', () => {
     expect((await service.post('/datasets/hub/import', request(), ASYNC)).status).toBe(202);
   });
 
-  it.each([
-    ['a blank', 'with a blank'],
-    ['a letter beyond ASCII', 'ümlaut'],
-    ['513 characters', 'x'.repeat(513)],
-    ['a line break', 'a\nb'],
-  ])('has not %s', async (_name, wrong) => {
+  it('has at most 512 characters of ASCII, without blanks and line breaks', async () => {
     const service = await serve();
-    const answer = await service.post('/datasets/hub/import', request({ token: wrong }), ASYNC);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
-    expect(JSON.stringify(answer.body)).not.toContain(wrong.slice(0, 20));
+    for (const wrong of ['with a blank', 'ümlaut', 'x'.repeat(513), 'a\nb']) {
+      const answer = await service.post('/datasets/hub/import', request({ token: wrong }), ASYNC);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+      expect(JSON.stringify(answer.body)).not.toContain(wrong.slice(0, 20));
+    }
   });
 });
 

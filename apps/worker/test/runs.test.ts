@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
 import {
   type Body,
@@ -355,6 +355,50 @@ describe('the endpoints of runs', () => {
     });
   });
 
+  it('stream the progress until the end', async () => {
+    const provider = await provide((prompt) => (numberOf(prompt) < 2 ? { text: right(prompt) } : 'hang'));
+    const service = await serve();
+    const run = await startRun(service, await service.importItems(items.slice(0, 4)), chat(provider));
+    const response = await fetch(`${service.url}/runs/${run.id}/events`);
+    expect(response.headers.get('content-type')).toBe('text/event-stream');
+    let text = '';
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+      text += Buffer.from(chunk).toString();
+      if (text.includes('"done":2,')) provider.release();
+    }
+    const events = text
+      .trim()
+      .split('\n\n')
+      .map((event) => Object.fromEntries(event.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2))));
+    expect(events.at(-1)).toMatchObject({ event: 'end' });
+    expect(events.slice(0, -1).every(({ event }) => event === 'progress')).toBe(true);
+    expect(events.map(({ id }) => Number(id))).toEqual(events.map((_, index) => index + 1));
+    const states = events.map(({ data }) => JSON.parse(data as string));
+    const done = states.map((state) => state.counts.done);
+    expect(done).toEqual(done.toSorted((a, b) => a - b));
+    const { progress: _, scores, ...end } = states.at(-1);
+    const { body } = await service.get(`/runs/${run.id}`);
+    expect(body).toMatchObject(end);
+    expect(body.scores).toMatchObject({
+      mean: scores.mean,
+      passed: scores.passed,
+      pass_rate: scores.pass_rate,
+    });
+  });
+});
+
+describe('the endpoints of runs, where there is none,', () => {
+  let service: TestService;
+  beforeAll(async () => {
+    service = await startTestService({
+      env: {
+        SVC_PROVIDER_TEST: 'sk-planted-key',
+        SVC_PROVIDER_TEST_ORIGINS: 'http://127.0.0.1:9',
+      },
+    });
+  });
+  afterAll(() => service[Symbol.asyncDispose]());
+
   it.each([
     [
       'no dataset of that id',
@@ -388,12 +432,6 @@ describe('the endpoints of runs', () => {
       'invalid_request',
     ],
   ])('refuse %s', async (_name, changes, status, code) => {
-    const service = await serve({
-      env: {
-        SVC_PROVIDER_TEST: 'sk-planted-key',
-        SVC_PROVIDER_TEST_ORIGINS: 'http://127.0.0.1:9',
-      },
-    });
     const dataset_id = await service.importItems(items.slice(0, 1));
     const answer = await service.post('/runs', {
       dataset_id,
@@ -407,43 +445,11 @@ describe('the endpoints of runs', () => {
   });
 
   it.each(['', '/results', '/events'])('answer 404 for /runs/<unknown>%s', async (path) => {
-    const service = await serve();
     for (const id of ['x', '3f0c1c61-6c44-4a3c-9f0f-0d9a7c5d1111']) {
       expect(await service.get(`/runs/${id}${path}`)).toMatchObject({
         status: 404,
         body: { code: 'run_not_found' },
       });
     }
-  });
-
-  it('stream the progress until the end', async () => {
-    const provider = await provide((prompt) => (numberOf(prompt) < 2 ? { text: right(prompt) } : 'hang'));
-    const service = await serve();
-    const run = await startRun(service, await service.importItems(items.slice(0, 4)), chat(provider));
-    const response = await fetch(`${service.url}/runs/${run.id}/events`);
-    expect(response.headers.get('content-type')).toBe('text/event-stream');
-    let text = '';
-    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-      text += Buffer.from(chunk).toString();
-      if (text.includes('"done":2,')) provider.release();
-    }
-    const events = text
-      .trim()
-      .split('\n\n')
-      .map((event) => Object.fromEntries(event.split('\n').map((line) => line.split(/: (.*)/s).slice(0, 2))));
-    expect(events.at(-1)).toMatchObject({ event: 'end' });
-    expect(events.slice(0, -1).every(({ event }) => event === 'progress')).toBe(true);
-    expect(events.map(({ id }) => Number(id))).toEqual(events.map((_, index) => index + 1));
-    const states = events.map(({ data }) => JSON.parse(data as string));
-    const done = states.map((state) => state.counts.done);
-    expect(done).toEqual(done.toSorted((a, b) => a - b));
-    const { progress: _, scores, ...end } = states.at(-1);
-    const { body } = await service.get(`/runs/${run.id}`);
-    expect(body).toMatchObject(end);
-    expect(body.scores).toMatchObject({
-      mean: scores.mean,
-      passed: scores.passed,
-      pass_rate: scores.pass_rate,
-    });
   });
 });

@@ -1,14 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startFakeProvider } from './fake-provider.ts';
 import { type Body, runEnded, startTestService, type TestService } from './start-test-service.ts';
 
 let cleanUp: AsyncDisposableStack;
-let service: TestService;
-beforeEach(async () => {
+beforeEach(() => {
   cleanUp = new AsyncDisposableStack();
-  service = cleanUp.use(await startTestService());
 });
 afterEach(() => cleanUp.disposeAsync());
+
+let service: TestService;
+beforeAll(async () => {
+  service = await startTestService();
+});
+afterAll(() => service[Symbol.asyncDispose]());
 
 const items = Array.from({ length: 12 }, (_, index) => ({
   id: `q-${index}`,

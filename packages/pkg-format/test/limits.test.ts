@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { constants, crc32, createDeflateRaw } from 'node:zlib';
+import { constants, crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkPackage, openPackage, type PackageError, type PackageReader } from '../src/index.ts';
 import { openPackageFile } from '../src/node/index.ts';
@@ -164,10 +164,13 @@ describe('files that many entries refer to', () => {
 
   it('do not make an archive expand beyond its ratio, and are one error', async () => {
     const lines = Array.from({ length: 70 }, (_, index) => `{"assets":["assets/${index}"]}`);
+    const content = new Uint8Array(1024 * 1024);
+    const packed = deflateRawSync(content);
+    const file = { packed, methodId: 8, size: content.length, crc32: crc32(content) };
     const archive = buildZip({
       entries: [
         { name: 'sections/a.jsonl', content: lines.join('\n') },
-        ...lines.map((_, index) => ({ name: `assets/${index}`, content: new Uint8Array(1024 * 1024) })),
+        ...lines.map((_, index) => ({ name: `assets/${index}`, ...file })),
       ],
     });
     await expect(openPackage(archive).then(readEverything)).rejects.toMatchObject({

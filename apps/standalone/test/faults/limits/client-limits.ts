@@ -7,7 +7,7 @@ import { buildZip } from '../../../../../packages/pkg-format/test/build-zip.ts';
 import { openConnection, type RawConnection } from '../../../../api/test/raw-connection.ts';
 import { metricOf, type ServiceProcess } from '../run-service.ts';
 import { samplePackage, uploadForm } from '../sample-packages.ts';
-import { startService } from '../start-service.ts';
+import { type OwnService, serviceForBoth } from '../start-service.ts';
 import { ask, outcomeOf } from '../stored-datasets.ts';
 import { count, type LimitCase, type Target } from './limit-case.ts';
 
@@ -198,20 +198,22 @@ const uploadInPieces =
   };
 
 const FAILURES = 3;
-const lastOfWrongKeys = (attempts: number) => async (): Promise<string> => {
-  await using own = await startService({
-    SVC_API_KEYS: 'viewer:the-one-key-that-is-right',
-    SVC_FAILED_KEYS_PER_MINUTE: String(FAILURES),
-  });
+const locked = serviceForBoth({
+  SVC_API_KEYS: 'viewer:the-one-key-that-is-right',
+  SVC_FAILED_KEYS_PER_MINUTE: String(FAILURES),
+});
+
+/** The outcome of the last of so many wrong keys. */
+async function lastOfWrongKeys({ service }: OwnService, attempts: number): Promise<string> {
   let outcome = '';
   for (let index = 0; index < attempts; index++) {
-    const headers = { Authorization: `Bearer one-of-many-wrong-keys-${index}` };
-    const answer = await ask(`${own.service.url}/datasets`, { headers });
+    const headers = { Authorization: `Bearer one-of-many-wrong-keys-${attempts}-${index}` };
+    const answer = await ask(`${service.url}/datasets`, { headers });
     if (answer.status === 429) expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     outcome = outcomeOf(answer);
   }
   return outcome;
-};
+}
 
 /** Every limit of what one client may take of what all share. */
 export const CLIENT_LIMITS: readonly LimitCase[] = [
@@ -270,12 +272,15 @@ export const CLIENT_LIMITS: readonly LimitCase[] = [
     within: {
       what: count(FAILURES, 'of them'),
       outcome: '401 unauthenticated',
-      send: lastOfWrongKeys(FAILURES),
+      send: async () => lastOfWrongKeys(await locked.first(), FAILURES),
     },
     beyond: {
       what: count(FAILURES + 1, 'of them'),
       outcome: '429 rate_limited',
-      send: lastOfWrongKeys(FAILURES + 1),
+      send: async () => {
+        await using own = locked.second();
+        return await lastOfWrongKeys(own, 1);
+      },
     },
     tries: 3,
   },

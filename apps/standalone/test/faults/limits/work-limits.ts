@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { openConnection } from '../../../../api/test/raw-connection.ts';
 import { metricOf } from '../run-service.ts';
 import { samplePackage, uploadForm } from '../sample-packages.ts';
-import { startService } from '../start-service.ts';
+import { type OwnService, serviceForBoth, startService } from '../start-service.ts';
 import { ask, outcomeOf, type ServiceResponse } from '../stored-datasets.ts';
 import { count, LIMITS, type LimitCase, type Target } from './limit-case.ts';
 
@@ -47,20 +47,19 @@ const uploadBeside =
 /** Few, so that a minute's share of one takes longer to come back than any machine takes for all of them. */
 const PER_MINUTE = 3;
 
+const limited = serviceForBoth({ SVC_RATE_LIMIT_PER_MINUTE: String(PER_MINUTE) });
+
 /** The outcome of the last of so many requests of one client. */
-const lastOf = (requests: number) => async (): Promise<string> => {
-  await using limited = await startService({ SVC_RATE_LIMIT_PER_MINUTE: String(PER_MINUTE) });
+async function lastOf({ service }: OwnService, requests: number): Promise<string> {
   const responses: ServiceResponse[] = [];
-  for (let index = 0; index < requests; index++) {
-    responses.push(await ask(`${limited.service.url}/datasets`));
-  }
+  for (let index = 0; index < requests; index++) responses.push(await ask(`${service.url}/datasets`));
   const last = responses.at(-1) as ServiceResponse;
   expect(last.headers.get('ratelimit')).toBeTruthy();
   if (last.status === 429) expect(Number(last.headers.get('retry-after'))).toBeGreaterThan(0);
   // a probe is never refused
-  expect((await ask(`${limited.service.url}/healthz`)).status).toBe(200);
+  expect((await ask(`${service.url}/healthz`)).status).toBe(200);
   return outcomeOf(last);
-};
+}
 
 /** The outcome of an upload that is running at SIGTERM, and whose rest arrives then or never. */
 const uploadAtEnd = (drainTimeoutMs: number, isFinished: boolean) => async (): Promise<string> => {
@@ -108,11 +107,18 @@ export const WORK_LIMITS: readonly LimitCase[] = [
   },
   {
     limit: 'requests per minute and address: `SVC_RATE_LIMIT_PER_MINUTE`',
-    within: { what: count(PER_MINUTE, 'requests'), outcome: '200', send: lastOf(PER_MINUTE) },
+    within: {
+      what: count(PER_MINUTE, 'requests'),
+      outcome: '200',
+      send: async () => lastOf(await limited.first(), PER_MINUTE),
+    },
     beyond: {
       what: count(PER_MINUTE + 1, 'requests'),
       outcome: '429 rate_limited',
-      send: lastOf(PER_MINUTE + 1),
+      send: async () => {
+        await using own = limited.second();
+        return await lastOf(own, 1);
+      },
     },
     tries: 5,
   },
