@@ -73,7 +73,8 @@ export function foundByHash(
   );
   // ORDER BY keeps the server from reading items before it has found which.
   return `(
-    SELECT range.section, range.start + found.ordinal - range.first AS order_index FROM (
+    WITH in_blocks AS MATERIALIZED (
+      SELECT range.section, range.start + found.ordinal - range.first AS order_index FROM (
         SELECT block.part_id, block.run * ${RUN_ITEMS} + (entry & ${RUN_ITEMS - 1}) AS ordinal
         FROM hash_blocks block CROSS JOIN LATERAL
           unnest(block.entries[${entriesUpTo(first - 1)} + 1 : ${entriesUpTo(first + RUN_ITEMS - 1)}]) AS entry
@@ -82,7 +83,9 @@ export function foundByHash(
       JOIN unnest(${parts}::uuid[], ${others.join(', ')}) AS range (part_id, section, start, first, count)
         ON range.part_id = found.part_id AND found.ordinal >= range.first AND found.ordinal < range.first + range.count
       JOIN items i ON ${ofParts(parts)} AND i.part_id = found.part_id AND i.ordinal = found.ordinal ${condition}
-    UNION ALL
-    SELECT section, order_index FROM ${itemsInRanges(unhashed, parameters, condition)} AS unhashed
+    ), without_blocks AS MATERIALIZED (
+      SELECT section, order_index FROM ${itemsInRanges(unhashed, parameters, condition)} AS unhashed
+    )
+    SELECT * FROM in_blocks UNION ALL SELECT * FROM without_blocks
   )`;
 }
