@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildZip } from '../../../packages/pkg-format/test/build-zip.ts';
 import { svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
-import { temporaryFolder, writeArchive } from '../../../packages/svc-pkg/test/temporary-folder.ts';
+import { temporaryFolder } from '../../../packages/svc-pkg/test/temporary-folder.ts';
 import { startTestService, type TestService } from '../../worker/test/start-test-service.ts';
 
 const KEY = 'a-key-of-an-admin';
@@ -44,11 +44,10 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   cleanUp.defer(() => new Promise<void>((resolve) => void proxy.close(() => resolve())));
   url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  folder = await temporaryFolder();
-  await writeArchive({ 'sections/test.jsonl': LINES }).then(async (path) => {
-    await writeFile(join(folder, 'a.pkg.zip'), await readFile(path));
-    await writeFile(join(folder, 'b.pkg.zip'), await readFile(path));
-  });
+  folder = await temporaryFolder((remove) => cleanUp.defer(remove));
+  const archive = buildZip({ entries: [{ name: 'sections/test.jsonl', content: LINES }] });
+  await writeFile(join(folder, 'a.pkg.zip'), archive);
+  await writeFile(join(folder, 'b.pkg.zip'), archive);
   const entries = [{ name: 'data/test.jsonl', content: LINES }];
   await writeFile(join(folder, 'old.zip'), buildZip({ entries }));
   await writeFile(join(folder, 'older.zip'), buildZip({ entries }));

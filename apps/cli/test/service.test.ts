@@ -11,14 +11,19 @@ import { startTestService, type TestService } from '../../worker/test/start-test
 
 const KEY = 'a-key-of-an-editor';
 
+const cleanUp = new AsyncDisposableStack();
 let service: TestService;
 let env: Record<string, string>;
 beforeAll(async () => {
   const keys = `admin:${KEY},viewer:a-key-of-a-viewer`;
-  service = await startTestService({ env: { SVC_API_KEYS: keys } });
-  env = { SVC_API_URL: service.url, SVC_API_KEY: KEY, XDG_CONFIG_HOME: await temporaryFolder() };
+  service = cleanUp.use(await startTestService({ env: { SVC_API_KEYS: keys } }));
+  env = {
+    SVC_API_URL: service.url,
+    SVC_API_KEY: KEY,
+    XDG_CONFIG_HOME: await temporaryFolder((remove) => cleanUp.defer(remove)),
+  };
 });
-afterAll(() => service[Symbol.asyncDispose]());
+afterAll(() => cleanUp.disposeAsync());
 
 /** Runs a command that succeeds; returns its document. */
 async function done<T = Record<string, unknown>>(...argv: readonly string[]): Promise<T> {

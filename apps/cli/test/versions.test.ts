@@ -10,13 +10,18 @@ import { createDatabase } from '../src/database/create-database.ts';
 
 const KEY = 'a-key-of-an-admin';
 
+const cleanUp = new AsyncDisposableStack();
 let service: TestService;
 let env: Record<string, string>;
 beforeAll(async () => {
-  service = await startTestService({ env: { SVC_API_KEYS: `admin:${KEY}` } });
-  env = { SVC_API_URL: service.url, SVC_API_KEY: KEY, XDG_CONFIG_HOME: await temporaryFolder() };
+  service = cleanUp.use(await startTestService({ env: { SVC_API_KEYS: `admin:${KEY}` } }));
+  env = {
+    SVC_API_URL: service.url,
+    SVC_API_KEY: KEY,
+    XDG_CONFIG_HOME: await temporaryFolder((remove) => cleanUp.defer(remove)),
+  };
 });
-afterAll(() => service[Symbol.asyncDispose]());
+afterAll(() => cleanUp.disposeAsync());
 
 const run = (...argv: readonly string[]): Promise<Outcome> => svcPkg(argv, { env });
 

@@ -4,10 +4,16 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { buildZip, type ZipEntrySpec, type ZipSpec } from '../../pkg-format/test/build-zip.ts';
 
-/** A folder that is deleted after the test. */
-export async function temporaryFolder(): Promise<string> {
+/**
+ * A folder that is deleted after the test.
+ *
+ * @param afterwards registers its removal; a hook, which no test has called, needs another than the default
+ */
+export async function temporaryFolder(
+  afterwards: (remove: () => Promise<void>) => void = onTestFinished,
+): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-test-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  afterwards(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
