@@ -13,7 +13,7 @@ export { type RecognisedArchive, recogniseArchive } from './package/recognise-ar
 export { type LocatedResult, type ResultLineOptions, readResultLines } from './package/run-results.ts';
 export { findRunConfigSecrets, sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
 export { redactNamedSecrets, redactSecretForms } from './secrets/secret-texts.ts';
-export { encodeText } from './write/encode-text.ts';
+export { encodePieces, encodeText } from './write/encode-text.ts';
 export { linesToBytes } from './write/lines-to-bytes.ts';
 export { packageEtag } from './write/package-etag.ts';
 export { bytesSource } from './zip/byte-source.ts';

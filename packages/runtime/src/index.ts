@@ -28,7 +28,7 @@ export {
 } from './http/problem.ts';
 export { type FieldError, RequestError, type RequestErrorCode } from './http/request/request-error.ts';
 export { isUnchanged } from './http/response/is-unchanged.ts';
-export { type JsonBody, JsonText, toJsonText } from './http/response/json-text.ts';
+export { type JsonBody, JsonText, toJsonText, toJsonTexts } from './http/response/json-text.ts';
 export { empty, json, type RouteResponse, stream, text } from './http/response/response.ts';
 export { orNull, type Route, type RouteRequest, type Schema, shape } from './http/route.ts';
 export { type HttpServer, type HttpServerOptions, startHttpServer } from './http/server/http-server.ts';

@@ -1,5 +1,13 @@
-import { encodeText } from '@svc/pkg-format/internal';
-import { type JsonBody, json, type RouteRequest, type RouteResponse, stream, toJsonText } from '@svc/runtime';
+import { encodePieces } from '@svc/pkg-format/internal';
+import {
+  type JsonBody,
+  json,
+  type RouteRequest,
+  type RouteResponse,
+  stream,
+  toJsonText,
+  toJsonTexts,
+} from '@svc/runtime';
 import type { Page } from '@svc/store';
 
 /** The error of an item or result that is too large for a list. */
@@ -54,7 +62,7 @@ export function pageResponse<T>(
   async function* pieces(): AsyncGenerator<Uint8Array> {
     let before = '{"data":[';
     for (const entry of found.data) {
-      yield* encodeText(before + toJsonText(body(entry)));
+      yield* encodePieces([before, ...toJsonTexts(body(entry))]);
       before = ',';
     }
     yield Buffer.from(`],"meta":${toJsonText(pageMeta(found, query))}}\n`);

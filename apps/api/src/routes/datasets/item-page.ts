@@ -1,5 +1,5 @@
-import { encodeText } from '@svc/pkg-format/internal';
-import { type JsonBody, JsonText, type RouteResponse, stream, toJsonText } from '@svc/runtime';
+import { encodePieces } from '@svc/pkg-format/internal';
+import { type JsonBody, JsonText, type RouteResponse, stream, toJsonText, toJsonTexts } from '@svc/runtime';
 import { type ItemsPage, joinStoredItem, type ListedItem, type Store, type StoredItem } from '@svc/store';
 import { ITEM_TOO_LARGE, pageMeta, pageResponse, type Query } from '../page.ts';
 import { linkedItemText } from './linked-item.ts';
@@ -51,7 +51,7 @@ export async function itemPage(
   });
   async function* entry(item: ListedItem): AsyncGenerator<string> {
     const { payload } = item;
-    if (payload === null || !isEmbedded(item)) yield toJsonText(linked(item));
+    if (payload === null || !isEmbedded(item)) yield* toJsonTexts(linked(item));
     else if (item.linkedFiles.some(({ sha256 }) => missing.has(sha256))) {
       yield toJsonText({
         ...locationOf(item),
@@ -103,9 +103,9 @@ async function* toBytes(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array
     waiting.push(text);
     length += text.length;
     if (length < CHUNK_LENGTH) continue;
-    yield* encodeText(waiting.join(''));
+    yield* encodePieces(waiting);
     waiting = [];
     length = 0;
   }
-  yield* encodeText(waiting.join(''));
+  yield* encodePieces(waiting);
 }
