@@ -50,6 +50,10 @@ describe('the hour after a run', () => {
         .locator('dd');
     await expect.poll(() => factOf('Wrong').textContent()).toMatch(/^17of 54 scored/);
     expect(await factOf('No answer').textContent()).toBe('6');
+    await page.getByText('Model weak-1', { exact: true }).waitFor();
+    // one summary is read out, not each number
+    expect(await page.locator('dl :is([aria-live], [role=status])').count()).toBe(0);
+    await page.getByRole('status').filter({ hasText: '60 of 60 done' }).waitFor({ state: 'attached' });
     expect(await factOf('Right').textContent()).toMatch(/^37/);
     expect(await factOf('Score').textContent()).toMatch(
       /^0\.685 ± 0\.1\d\d95 %: 0\.5\d\d to 0\.[78]\d\d, of 54 scored$/,
@@ -137,6 +141,11 @@ describe('the hour after a run', () => {
     await page.getByRole('option', { name: 'type' }).click();
     const heat = page.getByRole('region', { name: 'Score by level and type' });
     expect(await barriersOf(page)).toEqual([]);
+    await heat.getByRole('button', { name: 'Save the chart Score by level and type' }).click();
+    const saving = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'SVG' }).click();
+    const drawn = await readFile(await (await saving).path(), 'utf8');
+    for (const text of ['Score by level and type', 'hard', 'numeric', '0.056']) expect(drawn).toContain(text);
     await heat.getByRole('button', { name: /^0\.056.*0\.010 to 0\.258, n = 20$/ }).click();
     await page.getByText('20 results', { exact: true }).waitFor();
     expect(page.url()).toMatch(/type=numeric/);
@@ -328,6 +337,9 @@ describe('the hour after a run', () => {
     await using opened = await own.browser.open(`/console/runs/${id}`);
     const { page, faults } = opened;
     await page.getByText('5 results', { exact: true }).waitFor();
+    // with its interval and latencies, as after its end
+    await page.getByText(/^0\.\d{3} ± 0\.\d{3}/).waitFor();
+    await page.getByText(/^99 %: \d/).waitFor();
     await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().click();
     own.provider.release();
     await page

@@ -188,7 +188,13 @@ describe('the console', () => {
     await page.getByRole('button', { name: 'Check every row' }).click();
     await page.getByText('120 items, no invalid row').waitFor();
     await page.getByRole('button', { name: 'Import', exact: true }).click();
-    await page.getByRole('link', { name: 'Open the dataset' }).click();
+    const next = page.getByRole('link', { name: 'Open the dataset' });
+    await next.waitFor();
+    // the next step is in the window
+    const box = await next.boundingBox();
+    expect(box?.y).toBeGreaterThan(0);
+    expect((box?.y ?? 9_999) + (box?.height ?? 0)).toBeLessThanOrEqual(800);
+    await next.click();
     await page.getByRole('heading', { name: 'sums' }).waitFor();
     ids['hub'] = page.url().split('/').at(-1) ?? '';
     await page.goto(`${url}/console/jobs`);

@@ -39,7 +39,7 @@ export function RunPage() {
         <Group gap="sm" mt={4}>
           <StatusBadge status={run.status} />
           <DatasetLink run={run} />
-          {modelOf(run) !== null && <span className="break">{modelOf(run)}</span>}
+          {modelOf(run) !== null && <span className="break">Model {modelOf(run)}</span>}
           {run.imported && <span>came with a package</span>}
           {run.source_run_id !== null && (
             <LinkAnchor to="/runs/$id" params={{ id: run.source_run_id }} size="sm">

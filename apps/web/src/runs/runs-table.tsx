@@ -51,7 +51,7 @@ export function RunsTable({
           wraps,
           sort: isNumber ? [`-${key}`, key] : [key, `-${key}`],
           ...(isNumber && { align: 'end' }),
-          ...(wraps && { maxWidth: column.getSize() }),
+          ...(wraps && { minWidth: column.getSize() / 2, maxWidth: column.getSize() }),
           ...(table.state.columnSizing[key] !== undefined && { width: column.getSize() }),
         },
       ];
@@ -60,8 +60,9 @@ export function RunsTable({
   return (
     <Columns
       label="Table of runs"
-      minWidth={headers.reduce((sum, { column }) => sum + column.getSize(), 0) * 0.75}
+      minWidth={headers.reduce((sum, { column }) => sum + column.getSize(), 0) * 0.7}
       highlightOnHover
+      horizontalSpacing={6}
       columns={columns}
       rows={table.getRowModel().rows.map(({ original }) => original)}
       keyOf={({ id }) => id}

@@ -30,12 +30,14 @@ export function useRun(id: string): UseQueryResult<WatchedRun> {
   return found;
 }
 
-/** Takes over what an event says. It lacks the parts that are only read with a run. */
+/** Takes over what an event says. It lacks the parts that are only read with a run, or has null in their place. */
 function followRun(queries: QueryClient, run: WatchedRun): void {
+  const known = Object.entries(run.scores).filter(([, value]) => value !== null);
   queries.setQueryData<WatchedRun>(['run', run.id], (before) => ({
     ...before,
     ...run,
-    scores: { ...before?.scores, ...run.scores },
+    scores: { ...run.scores, ...before?.scores, ...Object.fromEntries(known) },
+    scorers: { ...before?.scorers, ...run.scorers },
   }));
   if (run.finished_at === null) return;
   void queries.invalidateQueries({ queryKey: ['run', run.id] });

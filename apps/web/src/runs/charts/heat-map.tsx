@@ -1,5 +1,6 @@
 import { Group, Text, UnstyledButton } from '@mantine/core';
 import { COLORS } from '../../ui/charts/chart-style.ts';
+import { Drawing, PADDING, shortName, TITLE } from '../../ui/charts/save/drawing.tsx';
 import { SaveChart } from '../../ui/charts/save/save-chart.tsx';
 import { clampedInterval, formatCount, formatScore } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
@@ -30,7 +31,7 @@ export function HeatMap({
         <Text span className="chart-title">
           {title}
         </Text>
-        <SaveChart title={title} draw={() => <Drawing {...{ title, rows, columns, cellOf }} />} />
+        <SaveChart title={title} draw={() => <HeatDrawing {...{ title, rows, columns, cellOf }} />} />
       </Group>
       <table className="heat-map">
         <thead>
@@ -92,11 +93,11 @@ function intervalOf({ ci95, results }: Slice): string {
   return `${interval === null ? '' : `${interval.map(formatScore).join(' to ')}, `}n = ${formatCount(results)}`;
 }
 
-const [NAMES, CELL, ROW, TOP] = [180, 150, 40, 60] as const;
+const [NAMES, CELL, ROW, TOP] = [180, 150, 40, 2 * TITLE] as const;
 const MAX_NAME = 22;
 
 /** The same for a file. */
-function Drawing({
+function HeatDrawing({
   title,
   rows,
   columns,
@@ -107,29 +108,18 @@ function Drawing({
   readonly columns: readonly string[];
   readonly cellOf: (row: string, column: string) => Slice | undefined;
 }) {
-  const [width, height] = [NAMES + CELL * columns.length + 12, TOP + ROW * rows.length + 12];
-  const short = (name: string): string => (name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name);
+  const [width, height] = [NAMES + CELL * columns.length + PADDING, TOP + ROW * rows.length + PADDING];
   return (
-    <svg
-      xmlns="http://www.w3.org/2000/svg"
-      viewBox={`0 0 ${width} ${height}`}
-      width={width}
-      height={height}
-      fontSize={12}
-    >
-      <title>{title}</title>
-      <text x={12} y={20} fontSize={14} fontWeight={600}>
-        {title}
-      </text>
+    <Drawing {...{ title, width, height }}>
       {columns.map((column, at) => (
         <text key={column} x={NAMES + CELL * at + 6} y={TOP - 10}>
-          {short(column)}
+          {shortName(column, MAX_NAME)}
         </text>
       ))}
       {rows.map((row, line) => (
         <g key={row}>
-          <text x={12} y={TOP + ROW * line + 24}>
-            {short(row)}
+          <text x={PADDING} y={TOP + ROW * line + 24}>
+            {shortName(row, MAX_NAME)}
           </text>
           {columns.map((column, at) => {
             const slice = cellOf(row, column);
@@ -150,6 +140,6 @@ function Drawing({
           })}
         </g>
       ))}
-    </svg>
+    </Drawing>
   );
 }

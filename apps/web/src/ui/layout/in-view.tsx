@@ -1,10 +1,19 @@
-import { Box } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
 
-/** A message that scrolls into view when it appears, and when it changes to another one. */
+/** What an action leads to, below its button: scrolled into the window when it appears, changes or grows. */
 export function InView({ state, children }: { readonly state: string; readonly children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each state is another message
-  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [state]);
-  return <Box ref={box}>{children}</Box>;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each state is shown
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    let height = 0;
+    const observer = new ResizeObserver(() => {
+      if (element.offsetHeight > height) element.scrollIntoView({ block: 'nearest' });
+      height = element.offsetHeight;
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [state]);
+  return <div ref={box}>{children}</div>;
 }

@@ -45,7 +45,16 @@ describe('Markdown', () => {
     ['a quote with tags', '> <a>\n> $5', '<blockquote>\n<p>&lt;a&gt;<br/>\n$5</p>\n</blockquote>'],
     ['a character for private use', '\ue000 $5', '<p>\ue000 $5</p>'],
     ['a formula', 'so $x$ and $5', '<p>so <span></span> and $5</p>'],
+    ['a formula of its own', 'so\n\n$$\nx\n$$', '<p>so</p>\n<span class="math-block"></span>'],
+    ['a formula in brackets', '\\[x\\]', '<span class="math-block"></span>'],
   ])('shows %s', (_, text, html) => {
     expect(render(text)).toBe(html);
+  });
+
+  it('gives each block the direction of its text', () => {
+    const html = renderToStaticMarkup(
+      createElement(Markdown, { text: 'سؤال (Cairo)\n\n- eins\n\n> zwei\n\n| a |\n|---|\n| b |' }),
+    );
+    for (const tag of ['p', 'li', 'blockquote', 'th', 'td']) expect(html).toMatch(`<${tag} dir="auto"`);
   });
 });

@@ -1,11 +1,14 @@
-import type { ReactNode } from 'react';
+import { isValidElement, lazy, type ReactNode, Suspense } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize';
 import remarkGfm from 'remark-gfm';
 import remarkMath from 'remark-math';
+import { loadedAgain } from '../../api/service-responds.ts';
 import { Formula } from './formula.tsx';
 import { keepText, unusedCharacter } from './keep-text.ts';
 import { markMath } from './mark-math.ts';
+
+const CodeText = lazy(loadedAgain(() => import('./code-text.tsx')));
 
 /** What Markdown may become: no HTML of the text itself, no images, which would send requests: `keepText` makes text of them. */
 const SCHEMA = {
@@ -26,6 +29,11 @@ const DIRECTED = Object.fromEntries(
   ]),
 ) as Components;
 
+interface CodeProps {
+  readonly className?: string;
+  readonly children?: ReactNode;
+}
+
 /** Markdown with LaTeX, sanitised. Links open elsewhere and tell nothing about this page. */
 export default function Markdown({ text }: { readonly text: string }) {
   const dollar = unusedCharacter(text);
@@ -40,6 +48,17 @@ export default function Markdown({ text }: { readonly text: string }) {
             const kind = /math-(inline|display)/.exec(className)?.[1];
             if (kind === undefined) return <code className={className}>{children}</code>;
             return <Formula tex={String(children)} isBlock={kind === 'display'} />;
+          },
+          pre: ({ children }) => {
+            const { className = '', children: code } = isValidElement<CodeProps>(children)
+              ? children.props
+              : {};
+            if (/math-display/.test(className)) return children;
+            return (
+              <Suspense fallback={<pre>{children}</pre>}>
+                <CodeText text={String(code ?? '').replace(/\n$/, '')} />
+              </Suspense>
+            );
           },
           a: ({ href, children }) => (
             <a href={href} target="_blank" rel="noopener noreferrer nofollow">

@@ -1,4 +1,5 @@
 import { COLORS } from '../chart-style.ts';
+import { Drawing, PADDING, shortName, TITLE } from './drawing.tsx';
 
 /** A row of a drawing: what it is of, its value with an interval, and the numbers as text. */
 export interface DrawnRow {
@@ -9,7 +10,7 @@ export interface DrawnRow {
   readonly note: string;
 }
 
-const [NAMES, PLOT, NOTES, ROW, TITLE, PADDING] = [220, 360, 460, 22, 30, 12] as const;
+const [NAMES, PLOT, NOTES, ROW] = [220, 360, 460, 22] as const;
 const MAX_NAME = 34;
 
 /** Values with their intervals as a drawing of its own: bars from the start of the scale, or points around its zero. */
@@ -29,17 +30,7 @@ export function RowsDrawing({
     PADDING + NAMES + ((Math.min(to, Math.max(from, value)) - from) / (to - from || 1)) * PLOT;
   const [width, height] = [NAMES + PLOT + NOTES + 2 * PADDING, TITLE + ROW * rows.length + PADDING];
   return (
-    <svg
-      xmlns="http://www.w3.org/2000/svg"
-      viewBox={`0 0 ${width} ${height}`}
-      width={width}
-      height={height}
-      fontSize={12}
-    >
-      <title>{title}</title>
-      <text x={PADDING} y={20} fontSize={14} fontWeight={600}>
-        {title}
-      </text>
+    <Drawing {...{ title, width, height }}>
       {from < 0 && (
         <line
           x1={x(0)}
@@ -56,7 +47,7 @@ export function RowsDrawing({
           // biome-ignore lint/suspicious/noArrayIndexKey: a drawing never changes
           <g key={at}>
             <text x={PADDING} y={middle + 4}>
-              {name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name}
+              {shortName(name, MAX_NAME)}
             </text>
             {from < 0 ? (
               <line x1={x(from)} x2={x(to)} y1={middle} y2={middle} stroke={COLORS.grid} />
@@ -73,6 +64,6 @@ export function RowsDrawing({
           </g>
         );
       })}
-    </svg>
+    </Drawing>
   );
 }

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { gotOf, listedResult, resultKey } from './result-columns.tsx';
+
+type Result = Parameters<typeof listedResult>[0];
+
+const result = (facts: object): Result => ({ item: { inputs: {} }, ...facts }) as Result;
+
+it('keeps the beginnings of long texts, which are the name of a row', () => {
+  const long = 'word '.repeat(1_000);
+  const item = { inputs: { prompt: long }, answer: long, meta: { source: long } };
+  const { question, meta } = listedResult(result({ item }));
+  for (const text of [question, meta['source'] ?? ''])
+    expect([text.length > 50, text.length < 200]).toEqual([true, true]);
+});
+
+it.each([
+  ['as the checker read it', { explanation: 'Read as 24', scored_by: 'checker', output: 'So 24.' }, '24'],
+  ['the output of a judge', { explanation: 'Read as 24', scored_by: 'judge', output: 'So 24.' }, 'So 24.'],
+  [
+    'what the provider said',
+    { status: 'failed', error: { message: 'failed', provider_message: 'no' } },
+    'no',
+  ],
+])('shows what came: %s', (_, facts, got) => {
+  expect(gotOf(result(facts) as never)).toBe(got);
+});
+
+it('names a result by its item, which stays where positions change', () => {
+  const place = { section: 's', order_index: 3 };
+  expect(resultKey({ ...place, item_hash: 'abc', repetition: 1 } as never)).toBe('abc');
+  expect(resultKey({ ...place, item_hash: 'abc', repetition: 2 } as never)).toBe('abc.2');
+  expect(resultKey({ ...place, item_hash: null, repetition: 1 } as never)).toBe('s 3');
+});
