@@ -210,6 +210,7 @@ const LONG_SUITES = [
   'apps/standalone/test/faults',
   'apps/api/test/access.test.ts',
   'apps/api/test/exports-come-in.test.ts',
+  'apps/web/test/console-labels.test.ts',
   'apps/worker/test/one-import.test.ts',
   'apps/worker/test/processes.test.ts',
   'deploy/test/deployment.test.ts',

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { times } from '../../standalone/test/faults/report.ts';
 import { barriersOf } from './console-browser.ts';
 import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
 
-const COUNT = 20;
+const COUNT = times(100, 20);
 /** The buttons have the names of their keys. */
 const RIGHT = /^Right ?1$/;
 const WRONG = /^Wrong ?0$/;
@@ -43,7 +44,11 @@ it('labels are given by keys alone, shown in the table, chosen by it, and taken 
     await page.keyboard.press(index % 2 === 0 ? '1' : '0');
     await page.getByRole('button', { name, pressed: true }).waitFor();
   }
-  await rows.filter({ hasText: 'What is 19 + 0?' }).filter({ hasText: 'wrong' }).first().waitFor();
+  await rows
+    .filter({ hasText: `What is ${COUNT - 1} + 0?` })
+    .filter({ hasText: 'wrong' })
+    .first()
+    .waitFor();
   // the same key again takes the label away
   await page.keyboard.press('0');
   await page.getByRole('button', { name: WRONG, pressed: false }).waitFor();

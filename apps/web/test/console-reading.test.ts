@@ -43,6 +43,17 @@ describe('the console', () => {
     await page.getByRole('region', { name: 'First rows' }).getByText('Dog 0?').waitFor();
     await page.getByRole('button', { name: 'Check every row' }).click();
     await page.getByText('3 items, no invalid row').waitFor();
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const { pathname } = new URL(
+      (await page.getByRole('link', { name: 'Open the dataset' }).getAttribute('href')) ?? '',
+      own.url,
+    );
+    const imported = await own.call<{ data: { item: object }[] }>(
+      'GET',
+      `/datasets/${pathname.split('/').at(-1)}/items`,
+    );
+    expect(imported.data).toHaveLength(3);
+    expect(imported.data[0]?.item).toMatchObject({ inputs: { prompt: 'Dog 0?' }, answer: 'yes' });
     // the address of the viewer names the subset
     await page
       .getByLabel('Dataset', { exact: true })

@@ -70,7 +70,7 @@ export function versionColumns({
             {version}
           </LinkAnchor>
           {version === newest && (
-            <Badge size="sm" variant="light" tt="none">
+            <Badge size="sm" variant="light" tt="none" className="whole">
               newest
             </Badge>
           )}

@@ -41,7 +41,7 @@ export function formatAge(time: string, now: number): string {
 
 /** A score or rate with three significant places; a dash without one. */
 export function formatScore(score: number | null | undefined): string {
-  return score === null || score === undefined ? '–' : score.toFixed(3);
+  return score === null || score === undefined ? '–' : score.toFixed(3).replace('-', '−');
 }
 
 /** An interval of scores from 0 to 1 without what is beyond them; null for an interval without width. */
