@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from '../src/routes/docs/examples.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
@@ -11,12 +12,17 @@ interface OpenApi {
 }
 
 let api: TestApi;
+let hub: FakeHub;
 let document: OpenApi;
 beforeAll(async () => {
-  api = await startTestApi();
+  hub = await startFakeHub();
+  api = await startTestApi({ HUB_ENDPOINT: hub.endpoint });
   document = (await (await fetch(`${api.url}/openapi.json`)).json()) as OpenApi;
 });
-afterAll(() => api[Symbol.asyncDispose]());
+afterAll(async () => {
+  await api[Symbol.asyncDispose]();
+  await hub.close();
+});
 
 /** All values of a key, at any depth. */
 function valuesOf(value: unknown, key: string): unknown[] {
@@ -150,7 +156,7 @@ it('has examples of requests that the service accepts', async () => {
       body: JSON.stringify(example),
     });
     const { code } = (await response.json()) as { code?: string };
-    // The dataset and the hub do not exist here; the body has passed.
+    // The dataset exists neither here nor on the hub; the body has passed.
     expect(['invalid_request', 'invalid_json', 'not_found'], `${operationId}: ${code}`).not.toContain(code);
   }
 });

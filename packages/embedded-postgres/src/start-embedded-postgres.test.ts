@@ -82,6 +82,20 @@ async function startElsewhere(): Promise<ChildProcess> {
   return child;
 }
 
+/** What a pid file may hold that belongs to no server. */
+const PID_FILES: readonly (readonly [what: string, content: string])[] = [
+  ['nothing', ''],
+  ['a line break', '\n'],
+  ['zeros, as after a loss of power', '\0'.repeat(64)],
+  ['garbage', 'garbage\nmore\n'],
+  ['zero', '0\n/\n0\n5432\n\n'],
+  ['a number that is none', '99999999999999999999\n'],
+  ['a dead process', '999999999\n/\n0\n5432\n\n'],
+  ['the first process', '1\n/\n0\n5432\n\n'],
+  ['another program, as a server for repairs', `-${process.pid}\n`],
+  ['another program', `${process.pid}\n/\n0\n5432\n\n\n\nready\n`],
+];
+
 describe('the embedded server', () => {
   it('starts in an empty folder, keeps its data, and leaves no process behind', async () => {
     const first = await start();
@@ -234,23 +248,15 @@ describe('the embedded server', () => {
     expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
   });
 
-  it.each([
-    ['nothing', ''],
-    ['a line break', '\n'],
-    ['zeros, as after a loss of power', '\0'.repeat(64)],
-    ['garbage', 'garbage\nmore\n'],
-    ['zero', '0\n/\n0\n5432\n\n'],
-    ['a number that is none', '99999999999999999999\n'],
-    ['a dead process', '999999999\n/\n0\n5432\n\n'],
-    ['the first process', '1\n/\n0\n5432\n\n'],
-    ['another program, as a server for repairs', `-${process.pid}\n`],
-    ['another program', `${process.pid}\n/\n0\n5432\n\n\n\nready\n`],
-  ])('is not misled by a pid file that holds %s', async (_, content) => {
+  it('is not misled by what a pid file holds', async () => {
     await layDatabase();
-    await writeFile(join(dataDir, 'postgres/data/postmaster.pid'), content);
-    await writeFile(join(dataDir, 'postgres/.s.PGSQL.5432.lock'), content);
-    const { url } = await start();
-    expect(await query(url, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    for (const [what, content] of PID_FILES) {
+      await writeFile(join(dataDir, 'postgres/data/postmaster.pid'), content);
+      await writeFile(join(dataDir, 'postgres/.s.PGSQL.5432.lock'), content);
+      const server = await start();
+      expect(await query(server.url, 'SELECT 1 AS one'), what).toEqual([{ one: 1 }]);
+      await server.stop();
+    }
   });
 
   it.runIf(process.platform === 'linux')('is found though its pid file is lost', async () => {
@@ -380,6 +386,7 @@ describe('the embedded server', () => {
 
   it.runIf(isRoot)('lets no other account in', async () => {
     // a folder that all may enter, so that only the server's folder is closed
+    await layDatabase();
     await chmod(dataDir, 0o755);
     await start();
     const socket = join(dataDir, 'postgres/.s.PGSQL.5432');

@@ -87,7 +87,7 @@ describe('diff', () => {
   it('counts random changes as a reference in memory does, and lists them', {
     timeout: 600_000,
   }, async () => {
-    const steps = Number(process.env['STEPS'] ?? 60);
+    const steps = Number(process.env['STEPS'] ?? 40);
     const pick = random(Number(process.env['SEED'] ?? 11));
     const item = (): string =>
       canonicalJson({

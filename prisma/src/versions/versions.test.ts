@@ -91,7 +91,7 @@ function random(seed: number): (below: number) => number {
 
 describe('versions', () => {
   it('a random sequence of changes is what a list in memory becomes', { timeout: 600_000 }, async () => {
-    const steps = Number(process.env['STEPS'] ?? 120);
+    const steps = Number(process.env['STEPS'] ?? 70);
     const pick = random(7);
     let nextId = 100;
     const fresh = (): string => textOf(nextId++, `p${pick(1_000_000)}`);
