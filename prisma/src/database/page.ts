@@ -92,11 +92,6 @@ export class Parameters {
   readonly add = (value: unknown): string => `$${this.values.push(value)}`;
 }
 
-/** In place of {@link Parameters}, for statements that take none: writes UUIDs and integers into their text. */
-export const LITERALS: Pick<Parameters, 'add'> = {
-  add: (values) => `'{${(values as readonly (string | number)[]).join(',')}}'`,
-};
-
 /** The time of a row's creation as a position holds it: a `Date` would lose its microseconds. */
 export const CREATED_POSITION = `(extract(epoch FROM created_at) * 1000000)::bigint AS "createdPosition"`;
 

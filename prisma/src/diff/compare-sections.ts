@@ -1,6 +1,7 @@
 import { withHashJoins } from '../database/hash-joins.ts';
+import { Parameters } from '../database/page.ts';
 import type { DiffCounts } from './diff-counts.ts';
-import { DIFFERENCES } from './differences-sql.ts';
+import { differencesIn, SPANS, type Spans } from './differences-sql.ts';
 import { findMoved, type MovedItems } from './find-moved.ts';
 
 export type ItemChange = keyof DiffCounts;
@@ -54,10 +55,16 @@ export async function compareSections(
 ): Promise<Comparison> {
   const { change, after, limit } = page;
   const kind = change === undefined ? -1 : CHANGES.indexOf(change);
-  const rows = (await withHashJoins(
+  const rows = await withHashJoins(
     (sql) => query(sql, []),
-    () => query(DIFFERENCES, [from, to, kind, ...after, limit]),
-  )) as readonly DifferenceRow[];
+    async () => {
+      const [spans] = (await query(SPANS, [from, to])) as readonly [Spans | { readonly pair: null }];
+      if (spans.pair === null) return [];
+      const parameters = new Parameters([kind, ...after, limit]);
+      const differences = differencesIn(spans, parameters);
+      return (await query(differences, parameters.values)) as readonly DifferenceRow[];
+    },
+  );
   const counts = { added: 0, removed: 0, changed: 0, moved: 0 };
   const differences: Difference[] = [];
   for (const row of rows) {
@@ -87,7 +94,7 @@ export async function compareSections(
   return { counts, differences: differences.slice(0, limit) };
 }
 
-/** A row of {@link DIFFERENCES}. */
+/** A row of {@link differencesIn}. */
 interface DifferenceRow {
   readonly what: 'counts' | 'differing' | 'blocks' | 'entry';
   readonly added: string;

@@ -1,4 +1,6 @@
-import { readableJson } from '../database/values.ts';
+import type { Parameters } from '../database/page.ts';
+import { NIL_UUID, readableJson } from '../database/values.ts';
+import { ofParts } from '../items/item-ranges.ts';
 
 /** Items with more are not paired by their prompts. */
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
@@ -14,26 +16,27 @@ const PARTLY_PLACED = `pair IN (
 
 const member = (name: string): string => `(${readableJson('i.payload')} #> '{inputs,${name}}')::text`;
 
-/** The hash of the prompt, or else of the messages, of an item; null without either. */
-const PROMPT = `CASE WHEN i.byte_length <= ${MAX_PROMPT_BYTES} THEN (
-  SELECT sha256(convert_to(CASE WHEN left(prompt, 1) = '"' THEN prompt
-    ELSE (SELECT CASE WHEN left(messages, 1) = '[' THEN messages END FROM (SELECT ${member('messages')} AS messages OFFSET 0) item)
-    END, 'UTF8')) FROM (SELECT ${member('prompt')} AS prompt OFFSET 0) item) END`;
+/**
+ * A subquery for the hash `prompt` of the prompt, or else of the messages, of an item; null without either. ORDER BY keeps the
+ * server from reading a member again for each time that it is named.
+ *
+ * @param condition on the row `i` of `items`
+ */
+const promptOf = (condition: string): string => `(
+  SELECT sha256(convert_to(CASE WHEN left(text, 1) = '"' THEN text WHEN left(messages, 1) = '[' THEN messages END, 'UTF8')) AS prompt
+  FROM (
+    SELECT text, CASE WHEN left(text, 1) = '"' THEN NULL ELSE ${member('messages')} END AS messages FROM (
+      SELECT i.ordinal, i.payload, ${member('prompt')} AS text FROM items i
+      WHERE ${condition} AND i.byte_length <= ${MAX_PROMPT_BYTES} ORDER BY i.ordinal
+    ) i ORDER BY ordinal
+  ) item
+)`;
 
 /**
- * Compares two lists of sections, $1 and $2. Rows of
- *
- * - `counts`: what is added, removed, changed, and moved to another section;
- * - `differing` and `blocks` of each pair of sections in which an item has another position, from which follows what is moved inside
- *   it (see `findMoved`);
- * - `entry`: after $4 to $6 (kind, and order indexes), at most $7, of kind $3 (-1 for all); without those that are moved inside
- *   their section.
- *
- * Items of stored ranges that both sections have at one position are not read. Of the others, those of one position and one
- * hash are the same, and the rest is paired by id, hash and prompt: docs/versions.md. Each join is a FULL JOIN where both sides
- * can be large, so that none is a nested loop.
+ * Where two lists of sections, $1 and $2, have different ranges: one row of {@link Spans}. Sections are paired by their names,
+ * and equal ones are left out.
  */
-export const DIFFERENCES: string = `
+export const SPANS: string = `
 WITH named AS (
   SELECT side, s.id, s.item_count, place.n::int - 1 AS section, sha256(convert_to(s.name, 'UTF8')) AS name,
     row_number() OVER (PARTITION BY side, s.name ORDER BY place.n) AS occurrence
@@ -44,9 +47,8 @@ WITH named AS (
   FROM (SELECT * FROM named WHERE side = 'a') a FULL JOIN (SELECT * FROM named WHERE side = 'b') b USING (name, occurrence)
   WHERE a.id IS DISTINCT FROM b.id
 ), a_ranges AS MATERIALIZED (${rangesOfSide('a')}), b_ranges AS MATERIALIZED (${rangesOfSide('b')}),
-spans AS MATERIALIZED (
-  SELECT row_number() OVER ()::int AS span, spans.pair, start, stop, a.part_id AS a_part, a.shift AS a_shift, b.part_id AS b_part,
-    b.shift AS b_shift, (a.part_id, a.shift) IS DISTINCT FROM (b.part_id, b.shift) AS differs
+spans AS (
+  SELECT spans.pair, start, stop, a.part_id AS a_part, a.shift AS a_shift, b.part_id AS b_part, b.shift AS b_shift
   FROM (
     SELECT pair, start, lead(start) OVER w AS stop, max(max(a_n)) OVER w AS a_n, max(max(b_n)) OVER w AS b_n
     FROM (SELECT pair, start, n AS a_n, NULL::bigint AS b_n FROM a_ranges UNION ALL SELECT pair, start, NULL, n FROM b_ranges) point
@@ -54,14 +56,69 @@ spans AS MATERIALIZED (
   ) spans LEFT JOIN (SELECT pair, n AS a_n, part_id, shift FROM a_ranges) a USING (pair, a_n)
     LEFT JOIN (SELECT pair, n AS b_n, part_id, shift FROM b_ranges) b USING (pair, b_n)
   WHERE stop > start
+)
+SELECT array_agg(pair) AS pair, array_agg(a_count) AS "aCount", array_agg(a_section) AS "aSection", array_agg(b_section) AS "bSection",
+  array_agg(start) AS start, array_agg(stop) AS stop, array_agg(a_part)::text[] AS "aPart", array_agg(a_shift) AS "aShift",
+  array_agg(b_part)::text[] AS "bPart", array_agg(b_shift) AS "bShift"
+FROM spans JOIN pairs USING (pair)`;
+
+/** Consecutive positions of two paired sections, each of which has one range there, or none. Of a pair, and of each span, as columns. */
+export interface Spans {
+  readonly pair: readonly number[];
+  readonly aCount: readonly (number | null)[];
+  readonly aSection: readonly (number | null)[];
+  readonly bSection: readonly (number | null)[];
+  readonly start: readonly number[];
+  readonly stop: readonly number[];
+  /** UUIDs */
+  readonly aPart: readonly (string | null)[];
+  /** What an ordinal is more than the position. */
+  readonly aShift: readonly (number | null)[];
+  readonly bPart: readonly (string | null)[];
+  readonly bShift: readonly (number | null)[];
+}
+
+/**
+ * The differences in spans. Rows of
+ *
+ * - `counts`: what is added, removed, changed, and moved to another section;
+ * - `differing` and `blocks` of each pair of sections in which an item has another position, from which follows what is moved inside
+ *   it (see `findMoved`);
+ * - `entry`: after $2 to $4 (kind, and order indexes), at most $5, of kind $1 (-1 for all); without those that are moved inside
+ *   their section.
+ *
+ * Items of stored ranges that both sections have at one position are not read. Of the others, those of one position and one
+ * hash are the same, and the rest is paired by id, hash and prompt: docs/versions.md. Each join is a FULL JOIN where both sides
+ * can be large, so that none is a nested loop.
+ *
+ * @param parameters with those five; takes the spans
+ */
+export function differencesIn(spans: Spans, { add }: Parameters): string {
+  const { pair, aCount, aSection, bSection, start, stop, aPart, aShift, bPart, bShift } = spans;
+  const integers = (values: readonly (number | null)[]): string => `${add(values)}::int[]`;
+  const uuids = (values: readonly (string | null)[]): string => `${add(values)}::uuid[]`;
+  const pairs = integers(pair);
+  const isDiffering = (_: unknown, span: number): boolean =>
+    aPart[span] !== bPart[span] || aShift[span] !== bShift[span];
+  const differing = {
+    a: add(partsOf(aPart.filter(isDiffering))),
+    b: add(partsOf(bPart.filter(isDiffering))),
+  };
+  return `
+WITH spans AS MATERIALIZED (
+  SELECT *, (a_part, a_shift) IS DISTINCT FROM (b_part, b_shift) AS differs
+  FROM unnest(${pairs}, ${integers(start)}, ${integers(stop)}, ${uuids(aPart)}, ${integers(aShift)}, ${uuids(bPart)}, ${integers(bShift)})
+    WITH ORDINALITY AS span (pair, start, stop, a_part, a_shift, b_part, b_shift, span)
+), pairs AS MATERIALIZED (
+  SELECT DISTINCT * FROM unnest(${pairs}, ${integers(aCount)}, ${integers(aSection)}, ${integers(bSection)}) AS pair (pair, a_count, a_section, b_section)
 ), placed AS MATERIALIZED (
   SELECT pair, item, a.hash AS a_hash, a.id AS a_id, a.span AS a_span, b.hash AS b_hash, b.id AS b_id, b.span AS b_span
-  FROM ${itemsOfSide('a', 'differs')} a FULL JOIN ${itemsOfSide('b', 'differs')} b USING (pair, item)
+  FROM ${itemsOfSide('a', 'differs', differing.a)} a FULL JOIN ${itemsOfSide('b', 'differs', differing.b)} b USING (pair, item)
   WHERE a.hash IS DISTINCT FROM b.hash
 ), a_ids AS MATERIALIZED (
   SELECT pair, a_id AS id, min(item) AS item, count(*) AS times FROM placed WHERE a_id IS NOT NULL GROUP BY pair, a_id
 ), stored AS MATERIALIZED (
-  SELECT pair, item, id FROM ${itemsOfSide('a', PARTLY_PLACED)} stored WHERE id IS NOT NULL
+  SELECT pair, item, id FROM ${itemsOfSide('a', PARTLY_PLACED, add(partsOf(spans.aPart)))} stored WHERE id IS NOT NULL
 ), taken AS MATERIALIZED (
   SELECT pair, id FROM a_ids WHERE times > 1
   UNION SELECT pair, b_id FROM placed WHERE b_id IS NOT NULL GROUP BY pair, b_id HAVING count(*) > 1
@@ -79,7 +136,8 @@ spans AS MATERIALIZED (
     FULL JOIN ${numbered('b', 'by_hash JOIN pairs USING (pair)', 'pair, hash', 'hash', 'b_section, b_item')} b USING (hash, n)
 ), unpaired AS MATERIALIZED (
   SELECT a_pair AS pair FROM across WHERE b_item IS NULL INTERSECT SELECT b_pair FROM across WHERE a_item IS NULL
-), by_prompt AS MATERIALIZED (
+), a_prompts AS MATERIALIZED (${promptsOfSide('a', differing.a)}), b_prompts AS MATERIALIZED (${promptsOfSide('b', differing.b)}),
+by_prompt AS MATERIALIZED (
   SELECT pair, a.item AS a_item, b.item AS b_item
   FROM ${withPrompt('a')} a FULL JOIN ${withPrompt('b')} b USING (pair, prompt, n)
 ), matched AS MATERIALIZED (
@@ -120,9 +178,10 @@ UNION ALL SELECT 'blocks', NULL, NULL, NULL, NULL, chunk, a_section, NULL, b_sec
 FROM (SELECT *, (row_number() OVER (PARTITION BY pair ORDER BY a) / ${BLOCKS_PER_ROW})::int AS chunk FROM blocks) blocks
   JOIN pairs USING (pair) GROUP BY b_section, a_section, chunk
 UNION ALL (SELECT 'entry', NULL, NULL, NULL, NULL, kind, a_section, a_item, b_section, b_item, NULL FROM changes
-  WHERE ($3::int = -1 OR kind = $3)
-    AND (kind, CASE WHEN kind = 1 THEN a_section ELSE b_section END, coalesce(b_item, a_item)) > ($4::int, $5::int, $6::int)
-  ORDER BY kind, CASE WHEN kind = 1 THEN a_section ELSE b_section END, coalesce(b_item, a_item) LIMIT $7)`;
+  WHERE ($1::int = -1 OR kind = $1)
+    AND (kind, CASE WHEN kind = 1 THEN a_section ELSE b_section END, coalesce(b_item, a_item)) > ($2::int, $3::int, $4::int)
+  ORDER BY kind, CASE WHEN kind = 1 THEN a_section ELSE b_section END, coalesce(b_item, a_item) LIMIT $5)`;
+}
 
 type Side = 'a' | 'b';
 
@@ -136,14 +195,26 @@ function rangesOfSide(side: Side): string {
 `;
 }
 
-/** A subquery for the items in spans of a side. @param condition on `spans` */
-function itemsOfSide(side: Side, condition: string): string {
+/** The ids of parts, each once. Without any, Citus would ask all nodes. */
+function partsOf(ids: readonly (string | null)[]): readonly string[] {
+  const parts = new Set(ids.filter((id) => id !== null));
+  return parts.size === 0 ? [NIL_UUID] : [...parts];
+}
+
+/**
+ * A subquery for the items in spans of a side.
+ *
+ * @param condition on `spans`
+ * @param parts placeholder of the ids of their parts
+ */
+function itemsOfSide(side: Side, condition: string, parts: string): string {
   const hashed = `'sha256 ' || encode(sha256(convert_to(item_id, 'UTF8')), 'hex')`;
   return `(SELECT pair, ordinal - ${side}_shift AS item, hash, id, span
-    FROM (SELECT * FROM spans WHERE ${side}_part IS NOT NULL AND ${condition} OFFSET 0) span CROSS JOIN LATERAL (
+    FROM (SELECT * FROM spans WHERE ${side}_part IS NOT NULL AND ${condition} ORDER BY span) span CROSS JOIN LATERAL (
       SELECT ordinal, item_hash AS hash,
         CASE WHEN octet_length(item_id) > ${MAX_ID_BYTES} THEN ${hashed} ELSE item_id END COLLATE "C" AS id
-      FROM items i WHERE i.part_id = ${side}_part AND i.ordinal >= start + ${side}_shift AND i.ordinal < stop + ${side}_shift OFFSET 0
+      FROM items i WHERE ${ofParts(parts)} AND i.part_id = ${side}_part
+        AND i.ordinal >= start + ${side}_shift AND i.ordinal < stop + ${side}_shift ORDER BY ordinal
     ) i)`;
 }
 
@@ -163,14 +234,22 @@ function numbered(side: Side, step: string, columns: string, equal: string, orde
     FROM ${step} WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL)`;
 }
 
-/** What is left of a side, with the hash of its prompt where the other side has something left as well. */
+/** The hashes of the prompts of what is left of a side where the other side has something left as well. */
+function promptsOfSide(side: Side, parts: string): string {
+  return `
+  SELECT pair, item, prompt FROM (
+    SELECT ${side}_pair AS pair, ${side}_item AS item, ${side}_part AS part_id, ${side}_item + ${side}_shift AS ordinal
+    FROM across JOIN unpaired ON unpaired.pair = ${side}_pair JOIN spans ON span = ${side}_span
+    WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL ORDER BY ${side}_pair, ${side}_item
+  ) place CROSS JOIN LATERAL ${promptOf(`${ofParts(parts)} AND i.part_id = place.part_id AND i.ordinal = place.ordinal`)} AS stored
+`;
+}
+
+/** What is left of a side, with the hash of its prompt, or else a key that the other side lacks; equal ones numbered. */
 function withPrompt(side: Side): string {
   return `(SELECT pair, item, prompt, row_number() OVER (PARTITION BY pair, prompt ORDER BY item) AS n FROM (
     SELECT ${side}_pair AS pair, ${side}_item AS item, coalesce(prompt, convert_to('${side}' || ${side}_item, 'UTF8')) AS prompt
-    FROM (SELECT ${side}_pair, ${side}_item, ${side}_part, ${side}_item + ${side}_shift AS ${side}_ordinal, unpaired.pair IS NOT NULL AS is_read
-        FROM across JOIN spans ON span = ${side}_span LEFT JOIN unpaired ON unpaired.pair = ${side}_pair
-        WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL ORDER BY ${side}_pair, ${side}_item OFFSET 0) remaining
-      LEFT JOIN LATERAL (SELECT ${PROMPT} AS prompt FROM items i
-        WHERE is_read AND i.part_id = ${side}_part AND i.ordinal = ${side}_ordinal OFFSET 0) stored ON true
+    FROM across LEFT JOIN ${side}_prompts AS prompts ON prompts.pair = ${side}_pair AND prompts.item = ${side}_item
+    WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL
   ) remaining)`;
 }

@@ -1,8 +1,9 @@
 import { createYielder } from '@svc/concurrency';
 import type { ReadQuery } from '@svc/postgres';
 import { boundedName } from '../database/item-size.ts';
+import { Parameters } from '../database/page.ts';
 import { joinStoredItem } from '../database/read-stored-json.ts';
-import { isItemAt } from '../items/version-sql.ts';
+import { type ItemPlace, itemsAt } from '../items/item-places.ts';
 import { type ChangedField, changedField, changedFields, MAX_VALUE_BYTES } from './changed-fields.ts';
 import type { Difference, Place } from './compare-sections.ts';
 
@@ -66,20 +67,17 @@ export async function readDifferences(
   differences: readonly Difference[],
   maxItemBytes: number,
 ): Promise<DiffEntry[]> {
-  const placed = await readPlaces(query, sections, differences);
+  const places = await findPlaces(query, sections, differences);
+  const placed = await readPlaced(query, places);
   const entries: DiffEntry[] = [];
   const yieldToEventLoop = createYielder();
   let bytes = 0;
   for (let first = 0; first < differences.length; first += PAIRS_AT_ONCE) {
     const some = differences.slice(first, first + PAIRS_AT_ONCE);
-    const texts = await readTexts(
-      query,
-      sections,
-      some.filter(({ change }) => change === 'changed'),
-      maxItemBytes,
-    );
+    const changed = some.flatMap(({ change }, index) => (change === 'changed' ? [first + index] : []));
+    const texts = await readTexts(query, places, changed, maxItemBytes);
     for (const [index, difference] of some.entries()) {
-      const { from, to } = placed[first + index] as PlacedPair;
+      const { from, to } = placed[first + index] as Pair<PlacedItem>;
       const { change } = difference;
       if (change !== 'changed') {
         const itemHash = (to ?? from)?.itemHash as Uint8Array;
@@ -91,7 +89,7 @@ export async function readDifferences(
         });
         continue;
       }
-      const fields = fieldsOf(texts.get(difference) as TextPair);
+      const fields = fieldsOf(texts.get(first + index) as TextPair);
       entries.push({
         change,
         section: from?.name ?? '',
@@ -117,48 +115,76 @@ function positionOf(item: PlacedItem | null, place: Place | null): ItemPosition 
   return { section: item.name, sectionOrderIndex: place.section, orderIndex: place.item };
 }
 
+/** Where an item is stored, and the name of its section. */
+interface NamedPlace extends ItemPlace {
+  readonly name: string;
+}
+
+/** What is there of a difference on each side. */
+interface Pair<T> {
+  readonly from: T | null;
+  readonly to: T | null;
+}
+
+const pairsOf = <T>(values: readonly (T | null)[]): Pair<T>[] =>
+  Array.from({ length: values.length / 2 }, (_, index) => ({
+    from: values[2 * index] ?? null,
+    to: values[2 * index + 1] ?? null,
+  }));
+
+/** Values by the numbers of their rows, from 1; null where there is none. */
+function byNumber<T extends { readonly n: string }>(count: number, rows: readonly T[]): (T | null)[] {
+  const values: (T | null)[] = Array.from({ length: count }, () => null);
+  for (const row of rows) values[Number(row.n) - 1] = row;
+  return values;
+}
+
+async function findPlaces(
+  query: ReadQuery,
+  { from, to }: ComparedSections,
+  differences: readonly Difference[],
+): Promise<Pair<NamedPlace>[]> {
+  const places = differences.flatMap((difference) => [
+    [from, difference.from] as const,
+    [to, difference.to] as const,
+  ]);
+  const rows = await query<NamedPlace & { readonly n: string }>(
+    `SELECT wanted.n, ${boundedName('s.name')} AS name, s.part_ids[range] AS "partId",
+       wanted.item - s.starts[range] + s.firsts[range] AS ordinal
+     FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section, item, n) JOIN sections s ON s.id = wanted.section
+       CROSS JOIN LATERAL width_bucket(wanted.item, s.starts) AS range`,
+    [
+      places.map(([ids, place]) => (place === null ? null : ids[place.section])),
+      places.map(([, place]) => place?.item ?? null),
+    ],
+  );
+  return pairsOf(byNumber(places.length, rows));
+}
+
 interface PlacedItem {
   readonly name: string;
   readonly itemHash: Uint8Array;
   readonly itemId: string | null;
 }
 
-interface PlacedPair {
-  readonly from: PlacedItem | null;
-  readonly to: PlacedItem | null;
-}
-
 /** What is known of the items without their texts. */
-async function readPlaces(
+async function readPlaced(
   query: ReadQuery,
-  sections: ComparedSections,
-  differences: readonly Difference[],
-): Promise<PlacedPair[]> {
-  const rows = await query<PlacedItem & { readonly n: string }>(
-    `SELECT wanted.n, ${boundedName('s.name')} AS name, i.item_hash AS "itemHash",
+  places: readonly Pair<NamedPlace>[],
+): Promise<Pair<PlacedItem>[]> {
+  const wanted = places.flatMap(({ from, to }) => [from, to]);
+  const parameters = new Parameters();
+  const rows = await query<Omit<PlacedItem, 'name'> & { readonly n: string }>(
+    `SELECT place.n, i.item_hash AS "itemHash",
        CASE WHEN octet_length(i.item_id) <= ${MAX_ID_BYTES} THEN i.item_id END AS "itemId"
-     FROM ${WANTED} JOIN sections s ON s.id = wanted.section JOIN items i ON ${isItemAt('wanted.item')}`,
-    wantedOf(sections, differences),
+     FROM ${itemsAt(wanted, parameters)}`,
+    parameters.values,
   );
-  const found = new Map(rows.map((row) => [Number(row.n) - 1, row]));
-  return differences.map((_, index) => ({
-    from: found.get(2 * index) ?? null,
-    to: found.get(2 * index + 1) ?? null,
-  }));
-}
-
-/** The places of items, two for each difference, which may be null. */
-const WANTED = 'unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS wanted (section, item, n)';
-
-function wantedOf({ from, to }: ComparedSections, differences: readonly Difference[]): unknown[] {
-  const places = differences.flatMap((difference) => [
-    [from, difference.from] as const,
-    [to, difference.to] as const,
-  ]);
-  return [
-    places.map(([ids, place]) => (place === null ? null : ids[place.section])),
-    places.map(([, place]) => place?.item ?? null),
-  ];
+  const found = byNumber(wanted.length, rows).map((row, index) => {
+    const name = wanted[index]?.name;
+    return row === null || name === undefined ? null : { ...row, name };
+  });
+  return pairsOf(found);
 }
 
 /** The texts of an item, or the beginning of its payload where it is too large to be compared. */
@@ -175,30 +201,28 @@ interface TextPair {
   readonly to: StoredTexts;
 }
 
+/** @param changed indexes of differences */
 async function readTexts(
   query: ReadQuery,
-  sections: ComparedSections,
-  differences: readonly Difference[],
+  places: readonly Pair<NamedPlace>[],
+  changed: readonly number[],
   maxItemBytes: number,
-): Promise<Map<Difference, TextPair>> {
-  if (differences.length === 0) return new Map();
+): Promise<Map<number, TextPair>> {
+  if (changed.length === 0) return new Map();
+  const wanted = changed.flatMap((index) => [places[index]?.from ?? null, places[index]?.to ?? null]);
+  const parameters = new Parameters();
   const text = (part: string): string => `CASE WHEN fits THEN ${part}::text END AS ${part}`;
   const rows = await query<StoredTexts & { readonly n: string }>(
     `SELECT n, ${['payload', 'answer', 'checker', 'assets'].map(text).join(', ')},
        CASE WHEN NOT fits AND is_readable THEN left(payload::text, ${MAX_VALUE_BYTES + 1}) END AS beginning
      FROM (
-       SELECT wanted.n, i.*, i.byte_length <= ${MAX_COMPARED_BYTES} AS fits, i.byte_length <= ${maxItemBytes} AS is_readable
-       FROM ${WANTED} JOIN sections s ON s.id = wanted.section JOIN items i ON ${isItemAt('wanted.item')}
+       SELECT place.n, i.*, i.byte_length <= ${MAX_COMPARED_BYTES} AS fits, i.byte_length <= ${maxItemBytes} AS is_readable
+       FROM ${itemsAt(wanted, parameters)}
      ) sized`,
-    wantedOf(sections, differences),
+    parameters.values,
   );
-  const found = new Map(rows.map((row) => [Number(row.n) - 1, row]));
-  return new Map(
-    differences.map((difference, index) => [
-      difference,
-      { from: found.get(2 * index) as StoredTexts, to: found.get(2 * index + 1) as StoredTexts },
-    ]),
-  );
+  const pairs = pairsOf(byNumber(wanted.length, rows));
+  return new Map(changed.map((index, at) => [index, pairs[at] as TextPair]));
 }
 
 function fieldsOf({ from, to }: TextPair): ChangedField[] {

@@ -2,8 +2,7 @@ import { createYielder } from '@svc/concurrency';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { COPY_HEADER, COPY_TRAILER } from '../database/copy-format.ts';
-import { LITERALS } from '../database/page.ts';
-import { itemsInRanges } from '../items/item-ranges.ts';
+import { itemsInRanges, LITERALS } from '../items/item-ranges.ts';
 import { type ItemRange, itemCountOf, splitRanges, toItemRanges } from './ranges.ts';
 import { Sha256State } from './sha256-state.ts';
 

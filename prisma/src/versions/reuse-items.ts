@@ -50,10 +50,10 @@ interface ReusedRange {
 }
 
 /** @param old @param staged subqueries for the items of sections */
-const reused = (old: string, staged: string): string => `WITH old AS (
+const reused = (old: string, staged: string): string => `WITH old AS MATERIALIZED (
     SELECT part_id, ordinal, item_hash, row_number() OVER (PARTITION BY item_hash ORDER BY section, order_index) AS occurrence
     FROM ${old} i
-  ), staged AS (
+  ), staged AS MATERIALIZED (
     SELECT section, order_index, item_hash, row_number() OVER (PARTITION BY item_hash ORDER BY section, order_index) AS occurrence
     FROM ${staged} i
   ), equal AS (
