@@ -172,3 +172,34 @@ async function* batches(
 ): AsyncGenerator<readonly ImportedResult[]> {
   yield* all;
 }
+
+it('stores a long section in parts of 65,536 items, and reads it as one', async () => {
+  const lines = Array.from({ length: 66_000 }, (_, id) => `{"id":${id}}`);
+  const { id } = await importItems(store.datasets, { short: ['{"id":-1}'], long: lines });
+  const [row] = (await queryDatabase(
+    database.url,
+    `SELECT array_agg(count ORDER BY count) AS counts FROM (
+       SELECT count(*)::int FROM items WHERE part_id IN (SELECT id FROM parts WHERE dataset_id = '${id}') GROUP BY part_id) AS part`,
+  )) as { readonly counts: readonly number[] }[];
+  const counts = row?.counts ?? [];
+  expect(counts).toHaveLength(3);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(65_536);
+  expect(counts.reduce((sum, count) => sum + count)).toBe(66_001);
+
+  let next = 0;
+  for await (const items of await store.datasets.streamItems(id, { section: 'long' })) {
+    for (const { orderIndex, payload } of items) {
+      if (orderIndex !== next || payload !== lines[next]) throw new Error(`item ${next} is ${payload}`);
+      next += 1;
+    }
+  }
+  expect(next).toBe(66_000);
+  const [first = 0] = counts.toReversed();
+  for (const from of [0, first - 3, 65_996]) {
+    const page = await store.datasets.listItems(id, { from: [1, from], limit: 5 });
+    page.release();
+    const wanted = lines.slice(from, from + 5);
+    expect(page.data.map(({ payload }) => payload)).toEqual(wanted);
+    expect(page.totalItems).toBe(66_001);
+  }
+});

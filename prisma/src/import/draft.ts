@@ -132,7 +132,7 @@ export interface DraftChange {
 }
 
 /**
- * A dataset that is being written: each section becomes a part, whose rows are stored as they come. The dataset is invisible
+ * A dataset that is being written: the rows of each section are stored as they come, as parts. The dataset is invisible
  * until `commit`, gone when the draft is disposed without. All methods throw StoreError `unavailable`, and those that write
  * rows JsonlError `package_limit` (see `StoreOptions.importLimits`).
  *
@@ -182,14 +182,14 @@ export class DatasetDraft implements AsyncDisposable {
         const locate = (): SourceLocation => ({ file: options.file });
         const counted = totals.countRows(batches, ({ itemCount }) => itemCount, locate);
         const lineOptions = { ...options, checksOnly: this.#isRefused };
-        const encoded = encodeLines(encoder, section.id, counted, lineOptions, this.#options.signal);
+        const encoded = encodeLines(encoder, section.parts, counted, lineOptions, this.#options.signal);
         await this.#write(section, encoded, { failures: this.#report.faults, file, locate });
       },
       writeCells: async (batches, plan) => {
         const locate = (row: number): SourceLocation => ({ row });
         const counted = totals.countRows(batches, ({ rowCount }) => rowCount, locate);
         const failures = this.#report.listFor(plan.mapping.invalidRows);
-        await this.#write(section, encodeCells(encoder, section.id, counted, plan), {
+        await this.#write(section, encodeCells(encoder, section.parts, counted, plan), {
           failures,
           file,
           locate,
@@ -260,9 +260,9 @@ export class DatasetDraft implements AsyncDisposable {
     dryRun = false,
   }: DraftChange): Promise<ChangedDraft> {
     if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');
-    const staged = this.hashes.sections.map(({ id, name, itemCount }) => ({
+    const staged = this.hashes.sections.map(({ name, parts }) => ({
       section: namesSections ? name : null,
-      ranges: [{ partId: id, first: 0, count: itemCount }],
+      ranges: parts,
     }));
     const { changed, dataset } = await this.#rows.run(async (client) => {
       const done = await changeDataset(client, { ...change, staged });

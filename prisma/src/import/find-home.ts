@@ -2,9 +2,10 @@ import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { Parameters } from '../database/page.ts';
 import { divideByBlocks, foundByHash } from '../items/hash-blocks.ts';
-import { readRangesOf } from '../items/item-ranges.ts';
+import { itemsInRanges, readRanges, readRangesOf } from '../items/item-ranges.ts';
 import { itemsOf } from '../items/version-sql.ts';
 import type { ImportedResult } from '../runs/insert-results.ts';
+import { toItemRanges } from '../versions/ranges.ts';
 import type { DraftHashes } from './draft-totals.ts';
 
 /** The newest datasets whose items are compared with those of a run. */
@@ -72,12 +73,11 @@ async function findCandidates(
   sections: DraftHashes['sections'],
   idsAreHashes: boolean,
 ): Promise<readonly Version[]> {
-  const filledSections = sections.filter(({ itemCount }) => itemCount > 0);
-  const [first] = filledSections;
+  const [first] = sections.flatMap(({ parts }) => parts);
   if (first === undefined) return [];
   const { rows } = await client.query<{ hash: string }>(
     `SELECT encode(${hashOf(idsAreHashes)}, 'hex') AS hash FROM items i WHERE part_id = $1 AND ordinal = 0`,
-    [first.id],
+    [first.partId],
   );
   const [row] = rows;
   if (row === undefined) return [];
@@ -113,29 +113,25 @@ async function findPositions(
   sections: DraftHashes['sections'],
   idsAreHashes: boolean,
 ): Promise<readonly Buffer[] | null> {
-  const partIds = sections.map((section) => section.id);
-  const numbered = (order: string): string => `row_number() OVER (PARTITION BY hash ORDER BY ${order}) AS n`;
-  const { rows } = await client.query<{ partId: string; positions: Buffer; missing: string }>(
-    `WITH wanted AS (
-       SELECT part_id, ordinal, hash, ${numbered('part, ordinal')} FROM (
-         SELECT i.part_id, i.ordinal, ${hashOf(idsAreHashes)} AS hash, array_position($3::uuid[], i.part_id) AS part
-         FROM items i WHERE i.part_id = ANY ($3::uuid[])
-       ) i
-     ), there AS (
-       SELECT section, item, hash, ${numbered('section, item')} FROM (
-         SELECT s.order_index AS section, i.order_index AS item, i.item_hash AS hash
-         FROM version_sections s CROSS JOIN LATERAL ${itemsOf()} i WHERE s.dataset_id = $1 AND s.version = $2
-       ) i
-     )
-     SELECT part_id AS "partId", string_agg(int4send(section) || int4send(item), ''::bytea ORDER BY ordinal) AS positions,
-       count(*) FILTER (WHERE item IS NULL) AS missing
-     FROM wanted LEFT JOIN there USING (hash, n) GROUP BY part_id`,
-    [id, version, partIds],
+  const query = queryOf(client);
+  const parameters = new Parameters();
+  const ofDraft = itemsInRanges(toItemRanges(sections.map(({ parts }) => parts)), parameters);
+  const ofVersion = itemsInRanges(await readRanges(query, { datasetId: id, version }), parameters);
+  const numbered = (items: string, hash: string): string => `
+    SELECT section, item, hash, row_number() OVER (PARTITION BY hash ORDER BY section, item) AS n
+    FROM (SELECT i.section, i.order_index AS item, ${hash} AS hash FROM ${items} AS i) AS i`;
+  const rows = await query<{ section: number; positions: Buffer; missing: string }>(
+    `WITH wanted AS MATERIALIZED (${numbered(ofDraft, hashOf(idsAreHashes))}),
+       there AS MATERIALIZED (${numbered(ofVersion, 'i.item_hash')})
+     SELECT wanted.section, count(*) FILTER (WHERE there.item IS NULL) AS missing,
+       string_agg(int4send(there.section) || int4send(there.item), ''::bytea ORDER BY wanted.item) AS positions
+     FROM wanted LEFT JOIN there USING (hash, n) GROUP BY wanted.section`,
+    parameters.values,
   );
   if (rows.some(({ missing }) => Number(missing) > 0)) return null;
-  const found = new Map(rows.map(({ partId, positions }) => [partId, positions]));
+  const found = new Map(rows.map(({ section, positions }) => [section, positions]));
   // A section without items has no row.
-  return partIds.map((partId) => found.get(partId) ?? Buffer.alloc(0));
+  return sections.map(({ orderIndex }) => found.get(orderIndex) ?? Buffer.alloc(0));
 }
 
 function placer(positions: readonly Buffer[], names: readonly string[]): Home['place'] {

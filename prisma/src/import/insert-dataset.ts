@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { type DatasetSource, type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
 import { storableText } from '../database/values.ts';
 import { checkHandle, toHandleTaken } from '../versions/handle.ts';
+import { toColumns } from '../versions/ranges.ts';
 import type { SectionRecord } from './section-totals.ts';
 
 /** What a caller says of a dataset; the items say the rest. */
@@ -30,18 +31,16 @@ export interface NewDataset extends DatasetMeta {
   readonly assetCount: number;
 }
 
-/** A section with items has one part, of the same id. */
 const INSERT_PARTS = `INSERT INTO parts (id, dataset_id, item_count, hash_state)
-  SELECT id, $1, item_count, decode(state, 'hex')
-  FROM unnest($2::uuid[], $3::int[], $4::text[]) AS part (id, item_count, state) WHERE item_count > 0`;
+  SELECT id, $1, item_count, decode(state, 'hex') FROM unnest($2::uuid[], $3::int[], $4::text[]) AS part (id, item_count, state)`;
 
+/** Arrays of parts are texts: an array of arrays has them all of one length. */
 const INSERT_SECTIONS = `INSERT INTO sections (id, dataset_id, name, item_count, section_hash, file_bytes, file_sha256, part_ids,
     starts, firsts)
-  SELECT id, $1, name, item_count, decode(section_hash, 'hex'), file_bytes, decode(file_sha256, 'hex'),
-    CASE WHEN item_count > 0 THEN ARRAY[id] ELSE '{}' END, CASE WHEN item_count > 0 THEN '{0}'::int[] ELSE '{}' END,
-    CASE WHEN item_count > 0 THEN '{0}'::int[] ELSE '{}' END
-  FROM unnest($2::uuid[], $3::text[], $4::int[], $5::text[], $6::bigint[], $7::text[])
-    AS section (id, name, item_count, section_hash, file_bytes, file_sha256)`;
+  SELECT id, $1, name, item_count, decode(section_hash, 'hex'), file_bytes, decode(file_sha256, 'hex'), part_ids::uuid[],
+    starts::int[], firsts::int[]
+  FROM unnest($2::uuid[], $3::text[], $4::int[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[])
+    AS section (id, name, item_count, section_hash, file_bytes, file_sha256, part_ids, starts, firsts)`;
 
 /** The first version of a dataset. */
 const INSERT_VERSION = `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, message, author,
@@ -93,15 +92,23 @@ export async function insertDataset(
     schema,
   } = dataset;
   const ids = sections.map(({ id }) => id);
-  const itemCounts = sections.map(({ itemCount }) => itemCount);
   const columns = [
     sections.map(({ name }) => name),
-    itemCounts,
+    sections.map(({ itemCount }) => itemCount),
     sections.map(({ sectionHash }) => hex(sectionHash)),
     sections.map(({ exportFile }) => exportFile?.bytes ?? null),
     sections.map(({ exportFile }) => (exportFile === null ? null : hex(exportFile.sha256))),
+    ...(['partIds', 'starts', 'firsts'] as const).map((column) =>
+      sections.map((section) => `{${toColumns(section.parts)[column].join(',')}}`),
+    ),
   ];
-  const states = sections.map(({ sectionHash, hashState }) => hex(sectionHash) + hex(hashState));
+  const parts = sections.flatMap((section) =>
+    section.parts.map((part) => {
+      // Items are appended after the last part.
+      const isLast = part === section.parts.at(-1);
+      return { ...part, state: isLast ? hex(section.sectionHash) + hex(section.hashState) : null };
+    }),
+  );
   const counts = [dataset.itemCount, dataset.assetCount];
   const send = (name: string, sql: string, values: readonly unknown[]): Promise<pg.QueryResult> =>
     client.query(prepared(pool, name, sql, values));
@@ -112,7 +119,12 @@ export async function insertDataset(
       },
     ),
     send('insert_version', INSERT_VERSION, [id, versionHash, ids, ...counts, message, author]),
-    send('insert_parts', INSERT_PARTS, [id, ids, itemCounts, states]),
+    send('insert_parts', INSERT_PARTS, [
+      id,
+      parts.map(({ partId }) => partId),
+      parts.map(({ count }) => count),
+      parts.map(({ state }) => state),
+    ]),
     send('insert_sections', INSERT_SECTIONS, [id, ids, ...columns]),
   ]);
   const [row] = rows;

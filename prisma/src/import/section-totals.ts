@@ -1,7 +1,9 @@
 import { createSha256 } from '@svc/jsonl-v23/internal';
 import { startSectionHash } from '../versions/hash-section.ts';
+import type { ItemRange } from '../versions/ranges.ts';
 import type { Sha256State } from '../versions/sha256-state.ts';
 import type { EncodedRows } from './encode/encoded-rows.ts';
+import { SectionParts } from './section-parts.ts';
 
 /** A section whose items have all been added. */
 export interface SectionRecord {
@@ -10,6 +12,8 @@ export interface SectionRecord {
   readonly name: string;
   readonly orderIndex: number;
   readonly itemCount: number;
+  /** Where its items are: whole parts. */
+  readonly parts: readonly ItemRange[];
   readonly sectionHash: Uint8Array;
   /** From which the hash continues when items are appended. */
   readonly hashState: Uint8Array;
@@ -22,6 +26,7 @@ export class SectionTotals {
   readonly id: string;
   readonly name: string;
   readonly orderIndex: number;
+  readonly parts: SectionParts = new SectionParts();
   #itemCount = 0;
   readonly #hash: Sha256State;
   /** Null once an item embeds a file. */
@@ -57,6 +62,7 @@ export class SectionTotals {
       name,
       orderIndex,
       itemCount: this.#itemCount,
+      parts: this.parts.ranges,
       sectionHash: this.#hash.digest(),
       hashState: this.#hash.save(),
       exportFile: file === null ? null : { bytes: file.bytes, sha256: file.hash.digest() },

@@ -9,7 +9,7 @@ import { decodeRows, type ItemRow } from '../../items/decode-rows.ts';
 import { RowWriter } from './encode-rows.ts';
 import type { EncodedRows } from './encoded-rows.ts';
 
-const SECTION_ID = '00112233-4455-6677-8899-aabbccddeeff';
+const PART_ID = '00112233-4455-6677-8899-aabbccddeeff';
 const HASH = new Uint8Array(32).fill(7);
 
 interface Texts {
@@ -48,10 +48,10 @@ function item({ type, payload = '{}', answer, checker, assets }: Texts = {}, who
 
 function write(
   items: readonly EncodedItemBytes[],
-  firstOrderIndex = 0,
+  firstOrdinal = 0,
   expected: { items: number; bytes: number } = { items: items.length, bytes: 100 },
 ): EncodedRows {
-  const writer = new RowWriter({ sectionId: SECTION_ID, firstOrderIndex }, expected);
+  const writer = new RowWriter({ partId: PART_ID, firstOrdinal }, expected);
   for (const one of items) writer.add(one);
   return writer.end();
 }
@@ -100,7 +100,7 @@ describe('RowWriter', () => {
     const one = item({}, '{"a":1}');
     const two = item({}, '{"b":"é"}');
     expect(Buffer.from(write([one, two]).lines ?? []).toString()).toBe('{"a":1}\n{"b":"é"}\n');
-    const writer = new RowWriter({ sectionId: SECTION_ID, firstOrderIndex: 0 }, { items: 2, bytes: 100 });
+    const writer = new RowWriter({ partId: PART_ID, firstOrdinal: 0 }, { items: 2, bytes: 100 });
     writer.addLinked(linkItem({ assets: [{ mime_type: 'a/b', encoding: 'base64', data: 'AAAA' }] }));
     writer.add(two);
     expect(writer.end()).toMatchObject({ lines: null, itemCount: 2 });

@@ -29,10 +29,10 @@ const DEFAULT_TYPE = Buffer.from(DEFAULT_ITEM_TYPE);
 
 /** Where the rows of a batch belong. */
 export interface RowTarget {
-  /** UUID of the section. */
-  readonly sectionId: string;
-  /** Order index of the batch's first item */
-  readonly firstOrderIndex: number;
+  /** UUID */
+  readonly partId: string;
+  /** Position of the batch's first item in the part. */
+  readonly firstOrdinal: number;
 }
 
 /**
@@ -41,7 +41,7 @@ export interface RowTarget {
 export class RowWriter {
   /** The first bytes of every row. */
   readonly #head: Uint8Array;
-  #orderIndex: number;
+  #ordinal: number;
   #itemCount = 0;
   #itemBytes = 0;
   #embeddedBytes = 0;
@@ -71,10 +71,10 @@ export class RowWriter {
     const head = Buffer.alloc(HEAD_BYTES);
     head.writeInt16BE(FIELDS, 0);
     head.writeInt32BE(UUID_BYTES, 2);
-    head.set(uuidBytes(target.sectionId), 6);
+    head.set(uuidBytes(target.partId), 6);
     head.writeInt32BE(4, 6 + UUID_BYTES);
     this.#head = head;
-    this.#orderIndex = target.firstOrderIndex;
+    this.#ordinal = target.firstOrdinal;
     this.#hashes = pool.acquire(expected.items * HASH_BYTES);
     this.#rows = pool.acquire(expected.bytes + expected.items * (ROW_BYTES + MARGIN_BYTES));
     this.#lines = keepsLines ? pool.acquire(expected.bytes + expected.items * MARGIN_BYTES) : null;
@@ -174,8 +174,8 @@ export class RowWriter {
   #putHead(byteLength: number, itemHash: Uint8Array): number {
     const rows = this.#rows;
     rows.set(this.#head, this.#rowsEnd);
-    let at = putInt32(rows, this.#rowsEnd + this.#head.length, this.#orderIndex);
-    this.#orderIndex += 1;
+    let at = putInt32(rows, this.#rowsEnd + this.#head.length, this.#ordinal);
+    this.#ordinal += 1;
     at = putInt32(rows, at, 4);
     at = putInt32(rows, at, byteLength);
     at = putInt32(rows, at, HASH_BYTES);

@@ -1,6 +1,7 @@
 import { mapOrdered } from '@svc/concurrency';
 import { JsonlError } from '@svc/jsonl-v23';
 import { type CellBatch, createBatchCutter, type LineBatch, type SizedBatch } from '@svc/jsonl-v23/internal';
+import type { SectionParts } from '../section-parts.ts';
 import { encodeWithFiles, type ReadFile } from './encode-with-files.ts';
 import {
   countedRows,
@@ -33,17 +34,16 @@ export interface EncodeLinesOptions extends LineOptions {
  */
 export async function* encodeLines(
   encoder: RowEncoder,
-  sectionId: string,
+  parts: SectionParts,
   batches: AsyncIterable<LineBatch>,
   options: EncodeLinesOptions,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EncodedBatch> {
   const { readFile = noFiles, checksOnly, ...lineOptions } = options;
   let isFaulty = checksOnly;
-  let nextOrderIndex = 0;
   const results = mapOrdered(batches, encoder.parallelism, async (batch) => {
-    const target = { sectionId, firstOrderIndex: nextOrderIndex };
-    nextOrderIndex += batch.itemCount;
+    const target = parts.place(batch.itemCount);
+    parts.add(batch.itemCount);
     const bytes = batch.bytes.byteLength;
     return { target, bytes, result: await encoder.encodeLines(batch, target, lineOptions) };
   });
@@ -83,19 +83,18 @@ export async function* encodeLines(
  */
 export async function* encodeCells(
   encoder: RowEncoder,
-  sectionId: string,
+  parts: SectionParts,
   batches: AsyncIterable<CellBatch>,
   plan: MappingPlan,
 ): AsyncGenerator<EncodedBatch> {
-  let nextOrderIndex = 0;
   const encode = (batch: SizedBatch): Promise<EncodedRows> =>
-    encoder.encodeCells(batch, plan, { sectionId, firstOrderIndex: nextOrderIndex });
+    encoder.encodeCells(batch, plan, parts.place(batch.rowCount));
   const sized = cutBatches(batches, plan, encoder.maxBatchBytes);
   if (plan.mapping.invalidRows === 'skip') {
     // Only the encoded batch tells how many of its rows are left.
     for await (const batch of sized) {
       const encoded = await encode(batch);
-      nextOrderIndex += encoded.itemCount;
+      parts.add(encoded.itemCount);
       yield { encoded, bytes: encoded.rows.byteLength };
     }
     return;
@@ -103,7 +102,7 @@ export async function* encodeCells(
   // One batch more: to make its cells takes the calling thread as long as the server takes to store another one.
   const results = mapOrdered(sized, encoder.parallelism + 1, (batch) => {
     const encoding = encode(batch);
-    nextOrderIndex += batch.rowCount;
+    parts.add(batch.rowCount);
     return encoding;
   });
   for await (const encoded of results) yield { encoded, bytes: encoded.rows.byteLength };

@@ -26,7 +26,7 @@ interface Group {
   /** For each item; the same array where it is the same file. */
   readonly contents: Uint8Array[][];
   readonly files: Set<Uint8Array>;
-  readonly firstOrderIndex: number;
+  readonly firstOrdinal: number;
   /** Size of the lines, and of each file once. */
   bytes: number;
   /** Total size of the canonical texts, files included. */
@@ -79,7 +79,7 @@ async function* groupsOf(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Group> {
   const yieldToEventLoop = createYielder();
-  let group = emptyGroup(target.firstOrderIndex);
+  let group = emptyGroup(target.firstOrdinal);
   for (const [index, item] of needed.items.entries()) {
     const location = { file, line: item.line };
     const size = new EmbeddedSize(item.itemBytes, { maxItemBytes: maxLineBytes, location });
@@ -95,7 +95,7 @@ async function* groupsOf(
     const newBytes = item.end - item.start + newBytesOf(contents, group.files);
     if (group.items.length > 0 && !hasRoom(group, newBytes, size.bytes)) {
       yield group;
-      group = emptyGroup(target.firstOrderIndex + index);
+      group = emptyGroup(target.firstOrdinal + index);
     }
     for (const content of contents) {
       if (!group.files.has(content)) group.bytes += content.byteLength;
@@ -115,11 +115,11 @@ function hasRoom(group: Group, newBytes: number, itemBytes: number): boolean {
   return group.bytes + newBytes <= GROUP_BYTES || (group.bytes > GROUP_BYTES && newBytes <= LINE_BYTES);
 }
 
-const emptyGroup = (firstOrderIndex: number): Group => ({
+const emptyGroup = (firstOrdinal: number): Group => ({
   items: [],
   contents: [],
   files: new Set(),
-  firstOrderIndex,
+  firstOrdinal,
   bytes: 0,
   itemBytes: 0,
 });
@@ -133,7 +133,7 @@ function newBytesOf(contents: readonly Uint8Array[], known: ReadonlySet<Uint8Arr
 function encodeGroup(
   encoder: Pick<RowEncoder, 'encodeFilled'>,
   bytes: Uint8Array,
-  { items, contents, itemBytes, firstOrderIndex }: Group,
+  { items, contents, itemBytes, firstOrdinal }: Group,
   target: RowTarget,
   options: LineOptions,
 ): Promise<EncodedRows> {
@@ -144,5 +144,5 @@ function encodeGroup(
     lineCount: last.line - first.line + 1,
     itemCount: items.length,
   };
-  return encoder.encodeFilled({ batch, contents, itemBytes }, { ...target, firstOrderIndex }, options);
+  return encoder.encodeFilled({ batch, contents, itemBytes }, { ...target, firstOrdinal }, options);
 }

@@ -13,8 +13,8 @@ import { type RowTarget, RowWriter } from './encode-rows.ts';
 import type { EncodedRows, FilledLines, ItemFiles, NeedsFiles } from './encoded-rows.ts';
 import { createRowEncoder } from './row-encoder.ts';
 
-const SECTION_ID = '00112233-4455-6677-8899-aabbccddeeff';
-const targetAt = (firstOrderIndex: number): RowTarget => ({ sectionId: SECTION_ID, firstOrderIndex });
+const PART_ID = '00112233-4455-6677-8899-aabbccddeeff';
+const targetAt = (firstOrdinal: number): RowTarget => ({ partId: PART_ID, firstOrdinal });
 
 /** The rows of items that were encoded one by one. */
 function encodeItems(items: readonly Item[], target: RowTarget): EncodedRows {
