@@ -59,21 +59,22 @@ function runStatements(id: string, datasetId: string, salt: number): readonly st
     `INSERT INTO run_results (run_id, section_order_index, order_index, repetition, section, item_id, status, output, score,
        passed, error, latency_ms, usage, item_hash, item_type, tags, finish_reason, truncated, attempts, omitted_assets,
        input_tokens, output_tokens)
-     SELECT '${id}', s.order_index, i.ordinal, 1, s.name, (i.payload -> 'id')::text, status,
+     SELECT '${id}', s.order_index, range.start + i.ordinal, 1, s.name, (i.payload -> 'id')::text, status,
        CASE WHEN status <> 'failed' THEN '"' || ${words} || ' #### ' || n || '"' END,
        CASE WHEN status = 'ok' THEN (chance < 69)::int END, CASE WHEN status = 'ok' THEN chance < 69 END,
        CASE WHEN status = 'failed' THEN '{"code":"provider_timeout","message":"The provider did not respond in time."}' END,
        500 + chance * 10, '{"prompt_tokens":40,"completion_tokens":60}', i.item_hash, i.type,
        ARRAY[${TAG}, ${SECOND_TAG}], CASE WHEN status <> 'failed' THEN CASE WHEN chance % 33 = 0 THEN 'length' ELSE 'stop' END END,
        status <> 'failed' AND chance % 33 = 0, 1, '[]', 40, 60
-     FROM version_sections s JOIN items i ON i.part_id = s.id CROSS JOIN LATERAL (
+     FROM version_sections s CROSS JOIN LATERAL unnest(s.part_ids, s.starts) AS range (part_id, start)
+       JOIN items i ON i.part_id = range.part_id CROSS JOIN LATERAL (
        SELECT substr(i.answer::text, 2, length(i.answer::text) - 2)::int AS n
      ) AS number CROSS JOIN LATERAL (
        SELECT ${chance} AS chance
      ) AS c CROSS JOIN LATERAL (
        SELECT CASE WHEN chance >= 98 THEN 'failed' WHEN chance = 97 THEN 'unscored' ELSE 'ok' END AS status
      ) AS st
-     WHERE s.dataset_id = '${datasetId}' ORDER BY s.order_index, i.order_index`,
+     WHERE s.dataset_id = '${datasetId}' ORDER BY s.order_index, range.start + i.ordinal`,
     `UPDATE runs SET (ok, failed, unscored, scored, score_sum, passed, truncated, input_tokens, output_tokens, results_version) = (
        SELECT count(*) FILTER (WHERE status = 'ok'), count(*) FILTER (WHERE status = 'failed'),
          count(*) FILTER (WHERE status = 'unscored'), count(score), sum(score), count(*) FILTER (WHERE passed),

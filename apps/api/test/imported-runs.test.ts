@@ -80,7 +80,7 @@ describe('a run that goes round', () => {
          ('${runId}', 0, 0, 2, 'a', '1', 'ok', '{"a":[1.50]}', 0.2, true, '"why"', NULL, NULL, NULL),
          ('${runId}', 1, 0, 1, 'b', '"x"', 'ok', NULL, 0.3, false, NULL, NULL, 0.1, NULL),
          ('${runId}', 1, 1, 1, 'b', '2', 'failed', NULL, NULL, NULL, NULL, '{"code":"internal","message":"m"}', NULL, NULL);
-       UPDATE run_results r SET item_type = i.type FROM version_sections s JOIN items i ON i.part_id = s.id
+       UPDATE run_results r SET item_type = i.type FROM version_sections s JOIN items i ON i.part_id = s.part_ids[1]
        WHERE r.run_id = '${runId}' AND s.dataset_id = '${datasetId}' AND s.order_index = r.section_order_index
          AND i.ordinal = r.order_index`,
     );
