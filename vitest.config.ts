@@ -123,6 +123,7 @@ export default defineConfig({
           globalSetup: ['prisma/test/postgres.ts'],
           execArgv: EXEC_ARGV,
           setupFiles: SETUP_FILES,
+          ...SHARED,
           ...TIMEOUTS,
         },
       },
