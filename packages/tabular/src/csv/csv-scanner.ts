@@ -100,7 +100,9 @@ export class CsvScanner {
     // One more, for the sentinel.
     if (needed >= this.bytes.length) {
       // Moved: left to the garbage collector, what a long row has outgrown takes as much again as the row.
-      const size = Math.max(needed + 1, 2 * this.bytes.length);
+      // No record is longer than the limit, and every byte is filled with zeros.
+      const most = this.#maxRowBytes + chunk.length + 1;
+      const size = Math.max(needed + 1, Math.min(2 * this.bytes.length, most));
       this.bytes = new Uint8Array(transferBuffer(this.bytes.buffer as ArrayBuffer, size));
       this.words = wordsOf(this.bytes);
     }
