@@ -72,6 +72,8 @@ describe('a report', () => {
     expect(faults).toEqual([]);
 
     const context = await page.context().browser()?.newContext({ javaScriptEnabled: false });
+    // as long as a busy machine may take
+    context?.setDefaultTimeout(90_000);
     const report = await context?.newPage();
     if (report === undefined) throw new Error('The browser opens no page.');
     const requests: string[] = [];
