@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createSectionHasher, itemHash, parseItem, versionHash } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { createPool, inTransaction } from '@svc/postgres';
@@ -5,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importItems, type Sections, writeSections } from '../../test/import-items.ts';
 import { createTestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
-import type { ChangedDataset, DatasetChange } from './change-dataset.ts';
+import { type ChangedDataset, changeDataset, type DatasetChange } from './change-dataset.ts';
 import { deleteVersion } from './delete-version.ts';
 import type { Edit } from './place-edits.ts';
+import type { ItemRange } from './ranges.ts';
 import { restoreVersion } from './restore-version.ts';
 
 let cleanUp: AsyncDisposableStack;
@@ -245,4 +247,64 @@ describe('versions', () => {
     await store.datasets.delete(id);
     await store.datasets.collect();
   });
+
+  it('a body that is staged as several parts is one body', async () => {
+    const { id } = await importItems(store.datasets, { s: [1, 2, 3, 4].map((n) => textOf(n, 'a')) });
+    const expectAfter = async (
+      body: readonly string[],
+      request: Pick<DatasetChange, 'mode' | 'edits'>,
+      items: readonly string[],
+    ): Promise<void> => {
+      const source = await importItems(store.datasets, { x: body });
+      const changed = await inTransaction(pool, async (client) => {
+        const ranges: ItemRange[] = [];
+        for (let first = 0; first < body.length; first += 2) {
+          const partId = randomUUID();
+          const { rowCount } = await client.query(
+            `INSERT INTO items (part_id, ordinal, byte_length, item_hash, type, payload, item_id)
+             SELECT $1, ordinal - $3, byte_length, item_hash, type, payload, item_id FROM items
+             WHERE part_id = $2 AND ordinal >= $3 AND ordinal < $3 + 2`,
+            [partId, await onlyPartOf(source.id), first],
+          );
+          ranges.push({ partId, first: 0, count: Number(rowCount) });
+        }
+        return await changeDataset(client, {
+          datasetId: id,
+          staged: [{ section: null, ranges }],
+          ...request,
+        });
+      });
+      expect(changed.versionHash, request.mode).toBe(hashOf({ s: items }));
+      expect(await read(id), request.mode).toEqual({ s: items });
+      await store.datasets.delete(source.id);
+    };
+    const items = (ids: readonly number[], prompt: string): string[] => ids.map((n) => textOf(n, prompt));
+    const appended = [...items([1, 2, 3, 4], 'a'), ...items([5, 6, 7, 8, 9], 'a')];
+    await expectAfter(appended.slice(4), { mode: 'append' }, appended);
+    const upserted = [
+      ...items([1], 'a'),
+      ...items([2, 3, 4, 5], 'b'),
+      ...items([6, 7, 8, 9], 'a'),
+      ...items([10, 11, 12], 'b'),
+    ];
+    await expectAfter(items([10, 2, 3, 11, 4, 5, 12], 'b'), { mode: 'upsert' }, [
+      ...upserted.slice(0, 9),
+      ...items([10, 11, 12], 'b'),
+    ]);
+    const edits = [12, 1, 7].map((n): Edit => ({ item: { id: String(n) }, isRemoval: false }));
+    const edited = upserted.with(11, textOf(12, 'c')).with(0, textOf(1, 'c')).with(6, textOf(7, 'c'));
+    await expectAfter(items([12, 1, 7], 'c'), { mode: 'edit', edits }, edited);
+    const replaced = [...edited.slice(3), textOf(20, 'd'), ...edited.slice(0, 2)];
+    await expectAfter(replaced, { mode: 'replace' }, replaced);
+    await store.datasets.delete(id);
+    await store.datasets.collect();
+    expect((await pool.query('SELECT FROM items')).rowCount).toBe(0);
+  });
 });
+
+async function onlyPartOf(datasetId: string): Promise<string | undefined> {
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM parts WHERE dataset_id = $1', [
+    datasetId,
+  ]);
+  return rows[0]?.id;
+}
