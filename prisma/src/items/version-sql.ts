@@ -44,16 +44,6 @@ export function itemsBetween(from: string, to: string, condition = '', s = 's'):
     ) AS read)`;
 }
 
-/**
- * A section that is not stored, as a row `s` of a FROM clause. Its values are those of `rangeValues`.
- *
- * @param first number of the first of its four parameters
- */
-export function rangesGiven(first: number): string {
-  return `(SELECT $${first}::uuid[] AS part_ids, $${first + 1}::int[] AS starts, $${first + 2}::int[] AS firsts,
-    $${first + 3}::int AS item_count) s`;
-}
-
 /** The same for all items of a section. */
 export function itemsOf(condition = '', s = 's'): string {
   return itemsBetween('0', `${s}.item_count`, condition, s);

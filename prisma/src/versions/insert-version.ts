@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { Parameters } from '../database/page.ts';
 import type { DiffCounts } from '../diff/diff-counts.ts';
+import { RUN_ITEMS } from '../items/hash-blocks.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
 import { hashItems, startSectionHash } from './hash-section.ts';
 import type { NewSection, PlannedSection, StagedItems } from './planned-section.ts';
-import { type ItemRange, itemCountOf, skipItems, toColumns, toItemRanges } from './ranges.ts';
+import { type ItemRange, itemCountOf, skipItems, splitRanges, toColumns, toItemRanges } from './ranges.ts';
 import type { SectionState, VersionState } from './read-version.ts';
 import { Sha256State } from './sha256-state.ts';
 
@@ -67,7 +68,7 @@ export async function storeSection(
   const { name, appendedTo } = section;
   const itemCount = itemCountOf(section.ranges);
   const isScattered = section.ranges.length > Math.max(MAX_RANGES, itemCount / 16);
-  const ranges = isScattered ? await storeAsPart(client, datasetId, section.ranges) : section.ranges;
+  const ranges = isScattered ? await storeAsParts(client, datasetId, section.ranges) : section.ranges;
   const state = await hashOf(client, section, appendedTo);
   const sectionHash = Buffer.from(state.digest());
   const id = randomUUID();
@@ -116,21 +117,24 @@ async function readHashState(client: pg.ClientBase, partId: string): Promise<Buf
   return rows[0]?.state ?? null;
 }
 
-/** Copies items to a part of their own. */
-async function storeAsPart(
+/** Copies items to parts of their own. */
+async function storeAsParts(
   client: pg.ClientBase,
   datasetId: string,
   ranges: readonly ItemRange[],
 ): Promise<ItemRange[]> {
-  const partId = randomUUID();
-  const count = itemCountOf(ranges);
-  await client.query('INSERT INTO parts (id, dataset_id, item_count) VALUES ($1, $2, $3)', [
-    partId,
-    datasetId,
-    count,
-  ]);
-  await copyItems(client, ranges, { partId, ordinal: 0 });
-  return [{ partId, first: 0, count }];
+  const parts: ItemRange[] = [];
+  for (const some of splitRanges(ranges, RUN_ITEMS)) {
+    const part = { partId: randomUUID(), first: 0, count: itemCountOf(some) };
+    await client.query('INSERT INTO parts (id, dataset_id, item_count) VALUES ($1, $2, $3)', [
+      part.partId,
+      datasetId,
+      part.count,
+    ]);
+    await copyItems(client, some, { partId: part.partId, ordinal: 0 });
+    parts.push(part);
+  }
+  return parts;
 }
 
 /** Copies items to a part. @param to place of the first */
