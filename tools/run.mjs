@@ -242,6 +242,40 @@ async function testFaults(args) {
   ]);
 }
 
+/** What works on a Citus cluster as on one PostgreSQL: the store, and what reads and writes the tables that lie on its nodes. */
+const CITUS_SUITES = [
+  'prisma/src',
+  'apps/api/test/export.test.ts',
+  'apps/api/test/formats.test.ts',
+  'apps/api/test/hub-serving.test.ts',
+  'apps/api/test/imported-runs.test.ts',
+  'apps/api/test/labels.test.ts',
+  'apps/api/test/upload.test.ts',
+  'apps/api/test/versions.test.ts',
+  'apps/worker/test/queue.test.ts',
+  'apps/worker/test/runs.test.ts',
+  'apps/standalone/test/faults/citus-nodes.test.ts',
+];
+
+/** Runs the suites that need one on the cluster whose coordinator TEST_CITUS_URL names. */
+async function testCitus(args) {
+  // biome-ignore lint/suspicious/noUndeclaredEnvVars: no task of turbo reads it
+  if ((process.env.TEST_CITUS_URL ?? '') === '') {
+    console.error('set TEST_CITUS_URL to a database on the coordinator, which the tests empty');
+    process.exit(2);
+  }
+  await install();
+  await build();
+  await run(NODE_24, [
+    join(root, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--project=service',
+    '--reporter=default',
+    '--reporter=./tools/skipped-reporter.ts',
+    ...(args.length > 0 ? args : CITUS_SUITES),
+  ]);
+}
+
 /** Writes the components of the service as a CycloneDX document to standard output or `--out <file>`. */
 async function sbom(args) {
   await install();
@@ -269,7 +303,15 @@ async function checkPackages() {
   await run(NODE_24, ['tools/check-packages.ts']);
 }
 
-const commands = { start, test, 'test-faults': testFaults, bench, 'check-packages': checkPackages, sbom };
+const commands = {
+  start,
+  test,
+  'test-faults': testFaults,
+  'test-citus': testCitus,
+  bench,
+  'check-packages': checkPackages,
+  sbom,
+};
 const [name, ...args] = process.argv.slice(2);
 const command = commands[name];
 if (command === undefined) {

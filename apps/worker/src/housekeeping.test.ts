@@ -14,7 +14,7 @@ it('logs which task fails, and stops at once', async () => {
       idempotency: { purgeExpired: succeed },
       assets: { collect: fail },
       datasets: { collect: succeed, indexHashes: succeed },
-      runs: { deleteTrials: succeed },
+      runs: { deleteTrials: succeed, collect: succeed },
     } as unknown as Store,
     logger,
   );

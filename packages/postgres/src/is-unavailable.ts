@@ -23,7 +23,7 @@ const UNAVAILABLE_SOCKET_CODES = new Set(['ENOENT', 'EACCES', 'EAGAIN']);
 const UNAVAILABLE_MESSAGES =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end)/;
 
-/** Internal errors of Citus that mean: a node cannot be reached, or was lost. */
+/** Errors of Citus, of codes that say nothing, that mean: a node cannot be reached, or was lost. */
 const UNAVAILABLE_NODES =
   /^(?:failure on connection marked as essential|failed to COPY to shard|connection to the remote node)/;
 
@@ -40,7 +40,7 @@ export function isUnavailable({ code, syscall, message }: DriverError): boolean 
     if (UNAVAILABLE_SYSTEM_CODES.has(code)) return true;
     if (syscall === 'connect' && UNAVAILABLE_SOCKET_CODES.has(code)) return true;
     if (code.length === 5 && UNAVAILABLE_STATES.test(code)) return true;
-    if (code === 'XX000' && typeof message === 'string' && UNAVAILABLE_NODES.test(message)) return true;
+    if (code.length === 5 && typeof message === 'string' && UNAVAILABLE_NODES.test(message)) return true;
   }
   return typeof message === 'string' && UNAVAILABLE_MESSAGES.test(message);
 }

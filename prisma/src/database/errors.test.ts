@@ -18,6 +18,11 @@ it.each([
   ['no more file descriptors in this process', withFacts({ code: 'EMFILE' })],
   ['a lost connection', new Error('Connection terminated unexpectedly')],
   ['a pool without a free connection', new Error('timeout exceeded when trying to connect')],
+  ['a node of a cluster that is lost', withFacts({ code: '58030' }, 'failed to COPY to shard 7 on a:5432')],
+  [
+    'one that others wait for',
+    withFacts({ code: 'XX000' }, 'failure on connection marked as essential: a:5432'),
+  ],
   ['Prisma without a server', withFacts({ code: 'P1001' })],
   [
     'Prisma with the driver inside',
