@@ -16,6 +16,7 @@ import { completeJob } from '../jobs/end-job.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import { checkRunTexts, type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/insert-results.ts';
+import { takeItemIds } from '../runs/take-item-ids.ts';
 import { type ChangedDataset, changeDataset, type DatasetChange } from '../versions/change-dataset.ts';
 import { readSummary } from '../versions/read-summary.ts';
 import type { DiskShare } from './disk-share.ts';
@@ -24,7 +25,7 @@ import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-sec
 import type { ReadFile } from './encode/encode-with-files.ts';
 import type { EncodedRows, LineOptions, MappingPlan } from './encode/encoded-rows.ts';
 import type { RowEncoder } from './encode/row-encoder.ts';
-import { findHome, TAKE_ITEM_IDS } from './find-home.ts';
+import { findHome } from './find-home.ts';
 import { findRepeated, type RepeatedDataset } from './find-repeated.ts';
 import { type FaultList, ImportReport } from './import-report.ts';
 import { ImportRoom } from './import-room.ts';
@@ -313,7 +314,7 @@ export class DatasetDraft implements AsyncDisposable {
     const joined = await rows.run(async (client) => {
       const dataset = await readSummary(queryOf(client), home.id, home.version);
       const runId = await insertImportedRun(client, home, run.facts, home.place(run.results));
-      if (idsAreHashes) await client.query(TAKE_ITEM_IDS, [runId]);
+      if (idsAreHashes) await takeItemIds(client, runId, { datasetId: home.id, version: home.version });
       return { dataset, runId };
     });
     const { job, response } = end;

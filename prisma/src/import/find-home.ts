@@ -3,7 +3,6 @@ import type pg from 'pg';
 import { Parameters } from '../database/page.ts';
 import { divideByBlocks, foundByHash } from '../items/hash-blocks.ts';
 import { itemsInRanges, readRanges, readRangesOf } from '../items/item-ranges.ts';
-import { itemsOf } from '../items/version-sql.ts';
 import type { ImportedResult } from '../runs/insert-results.ts';
 import { toItemRanges } from '../versions/ranges.ts';
 import type { DraftHashes } from './draft-totals.ts';
@@ -147,10 +146,3 @@ function placer(positions: readonly Buffer[], names: readonly string[]): Home['p
     }
   };
 }
-
-/** $1 the run: gives its results the ids of their items. */
-export const TAKE_ITEM_IDS: string = `UPDATE run_results r SET item_id = i.item_id
-  FROM runs run JOIN version_sections s ON s.dataset_id = run.dataset_id AND s.version = run.dataset_version
-    CROSS JOIN LATERAL ${itemsOf()} i
-  WHERE run.id = $1 AND r.run_id = run.id AND r.section_order_index = s.order_index AND r.order_index = i.order_index
-    AND r.item_id IS DISTINCT FROM i.item_id`;

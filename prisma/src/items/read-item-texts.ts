@@ -1,5 +1,5 @@
 import type { ReadQuery } from '@svc/postgres';
-import { EAGER_BYTES, Parameters } from '../database/page.ts';
+import { Parameters } from '../database/page.ts';
 import { type ItemPlace, itemsAt } from './item-places.ts';
 
 /** A page of items ends before the one with which it would send more than this; one item may have more. */
@@ -17,7 +17,7 @@ interface ItemTexts {
   readonly linkedFiles: string | null;
 }
 
-/** An item that a page may hold, as {@link itemCandidates} reads it. */
+/** An item that a page may hold. */
 export interface ItemCandidate extends ItemTexts {
   readonly partId: string;
   readonly ordinal: number;
@@ -49,26 +49,6 @@ export interface PlannedItems<T extends ItemCandidate> {
   readonly unreadBytes: number;
 }
 
-/**
- * SQL that reads candidates with their lengths, and the texts of the first of them, up to {@link EAGER_BYTES}.
- *
- * @param source a subquery with the columns `partId`, `ordinal`, `section`, `sectionOrderIndex`, `orderIndex` and those of an
- * item; in their order
- * @param columns further ones of `source`
- */
-export function itemCandidates(source: string, columns: string): string {
-  const text = (part: string): string => `CASE WHEN "isEager" THEN ${part}::text END AS ${part}`;
-  return `SELECT "partId", ordinal, section, "sectionOrderIndex", "orderIndex", byte_length AS "byteLength",
-      coalesce(octet_length(linked_files::text), 0) AS "linkBytes", linked_bytes AS "linkedBytes", ${columns},
-      ${['payload', 'answer', 'checker', 'assets'].map(text).join(', ')},
-      CASE WHEN "isEager" THEN linked_files::text END AS "linkedFiles"
-    FROM (
-      SELECT candidate.*,
-        sum(byte_length) OVER (ORDER BY "sectionOrderIndex", "orderIndex") <= ${EAGER_BYTES} AS "isEager"
-      FROM (${source}) candidate
-    ) eager`;
-}
-
 /** What is known of a stored item without its texts. */
 export type ItemSizes = Pick<
   ItemCandidate,
@@ -78,21 +58,28 @@ export type ItemSizes = Pick<
   readonly itemHash: Uint8Array;
 };
 
-/** Reads the sizes of items; those that are gone are null. */
-export async function readItemSizes(
+/**
+ * Reads the sizes of items; those that are gone are null.
+ *
+ * @param columns SQL for further ones about the row `i` of `items`, by name
+ */
+export async function readItemSizes<Others = unknown>(
   query: ReadQuery,
-  places: readonly ItemPlace[],
-): Promise<(ItemSizes | null)[]> {
-  const sizes: (ItemSizes | null)[] = places.map(() => null);
+  places: readonly (ItemPlace | null)[],
+  columns: Readonly<Record<string, string>> = {},
+): Promise<((ItemSizes & Others) | null)[]> {
+  const sizes: ((ItemSizes & Others) | null)[] = places.map(() => null);
   if (places.length === 0) return sizes;
   const parameters = new Parameters();
-  const rows = await query<ItemSizes & { readonly n: number }>(
+  const others = Object.entries(columns).map(([name, sql]) => `, ${sql} AS "${name}"`);
+  const rows = await query<ItemSizes & Others & { readonly n: number }>(
     `SELECT place.n::int, i.part_id AS "partId", i.ordinal, i.byte_length AS "byteLength", i.item_hash AS "itemHash",
        coalesce(octet_length(i.linked_files::text), 0) AS "linkBytes", i.linked_bytes AS "linkedBytes"
+       ${others.join('')}
      FROM ${itemsAt(places, parameters)}`,
     parameters.values,
   );
-  for (const { n, ...row } of rows) sizes[n - 1] = row;
+  for (const row of rows) sizes[row.n - 1] = row;
   return sizes;
 }
 

@@ -1,6 +1,6 @@
 import type { RunSelection } from '@svc/evaluation';
 import type { RunColumns } from '@svc/jsonl-v23/internal';
-import { inTransaction } from '@svc/postgres';
+import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
@@ -93,14 +93,13 @@ async function countSource(client: pg.ClientBase, { sourceRunId }: NewRun): Prom
 /** Stores the selection of a run. @returns its results; null if it has all items */
 async function selectRunItems(client: pg.ClientBase, run: NewRun, version: number): Promise<number | null> {
   if (run.selection == null) return null;
-  const { add, values } = new Parameters();
-  add(run.datasetId);
-  add(version);
-  const selected = selectItems(run.selection, add);
+  const parameters = new Parameters();
+  const { datasetId } = run;
+  const { sql } = await selectItems(queryOf(client), { datasetId, version }, run.selection, parameters);
   const { rowCount } = await client.query(
     `INSERT INTO run_items (run_id, section_order_index, order_index)
-     SELECT ${add(run.id)}::uuid, section, item FROM (${selected}) AS selected`,
-    values,
+     SELECT ${parameters.add(run.id)}::uuid, section, item FROM (${sql}) AS selected`,
+    parameters.values,
   );
   return Math.min((rowCount ?? 0) * run.repetitions, MAX_INTEGER);
 }

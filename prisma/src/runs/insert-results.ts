@@ -17,11 +17,15 @@ import {
   type StatedName,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import { queryOf, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { SQL_TYPES } from '../database/field-types.ts';
+import { Parameters } from '../database/page.ts';
 import { memberText, readableJson } from '../database/values.ts';
-import { isItemAt, ofRun } from '../items/version-sql.ts';
+import { type ItemPlace, itemsAt, readPlaces } from '../items/item-places.ts';
+import type { VersionOfRun } from './read-items-at.ts';
+import { runNotFound } from './run-row.ts';
 
 /** A result to store, whose JSON values are texts or the bytes of texts, the tokens that its usage states, and the group of its error. */
 export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
@@ -67,15 +71,35 @@ const COUNTED = [
 export const GROWTH = (before: string, after: string): string =>
   COUNTED.map((name) => `${after}.${name} - ${before}.${name} AS ${name}`).join(', ');
 
+/** Which results of a run a retry replaces: nothing else changes it while the run works. */
+export interface Retry {
+  /** How often the run was retried. */
+  readonly retries: number;
+  /** The kind of results; null before the first retry. */
+  readonly only: string | null;
+}
+
+/** Which results a run does again, and the version that has its items; null for an unknown run. */
+export async function readRetry(query: ReadQuery, runId: string): Promise<(Retry & VersionOfRun) | null> {
+  const [run] = await query<Retry & VersionOfRun>(
+    `SELECT dataset_id AS "datasetId", dataset_version AS version, retries, retry_only AS only FROM runs WHERE id = $1`,
+    [runId],
+  );
+  return run ?? null;
+}
+
 /**
- * Which results a retry replaces: older ones of the kind that it names.
+ * SQL for whether a retry replaces a result: an older one of the kind that it names.
  *
  * @param result the row of `run_results`
- * @param run the row of `runs`
+ * @param retry placeholders
  */
-export function isToReplace(result: string, run: string): string {
-  return `${result}.retries < ${run}.retries AND CASE ${run}.retry_only WHEN 'truncated' THEN ${result}.truncated
-    ELSE ${result}.status = ${run}.retry_only END`;
+export function isToReplace(
+  result: string,
+  { retries, only }: Readonly<Record<keyof Retry, string>>,
+): string {
+  return `${result}.retries < ${retries}::int AND CASE ${only}::text WHEN 'truncated' THEN ${result}.truncated
+    ELSE ${result}.status = ${only}::text END`;
 }
 
 /** Longer types and tags are not kept with a result, nor further tags of one item. */
@@ -84,16 +108,14 @@ const MAX_TAGS = 100;
 
 const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
 
-/** Hash, type and tags of an item as a result keeps them; tags as JSON texts without their quotes. */
-const ITEM_FACTS = `SELECT i.item_hash, CASE WHEN octet_length(i.type) <= ${MAX_LABEL_BYTES} THEN i.type END AS type, (
+/** Hash, type and tags of an item `i` as a result keeps them; tags as JSON texts without their quotes. */
+const ITEM_FACTS = `i.item_hash, CASE WHEN octet_length(i.type) <= ${MAX_LABEL_BYTES} THEN i.type END AS type, (
     SELECT array_agg(DISTINCT substr(tag, 2, length(tag) - 2)) FROM (
       SELECT ${memberText('tag')} AS tag
       FROM json_array_elements(CASE WHEN json_typeof(${STATED_TAGS}) = 'array' THEN ${STATED_TAGS} END) AS tag
       WHERE json_typeof(tag) = 'string' LIMIT ${MAX_TAGS}
     ) AS texts WHERE octet_length(tag) <= ${MAX_LABEL_BYTES}
-  ) AS tags
-  FROM version_sections s JOIN items i ON ${isItemAt('wanted.order_index')}
-  WHERE ${ofRun('run')} AND s.order_index = wanted.section_order_index`;
+  ) AS tags`;
 
 const STATED = RESULT_FIELD_LIST.filter(({ isDerived = false }) => !isDerived);
 const STATED_JSON = STATED.filter(isJsonField).map(({ name }) => name as StatedName);
@@ -131,37 +153,66 @@ const COLUMN_NAMES = COLUMNS.map(([name]) => name).join(', ');
 const parameters = (form: (type: string, name: string) => string): string =>
   COLUMNS.map(([name, type], index) => `$${index + 2}::${form(type, name)}`).join(', ');
 /** Each parameter is an array, ... */
-const MANY = `SELECT * FROM unnest(${parameters((type) => `${type}[]`)}) AS wanted (${COLUMN_NAMES})`;
+const MANY = `SELECT * FROM unnest(${parameters((type) => `${type}[]`)}) WITH ORDINALITY AS wanted (${COLUMN_NAMES}, n)`;
 /** ... or the value of the one result: the driver would have to escape a text in an array. */
-const ONE = `SELECT ${parameters((type, name) => `${type} AS ${name}`)}`;
+const ONE = `SELECT ${parameters((type, name) => `${type} AS ${name}`)}, 1 AS n`;
+/** What {@link COUNTS} counts. */
+export const COUNTED_COLUMNS: readonly string[] = [
+  ...['status', 'score', 'passed', 'truncated', 'reused', 'input_tokens', 'output_tokens'],
+  ...['judge_input_tokens', 'judge_output_tokens', 'judge_cost'],
+];
 
 /** Which results that are there give way: those that a retry does again, or all of them. */
 export type Replaces = 'retried' | 'all';
 
-/** $1 the run, then a parameter for each column. */
-const insertOf = (wanted: string, replaces: Replaces): string => `
-  WITH run AS (SELECT * FROM runs WHERE id = $1), wanted AS (
+/**
+ * $1 the run, then a parameter for each column, then those that it adds. What is there is counted before anything is written,
+ * because a distributed PostgreSQL executes one after the other.
+ *
+ * @param places of the items of the results, in their order
+ */
+const insertOf = (
+  wanted: string,
+  { keys, places, retry, replaces }: Insertion,
+  parameters: Parameters,
+): string => {
+  const { add } = parameters;
+  const given = { retries: add(retry.retries), only: add(retry.only) };
+  const isDue = `${given.retries}::int > 0 AND ${isToReplace('result', given)}`;
+  const items = itemsAt(places, parameters);
+  return `
+  WITH wanted AS MATERIALIZED (
     ${wanted}
-  ), old AS (
-    SELECT result.*, run.retries > 0 AND ${isToReplace('result', 'run')} AS is_due
-    FROM run_results result JOIN wanted USING (${KEY.join(', ')}), run
-    WHERE result.run_id = $1 ${replaces === 'all' ? '' : `AND run.retries > 0 AND ${isToReplace('result', 'run')}`}
-  ), replaced AS (
-    SELECT ${COUNTS}, count(*) FILTER (WHERE is_due) AS due FROM old
+  ), item AS MATERIALIZED (
+    SELECT place.n, ${ITEM_FACTS} FROM ${items}
+  ), replaced AS MATERIALIZED (
+    SELECT ${COUNTS}, count(*) FILTER (WHERE ${isDue}) AS due
+    FROM run_results result JOIN unnest(${keys.map((column) => `${add(column)}::int[]`).join(', ')}) AS key (${KEY.join(', ')}) USING (${KEY.join(', ')})
+    WHERE result.run_id = $1 ${replaces === 'all' ? '' : `AND ${isDue}`}
   ), written AS (
-    INSERT INTO run_results AS result (run_id, ${COLUMN_NAMES}, ${DERIVED.join(', ')})
-    SELECT $1, ${COLUMNS.map(([name]) => `wanted.${name}${CASTS[name] ?? ''}`).join(', ')}, coalesce(wanted.finish_reason = 'length', false), item.item_hash, item.type, item.tags, run.retries,
-      sha256(convert_to(wanted.output, 'UTF8'))
-    FROM wanted CROSS JOIN run LEFT JOIN LATERAL (${ITEM_FACTS}) item ON true
+    INSERT INTO run_results AS result (run_id, ${COLUMN_NAMES}, ${DERIVED.join(', ')}, created_at)
+    SELECT $1::uuid, ${COLUMNS.map(([name]) => `wanted.${name}${CASTS[name] ?? ''}`).join(', ')}, coalesce(wanted.finish_reason = 'length', false), item.item_hash, item.type, item.tags, ${given.retries}::int,
+      sha256(convert_to(wanted.output, 'UTF8')), clock_timestamp()
+    FROM wanted LEFT JOIN item USING (n)
     ON CONFLICT (run_id, ${KEY.join(', ')}) DO UPDATE SET
-      ${REPLACED.map((name) => `${name} = excluded.${name}`).join(', ')}, created_at = clock_timestamp()
-    ${replaces === 'all' ? '' : `WHERE EXISTS (SELECT FROM run WHERE ${isToReplace('result', 'run')})`}
-    RETURNING *
+      ${[...REPLACED, 'created_at'].map((name) => `${name} = excluded.${name}`).join(', ')}
+    ${replaces === 'all' ? '' : `WHERE ${isToReplace('result', given)}`}
+    RETURNING ${COUNTED_COLUMNS.map((name) => `result.${name}`).join(', ')}
   ), added AS (
     SELECT ${COUNTS} FROM written
   )
   SELECT added.all AS written, replaced.all AS replaced, replaced.all - coalesce(replaced.due, 0) AS again, ${GROWTH('replaced', 'added')}
   FROM added, replaced`;
+};
+
+/** What an insertion is of, besides the columns of the results. */
+interface Insertion {
+  /** Columns: section, item and repetition of each result. */
+  readonly keys: readonly (readonly number[])[];
+  readonly places: readonly (ItemPlace | null)[];
+  readonly retry: Retry;
+  readonly replaces: Replaces;
+}
 
 /** $1 the run, $2 the number of results, $3 how many of them were not to be done, $4 what they have cost, then what each count grows by. A separate statement: it is another table. */
 const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint, results_due = results_due + $3::bigint,
@@ -207,19 +258,24 @@ export async function insertWritten(
     runId,
     results.map(({ scored }) => scored),
   );
+  const query = queryOf(client);
+  const stored = await readRetry(query, runId);
+  if (stored === null) throw runNotFound(runId);
   const numbered = results.map((result) => ({ ...result, ...numbersOf(result.scored, names) }));
   const small = numbered.filter((result) => !hasLongText(result));
+  const { retries, only, ...version } = stored;
+  const retry = { retries, only };
   const total = { written: 0, replaced: 0 };
   if (small.length > 0) {
     await insert(
-      insertOf(MANY, replaces),
+      MANY,
       COLUMNS.map(([, , take]) => small.map((result) => take(result, prices))),
       small,
     );
   }
   for (const result of numbered.filter(hasLongText)) {
     await insert(
-      insertOf(ONE, replaces),
+      ONE,
       COLUMNS.map(([, , take]) => take(result, prices)),
       [result],
     );
@@ -227,11 +283,22 @@ export async function insertWritten(
   return total;
 
   async function insert(
-    sql: string,
+    wanted: string,
     values: readonly unknown[],
     of: readonly ImportedResult[],
   ): Promise<void> {
-    const { rows } = await client.query<Growth>(sql, [runId, ...values]);
+    const parameters = new Parameters([runId, ...values]);
+    const positions = of.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex] as const);
+    const insertion = {
+      keys: [
+        of.map(({ sectionOrderIndex }) => sectionOrderIndex),
+        of.map(({ orderIndex }) => orderIndex),
+        of.map(({ repetition }) => repetition),
+      ],
+      places: await readPlaces(query, version, positions),
+      ...{ retry, replaces },
+    };
+    const { rows } = await client.query<Growth>(insertOf(wanted, insertion, parameters), parameters.values);
     const growth = rows[0] as Growth;
     const cost = of.reduce((sum, result) => sum + (result.cost ?? 0), 0);
     await countResults(client, runId, growth, cost);

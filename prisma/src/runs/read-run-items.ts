@@ -1,17 +1,17 @@
 import type { RunItem } from '@svc/evaluation';
-import { createReadQuery } from '@svc/postgres';
+import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
-import { boundedName, itemTooLarge } from '../database/item-size.ts';
+import { itemTooLarge } from '../database/item-size.ts';
 import {
   type ItemCandidate,
   type ItemLimits,
-  itemCandidates,
   planItems,
   readPlannedItems,
 } from '../items/read-item-texts.ts';
-import { itemsBetween, ofRun } from '../items/version-sql.ts';
-import { isToReplace } from './insert-results.ts';
+import { ofVersion } from '../items/version-sql.ts';
+import { isToReplace, type Retry, readRetry } from './insert-results.ts';
+import { type ItemPosition, readCandidatesAt, versionOf } from './read-items-at.ts';
 import type { Run } from './run-row.ts';
 
 /** Positions of a section that one query looks at. */
@@ -24,23 +24,54 @@ export async function* readRunItems(
   signal: AbortSignal,
 ): AsyncGenerator<RunItem, void, undefined> {
   const query = createReadQuery(pool, signal);
-  const sql = itemsToDo(run.hasSelection);
+  const version = versionOf(run);
+  const retry = await readRetry(query, run.id);
+  if (retry === null) return;
   const sections = await query<{ readonly orderIndex: number; readonly itemCount: number }>(SECTIONS, [
-    run.id,
+    version.datasetId,
+    version.version,
   ]);
-  for (const { orderIndex, itemCount } of sections) {
+  for (const { orderIndex: section, itemCount } of sections) {
     for (let from = 0; from < itemCount; ) {
       signal.throwIfAborted();
       const to = Math.min(from + POSITIONS_PER_QUERY, itemCount);
-      const candidates = await query<RunItemRow>(sql, [run.id, run.repetitions, orderIndex, from, to]);
+      const { positions, done } = await findToDo(query, run, retry, { section, from, to });
+      const candidates = await readCandidatesAt(query, version, positions);
       const plan = planItems(candidates, limits, 'embed');
       for (const row of await readPlannedItems(query, plan)) {
         signal.throwIfAborted();
-        yield { ...toRunItem(row, limits), doneRepetitions: row.doneRepetitions ?? [] };
+        yield { ...toRunItem(row, limits), doneRepetitions: done.get(row.orderIndex) ?? [] };
       }
       from = candidates[plan.items.length]?.orderIndex ?? to;
     }
   }
+}
+
+/** Finds the positions of a part of a section whose items a run has to do, and which repetitions of them are done. */
+async function findToDo(
+  query: ReadQuery,
+  { id, hasSelection, repetitions }: Run,
+  { retries, only }: Retry,
+  { section, from, to }: { readonly section: number; readonly from: number; readonly to: number },
+): Promise<{
+  readonly positions: readonly ItemPosition[];
+  readonly done: ReadonlyMap<number, readonly number[]>;
+}> {
+  const range = [id, section, from, to];
+  const chosen = hasSelection
+    ? (await query<{ readonly orderIndex: number }>(CHOSEN, range)).map(({ orderIndex }) => orderIndex)
+    : Array.from({ length: to - from }, (_, index) => from + index);
+  if (chosen.length === 0) return { positions: [], done: new Map() };
+  const rows = await query<{ readonly orderIndex: number; readonly repetitions: readonly number[] }>(DONE, [
+    ...range,
+    retries,
+    only,
+  ]);
+  const done = new Map(rows.map((row) => [row.orderIndex, row.repetitions]));
+  const positions = chosen
+    .filter((orderIndex) => (done.get(orderIndex)?.length ?? 0) < repetitions)
+    .map((orderIndex) => ({ sectionOrderIndex: section, orderIndex }));
+  return { positions, done };
 }
 
 /** An item that was read, for a worker: without the files that it embeds, with which it must not be too large. */
@@ -58,31 +89,15 @@ export function toRunItem(
   return { ...at, parts: { payload, answer, checker, assets }, linkedFiles };
 }
 
-interface RunItemRow extends ItemCandidate {
-  readonly sectionOrderIndex: number;
-  readonly doneRepetitions: number[] | null;
-}
-
-/** The sections of run $1. */
+/** The sections of a version, $1 and $2. */
 const SECTIONS = `SELECT s.order_index AS "orderIndex", s.item_count AS "itemCount"
-  FROM runs run JOIN version_sections s ON ${ofRun('run')} WHERE run.id = $1 ORDER BY s.order_index`;
+  FROM version_sections s WHERE ${ofVersion('$1', '$2')} ORDER BY s.order_index`;
 
-/** The items to do of run $1, with $2 repetitions, in section $3 from position $4 up to, not including, position $5. */
-function itemsToDo(hasSelection: boolean): string {
-  const chosen = hasSelection
-    ? 'JOIN run_items chosen ON chosen.run_id = $1 AND chosen.section_order_index = $3 AND chosen.order_index = i.order_index'
-    : '';
-  return `${itemCandidates(
-    `SELECT i.part_id AS "partId", i.ordinal, ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-       i.order_index AS "orderIndex", i.byte_length, i.payload, i.answer, i.checker, i.assets, i.linked_files, i.linked_bytes,
-       done."doneRepetitions"
-     FROM runs run JOIN version_sections s ON ${ofRun('run')} AND s.order_index = $3
-       CROSS JOIN LATERAL ${itemsBetween('$4::int', '$5::int')} i ${chosen}
-       CROSS JOIN LATERAL (
-         SELECT array_agg(r.repetition ORDER BY r.repetition) AS "doneRepetitions" FROM run_results r
-         WHERE r.run_id = $1 AND r.section_order_index = $3 AND r.order_index = i.order_index AND NOT (${isToReplace('r', 'run')})
-       ) done
-     WHERE run.id = $1 AND coalesce(cardinality(done."doneRepetitions"), 0) < $2::int`,
-    '"doneRepetitions"',
-  )} ORDER BY "sectionOrderIndex", "orderIndex"`;
-}
+/** The positions of section $2 that run $1 selected, from position $3 up to, not including, position $4. */
+const CHOSEN = `SELECT order_index AS "orderIndex" FROM run_items
+  WHERE run_id = $1 AND section_order_index = $2 AND order_index >= $3 AND order_index < $4 ORDER BY order_index`;
+
+/** Its repetitions of these that are done; $5 and $6 the retry. */
+const DONE = `SELECT order_index AS "orderIndex", array_agg(repetition ORDER BY repetition) AS repetitions
+  FROM run_results result WHERE run_id = $1 AND section_order_index = $2 AND order_index >= $3 AND order_index < $4
+    AND NOT (${isToReplace('result', { retries: '$5', only: '$6' })}) GROUP BY order_index`;

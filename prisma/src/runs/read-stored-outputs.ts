@@ -2,23 +2,18 @@ import { JsonText, type RunFailure, type RunItem, type StoredOutput } from '@svc
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
-import { boundedName } from '../database/item-size.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
-import {
-  type ItemCandidate,
-  type ItemLimits,
-  itemCandidates,
-  planItems,
-  readPlannedItems,
-} from '../items/read-item-texts.ts';
-import { isItemAt, ofRun } from '../items/version-sql.ts';
+import { type ItemLimits, planItems, readPlannedItems } from '../items/read-item-texts.ts';
 import { type AddingScorers, addingScorersOf, lacksScores } from './adding-scorers.ts';
-import { isToReplace } from './insert-results.ts';
+import { isToReplace, type Retry, readRetry } from './insert-results.ts';
+import { type ItemPosition, keyOf, readCandidatesAt, type VersionOfRun, versionOf } from './read-items-at.ts';
 import { toRunItem } from './read-run-items.ts';
+import { filterByKeys } from './results/results-filter.ts';
 import {
   planResults,
   positionOf,
   type ResultPosition,
+  type ResultsFilter,
   readPlannedResults,
   type StoredResult,
 } from './run-results.ts';
@@ -29,44 +24,14 @@ const PAGE_RESULTS = 100;
 /** Longer outputs stay JSON text: threads read them. */
 export const MAX_INLINE_CHARS: number = 64 * 1024;
 
-/** Results of the source run, $7 this run, that this run has no result for. */
-const IS_TO_DO = {
-  joins: '',
-  sql: `AND NOT EXISTS (SELECT FROM run_results mine JOIN runs run ON run.id = mine.run_id WHERE mine.run_id = $7
-    AND mine.section_order_index = result.section_order_index AND mine.order_index = result.order_index
-    AND mine.repetition = result.repetition AND NOT (${isToReplace('mine', 'run')}))`,
-} as const;
-
-/** The items at positions of run $1: $2 the sections, $3 the items. */
-const ITEMS = `${itemCandidates(
-  `SELECT i.part_id AS "partId", i.ordinal, ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-     wanted.item AS "orderIndex", i.byte_length, i.payload, i.answer, i.checker, i.assets, i.linked_files, i.linked_bytes, 1 AS one
-   FROM (SELECT DISTINCT * FROM unnest($2::int[], $3::int[])) AS wanted (section, item)
-     JOIN runs run ON run.id = $1 JOIN version_sections s ON ${ofRun('run')} AND s.order_index = wanted.section
-     JOIN items i ON ${isItemAt('wanted.item')}`,
-  'one',
-)} ORDER BY "sectionOrderIndex", "orderIndex"`;
-
-type ItemRow = ItemCandidate & { readonly sectionOrderIndex: number };
-
-/** Where an item is in the version of a run. */
-export interface ItemPosition {
-  readonly sectionOrderIndex: number;
-  readonly orderIndex: number;
-}
-
 /** Reads the items of a run at some positions, for what scores them: of as many as fit into a page, and one at least. */
 export async function readItemsAt(
   query: ReadQuery,
   limits: ItemLimits,
-  runId: string,
+  version: VersionOfRun,
   positions: readonly ItemPosition[],
 ): Promise<{ readonly items: ReadonlyMap<string, RunItemTexts>; readonly left: ReadonlySet<string> }> {
-  const candidates = await query<ItemRow>(ITEMS, [
-    runId,
-    positions.map(({ sectionOrderIndex }) => sectionOrderIndex),
-    positions.map(({ orderIndex }) => orderIndex),
-  ]);
+  const candidates = await readCandidatesAt(query, version, positions);
   const plan = planItems(candidates, limits, 'embed');
   const rows = await readPlannedItems(query, plan);
   return {
@@ -89,10 +54,21 @@ export async function* readStoredOutputs(
 ): AsyncGenerator<RunItem, void, undefined> {
   const query = createReadQuery(pool, signal);
   const adding = addingScorersOf(run);
-  const filter = adding === null ? { ...IS_TO_DO, values: [run.id] } : lacksScores(adding, 7);
+  const retry = await readRetry(query, run.id);
+  if (retry === null) return;
   let after: ResultPosition = [-1, -1, -1];
   for (;;) {
     signal.throwIfAborted();
+    let filter: ResultsFilter;
+    if (adding === null) {
+      const { last, keys } = await findToDo(query, run.id, sourceRunId, { after, retry });
+      if (last === undefined) return;
+      if (keys.length === 0) {
+        after = last;
+        continue;
+      }
+      filter = filterByKeys(keys, 7);
+    } else filter = lacksScores(adding, 7);
     const plan = await planResults(query, {
       runId: sourceRunId,
       after,
@@ -102,7 +78,7 @@ export async function* readStoredOutputs(
     });
     const results = await readPlannedResults(query, sourceRunId, plan);
     if (results.length === 0) return;
-    const { items, left } = await readItemsAt(query, limits, run.id, results);
+    const { items, left } = await readItemsAt(query, limits, versionOf(run), results);
     for (const result of results) {
       signal.throwIfAborted();
       if (left.has(keyOf(result))) break;
@@ -111,12 +87,40 @@ export async function* readStoredOutputs(
       if (item === undefined) continue;
       yield { ...item, doneRepetitions: [], outputs: [toStoredOutput(result, adding)] };
     }
-    if (!plan.hasMore && left.size === 0) return;
+    if (adding !== null && !plan.hasMore && left.size === 0) return;
   }
 }
 
-/** Names a position. */
-export const keyOf = (at: ItemPosition): string => `${at.sectionOrderIndex} ${at.orderIndex}`;
+/** Results of the source whose keys are compared with those of the run together. */
+const COMPARED_RESULTS = 1_000;
+
+const keysWhere = (
+  condition: string,
+): string => `SELECT section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition
+  FROM run_results result WHERE run_id = $1 AND (section_order_index, order_index, repetition) > ($2::int, $3::int, $4::int) ${condition}`;
+
+/** The next results of the source run. */
+const SOURCE = keysWhere(`ORDER BY section_order_index, order_index, repetition LIMIT ${COMPARED_RESULTS}`);
+/** Results of a run up to the position $5 to $7, $8 and $9 the retry. */
+const OWN = keysWhere(`AND (section_order_index, order_index, repetition) <= ($5::int, $6::int, $7::int)
+    AND NOT (${isToReplace('result', { retries: '$8', only: '$9' })})`);
+
+/** The next results of the source for which a run has none: at most a page, and how far the search came. */
+async function findToDo(
+  query: ReadQuery,
+  runId: string,
+  sourceRunId: string,
+  { after, retry }: { readonly after: ResultPosition; readonly retry: Retry },
+): Promise<{ readonly last: ResultPosition | undefined; readonly keys: readonly ResultPosition[] }> {
+  type Key = Parameters<typeof positionOf>[0];
+  const source = (await query<Key>(SOURCE, [sourceRunId, ...after])).map(positionOf);
+  const last = source.at(-1);
+  if (last === undefined) return { last, keys: [] };
+  const own = await query<Key>(OWN, [runId, ...after, ...last, retry.retries, retry.only]);
+  const done = new Set(own.map((key) => positionOf(key).join(' ')));
+  const keys = source.filter((key) => !done.has(key.join(' ')));
+  return { last, keys: keys.slice(0, PAGE_RESULTS) };
+}
 
 function toStoredOutput(result: StoredResult, adding: AddingScorers | null): StoredOutput {
   const { output, error, isTooLarge } = result;

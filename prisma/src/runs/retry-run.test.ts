@@ -115,7 +115,7 @@ it('replaces each failed result once, whatever happens to its workers', async ()
   // a connection that breaks leaves all or none of a batch
   await queryDatabase(
     url,
-    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()',
   );
   const again = left.map((item) => resultOf(item, item.orderIndex === 36 ? FAILED : {}));
   await expect

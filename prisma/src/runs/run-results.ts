@@ -2,8 +2,8 @@ import { isJsonField, RESULT_FIELD_LIST, type ResultField, type ResultTexts } fr
 import type { ReadQuery } from '@svc/postgres';
 import { boundedName, boundedText, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/page.ts';
-import { isItemAt, ofRun } from '../items/version-sql.ts';
 import { readResultLabels, type StoredLabel } from './labels/read-result-labels.ts';
+import { readItemHashes, type VersionOfRun } from './read-items-at.ts';
 
 /** A result as it is stored: what was JSON is JSON text. */
 export interface StoredResult extends ResultTexts {
@@ -27,11 +27,6 @@ const as = (sql: string, { name }: { readonly name: string }): string => `${sql}
 
 /** Texts of a result, which a larger one than may be is shown without. */
 const TEXTS = RESULT_FIELD_LIST.filter(isJsonField);
-/** Results of older versions do not have it. `$1` is the run. */
-const ITEM_HASH = `coalesce(sized.item_hash, (
-    SELECT i.item_hash FROM runs run JOIN version_sections s ON ${ofRun('run')} JOIN items i ON ${isItemAt('sized.order_index')}
-    WHERE run.id = $1 AND s.order_index = sized.section_order_index
-  ))`;
 /** The other columns of a result, out of `sized`. */
 const FACTS = RESULT_FIELD_LIST.filter((field) => !isJsonField(field))
   .map((field) => as(factOf(field), field))
@@ -67,22 +62,26 @@ export interface ResultsOrder {
 const ITEM_ORDER: ResultsOrder = { value: null, isDescending: false };
 const POSITION = ['section_order_index', 'order_index', 'repetition'];
 
+/** All columns of a result, and the bytes of its texts. */
+const WHOLE = `result.*, ${TEXTS.map(({ wire }) => `coalesce(octet_length(result.${wire}), 0)::bigint`).join(' + ')} AS bytes`;
+
 /**
  * SQL for the results behind a position, in order, with their `sort_value`: `$1` the run, `$2` to `$4` the position, `$5`
  * the limit. Those with a value and those without are two ranges of indexes; the second is read where the first ends.
  *
+ * @param columns SQL about `run_results result`
  * @param afterValue placeholder of the value at the position; null without a value there, undefined at the beginning
  */
-function candidates(
+export function candidates(
   { value, isDescending }: ResultsOrder,
   { sql, joins }: ResultsFilter,
+  columns: string,
   afterValue: string | null | undefined,
 ): string {
-  const bytes = TEXTS.map(({ wire }) => `coalesce(octet_length(result.${wire}), 0)::bigint`).join(' + ');
   const sign = isDescending ? '<' : '>';
   const positions = POSITION.map((name) => `result.${name}`);
   const scan = (condition: string, by: readonly string[]): string => `
-    SELECT result.*, ${value?.sql ?? 'NULL'} AS sort_value, ${bytes} AS bytes
+    SELECT ${columns}, ${value?.sql ?? 'NULL::float8'} AS sort_value
     FROM run_results result ${joins} WHERE result.run_id = $1 ${condition} ${sql}
     ORDER BY ${by.map((name) => `${name}${isDescending ? ' DESC' : ''}`).join(', ')} LIMIT $5`;
   const behind = `AND (${positions.join(', ')}) ${sign} ($2::int, $3::int, $4::int)`;
@@ -140,7 +139,8 @@ function resultAt({ value, isDescending }: ResultsOrder, { sql, joins }: Results
     UNION ALL SELECT * FROM (${scan(`AND ${value.sql} IS NULL`, positions, others)}) AS others WHERE NOT EXISTS (SELECT FROM valued)`;
 }
 
-function orderBy({ value, isDescending }: ResultsOrder): string {
+/** SQL for the order of rows with the columns of {@link candidates}. */
+export function orderBy({ value, isDescending }: ResultsOrder): string {
   const names = value === null ? POSITION : ['sort_value', ...POSITION];
   const sorted = names.map((name) => `${name}${isDescending ? ' DESC' : ''}`).join(', ');
   return value === null ? sorted : `sort_value IS NULL, ${sorted}`;
@@ -183,7 +183,7 @@ export async function planResults(
      FROM (
        SELECT candidate.*, bytes <= $6 AND sum(bytes) OVER (ORDER BY ${orderBy(order)}) <= ${EAGER_BYTES} AS "isRead"
        FROM (
-         SELECT * FROM (${candidates(order, filter, placeholder as string | null | undefined)}) AS found
+         SELECT * FROM (${candidates(order, filter, WHOLE, placeholder as string | null | undefined)}) AS found
          ORDER BY ${orderBy(order)} LIMIT $5
        ) candidate
      ) sized ORDER BY ${orderBy(order)}`,
@@ -192,7 +192,7 @@ export async function planResults(
   const results: ResultRow[] = [];
   let pageBytes = 0;
   let unreadBytes = 0;
-  for (const row of rows.slice(0, limit)) {
+  for (const row of await addItemHashes(query, runId, rows.slice(0, limit))) {
     const bytes = row.isTooLarge ? 0 : Number(row.bytes);
     pageBytes += bytes + Buffer.byteLength(row.section) + RESULT_BYTES;
     if (results.length > 0 && pageBytes > MAX_PAGE_BYTES) break;
@@ -202,11 +202,28 @@ export async function planResults(
   return { results, hasMore: rows.length > results.length, unreadBytes };
 }
 
+/** Results of older versions do not have the hashes of their items. */
+async function addItemHashes(
+  query: ReadQuery,
+  runId: string,
+  rows: readonly ResultRow[],
+): Promise<readonly ResultRow[]> {
+  const lacking = rows.filter(({ itemHash }) => itemHash === null);
+  if (lacking.length === 0) return rows;
+  const [version] = await query<VersionOfRun>(
+    'SELECT dataset_id AS "datasetId", dataset_version AS version FROM runs WHERE id = $1',
+    [runId],
+  );
+  if (version === undefined) return rows;
+  const found = await readItemHashes(query, version, lacking);
+  const hashes = new Map(lacking.map((row, index) => [row, found.get(index)]));
+  return rows.map((row) => ({ ...row, itemHash: row.itemHash ?? hashes.get(row) ?? null }) as ResultRow);
+}
+
 /** Bytes of a result without its texts, as JSON. */
 const RESULT_BYTES = 512;
 
 function factOf({ wire, kind }: ResultField): string {
-  if (kind === 'hash') return ITEM_HASH;
   if (kind === 'text') return boundedName(wire);
   return kind === 'name' ? boundedText(wire, 1_000) : wire;
 }

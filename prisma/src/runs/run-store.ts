@@ -280,7 +280,7 @@ export function createRunStore(context: StoreContext): RunStore {
     async claimPending(id, { signal, ...request }) {
       const claimed = await claimPending(pool, id, request);
       const run = await readExternal(pool, id);
-      return { run, results: withItems(context, id, claimed, signal) };
+      return { run, results: withItems(context, run, claimed, signal) };
     },
 
     push: (id, signal) => openPush(context, id, signal),

@@ -1,7 +1,7 @@
 import type { ReadQuery } from '@svc/postgres';
 import { ofRun } from '../../items/version-sql.ts';
-import { isToReplace } from '../insert-results.ts';
-import type { ItemPosition } from '../read-stored-outputs.ts';
+import { isToReplace, readRetry } from '../insert-results.ts';
+import type { ItemPosition } from '../read-items-at.ts';
 import type { Run } from '../run-row.ts';
 
 /** One repetition of an item. */
@@ -36,27 +36,30 @@ const BLOCK = 5_000;
 
 /**
  * SQL for the results that run `$1` lacks: of section `$2`, from item `$3` and its repetition `$7` up to, not including, item
- * `$4`, with `$5` repetitions, at most `$6`. Each position is looked up, so that a query takes the same time wherever it is.
+ * `$4`, with `$5` repetitions, at most `$6`; `$8` and `$9` the retry. A query reads the results of so few positions that it
+ * takes the same time wherever it is.
  */
 const missing = (hasSelection: boolean, isUnclaimed: boolean): string => `
+  WITH position AS MATERIALIZED (
+    ${
+      hasSelection
+        ? `SELECT order_index AS item FROM run_items
+      WHERE run_id = $1 AND section_order_index = $2::int AND order_index >= $3::int AND order_index < $4::int`
+        : 'SELECT item FROM generate_series($3::int, $4::int - 1) AS position (item)'
+    }
+  ), done AS MATERIALIZED (
+    SELECT order_index AS item, repetition AS n FROM run_results result
+    WHERE run_id = $1 AND section_order_index = $2::int AND order_index >= $3::int AND order_index < $4::int
+      AND NOT ($8::int > 0 AND ${isToReplace('result', { retries: '$8', only: '$9' })})
+  )
   SELECT $2::int AS "sectionOrderIndex", position.item AS "orderIndex", wanted.n AS repetition,
     CASE WHEN batch.claimed_until >= clock_timestamp() THEN batch.claimed_until END AS "claimedUntil"
-  FROM runs run CROSS JOIN ${
-    hasSelection
-      ? `LATERAL (SELECT order_index AS item FROM run_items
-          WHERE run_id = $1 AND section_order_index = $2 AND order_index >= $3::int AND order_index < $4::int) AS position`
-      : 'generate_series($3::int, $4::int - 1) AS position (item)'
-  }
-    CROSS JOIN generate_series(1, $5::int) AS wanted (n)
-    LEFT JOIN run_claims claim ON claim.run_id = $1 AND claim.section_order_index = $2
+  FROM position CROSS JOIN generate_series(1, $5::int) AS wanted (n)
+    LEFT JOIN done ON done.item = position.item AND done.n = wanted.n
+    LEFT JOIN run_claims claim ON claim.run_id = $1 AND claim.section_order_index = $2::int
       AND claim.order_index = position.item AND claim.repetition = wanted.n
     LEFT JOIN run_claim_batches batch ON batch.run_id = $1 AND batch.id = claim.batch_id
-    LEFT JOIN LATERAL (
-      SELECT true AS is_done FROM run_results r WHERE r.run_id = $1 AND r.section_order_index = $2
-        AND r.order_index = position.item AND r.repetition = wanted.n AND NOT (run.retries > 0 AND ${isToReplace('r', 'run')})
-      LIMIT 1
-    ) AS done ON true
-  WHERE run.id = $1 AND (position.item > $3 OR wanted.n >= $7::int) AND done.is_done IS NULL
+  WHERE (position.item > $3::int OR wanted.n >= $7::int) AND done.item IS NULL
     ${isUnclaimed ? 'AND claim.batch_id IS NULL' : ''} ORDER BY position.item, wanted.n LIMIT $6`;
 
 /** From where to look for results that a run lacks. */
@@ -79,6 +82,8 @@ export async function* findMissing(
     start = { sectionOrderIndex: 0, orderIndex: 0, repetition: 1 },
   } = options;
   const sql = missing(hasSelection, isUnclaimed);
+  const retry = await readRetry(query, id);
+  if (retry === null) return;
   const block = Math.max(1, Math.floor(BLOCK / repetitions));
   for (const { orderIndex: section, itemCount } of await sectionsOf(query, id)) {
     if (section < start.sectionOrderIndex) continue;
@@ -87,7 +92,10 @@ export async function* findMissing(
     while (from < itemCount) {
       const most = limit();
       const to = Math.min(from + block, itemCount);
-      const found = await query<PendingPosition>(sql, [id, section, from, to, repetitions, most, repetition]);
+      const found = await query<PendingPosition>(sql, [
+        ...[id, section, from, to, repetitions, most, repetition],
+        ...[retry.retries, retry.only],
+      ]);
       const last = found.at(-1);
       if (last === undefined || found.length < most) [from, repetition] = [to, 1];
       else [from, repetition] = [last.orderIndex, last.repetition + 1];

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ReadQuery } from '@svc/postgres';
-import { itemsBetween, ofRun } from '../../items/version-sql.ts';
-import type { ItemPosition } from '../read-stored-outputs.ts';
+import { Parameters } from '../../database/page.ts';
+import { type ItemRanges, itemsInRanges } from '../../items/item-ranges.ts';
+import type { ItemPosition } from '../read-items-at.ts';
+import type { Run } from '../run-row.ts';
 import type { RunSection } from './find-missing.ts';
 
 /** Where the items of a run may be that have a key. Hashes collide: the caller compares keys. */
@@ -20,24 +22,42 @@ const PAGE_ITEMS = 20_000;
 /** Bytes of an entry of a page: section, position and hash. */
 const ENTRY_BYTES = 16;
 
+/** A run whose items results from outside name. */
+export type LocatedRun = Pick<Run, 'id' | 'hasSelection' | 'datasetId' | 'datasetVersion'>;
+
+/**
+ * SQL for those of some items of a run that it has, if it selected some: it looks each of them up.
+ *
+ * @param items SQL for rows with `section` and `item`
+ * @param add adds a value and gives its placeholder
+ */
+export function itemsOfRun(
+  { id, hasSelection }: LocatedRun,
+  items: string,
+  add: (value: unknown) => string,
+): string {
+  if (!hasSelection) return items;
+  return `WITH there AS MATERIALIZED (${items})
+    SELECT there.* FROM there JOIN run_items chosen ON chosen.run_id = ${add(id)} AND chosen.section_order_index = there.section
+      AND chosen.order_index = there.item`;
+}
+
 /**
  * Reads a key of all items of a run once, a page at a time.
  *
  * @param key SQL for the key of a row `i` of `items`, text or null
- * @param chosen SQL that joins the items of a run `$1` that were selected, by `s.order_index` and `i.order_index`
  */
 export async function buildKeyIndex(
   query: ReadQuery,
-  runId: string,
-  sections: readonly RunSection[],
-  { key, chosen }: { readonly key: string; readonly chosen: string },
+  run: LocatedRun,
+  {
+    key,
+    sections,
+    ranges,
+  }: { readonly key: string; readonly sections: readonly RunSection[]; readonly ranges: ItemRanges },
 ): Promise<KeyIndex> {
   // A new seed for each index: nobody can make keys whose hashes collide.
   const seed = randomBytes(8).readBigInt64BE().toString();
-  const sql = `SELECT string_agg(int4send(s.order_index) || int4send(i.order_index) || int8send(hashtextextended(${key}, $6::bigint)), ''::bytea) AS page
-    FROM runs run JOIN version_sections s ON ${ofRun('run')} AND s.order_index >= $2::int AND s.order_index <= $3::int
-      CROSS JOIN LATERAL ${itemsBetween('$4::int', 'least($5::int, s.item_count)', `AND ${key} IS NOT NULL`)} i ${chosen}
-    WHERE run.id = $1`;
   const starts = new Map<number, number>();
   let itemCount = 0;
   for (const section of sections) {
@@ -45,12 +65,20 @@ export async function buildKeyIndex(
     itemCount += section.itemCount;
   }
   const table = new HashTable(itemCount);
-  for (const { first, last, from, to } of pagesOf(sections)) {
-    const [row] = await query<{ page: Buffer | null }>(sql, [runId, first, last, from, to, seed]);
-    const page = row?.page ?? Buffer.alloc(0);
-    for (let at = 0; at < page.length; at += ENTRY_BYTES) {
-      const start = starts.get(page.readInt32BE(at)) ?? 0;
-      table.add(page.readInt32BE(at + 12), start + page.readInt32BE(at + 4));
+  for (const page of pagesOf(ranges)) {
+    const parameters = new Parameters();
+    const hash = `hashtextextended(${key}, ${parameters.add(seed)}::bigint)`;
+    const items = `SELECT i.section, i.order_index AS item, ${hash} AS hash
+      FROM ${itemsInRanges(page, parameters, `AND ${key} IS NOT NULL`)} i`;
+    const [row] = await query<{ page: Buffer | null }>(
+      `SELECT string_agg(int4send(section) || int4send(item) || int8send(hash), ''::bytea) AS page
+       FROM (${itemsOfRun(run, items, parameters.add)}) AS found`,
+      parameters.values,
+    );
+    const entries = row?.page ?? Buffer.alloc(0);
+    for (let at = 0; at < entries.length; at += ENTRY_BYTES) {
+      const start = starts.get(entries.readInt32BE(at)) ?? 0;
+      table.add(entries.readInt32BE(at + 12), start + entries.readInt32BE(at + 4));
     }
   }
 
@@ -83,29 +111,44 @@ export async function buildKeyIndex(
   };
 }
 
-/** Sections that one query reads, small ones together, and from which position to which one. */
-function* pagesOf(
-  sections: readonly RunSection[],
-): Generator<{ readonly first: number; readonly last: number; readonly from: number; readonly to: number }> {
-  let first: number | undefined;
-  let last = 0;
-  let count = 0;
-  for (const { orderIndex, itemCount } of sections) {
-    if (first !== undefined && count + itemCount > PAGE_ITEMS) {
-      yield { first, last, from: 0, to: PAGE_ITEMS };
-      first = undefined;
+/** The items that each query reads. */
+function* pagesOf({ sections, partIds, starts, firsts, counts }: ItemRanges): Generator<ItemRanges> {
+  let page = new RangePage();
+  for (const [index, count] of counts.entries()) {
+    for (let skipped = 0; skipped < count; ) {
+      const taken = Math.min(count - skipped, PAGE_ITEMS - page.itemCount);
+      page.add(
+        sections[index] as number,
+        partIds[index] as string,
+        (starts[index] as number) + skipped,
+        (firsts[index] as number) + skipped,
+        taken,
+      );
+      skipped += taken;
+      if (page.itemCount < PAGE_ITEMS) continue;
+      yield page;
+      page = new RangePage();
     }
-    if (itemCount > PAGE_ITEMS) {
-      for (let from = 0; from < itemCount; from += PAGE_ITEMS) {
-        yield { first: orderIndex, last: orderIndex, from, to: from + PAGE_ITEMS };
-      }
-      continue;
-    }
-    if (first === undefined) [first, count] = [orderIndex, 0];
-    last = orderIndex;
-    count += itemCount;
   }
-  if (first !== undefined) yield { first, last, from: 0, to: PAGE_ITEMS };
+  if (page.itemCount > 0) yield page;
+}
+
+class RangePage implements ItemRanges {
+  readonly sections: number[] = [];
+  readonly partIds: string[] = [];
+  readonly starts: number[] = [];
+  readonly firsts: number[] = [];
+  readonly counts: number[] = [];
+  itemCount = 0;
+
+  add(section: number, partId: string, start: number, first: number, count: number): void {
+    this.sections.push(section);
+    this.partIds.push(partId);
+    this.starts.push(start);
+    this.firsts.push(first);
+    this.counts.push(count);
+    this.itemCount += count;
+  }
 }
 
 /** Bits of a slot for the number; the others are of the hash. */

@@ -1,9 +1,17 @@
 import type { ReadQuery } from '@svc/postgres';
-import { isItemAt, itemsOf, ofRun } from '../../items/version-sql.ts';
-import type { ItemPosition } from '../read-stored-outputs.ts';
-import type { Run } from '../run-row.ts';
+import { Parameters } from '../../database/page.ts';
+import { itemsAt, readPlaces } from '../../items/item-places.ts';
+import { itemsInRanges, readRanges } from '../../items/item-ranges.ts';
+import { type ItemPosition, versionOf } from '../read-items-at.ts';
 import { type RunSection, sectionsOf } from './find-missing.ts';
-import { buildKeyIndex, type KeyIndex, MAX_INDEXED_ITEMS, MAX_SAME } from './key-index.ts';
+import {
+  buildKeyIndex,
+  itemsOfRun,
+  type KeyIndex,
+  type LocatedRun,
+  MAX_INDEXED_ITEMS,
+  MAX_SAME,
+} from './key-index.ts';
 
 /** What a result from outside says of its item: where it is, or its id or hash, or several of these. */
 export interface ItemReference {
@@ -28,33 +36,49 @@ interface FoundItem extends ItemPosition {
   readonly count: number;
 }
 
-/** Looks each item up; OFFSET keeps the planner from reading all items for each that was selected. */
-const chosen = (hasSelection: boolean, section: string, item: string): string =>
-  hasSelection
-    ? `CROSS JOIN LATERAL (SELECT FROM run_items WHERE run_id = run.id AND section_order_index = ${section}
-        AND order_index = ${item} OFFSET 0) AS chosen`
-    : '';
+const COLUMNS = `i.item_id AS "itemId", encode(i.item_hash, 'hex') AS "itemHash"`;
 
-/** $1 the run, $2 and $3 the positions; the key is the position's number among them. */
-const byPosition = (hasSelection: boolean): string => `
-  SELECT wanted.n::text AS key, s.order_index AS "sectionOrderIndex", wanted.item AS "orderIndex", i.item_id AS "itemId",
-    encode(i.item_hash, 'hex') AS "itemHash", 1 AS count
-  FROM runs run CROSS JOIN unnest($2::int[], $3::int[]) WITH ORDINALITY AS wanted (section, item, n)
-    JOIN version_sections s ON ${ofRun('run')} AND s.order_index = wanted.section
-    JOIN items i ON ${isItemAt('wanted.item')} ${chosen(hasSelection, 'wanted.section', 'wanted.item')}
-  WHERE run.id = $1`;
+/** The positions of run $1 among those of items $2 in sections $3 that it selected. */
+const CHOSEN = `SELECT wanted.n::int AS n FROM run_items chosen
+    JOIN unnest($2::int[], $3::int[]) WITH ORDINALITY AS wanted (section, item, n)
+      ON chosen.section_order_index = wanted.section AND chosen.order_index = wanted.item
+  WHERE chosen.run_id = $1`;
 
-/** $1 the run, $2 the keys; each with its first item, and how many have it. Reads a column of all items. */
-const byKey = (hasSelection: boolean, key: string, condition: string): string => `
+/** The items at positions; the key is the position's number among them. */
+async function readAt(
+  query: ReadQuery,
+  run: LocatedRun,
+  positions: readonly ItemPosition[],
+): Promise<readonly FoundItem[]> {
+  const pairs = positions.map(
+    ({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex] as const,
+  );
+  let places = await readPlaces(query, versionOf(run), pairs);
+  if (run.hasSelection) {
+    const columns = [pairs.map(([section]) => section), pairs.map(([, item]) => item)];
+    const rows = await query<{ readonly n: number }>(CHOSEN, [run.id, ...columns]);
+    const chosen = new Set(rows.map(({ n }) => n - 1));
+    places = places.map((place, index) => (chosen.has(index) ? place : null));
+  }
+  const parameters = new Parameters();
+  const rows = await query<Omit<FoundItem, 'key' | 'count' | keyof ItemPosition> & { readonly n: number }>(
+    `SELECT place.n::int AS n, ${COLUMNS} FROM ${itemsAt(places, parameters)}`,
+    parameters.values,
+  );
+  return rows.map(({ n, ...row }) => ({
+    ...row,
+    ...(positions[n - 1] as ItemPosition),
+    key: String(n),
+    count: 1,
+  }));
+}
+
+/** SQL for the first item of each key, and how many have it, of rows `(key, section, item, id, hash)`. */
+const byKey = (found: string): string => `
   SELECT key, (array_agg(section ORDER BY section, item))[1] AS "sectionOrderIndex",
     (array_agg(item ORDER BY section, item))[1] AS "orderIndex", min(id) AS "itemId", min(hash) AS "itemHash",
     count(*)::int AS count
-  FROM (
-    SELECT ${key} AS key, s.order_index AS section, i.order_index AS item, i.item_id AS id, encode(i.item_hash, 'hex') AS hash
-    FROM runs run JOIN version_sections s ON ${ofRun('run')} CROSS JOIN LATERAL ${itemsOf(condition)} i
-      ${chosen(hasSelection, 's.order_index', 'i.order_index')}
-    WHERE run.id = $1
-  ) AS found GROUP BY key`;
+  FROM (${found}) AS found GROUP BY key`;
 
 type Found = ReadonlyMap<string, FoundItem>;
 
@@ -64,21 +88,27 @@ type Found = ReadonlyMap<string, FoundItem>;
  */
 export async function createLocator(
   query: ReadQuery,
-  { id, hasSelection }: Pick<Run, 'id' | 'hasSelection'>,
+  run: LocatedRun,
 ): Promise<(references: readonly ItemReference[]) => Promise<readonly LocatedItem[]>> {
-  const ordered = await sectionsOf(query, id);
+  const ordered = await sectionsOf(query, run.id);
   const sections = new Map(ordered.map((section) => [section.name, section]));
-  const find = async (sql: string, ...values: unknown[]): Promise<Found> =>
-    new Map((await query<FoundItem>(sql, [id, ...values])).map((row) => [row.key, row]));
-  const positionSql = byPosition(hasSelection);
+  const ranges = await readRanges(query, versionOf(run));
   const findAt = async (positions: readonly ItemPosition[]): Promise<Found> =>
     positions.length === 0
       ? NONE
-      : await find(
-          positionSql,
-          positions.map(({ sectionOrderIndex }) => sectionOrderIndex),
-          positions.map(({ orderIndex }) => orderIndex),
-        );
+      : new Map((await readAt(query, run, positions)).map((row) => [row.key, row]));
+  /** Reads a column of all items. */
+  const findKeys = async (
+    key: string,
+    condition: (keys: string) => string,
+    keys: readonly unknown[],
+  ): Promise<Found> => {
+    const parameters = new Parameters();
+    const items = `SELECT ${key} AS key, i.section, i.order_index AS item, i.item_id AS id, encode(i.item_hash, 'hex') AS hash
+      FROM ${itemsInRanges(ranges, parameters, `AND ${condition(parameters.add(keys))}`)} i`;
+    const found = itemsOfRun(run, items, parameters.add);
+    return new Map((await query<FoundItem>(byKey(found), parameters.values)).map((row) => [row.key, row]));
+  };
   const itemCount = ordered.reduce((sum, section) => sum + section.itemCount, 0);
   let indexedKey: string | undefined;
   const finderOf = (
@@ -86,11 +116,7 @@ export async function createLocator(
     keyOf: (item: FoundItem) => string | null,
     pass: (keys: readonly string[]) => Promise<Found>,
   ): ((keys: readonly string[]) => Promise<Found>) => {
-    const build = (): Promise<KeyIndex> =>
-      buildKeyIndex(query, id, ordered, {
-        key,
-        chosen: chosen(hasSelection, 's.order_index', 'i.order_index'),
-      });
+    const build = (): Promise<KeyIndex> => buildKeyIndex(query, run, { key, sections: ordered, ranges });
     // One index for each request bounds the memory of all.
     const isIndexed = (): boolean => {
       indexedKey ??= key;
@@ -101,15 +127,16 @@ export async function createLocator(
   const findIds = finderOf(
     'i.item_id',
     ({ itemId }) => itemId,
-    (keys) => find(byKey(hasSelection, 'i.item_id', 'AND i.item_id = ANY ($2::text[])'), keys),
+    (keys) => findKeys('i.item_id', (wanted) => `i.item_id = ANY (${wanted}::text[])`, keys),
   );
   const hex = `encode(i.item_hash, 'hex')`;
   const findHashes = finderOf(
     hex,
     ({ itemHash }) => itemHash,
     (keys) =>
-      find(
-        byKey(hasSelection, hex, 'AND i.item_hash = ANY ($2::bytea[])'),
+      findKeys(
+        hex,
+        (wanted) => `i.item_hash = ANY (${wanted}::bytea[])`,
         keys.map((hash) => Buffer.from(hash, 'hex')),
       ),
   );

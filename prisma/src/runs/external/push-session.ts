@@ -4,7 +4,8 @@ import type { StoreContext } from '../../context.ts';
 import { toStoreError } from '../../database/errors.ts';
 import { guarded } from '../../database/guarded.ts';
 import { type ImportedResult, insertWritten, type Written } from '../insert-results.ts';
-import { type ItemPosition, keyOf, readItemsAt } from '../read-stored-outputs.ts';
+import { type ItemPosition, keyOf, versionOf } from '../read-items-at.ts';
+import { readItemsAt } from '../read-stored-outputs.ts';
 import { type Run, runFinished } from '../run-row.ts';
 import { endClaims } from './claims.ts';
 import { createLocator, type ItemReference, type LocatedItem } from './locate-items.ts';
@@ -59,7 +60,7 @@ export async function openPush(
     ...guarded({
       locate,
       async readItems(positions: readonly ItemPosition[]) {
-        const { items, left } = await readItemsAt(query, limits, run.id, positions);
+        const { items, left } = await readItemsAt(query, limits, versionOf(run), positions);
         const end = positions.findIndex((position) => left.has(keyOf(position)));
         return (end === -1 ? positions : positions.slice(0, end)).map(
           (position) => items.get(keyOf(position)) ?? null,

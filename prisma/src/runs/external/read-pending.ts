@@ -1,5 +1,6 @@
 import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
+import { versionOf } from '../read-items-at.ts';
 import { itemsOfResults, type ResultItem } from '../results/items-of-results.ts';
 import type { Run } from '../run-row.ts';
 import { findMissing, type PendingPosition } from './find-missing.ts';
@@ -25,7 +26,7 @@ export async function* readPending(
   const query = createReadQuery(context.pool, signal);
   let left = limit;
   for await (const { found } of findMissing(query, run, { limit: () => Math.min(left, PAGE) })) {
-    yield* withItems(context, run.id, found, signal);
+    yield* withItems(context, run, found, signal);
     left -= found.length;
     if (left <= 0) return;
   }
@@ -34,7 +35,7 @@ export async function* readPending(
 /** Adds their items to results that a run lacks, a page at a time. */
 export async function* withItems(
   context: Context,
-  runId: string,
+  run: Run,
   positions: readonly PendingPosition[],
   signal: AbortSignal,
 ): AsyncGenerator<PendingResult, void, undefined> {
@@ -42,7 +43,7 @@ export async function* withItems(
   for (let start = 0; start < positions.length; ) {
     signal.throwIfAborted();
     const page = positions.slice(start, start + PAGE);
-    const found = await itemsOfResults(query, context, runId, page, signal);
+    const found = await itemsOfResults(query, context, versionOf(run), page, signal);
     try {
       for (const { item, ...position } of found.results) if (item !== null) yield { ...position, item };
     } finally {

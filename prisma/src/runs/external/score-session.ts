@@ -9,7 +9,15 @@ import { guarded } from '../../database/guarded.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
 import type { MainScorer } from '../adding-scorers.ts';
-import { addScorers, COUNTS, countResults, GROWTH, type Growth, numbersOf } from '../insert-results.ts';
+import {
+  addScorers,
+  COUNTED_COLUMNS,
+  COUNTS,
+  countResults,
+  GROWTH,
+  type Growth,
+  numbersOf,
+} from '../insert-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../run-row.ts';
 import type { ResultKey } from './find-missing.ts';
 import { createLocator } from './locate-items.ts';
@@ -49,25 +57,28 @@ const OLD = `SELECT wanted.n::int AS n, result.scores, result.judge_usage AS usa
  * Scores and the charges of judges that results get, $1 the run; the main members where the main scorer scored them. What it
  * changes of the counts of the run is a row.
  */
-const UPDATE = `WITH wanted AS (
-    SELECT * FROM unnest($2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[],
+const UPDATE = `WITH wanted AS MATERIALIZED (
+    SELECT *, numbers::float8[] AS scorer_scores, passes::bool[] AS scorer_passed
+    FROM unnest($2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[],
       $11::float8[], $12::text[], $13::float8[], $14::bool[], $15::text[], $16::text[], $17::text[], $18::text[])
       AS wanted (section_order_index, order_index, repetition, scores, numbers, passes, judge_usage, judge_input_tokens,
         judge_output_tokens, charge, main_status, score, passed, explanation, scored_by, error, error_group)
-  ), old AS (
+  ), old AS MATERIALIZED (
     SELECT ${COUNTS} FROM (
-      SELECT result.* FROM run_results result JOIN wanted USING (section_order_index, order_index, repetition)
+      SELECT ${COUNTED_COLUMNS.map((name) => `result.${name}`).join(', ')} FROM run_results result
+        JOIN unnest($2::int[], $3::int[], $4::int[]) AS key (section_order_index, order_index, repetition)
+          USING (section_order_index, order_index, repetition)
       WHERE result.run_id = $1
     ) AS result
   ), written AS (
-    UPDATE run_results result SET scores = wanted.scores, scorer_scores = wanted.numbers::float8[], scorer_passed = wanted.passes::bool[],
+    UPDATE run_results result SET scores = wanted.scores, scorer_scores = wanted.scorer_scores, scorer_passed = wanted.scorer_passed,
       ${['judge_usage', 'judge_input_tokens', 'judge_output_tokens'].map((name) => `${name} = coalesce(wanted.${name}, result.${name})`).join(', ')},
       ${['judge_cost', 'cost'].map((name) => `${name} = coalesce(result.${name} + wanted.charge, wanted.charge, result.${name})`).join(', ')},
       status = coalesce(wanted.main_status, result.status),
       ${['score', 'passed', 'explanation', 'scored_by', 'error', 'error_group'].map((name) => `${name} = CASE WHEN wanted.main_status IS NULL THEN result.${name} ELSE wanted.${name} END`).join(', ')}
     FROM wanted WHERE result.run_id = $1 AND result.section_order_index = wanted.section_order_index
       AND result.order_index = wanted.order_index AND result.repetition = wanted.repetition
-    RETURNING result.*
+    RETURNING ${COUNTED_COLUMNS.map((name) => `result.${name}`).join(', ')}
   ), added AS (
     SELECT ${COUNTS} FROM written
   )

@@ -1,10 +1,10 @@
 import type { PlanCounts, PlannedAnswer, PlannedPattern, RunSelection, ScoringFacts } from '@svc/evaluation';
-import { readFrom } from '@svc/postgres';
+import { type ReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { datasetNotFound } from '../../database/dataset-row.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
-import { isItemAt, itemsOf, ofVersion } from '../../items/version-sql.ts';
+import { itemsInRanges, ofParts, readRanges } from '../../items/item-ranges.ts';
 import { countReusable, type ReuseRequest } from './count-reusable.ts';
 import { scoringOf } from './scorability-sql.ts';
 import { selectItems } from './select-items.ts';
@@ -55,25 +55,17 @@ export async function planRun(
   { datasetId, version, selection, scoring, reuse, signal }: PlanRequest,
 ): Promise<PlannedRun> {
   if (!isUuid(datasetId)) throw datasetNotFound(datasetId);
-  const { add, values } = new Parameters();
-  add(datasetId);
-  add(version ?? null);
-  const from =
-    selection === null
-      ? `version_sections s CROSS JOIN LATERAL ${itemsOf()} i WHERE ${ofVersion('$1', '$2')}`
-      : `(${selectItems(selection, add)}) AS chosen
-          JOIN version_sections s ON ${ofVersion('$1', '$2')} AND s.order_index = chosen.section
-          JOIN items i ON ${isItemAt('chosen.item')}`;
-  const items = `SELECT i.type, i.payload, i.answer, i.checker, i.assets, i.linked_files, i.item_hash FROM ${from}`;
-  const chosen = [...values];
   using _permit = await searches.acquire(signal);
   return await readFrom(
     pool,
     async (query) => {
       const [dataset] = await query('SELECT 1 FROM datasets WHERE id = $1', [datasetId]);
       if (dataset === undefined) throw datasetNotFound(datasetId);
+      const parameters = new Parameters();
+      const { add, values } = parameters;
+      const items = await plannedItems(query, { datasetId, version: version ?? null }, selection, parameters);
       const reusable =
-        reuse === undefined ? 0 : await countReusable(query, items, reuse, new Parameters(chosen));
+        reuse === undefined ? 0 : await countReusable(query, items, reuse, new Parameters(values));
       const scored = scoringOf(items, scoring, add);
       const rows = await query<ScoringRow>(
         `SELECT scoring, count(*), coalesce(bool_or(has_pattern), false) AS "hasPattern"
@@ -106,6 +98,23 @@ export async function planRun(
     signal,
     'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0',
   );
+}
+
+/** SQL for the items that a run would have: rows `i` of `items`. */
+async function plannedItems(
+  query: ReadQuery,
+  version: { readonly datasetId: string; readonly version: number | null },
+  selection: RunSelection | null,
+  parameters: Parameters,
+): Promise<string> {
+  const columns = ['type', 'payload', 'answer', 'checker', 'assets', 'linked_files', 'item_hash'];
+  const select = `SELECT ${columns.map((name) => `i.${name}`).join(', ')}`;
+  if (selection === null) {
+    return `${select} FROM ${itemsInRanges(await readRanges(query, version), parameters)} i`;
+  }
+  const { sql, partIds } = await selectItems(query, version, selection, parameters);
+  return `${select} FROM (${sql}) AS chosen JOIN items i ON ${ofParts(parameters.add(partIds))}
+    AND i.part_id = chosen.part_id AND i.ordinal = chosen.ordinal`;
 }
 
 interface ScoringRow {

@@ -1,25 +1,37 @@
 import type { RunSelection } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import type { ReadQuery } from '@svc/postgres';
+import type { Parameters } from '../../database/page.ts';
 import { insideJsonString, memberText, readableJson, searchableText } from '../../database/values.ts';
-import { itemsOf, ofVersion } from '../../items/version-sql.ts';
+import { type ItemRanges, itemsInRanges, readRanges } from '../../items/item-ranges.ts';
+import { ofVersion } from '../../items/version-sql.ts';
 
 const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
 
+/** Items of a version that a run selects. */
+export interface SelectedItems {
+  /** SQL for them: rows with `section` and `item`, their order indexes, `part_id` and `ordinal`. */
+  readonly sql: string;
+  /** The parts that may have them. */
+  readonly partIds: readonly string[];
+}
+
 /**
- * SQL that gives the selected items of dataset `$1` in version `$2` (null for the newest) as `section` and `item`, their order indexes.
+ * The items of a version that pass a selection: its first members are conditions; `limit` counts the items of the whole
+ * version. A sample of n are the n items with the smallest SHA-256 of `<seed>:<section order index>:<order index>` in UTF-8, so
+ * that it depends on nothing else.
  *
- * The first members are conditions; `limit` counts the items of the whole dataset. A sample of n are the n items with the
- * smallest SHA-256 of `<seed>:<section order index>:<order index>` in UTF-8, so that it depends on nothing else.
- *
- * @param add adds a value and gives its placeholder
+ * @param version null for the newest
  */
-export function selectItems(
-  { limit, sections, types, tags, item_ids: itemIds, sample }: RunSelection,
-  add: (value: unknown) => string,
-): string {
+export async function selectItems(
+  query: ReadQuery,
+  { datasetId, version }: { readonly datasetId: string; readonly version: number | null },
+  selection: RunSelection,
+  parameters: Parameters,
+): Promise<SelectedItems> {
+  const { types, tags, item_ids: itemIds, sample } = selection;
+  const { add } = parameters;
   const conditions = [];
-  if (limit !== undefined) conditions.push(`s.before + i.order_index < ${add(limit)}::int`);
-  if (sections !== undefined) conditions.push(`s.name = ANY (${add(sections.map(searchableText))}::text[])`);
   if (types !== undefined) conditions.push(`i.type = ANY (${add(types.map(insideJsonString))}::text[])`);
   if (tags !== undefined) {
     conditions.push(`EXISTS (
@@ -29,14 +41,50 @@ export function selectItems(
   if (itemIds !== undefined) {
     conditions.push(`i.item_id = ANY (${add(itemIds.map((id) => canonicalJson(id)))}::text[])`);
   }
-  const chosen = `SELECT s.order_index AS section, i.order_index AS item
-    FROM (
-      SELECT s.*, sum(item_count) OVER (ORDER BY order_index) - item_count AS before
-      FROM version_sections s WHERE ${ofVersion('$1', '$2')}
-    ) s CROSS JOIN LATERAL ${itemsOf()} i
-    WHERE ${conditions.length === 0 ? 'true' : conditions.join(' AND ')}`;
-  if (sample === undefined) return chosen;
-  return `SELECT section, item FROM (${chosen}) AS candidate
+  const ranges = await rangesOf(query, { datasetId, version }, selection);
+  const partIds = [...new Set(ranges.partIds)];
+  const items = itemsInRanges(
+    ranges,
+    parameters,
+    conditions.map((condition) => `AND ${condition}`).join(' '),
+  );
+  const chosen = `SELECT i.section, i.order_index AS item, i.part_id, i.ordinal FROM ${items} i`;
+  if (sample === undefined) return { sql: chosen, partIds };
+  const sql = `SELECT section, item, part_id, ordinal FROM (${chosen}) AS candidate
     ORDER BY sha256(convert_to(${add(String(sample.seed))}::text || ':' || section || ':' || item, 'UTF8')), section, item
     LIMIT ${add(sample.n)}::int`;
+  return { sql, partIds };
+}
+
+/** The items of the sections and up to the limit of a selection. */
+async function rangesOf(
+  query: ReadQuery,
+  { datasetId, version }: { readonly datasetId: string; readonly version: number | null },
+  { limit, sections }: RunSelection,
+): Promise<ItemRanges> {
+  const ranges = await readRanges(query, { datasetId, version });
+  if (limit === undefined && sections === undefined) return ranges;
+  const named =
+    sections === undefined
+      ? []
+      : await query<{ readonly section: number }>(
+          `SELECT s.order_index AS section FROM version_sections s WHERE ${ofVersion('$1', '$2')} AND s.name = ANY ($3::text[])`,
+          [datasetId, version, sections.map(searchableText)],
+        );
+  const wanted = new Set(named.map(({ section }) => section));
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  const counts = ranges.counts.map((count, index) => {
+    const taken = Math.min(count, left);
+    left -= taken;
+    return sections === undefined || wanted.has(ranges.sections[index] as number) ? taken : 0;
+  });
+  const taken = counts.flatMap((count, index) => (count > 0 ? [index] : []));
+  const pick = <T>(values: readonly T[]): T[] => taken.map((index) => values[index] as T);
+  return {
+    sections: pick(ranges.sections),
+    partIds: pick(ranges.partIds),
+    starts: pick(ranges.starts),
+    firsts: pick(ranges.firsts),
+    counts: pick(counts),
+  };
 }

@@ -1,14 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
+import { Parameters } from '../../database/page.ts';
+import type { ResultPosition } from '../run-results.ts';
 import {
   isBeyondAscii,
-  type ResultKeys,
   type ResultsConditions,
   resultsFilter,
   type TextTraits,
   wantedText,
 } from './results-filter.ts';
+import { allMatching, type Matching } from './search-results.ts';
 
 /** What a run knows of its results without reading them. */
 export interface RunTotals {
@@ -28,7 +30,7 @@ export interface ResultsTotal {
 /** The results that pass a filter. */
 export interface MatchingResults extends ResultsTotal {
   /** All of them, in any order, where they are {@link isFew few}. */
-  readonly keys?: ResultKeys;
+  readonly keys?: readonly ResultPosition[];
 }
 
 const SAMPLE_RESULTS = 500;
@@ -48,7 +50,7 @@ export async function countResults(
   query: ReadQuery,
   searches: StoreContext['searches'],
   run: RunTotals,
-  conditions: ResultsConditions,
+  { conditions, items }: Omit<Matching, 'runId'>,
   before: ResultsTotal | undefined,
   signal: AbortSignal | undefined,
 ): Promise<MatchingResults> {
@@ -61,32 +63,29 @@ export async function countResults(
   using _permit = await searches.acquire(signal);
   const { q } = conditions;
   const traits = q === undefined ? undefined : await sampleTexts(query, run.id, q);
-  const { sql, joins, values } = resultsFilter(conditions, 2, traits);
-  const matching = (columns: string): string =>
-    `SELECT ${columns} FROM run_results result ${joins} WHERE result.run_id = $1 ${sql}`;
-  const parameters = [run.id, ...values];
   // Items are looked at once; what an index counts is counted first.
-  if (known === undefined && joins === '') {
+  if (known === undefined && items === null) {
+    const { sql, values } = resultsFilter(conditions, 2);
     const [found] = await query<{ readonly total: number }>(
-      matching('count(*)::float8 AS total'),
-      parameters,
+      `SELECT count(*)::float8 AS total FROM run_results result WHERE result.run_id = $1 ${sql}`,
+      [run.id, ...values],
     );
     const total = found?.total ?? 0;
     if (!isFew(total, run)) return { total, countedFor };
   }
-  const [found] = await query<{ readonly total: number; readonly keys: ResultKeys | null }>(
-    `WITH matching AS MATERIALIZED (${matching(KEY)}), counted AS (SELECT count(*)::float8 AS total FROM matching)
+  const parameters = new Parameters([run.id]);
+  const all = allMatching({ runId: run.id, conditions, items }, parameters, undefined, traits);
+  const [found] = await query<{ readonly total: number; readonly keys: readonly ResultPosition[] | null }>(
+    `WITH matching AS MATERIALIZED (${all}), counted AS (SELECT count(*)::float8 AS total FROM matching)
      SELECT total, CASE WHEN total <= ${Math.ceil(run.results / 200)} THEN (
-       SELECT json_build_object('sections', array_agg(section), 'items', array_agg(item), 'repetitions', array_agg(repetition)) FROM matching
+       SELECT json_agg(json_build_array(section_order_index, order_index, repetition)) FROM matching
      ) END AS keys FROM counted`,
-    parameters,
+    parameters.values,
   );
   const total = found?.total ?? 0;
   const keys = found?.keys ?? null;
   return { total, countedFor, ...(keys !== null && isFew(total, run) && { keys }) };
 }
-
-const KEY = 'result.section_order_index AS section, result.order_index AS item, result.repetition';
 
 /** Looks at some outputs of a run, to choose the cheapest way to search all of them. */
 async function sampleTexts(query: ReadQuery, runId: string, q: string): Promise<TextTraits> {

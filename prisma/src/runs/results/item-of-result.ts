@@ -4,7 +4,8 @@ import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { isUuid, searchableText } from '../../database/values.ts';
 import { ofRun } from '../../items/version-sql.ts';
-import { type ItemPosition, keyOf, readItemsAt } from '../read-stored-outputs.ts';
+import { type ItemPosition, keyOf, versionOf } from '../read-items-at.ts';
+import { readItemsAt } from '../read-stored-outputs.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../run-row.ts';
 
 /** Names a result of a run. */
@@ -42,11 +43,12 @@ export async function readItemOfResult(
   const wanted = [id, searchableText(section), orderIndex, repetition];
   const [position] = await query<ItemPosition>(POSITION, wanted);
   if (position === undefined) return null;
-  const { items } = await readItemsAt(query, limits, id, [position]);
+  const run = toRun(row);
+  const { items } = await readItemsAt(query, limits, versionOf(run), [position]);
   const item = items.get(keyOf(position));
   if (item === undefined) return null;
   if (item.parts === null) {
     throw new StoreError('item_too_large', item.failure?.message ?? 'The item is too large.');
   }
-  return { run: toRun(row), parts: item.parts, linkedFiles: item.linkedFiles ?? [] };
+  return { run, parts: item.parts, linkedFiles: item.linkedFiles ?? [] };
 }

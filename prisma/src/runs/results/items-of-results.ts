@@ -1,16 +1,16 @@
 import type { ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../../assets/linked-files-column.ts';
 import type { StoreContext } from '../../context.ts';
-import { boundedName, boundedText } from '../../database/item-size.ts';
+import { boundedText } from '../../database/item-size.ts';
+import { EAGER_BYTES } from '../../database/page.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import {
   type ItemCandidate,
-  itemCandidates,
+  type ItemSizes,
   planItems,
   readPlannedItems,
 } from '../../items/read-item-texts.ts';
-import { isItemAt, ofRun } from '../../items/version-sql.ts';
-import type { ItemPosition } from '../read-stored-outputs.ts';
+import { type ItemPosition, keyOf, readCandidatesAt, type VersionOfRun } from '../read-items-at.ts';
 
 /** The first of some results with their items; memory is accounted for until it is released. */
 export interface ResultsWithItems<T> {
@@ -19,11 +19,12 @@ export interface ResultsWithItems<T> {
   release(): void;
 }
 
-interface CandidateRow extends ItemCandidate {
-  readonly sectionOrderIndex: number;
-  readonly itemHash: Uint8Array;
+interface OfItem {
+  /** JSON text. */
   readonly itemId: string | null;
 }
+
+type CandidateRow = ItemCandidate & ItemSizes & ItemPosition & OfItem;
 
 /** An item of a result, with its own id as JSON text. */
 export type ResultItem = ListedItem & { readonly itemId: string | null };
@@ -31,17 +32,7 @@ export type ResultItem = ListedItem & { readonly itemId: string | null };
 /** Longer ids are left out. */
 const MAX_ID_BYTES = 65_536;
 
-/** $1 the run, $2 and $3 the positions of its items. */
-const ITEMS = itemCandidates(
-  `SELECT i.part_id AS "partId", i.ordinal, ${boundedName('s.name')} AS section, s.order_index AS "sectionOrderIndex",
-     wanted.item AS "orderIndex", i.item_hash AS "itemHash",
-     ${boundedText('i.item_id', MAX_ID_BYTES)} AS "itemId", i.byte_length, i.payload, i.answer, i.checker, i.assets,
-     i.linked_files, i.linked_bytes
-   FROM (SELECT DISTINCT * FROM unnest($2::int[], $3::int[])) AS wanted (section, item)
-     JOIN runs run ON run.id = $1 JOIN version_sections s ON ${ofRun('run')} AND s.order_index = wanted.section
-     JOIN items i ON ${isItemAt('wanted.item')}`,
-  '"itemHash", "itemId"',
-);
+const COLUMNS = { itemId: boundedText('i.item_id', MAX_ID_BYTES) } as const;
 
 function toListedItem({ linkedFiles, ...item }: CandidateRow): ResultItem {
   const { section, sectionOrderIndex, orderIndex, itemHash, itemId, payload, answer, checker, assets } = item;
@@ -56,31 +47,25 @@ function toListedItem({ linkedFiles, ...item }: CandidateRow): ResultItem {
 export async function itemsOfResults<T extends ItemPosition>(
   query: ReadQuery,
   { largePages, ...limits }: Pick<StoreContext, 'largePages' | 'maxItemBytes' | 'maxWholeBytes'>,
-  runId: string,
+  version: VersionOfRun,
   results: readonly T[],
   signal: AbortSignal | undefined,
 ): Promise<ResultsWithItems<T>> {
-  const candidates = await query<CandidateRow>(`${ITEMS} ORDER BY "sectionOrderIndex", "orderIndex"`, [
-    runId,
-    results.map(({ sectionOrderIndex }) => sectionOrderIndex),
-    results.map(({ orderIndex }) => orderIndex),
-  ]);
+  const candidates = await readCandidatesAt<OfItem>(query, version, results, COLUMNS);
   const plan = planItems(candidates, limits, 'link');
-  const permits =
-    plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
+  const isLarge = plan.unreadBytes > EAGER_BYTES;
+  const permits = isLarge ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
   const release = (): void => permits?.[Symbol.dispose]();
   try {
-    const key = (at: { readonly sectionOrderIndex: number; readonly orderIndex: number }): string =>
-      `${at.sectionOrderIndex} ${at.orderIndex}`;
     const items = new Map(
-      (await readPlannedItems(query, plan)).map((item) => [key(item), toListedItem(item)]),
+      (await readPlannedItems(query, plan)).map((item) => [keyOf(item), toListedItem(item)]),
     );
-    const left = new Set(candidates.slice(plan.items.length).map(key));
-    const end = results.findIndex((result) => left.has(key(result)));
+    const left = new Set(candidates.slice(plan.items.length).map(keyOf));
+    const end = results.findIndex((result) => left.has(keyOf(result)));
     const shown = end === -1 ? results : results.slice(0, end);
     return {
-      results: shown.map((result) => ({ ...result, item: items.get(key(result)) ?? null })),
-      isLarge: plan.unreadBytes > 0,
+      results: shown.map((result) => ({ ...result, item: items.get(keyOf(result)) ?? null })),
+      isLarge,
       release,
     };
   } catch (error) {

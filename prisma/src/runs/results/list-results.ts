@@ -4,6 +4,7 @@ import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../d
 import { isUuid } from '../../database/values.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import { readResultLabels } from '../labels/read-result-labels.ts';
+import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import {
   findResultAt,
   type LabelledResult,
@@ -19,6 +20,7 @@ import { scorerNumber } from '../scores/scorer-number.ts';
 import { countResults, type ResultsTotal, type RunTotals } from './count-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
 import { filterByKeys, type ResultsConditions, resultsFilter, sampleKey } from './results-filter.ts';
+import { findMatchingAt, findMatchingBehind, lastSampleKey, type Matching } from './search-results.ts';
 
 export interface ResultsRequest extends PageRequest, Omit<ResultsConditions, 'scorerNumber'> {
   /** Name of the scorer that `passed` and the bounds of the score are about; the main one without it. */
@@ -101,27 +103,41 @@ export async function listResults(
       ? orderOf(sort, run.scorerNames)
       : { value: { sql: sampleKey(sample.seed), type: 'float8' }, isDescending: false };
   const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
-  const conditions = {
+  const unsampled = {
     ...stated,
     ...(number !== null && isAboutScores(stated) && { scorerNumber: number }),
   };
-  const counted = await countResults(query, searches, run, conditions, before, signal);
+  const hasItemConditions = stated.q !== undefined || (stated.values?.length ?? 0) > 0;
+  const items = hasItemConditions ? await readJoinedVersion(query, versionOf(run)) : null;
+  const conditions =
+    sample === undefined
+      ? unsampled
+      : await withLastKey(query, searches, { runId: id, conditions: unsampled, items }, sample, signal);
+  const counted = await countResults(query, searches, run, { conditions, items }, before, signal);
   const { keys, total } = counted;
   const filterFrom = (first: number): ResultsFilter =>
     keys === undefined ? resultsFilter(conditions, first) : filterByKeys(keys, first);
   const isAt = cursor === undefined && offset > 0;
+  const searched = keys === undefined && items !== null ? { runId: id, conditions, items } : null;
   // A search that finds nothing need not be done twice.
   const start =
     total === 0
       ? undefined
       : isAt
-        ? await findResultAt(query, { runId: id, index: offset - 1, filter: filterFrom(3), order })
+        ? searched === null
+          ? await findResultAt(query, { runId: id, index: offset - 1, filter: filterFrom(3), order })
+          : await findMatchingAt(query, searched, { index: offset - 1, order })
         : afterCursor;
+  const found =
+    searched === null || start === undefined
+      ? null
+      : await findMatchingBehind(query, searched, { ...start, limit: limit + 1, order });
+  const filter = found === null ? filterFrom(7) : filterByKeys(found, 7);
   const plan =
-    start === undefined
+    start === undefined || found?.length === 0
       ? { results: [], hasMore: false, unreadBytes: 0 }
       : await planResults(query, {
-          ...{ runId: id, ...start, limit, filter: filterFrom(7), order, maxBytes: maxItemBytes },
+          ...{ runId: id, ...start, limit, filter, order, maxBytes: maxItemBytes },
         });
   const permits =
     plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
@@ -133,7 +149,7 @@ export async function listResults(
     let isLarge = plan.unreadBytes > 0;
     if (includeItems) {
       const limits = { largePages, maxItemBytes, maxWholeBytes };
-      const found = await itemsOfResults(query, limits, run.id, results, signal);
+      const found = await itemsOfResults(query, limits, versionOf(run), results, signal);
       const releaseResults = release;
       release = () => {
         releaseResults();
@@ -163,6 +179,21 @@ export async function listResults(
     release();
     throw error;
   }
+}
+
+/** Finds the last result of a sample, so that each statement need not. */
+async function withLastKey(
+  query: ReadQuery,
+  searches: StoreContext['searches'],
+  matching: Matching,
+  sample: NonNullable<ResultsConditions['sample']>,
+  signal: AbortSignal | undefined,
+): Promise<ResultsConditions> {
+  using _permit = await searches.acquire(signal);
+  return {
+    ...matching.conditions,
+    sample: { ...sample, lastKey: await lastSampleKey(query, matching, sample) },
+  };
 }
 
 /** Whether it matters whose scores are meant. */
@@ -200,12 +231,16 @@ function readCursor(
   };
 }
 
-type CountedRun = RunTotals & { readonly datasetId: string; readonly scorerNames: string | null };
+type CountedRun = RunTotals & {
+  readonly datasetId: string;
+  readonly datasetVersion: number;
+  readonly scorerNames: string | null;
+};
 
 async function readRun(query: ReadQuery, id: string): Promise<CountedRun> {
   const [run] = isUuid(id)
     ? await query<CountedRun>(
-        `SELECT id, dataset_id AS "datasetId", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version, ok + failed + unscored AS results
+        `SELECT id, dataset_id AS "datasetId", dataset_version AS "datasetVersion", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version, ok + failed + unscored AS results
          FROM runs WHERE id = $1`,
         [id],
       )

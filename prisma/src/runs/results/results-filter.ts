@@ -8,9 +8,10 @@ import {
   searchableText,
 } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
-import { isItemAt, ofRun } from '../../items/version-sql.ts';
+import { ofRun } from '../../items/version-sql.ts';
 import { isLabelOf, isNewestVerdict } from '../labels/label-sql.ts';
-import type { ResultsFilter } from '../run-results.ts';
+import { type JoinedVersion, joinItems } from '../read-items-at.ts';
+import type { ResultPosition, ResultsFilter } from '../run-results.ts';
 
 /** Which results of a run to list; a result passes if it passes all of these. */
 export interface ResultsConditions {
@@ -43,13 +44,15 @@ export interface ResultsConditions {
   /** Part of the output, explanation or error, or of the item's inputs or answer, in their JSON text, in any case. */
   readonly q?: string | undefined;
   /** So many of the results with an output that pass the other conditions, chosen by the seed alone. */
-  readonly sample?: { readonly n: number; readonly seed: number } | undefined;
+  readonly sample?:
+    | {
+        readonly n: number;
+        readonly seed: number;
+        /** Of the last result of the sample, null if fewer pass; undefined until it is known. */
+        readonly lastKey?: number | null;
+      }
+    | undefined;
 }
-
-/** The item of a result, in the version that the run has. @param join whether results without it are of interest */
-const itemOfResult = (join: 'JOIN' | 'LEFT JOIN'): string => `JOIN runs run ON run.id = result.run_id
-  JOIN version_sections s ON ${ofRun('run')} AND s.order_index = result.section_order_index
-  ${join} items i ON ${isItemAt('result.order_index')}`;
 
 /** What the texts of results are like; it changes what a search costs, not what it finds. */
 export interface TextTraits {
@@ -64,13 +67,13 @@ const UNKNOWN_TEXTS: TextTraits = { mostContainIt: false, mostAreAscii: false };
 /** The text of `q` as the texts of results contain it. */
 export const wantedText = (q: string): string => insideJsonString(searchableText(q));
 
-/** The conditions as SQL about `run_results result`. @param first number of the first parameter */
-export function resultsFilter(
-  conditions: ResultsConditions,
-  first: number,
-  traits: TextTraits = UNKNOWN_TEXTS,
-): ResultsFilter {
-  const { status, passed, scorerNumber, section, type, tag, finishReason, itemHash, q } = conditions;
+/**
+ * The conditions as SQL about `run_results result`, but for those on its item.
+ *
+ * @param first number of the first parameter
+ */
+export function resultsFilter(conditions: ResultsConditions, first: number): ResultsFilter {
+  const { status, passed, scorerNumber, section, type, tag, finishReason, itemHash } = conditions;
   const { minScore, maxScore, errorGroup } = conditions;
   const score = scorerNumber === undefined ? 'score' : `scorer_scores[${scorerNumber}]`;
   const values: unknown[] = [];
@@ -93,56 +96,94 @@ export function resultsFilter(
   if (minScore !== undefined) add((value) => `result.${score} >= ${value}::float8`, minScore);
   if (maxScore !== undefined) add((value) => `result.${score} <= ${value}::float8`, maxScore);
   if (errorGroup !== undefined) add((value) => `result.error_group = ${value}`, searchableText(errorGroup));
-  for (const { pointer, value } of conditions.values ?? []) {
-    const found = itemValue(pointer, parameter);
+  for (const condition of labelConditions(conditions, (value) => parameter(searchableText(value)))) {
+    parts.push(`AND ${condition}`);
+  }
+  if (itemHash !== undefined) add((value) => `result.item_hash = decode(${value}, 'hex')`, itemHash);
+  const { sample } = conditions;
+  if (sample !== undefined) {
+    parts.push('AND result.output_hash IS NOT NULL');
+    const { lastKey } = sample;
+    if (lastKey !== undefined) {
+      add((value) => `${sampleKey(sample.seed)} <= ${value}::float8`, lastKey ?? MAX_SAMPLE_KEY);
+    }
+  }
+  return { sql: parts.join(' '), joins: '', values };
+}
+
+/** Conditions on the item of a result. */
+export interface ItemSearch {
+  /** SQL about `run_results result`: whether it has the text that is looked for; null if none is. */
+  readonly hasText: string | null;
+  /** SQL about the row `i` of `items`; without the text of the result, where that is enough. */
+  readonly ofItem: string | null;
+  /** SQL about `i`, which must be true whatever the result has; null without such conditions. */
+  readonly ofValues: string | null;
+}
+
+/** The conditions on items; null if there are none. */
+export function itemSearch(
+  { q, values = [] }: ResultsConditions,
+  add: (value: unknown) => string,
+  traits: TextTraits = UNKNOWN_TEXTS,
+): ItemSearch | null {
+  if (q === undefined && values.length === 0) return null;
+  const ofValues = values.map(({ pointer, value }) => {
+    const found = itemValue(pointer, add);
     const text = searchableText(value);
-    const stated = [parameter(JSON.stringify(text)), parameter(text)];
+    const stated = [add(JSON.stringify(text)), add(text)];
     // To find the value anywhere in the item costs a fraction of reading it.
     const hasEscapes = JSON.stringify(text) !== `"${text}"`;
     const isAnywhere = (hasEscapes ? stated : stated.slice(1))
       .map((one) => `position(${one}::text IN i.payload::text) > 0`)
       .join(' OR ');
-    parts.push(`AND CASE WHEN ${isAnywhere} THEN ${found} IN (${stated.join(', ')}) ELSE false END`);
-  }
-  for (const condition of labelConditions(conditions, (value) => parameter(searchableText(value)))) {
-    parts.push(`AND ${condition}`);
-  }
-  if (itemHash !== undefined) add((value) => `result.item_hash = decode(${value}, 'hex')`, itemHash);
-  if (q !== undefined) {
-    const wanted = wantedText(q);
-    const contains = hasOtherCases(wanted) ? containsText : containsFolded;
-    add((value) => {
-      const ofResult = inAny((text) => contains(value, text, traits));
-      return `(${ofResult} OR ${inItem((text) => contains(value, text, UNKNOWN_TEXTS))})`;
-    }, wanted);
-  }
-  const hasValues = (conditions.values?.length ?? 0) > 0;
-  // The server reads items by their values before it joins them.
-  const joins = hasValues ? itemOfResult('JOIN') : q === undefined ? '' : itemOfResult('LEFT JOIN');
-  const { sample } = conditions;
-  if (sample !== undefined) {
-    const key = sampleKey(sample.seed);
-    const among = `FROM run_results result ${joins} WHERE result.run_id = $1 AND result.output_hash IS NOT NULL ${parts.join(' ')}`;
-    const last = `SELECT ${key} AS key ${among} ORDER BY key OFFSET ${parameter(sample.n - 1)}::int LIMIT 1`;
-    parts.push(`AND result.output_hash IS NOT NULL AND ${key} <= coalesce((${last}), ${MAX_SAMPLE_KEY})`);
-  }
-  return { sql: parts.join(' '), joins, values };
+    return `CASE WHEN ${isAnywhere} THEN ${found} IN (${stated.join(', ')}) ELSE false END`;
+  });
+  if (q === undefined) return { hasText: null, ofItem: null, ofValues: ofValues.join(' AND ') };
+  const text = wantedText(q);
+  const wanted = add(text);
+  const contains = hasOtherCases(text) ? containsText : containsFolded;
+  return {
+    hasText: `coalesce(${inAny((one) => contains(wanted, one, traits))}, false)`,
+    ofItem: inItem((one) => contains(wanted, one, UNKNOWN_TEXTS)),
+    ofValues: ofValues.length === 0 ? null : ofValues.join(' AND '),
+  };
 }
 
-/** Where results are. */
-export interface ResultKeys {
-  readonly sections: readonly number[];
-  readonly items: readonly number[];
-  readonly repetitions: readonly number[];
+/**
+ * SQL for the results of which item conditions are true: the columns of `candidate`.
+ *
+ * @param candidates SQL for results with `section_order_index`, `order_index`, `repetition`, `sort_value` and `has_text`
+ * @param version of the run
+ */
+export function searchItems(
+  { hasText, ofItem, ofValues }: ItemSearch,
+  candidates: string,
+  version: JoinedVersion,
+  add: (value: unknown) => string,
+  { withCandidates }: { readonly withCandidates: boolean },
+): string {
+  const join = joinItems(version, add, { rows: 'candidate' });
+  // A text in the result is enough.
+  const isEnough = hasText !== null && ofValues === null;
+  const conditions = [
+    ...(ofValues === null ? [] : [ofValues]),
+    ...(ofItem === null ? [] : [isEnough ? `(${ofItem})` : `(candidate.has_text OR ${ofItem})`]),
+    ...(isEnough ? ['NOT candidate.has_text'] : []),
+  ];
+  const alone = isEnough ? 'candidate.has_text' : 'false';
+  return `WITH candidate AS MATERIALIZED (${candidates}), ${join.cte}
+    SELECT candidate.*, ${alone} AS passes FROM candidate ${withCandidates ? '' : `WHERE ${alone}`}
+    UNION ALL SELECT candidate.*, true FROM candidate ${join.sections} ${join.items} WHERE ${conditions.join(' AND ')}`;
 }
 
 /** The same for results that are known. */
-export function filterByKeys({ sections, items, repetitions }: ResultKeys, first: number): ResultsFilter {
+export function filterByKeys(keys: readonly ResultPosition[], first: number): ResultsFilter {
   return {
     sql: '',
     joins: `JOIN unnest($${first}::int[], $${first + 1}::int[], $${first + 2}::int[]) AS wanted (section, item, n)
       ON result.section_order_index = wanted.section AND result.order_index = wanted.item AND result.repetition = wanted.n`,
-    values: [sections, items, repetitions],
+    values: [0, 1, 2].map((part) => keys.map((key) => key[part])),
   };
 }
 

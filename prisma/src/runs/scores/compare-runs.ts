@@ -6,7 +6,7 @@ import {
   type PairSums,
   readPrices,
 } from '@svc/evaluation';
-import { createReadQuery, inTransaction } from '@svc/postgres';
+import { createReadQuery, inTransaction, queryOf, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
@@ -15,8 +15,24 @@ import { decodeCursor, encodeCursor, type Page, type PageRequest, Parameters } f
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid, readableJson } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
+import {
+  readItemHashes,
+  readJoinedVersion,
+  readSectionNames,
+  type VersionOfRun,
+  versionOf,
+} from '../read-items-at.ts';
 import { JUDGE_PRICE, runNotFound } from '../run-row.ts';
-import { countPairs, DIFFERENCE_KINDS, DIFFERENCES, PAIR_BY, type PairBy, pairSums } from './compare-sql.ts';
+import {
+  countPairs,
+  DIFFERENCE_KINDS,
+  DIFFERENCES,
+  ITEM_IDS,
+  PAIR_BY,
+  type PairBy,
+  type Pairing,
+  pairSums,
+} from './compare-sql.ts';
 import { CLUSTER_BY } from './read-groups.ts';
 import { scorerNumber } from './scorer-number.ts';
 
@@ -94,7 +110,7 @@ export async function compareRuns(
   const { sums, state } = await storedSums(pool, id, otherId, { ...request, pairBy });
   const query = createReadQuery(pool, signal);
   const kind = DIFFERENCE_KINDS[only ?? 'all'];
-  const rows = await query<DifferenceRow>(DIFFERENCES, [
+  const rows = await query<StoredDifference>(DIFFERENCES, [
     id,
     otherId,
     kind,
@@ -114,7 +130,7 @@ export async function compareRuns(
     ...{ changedOutputs, latencyMs, inputTokens, outputTokens },
     cost: currency !== undefined && currency === otherCurrency ? { ...sums.cost, currency } : null,
     configDifferences: differencesOf(state.runs),
-    data: shown.map(({ sectionOrderIndex: _, ...row }) => row),
+    data: await withNames(query, id, state, shown),
     nextCursor:
       rows.length > limit && last !== undefined
         ? encodeCursor(list, [last.sectionOrderIndex, last.orderIndex])
@@ -152,7 +168,43 @@ function differencesOf([run, other]: readonly [
   return configDifferences(readStoredJson(run.config), readStoredJson(other.config));
 }
 
-type DifferenceRow = RunDifference & { readonly sectionOrderIndex: number };
+type StoredDifference = Omit<RunDifference, 'section' | 'otherSection' | 'itemId' | 'itemHash'> & {
+  readonly sectionOrderIndex: number;
+  readonly otherSectionOrderIndex: number;
+};
+
+/** Adds what sections, results and items know of differences. */
+async function withNames(
+  query: ReadQuery,
+  id: string,
+  { runs }: ComparisonState,
+  differences: readonly StoredDifference[],
+): Promise<readonly RunDifference[]> {
+  const [run, other] = runs.map(versionOf) as [VersionOfRun, VersionOfRun];
+  if (differences.length === 0) return [];
+  const sections = differences.map(({ sectionOrderIndex }) => sectionOrderIndex);
+  const names = await readSectionNames(query, run, sections);
+  const otherNames = await readSectionNames(
+    query,
+    other,
+    differences.map(({ otherSectionOrderIndex }) => otherSectionOrderIndex),
+  );
+  const items = differences.map(({ orderIndex }) => orderIndex);
+  const rows = await query<{ readonly n: number; readonly itemId: string | null }>(ITEM_IDS, [
+    id,
+    sections,
+    items,
+  ]);
+  const ids = new Map(rows.map(({ n, itemId }) => [n - 1, itemId]));
+  const hashes = await readItemHashes(query, run, differences);
+  return differences.flatMap(({ sectionOrderIndex, otherSectionOrderIndex, ...difference }, index) => {
+    const itemHash = hashes.get(index);
+    if (itemHash === undefined) return [];
+    const section = names.get(sectionOrderIndex) ?? '';
+    const otherSection = otherNames.get(otherSectionOrderIndex) ?? '';
+    return [{ ...difference, section, otherSection, itemId: ids.get(index) ?? null, itemHash }];
+  });
+}
 
 /** What is stored of a comparison. */
 type StoredSums = PairSums &
@@ -171,6 +223,8 @@ const MAX_CONFIG_BYTES = 262_144;
 
 interface ComparedRun {
   readonly id: string;
+  readonly datasetId: string;
+  readonly datasetVersion: number;
   readonly version: string;
   readonly datasetHash: string;
   readonly scored: number;
@@ -229,16 +283,17 @@ async function storedSums(
         [id, otherId, key],
       );
       const [run, other] = state.runs;
-      const parameters = new Parameters();
-      for (const value of [id, otherId, key]) parameters.add(value);
-      const sql = pairSums({
-        ...{ pairBy, scorers: state.scorers },
+      const parameters = new Parameters([id, otherId, key]);
+      const versions = await joinedVersions(queryOf(client), state);
+      const pairing = {
+        ...{ pairBy, scorers: state.scorers, versions },
         haveEqualItems: run.datasetHash === other.datasetHash,
         clusterValue: state.clusterBy === null ? null : itemValue(state.clusterBy, parameters.add),
-      });
+      };
+      const sql = pairSums(pairing, parameters.add);
       const { rows } = await client.query<Omit<StoredSums, 'reason'>>(sql, parameters.values);
       const paired = rows[0] as Omit<StoredSums, 'reason'>;
-      const reason = paired.paired > 0 ? null : await reasonOf(client, state, pairBy);
+      const reason = paired.paired > 0 ? null : await reasonOf(client, state, { pairBy, versions });
       const sums = { ...paired, reason };
       await client.query(
         `UPDATE run_comparisons SET comparison_of = $4, summary = $5
@@ -255,19 +310,29 @@ async function storedSums(
 async function reasonOf(
   client: pg.ClientBase,
   { runs: [run, other] }: ComparisonState,
-  pairBy: PairBy,
+  { pairBy, versions }: Pick<Pairing, 'pairBy' | 'versions'>,
 ): Promise<string> {
   if (run.scored === 0) return 'This run has no scored results.';
   if (other.scored === 0) return 'The other run has no scored results.';
   const ways: string[] = [];
   for (const way of PAIR_BY) {
     if (way === pairBy) continue;
-    const { rows } = await client.query<{ count: number }>(countPairs(way), [run.id, other.id]);
+    const parameters = new Parameters([run.id, other.id]);
+    const sql = countPairs(way, versions, parameters.add);
+    const { rows } = await client.query<{ count: number }>(sql, parameters.values);
     const count = rows[0]?.count ?? 0;
     if (count > 0) ways.push(`pair_by=${way} pairs ${count} items`);
   }
   const advice = ways.length === 0 ? 'No other way pairs them either' : ways.join(', ');
   return `No scored items of the two runs have the same ${pairBy}. ${advice}.`;
+}
+
+/** The versions of both runs, to join their items. */
+export async function joinedVersions(
+  query: ReadQuery,
+  { runs: [run, other] }: ComparisonState,
+): Promise<Pairing['versions']> {
+  return [await readJoinedVersion(query, versionOf(run)), await readJoinedVersion(query, versionOf(other))];
 }
 
 /** @throws StoreError `run_not_found`; `invalid_request` if the runs are clustered by different values */
@@ -278,7 +343,7 @@ export async function stateOf(
   { clusterBy: wanted, scorer }: Pick<CompareRequest, 'clusterBy' | 'scorer'>,
 ): Promise<ComparisonState> {
   const { rows } = await client.query<ComparedRun>(
-    `SELECT runs.id, results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
+    `SELECT runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
        ${CLUSTER_BY} AS "clusterBy", ${boundedText('config', MAX_CONFIG_BYTES)} AS config,
        (${readableJson('config::json')} -> 'price')::text AS price,
        ${JUDGE_PRICE} AS "judgePrice"

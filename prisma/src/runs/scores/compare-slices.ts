@@ -1,11 +1,11 @@
 import { type ComparedScores, compareScores, type PairSums } from '@svc/evaluation';
-import { readFrom } from '@svc/postgres';
+import { createReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { runNotFound } from '../run-row.ts';
-import { type CompareRequest, stateOf } from './compare-runs.ts';
+import { type CompareRequest, joinedVersions, stateOf } from './compare-runs.ts';
 import { pairSlices } from './compare-sql.ts';
 import { MAX_VALUES, notSliceable } from './slice-run.ts';
 import { LONG_VALUE } from './summary-sql.ts';
@@ -32,23 +32,23 @@ export async function compareSlices(
 ): Promise<readonly ComparedSlice[]> {
   for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
   using _permit = await searches.acquire(signal);
+  const state = await stateOf(pool, id, otherId, request);
   const {
     runs: [run, other],
     clusterBy,
     scorers,
-  } = await stateOf(pool, id, otherId, request);
-  const parameters = new Parameters();
-  for (const value of [id, otherId]) parameters.add(value);
+  } = state;
+  const parameters = new Parameters([id, otherId]);
   const pairing = {
-    ...{ pairBy, scorers },
+    ...{ pairBy, scorers, versions: await joinedVersions(createReadQuery(pool, signal), state) },
     haveEqualItems: run.datasetHash === other.datasetHash,
     clusterValue: clusterBy === null ? null : itemValue(clusterBy, parameters.add),
   };
   const value = by === 'tag' ? null : itemValue(by, parameters.add);
+  const sql = pairSlices(pairing, value, MAX_VALUES, parameters.add);
   const rows = await readFrom(
     pool,
-    (query) =>
-      query<PairSums & { readonly value: string }>(pairSlices(pairing, value, MAX_VALUES), parameters.values),
+    (query) => query<PairSums & { readonly value: string }>(sql, parameters.values),
     signal,
     "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
   );

@@ -1,6 +1,7 @@
-import { boundedName, boundedText } from '../../database/item-size.ts';
+import { boundedText } from '../../database/item-size.ts';
 import { memberText, readableJson } from '../../database/values.ts';
-import { isItemAt, ofRun } from '../../items/version-sql.ts';
+import { ofRun } from '../../items/version-sql.ts';
+import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import { clusterOf, sliceKey } from './summary-sql.ts';
 
 /** What makes items of two runs a pair: their hash, their id, or their prompt. */
@@ -43,24 +44,39 @@ interface ScoredRun {
   readonly run: string;
   /** Number of the scorer; null for the main one. */
   readonly scorer: number | null;
+  /** Of its items; null where they are not read. */
+  readonly version: JoinedVersion | null;
 }
 
-/** The same with values of each item. */
-const withItems = (scored: ScoredRun, values: string): string => `
-  SELECT scored.*, ${values}
-  FROM (${scoredItems(scored)}) AS scored
-    JOIN runs run ON run.id = ${scored.run}
-    JOIN version_sections s ON ${ofRun('run')} AND s.order_index = scored.section_order_index
-    JOIN items i ON ${isItemAt('scored.order_index')}`;
-
-/** The same with the key of each item, and which of the items with equal keys it is. */
-const keyedItems = (run: ScoredRun, key: string, cluster: string): string => `
-  SELECT *, row_number() OVER (PARTITION BY pair_key ORDER BY section_order_index, order_index) AS occurrence
-  FROM (${withItems(run, `${key} AS pair_key, ${cluster} AS cluster`)}) AS keyed WHERE pair_key IS NOT NULL`;
+/** Parts of WITH for the scored items of a run, the last of which is `name`, with values of each item by their names. */
+function itemsWith(
+  scored: ScoredRun,
+  name: string,
+  values: Readonly<Record<string, string>>,
+  add: (value: unknown) => string,
+): string {
+  const rows = `${name}_scored`;
+  if (scored.version === null) return `${name} AS MATERIALIZED (${scoredItems(scored)})`;
+  const join = joinItems(scored.version, add, { rows: 'scored', sections: `${name}_section` });
+  return `${rows} AS MATERIALIZED (${scoredItems(scored)}
+  ), ${join.cte}, ${name}_item AS MATERIALIZED (
+    SELECT scored.*, ${Object.entries(values)
+      .map(([column, sql]) => `${sql} AS ${column}`)
+      .join(', ')}
+    FROM ${rows} AS scored ${join.sections} ${join.items}
+  ), ${name} AS (
+    ${
+      values['pair_key'] === undefined
+        ? `SELECT * FROM ${name}_item`
+        : `SELECT *, row_number() OVER (PARTITION BY pair_key ORDER BY section_order_index, order_index) AS occurrence
+    FROM ${name}_item WHERE pair_key IS NOT NULL`
+    }
+  )`;
+}
 
 const PAIR = `this.section_order_index, this.order_index, other.section_order_index AS other_section_order_index,
   other.order_index AS other_order_index, coalesce(this.passed, false) AS passed,
-  coalesce(other.passed, false) AS other_passed, this.outputs <> other.outputs AS output_changed, this.cluster,
+  coalesce(other.passed, false) AS other_passed, this.outputs <> other.outputs AS output_changed,
   ${NUMBERS.map((name) => `this.${name}, other.${name} AS other_${name}`).join(', ')}`;
 
 /** How the items of two runs pair. */
@@ -72,30 +88,47 @@ export interface Pairing {
   readonly clusterValue: string | null;
   /** Number of the scorer in each run; null for the main one. */
   readonly scorers: readonly [number | null, number | null];
+  /** Of the items of each run. */
+  readonly versions: readonly [JoinedVersion, JoinedVersion];
 }
 
-function pairs({ pairBy, haveEqualItems, clusterValue, scorers }: Pairing): string {
+/** Parts of WITH for the pairs, the last of which is `pairs`. */
+function pairs(
+  { pairBy, haveEqualItems, clusterValue, scorers, versions }: Pairing,
+  add: (value: unknown) => string,
+): string {
   const [one, two] = [
-    { run: '$1', scorer: scorers[0] },
-    { run: '$2', scorer: scorers[1] },
+    { run: '$1', scorer: scorers[0], version: versions[0] },
+    { run: '$2', scorer: scorers[1], version: versions[1] },
   ] as const;
   const cluster = clusterValue === null ? 'NULL' : clusterOf(clusterValue, 'scored');
-  if (pairBy === 'hash' && haveEqualItems) {
-    const first =
-      clusterValue === null
-        ? `SELECT *, NULL AS cluster FROM (${scoredItems(one)}) AS scored`
-        : withItems(one, `${cluster} AS cluster`);
-    return `SELECT ${PAIR} FROM (${first}) AS this JOIN (${scoredItems(two)}) AS other
-      USING (section_order_index, order_index)`;
-  }
-  return `SELECT ${PAIR} FROM (${keyedItems(one, KEYS[pairBy], cluster)}) AS this
-    JOIN (${keyedItems(two, KEYS[pairBy], 'NULL')}) AS other USING (pair_key, occurrence)`;
+  const isByPosition = pairBy === 'hash' && haveEqualItems;
+  const key = { pair_key: KEYS[pairBy] };
+  const parts = isByPosition
+    ? [
+        itemsWith(clusterValue === null ? { ...one, version: null } : one, 'this', { cluster }, add),
+        itemsWith({ ...two, version: null }, 'other', {}, add),
+      ]
+    : [itemsWith(one, 'this', { ...key, cluster }, add), itemsWith(two, 'other', key, add)];
+  return `${parts.join(', ')}, pairs AS MATERIALIZED (
+    SELECT ${PAIR}, ${isByPosition && clusterValue === null ? 'NULL' : 'this.cluster'} AS cluster
+    FROM this JOIN other USING (${isByPosition ? 'section_order_index, order_index' : 'pair_key, occurrence'})
+  )`;
 }
 
 /** SQL for how many scored items of runs `$1` and `$2` pair in some way. */
-export const countPairs = (pairBy: PairBy): string => `
-  SELECT count(*)::float8 AS count FROM (${keyedItems({ run: '$1', scorer: null }, KEYS[pairBy], 'NULL')}) AS this
-    JOIN (${keyedItems({ run: '$2', scorer: null }, KEYS[pairBy], 'NULL')}) AS other USING (pair_key, occurrence)`;
+export function countPairs(
+  pairBy: PairBy,
+  versions: Pairing['versions'],
+  add: (value: unknown) => string,
+): string {
+  const parts = (['this', 'other'] as const).map((name, index) => {
+    const scored = { run: `$${index + 1}`, scorer: null, version: versions[index] as JoinedVersion };
+    return itemsWith(scored, name, { pair_key: KEYS[pairBy] }, add);
+  });
+  return `WITH ${parts.join(', ')}
+  SELECT count(*)::float8 AS count FROM this JOIN other USING (pair_key, occurrence)`;
+}
 
 /** Means over the pairs for which both runs know the number. */
 const meansOf = (name: NumberName): string => {
@@ -155,12 +188,10 @@ const sectionSums = (isClustered: boolean): string => `
  * SQL that pairs the items of run `$1` and run `$2` by `$3`, stores those that differ, and gives the members of
  * {@link StoredSums}.
  */
-export const pairSums = (pairing: Pairing): string => {
+export const pairSums = (pairing: Pairing, add: (value: unknown) => string): string => {
   const isClustered = pairing.clusterValue !== null;
   return `
-  WITH pairs AS MATERIALIZED (
-    ${pairs(pairing)}
-  ), stored AS (
+  WITH ${pairs(pairing, add)}, stored AS (
     INSERT INTO run_differences (run_id, other_run_id, pair_by, section_order_index, order_index,
       other_section_order_index, other_order_index, score, other_score, passed, other_passed, output_changed)
     SELECT $1, $2, $3, section_order_index, order_index, other_section_order_index, other_order_index, score, other_score,
@@ -181,11 +212,11 @@ export const pairSums = (pairing: Pairing): string => {
   FROM pairs`;
 };
 
-/** SQL for the tags of the first run's item, as JSON texts. */
-const TAGS = `SELECT '"' || tag || '"' AS value FROM unnest((
-      SELECT tags FROM run_results WHERE run_id = $1 AND section_order_index = pairs.section_order_index
-        AND order_index = pairs.order_index ORDER BY repetition LIMIT 1
-    )) AS tag`;
+/** The tags of each item of the first run, as JSON texts. */
+const TAGS = `tagged AS MATERIALIZED (
+    SELECT DISTINCT ON (section_order_index, order_index) section_order_index, order_index, tags FROM run_results
+    WHERE run_id = $1 ORDER BY section_order_index, order_index, repetition
+  )`;
 
 /**
  * SQL that pairs the items of run `$1` and run `$2` and gives the members of `PairSums` for each `value` of them, those with
@@ -194,18 +225,23 @@ const TAGS = `SELECT '"' || tag || '"' AS value FROM unnest((
  * @param value SQL for a value of item `i`; null for its tags
  * @param maxSlices of more, one more is given
  */
-export function pairSlices(pairing: Pairing, value: string | null, maxSlices: number): string {
-  const slice = value === null ? TAGS : `SELECT ${sliceKey([value])} AS value`;
+export function pairSlices(
+  pairing: Pairing,
+  value: string | null,
+  maxSlices: number,
+  add: (value: unknown) => string,
+): string {
+  const [version] = pairing.versions;
+  const join = value === null ? null : joinItems(version, add, { rows: 'pairs' });
   return `
-  WITH pairs AS MATERIALIZED (
-    ${pairs(pairing)}
-  ), sliced AS (
-    SELECT slice.value, pairs.*, ${DIFFERENCE} AS difference,
+  WITH ${pairs(pairing, add)}, ${join === null ? TAGS : join.cte}, sliced AS (
+    SELECT ${value === null ? `'"' || tag || '"'` : sliceKey([value])} AS value, pairs.*, ${DIFFERENCE} AS difference,
       coalesce(pairs.cluster, '@' || pairs.section_order_index || ':' || pairs.order_index) AS own_cluster
-    FROM pairs JOIN runs run ON run.id = $1
-      JOIN version_sections s ON ${ofRun('run')} AND s.order_index = pairs.section_order_index
-      LEFT JOIN items i ON ${isItemAt('pairs.order_index')}
-      CROSS JOIN LATERAL (${slice}) AS slice
+    FROM pairs ${
+      join === null
+        ? 'JOIN tagged USING (section_order_index, order_index) CROSS JOIN LATERAL unnest(tagged.tags) AS tag'
+        : `${join.sections} ${join.items}`
+    }
   ), means AS (
     SELECT value, avg(difference) AS mean FROM sliced GROUP BY value
   ), clusters AS (
@@ -232,20 +268,16 @@ const IS_WANTED = `CASE $3::int WHEN 0 THEN score <> other_score OR d.passed <> 
  * `$7` what pairs items.
  */
 export const DIFFERENCES: string = `
-  SELECT d.section_order_index AS "sectionOrderIndex", d.order_index AS "orderIndex", ${boundedName('s.name')} AS section,
-    ${boundedName('t.name')} AS "otherSection", d.other_order_index AS "otherOrderIndex",
-    ${boundedText('result.item_id', 65_536)} AS "itemId", i.item_hash AS "itemHash", d.score, d.other_score AS "otherScore",
-    d.passed, d.other_passed AS "otherPassed", d.output_changed AS "outputChanged"
-  FROM (
-    SELECT * FROM run_differences d WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $7 AND ${IS_WANTED}
-      AND (section_order_index, order_index) > ($4::int, $5::int) ORDER BY section_order_index, order_index LIMIT $6
-  ) AS d
-    JOIN runs run ON run.id = $1 JOIN runs other ON other.id = $2
-    JOIN version_sections s ON ${ofRun('run')} AND s.order_index = d.section_order_index
-    JOIN version_sections t ON ${ofRun('other', 't')} AND t.order_index = d.other_section_order_index
-    JOIN items i ON ${isItemAt('d.order_index')}
-    LEFT JOIN LATERAL (
-      SELECT item_id FROM run_results WHERE run_id = $1 AND section_order_index = d.section_order_index
-        AND order_index = d.order_index ORDER BY repetition LIMIT 1
-    ) AS result ON true
-  ORDER BY d.section_order_index, d.order_index`;
+  SELECT d.section_order_index AS "sectionOrderIndex", d.order_index AS "orderIndex",
+    d.other_section_order_index AS "otherSectionOrderIndex", d.other_order_index AS "otherOrderIndex", d.score,
+    d.other_score AS "otherScore", d.passed, d.other_passed AS "otherPassed", d.output_changed AS "outputChanged"
+  FROM run_differences d WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $7 AND ${IS_WANTED}
+    AND (section_order_index, order_index) > ($4::int, $5::int) ORDER BY section_order_index, order_index LIMIT $6`;
+
+/** The ids of items that results of run `$1` state: `$2` the sections, `$3` the items. */
+export const ITEM_IDS: string = `
+  SELECT wanted.n::int AS n, min(${boundedText('result.item_id', 65_536)} COLLATE "C") AS "itemId"
+  FROM unnest($2::int[], $3::int[]) WITH ORDINALITY AS wanted (section, item, n)
+    JOIN run_results result ON result.run_id = $1 AND result.section_order_index = wanted.section
+      AND result.order_index = wanted.item
+  GROUP BY wanted.n`;

@@ -25,22 +25,23 @@ export interface ScoredGroup extends Pick<SumsRow, 'kind' | 'key'> {
   readonly scores: GroupScores;
 }
 
-/**
- * Reads the sums of groups of results and computes their scores.
- *
- * @param sums SQL for rows of `SumsRow`, those of a group together; `$1` is the run
- * @param spreadsOf SQL for rows of `ClusterRow`, given SQL for the value that clusters items
- * @param values of further parameters of both statements
- */
+/** Statements about groups of results, whose first parameter is the run. */
+export interface GroupStatements {
+  /** SQL for rows of `SumsRow`, those of a group together. */
+  sums(add: Parameters['add']): string;
+  /** SQL for rows of `ClusterRow`, given SQL for the value that clusters items; the second parameter is the groups. */
+  spreads(value: string, add: Parameters['add']): string;
+}
+
+/** Reads the sums of groups of results and computes their scores. */
 export async function readGroups(
   query: ReadQuery,
   { id, repetitions, clusterBy }: SummedRun,
-  sums: string,
-  spreadsOf: (value: string) => string,
-  values: readonly unknown[] = [],
+  statements: GroupStatements,
 ): Promise<readonly ScoredGroup[]> {
   const groups: { readonly kind: SumsRow['kind']; readonly key: string; readonly rows: SumsRow[] }[] = [];
-  for (const row of await query<SumsRow>(sums, [id, ...values])) {
+  const summed = new Parameters([id]);
+  for (const row of await query<SumsRow>(statements.sums(summed.add), summed.values)) {
     const last = groups.at(-1);
     if (last?.kind === row.kind && last.key === row.key) last.rows.push(row);
     else groups.push({ kind: row.kind, key: row.key, rows: [row] });
@@ -48,9 +49,8 @@ export async function readGroups(
   const nameOf = ({ kind, key }: Pick<SumsRow, 'kind' | 'key'>): string => `${kind} ${key}`;
   const spreads = new Map<string, ClusterRow>();
   if (clusterBy !== null && groups.length > 0) {
-    const parameters = new Parameters();
-    for (const value of [id, groups.map(nameOf), ...values]) parameters.add(value);
-    const sql = spreadsOf(itemValue(clusterBy, parameters.add));
+    const parameters = new Parameters([id, groups.map(nameOf)]);
+    const sql = statements.spreads(itemValue(clusterBy, parameters.add), parameters.add);
     for (const row of await query<ClusterRow>(sql, parameters.values)) spreads.set(nameOf(row), row);
   }
   return groups.map(({ kind, key, rows }) => {

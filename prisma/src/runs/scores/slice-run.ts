@@ -2,9 +2,10 @@ import type { GroupScores } from '@svc/evaluation';
 import { readFrom } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
-import { Parameters } from '../../database/page.ts';
+import type { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
+import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { runNotFound } from '../run-row.ts';
 import { CLUSTER_BY, readGroups, type SummedRun } from './read-groups.ts';
 import { scorerNumber } from './scorer-number.ts';
@@ -18,6 +19,8 @@ export interface RunSlice {
 }
 
 interface SlicedRun {
+  readonly datasetId: string;
+  readonly datasetVersion: number;
   readonly isRepeated: boolean;
   readonly scorerNames: string | null;
 }
@@ -48,7 +51,7 @@ export async function sliceRun(
     pool,
     async (query) => {
       const [run] = await query<Omit<SummedRun, 'id'> & SlicedRun>(
-        `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy",
+        `SELECT dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy",
            scorer_names AS "scorerNames"
          FROM runs WHERE id = $1`,
         [id],
@@ -56,23 +59,17 @@ export async function sliceRun(
       if (run === undefined) throw runNotFound(id);
       const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
       const results = number === null ? MAIN_SCORES : scoresBy(number);
-      const summed = { results, isRepeated: run.isRepeated };
-      // Placeholders follow those of the run and, for clusters, of the groups.
-      const valuesFrom = (
-        given: number,
-      ): { readonly sql: readonly string[]; readonly values: readonly unknown[] } => {
-        const parameters = new Parameters();
-        for (let index = 0; index < given; index += 1) parameters.add(null);
-        const sql = by.map((name) => PARTS[name] ?? itemValue(name, parameters.add));
-        return { sql, values: parameters.values.slice(given) };
-      };
-      const sums = valuesFrom(1);
+      const version = await readJoinedVersion(query, versionOf(run));
+      const summed = { results, isRepeated: run.isRepeated, version };
+      const valuesOf = (add: Parameters['add']): readonly string[] =>
+        by.map((name) => PARTS[name] ?? itemValue(name, add));
       return await readGroups(
         query,
         { ...run, id },
-        sliceSums(summed, sums.sql, MAX_VALUES ** by.length),
-        (cluster) => sliceSpreads(summed, valuesFrom(2).sql, cluster),
-        sums.values,
+        {
+          sums: (add) => sliceSums(summed, valuesOf(add), MAX_VALUES ** by.length, add),
+          spreads: (cluster, add) => sliceSpreads(summed, valuesOf(add), cluster, add),
+        },
       );
     },
     signal,

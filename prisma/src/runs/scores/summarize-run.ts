@@ -1,8 +1,9 @@
 import { type GroupScores, groupScores } from '@svc/evaluation';
 import { type Pool, queryOf, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
+import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { SUMMARY_VERSION } from '../run-row.ts';
-import { addUp, CLUSTER_BY, readGroups } from './read-groups.ts';
+import { addUp, CLUSTER_BY, readGroups, type ScoredGroup } from './read-groups.ts';
 import { clusterSpreads, groupSums, MAIN_SCORES, RUN_FACTS, type SumsRow, scoresBy } from './summary-sql.ts';
 
 /** The scores of the parts of a run, by name; those with most results. */
@@ -31,6 +32,8 @@ export interface RunSummary {
 
 /** What decides whether a stored summary is still true. */
 interface SummaryState {
+  readonly datasetId: string;
+  readonly datasetVersion: number;
   readonly repetitions: number;
   /** Whether an item may have several results: those of a package may have more than the run states. */
   readonly isRepeated: boolean;
@@ -50,7 +53,7 @@ interface SummaryState {
 /** A summary of a run that goes on may be so much older than the time that it took. */
 const MAX_AGE_FACTOR = 20;
 
-const STATE = `SELECT repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version,
+const STATE = `SELECT dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version,
     finished_at IS NOT NULL AS "isFinished", summary, summary_of AS "summaryOf", summary_ms AS "summaryMs",
     extract(epoch FROM clock_timestamp() - summary_at)::float8 * 1000 AS "ageMs"
   FROM runs WHERE id = $1`;
@@ -118,21 +121,28 @@ function isCurrent(
   return !isFinished && !isEnding && (ageMs ?? 0) < (summaryMs ?? 0) * MAX_AGE_FACTOR;
 }
 
-async function aggregate(
-  query: ReadQuery,
-  id: string,
-  { repetitions, isRepeated, clusterBy, scorerNames }: SummaryState,
-): Promise<RunSummary> {
-  const summed = { results: MAIN_SCORES, isRepeated };
-  const groups = await readGroups(query, { id, clusterBy, repetitions }, groupSums(summed), (value) =>
-    clusterSpreads(summed, value),
-  );
+async function aggregate(query: ReadQuery, id: string, state: SummaryState): Promise<RunSummary> {
+  const { repetitions, isRepeated, clusterBy, scorerNames } = state;
+  // Groups need the items only where these are clustered.
+  const version =
+    clusterBy === null
+      ? { ...versionOf(state), parts: null }
+      : await readJoinedVersion(query, versionOf(state));
+  const groupsOf = (results: string): Promise<readonly ScoredGroup[]> => {
+    const summed = { results, isRepeated, version };
+    return readGroups(
+      query,
+      { id, clusterBy, repetitions },
+      {
+        sums: () => groupSums(summed),
+        spreads: (value, add) => clusterSpreads(summed, value, add),
+      },
+    );
+  };
+  const groups = await groupsOf(MAIN_SCORES);
   const scorers: Record<string, GroupScores> = {};
   for (const [index, name] of (JSON.parse(scorerNames ?? '[]') as string[]).entries()) {
-    const by = { results: scoresBy(index + 1), isRepeated };
-    const found = await readGroups(query, { id, clusterBy, repetitions }, groupSums(by), (value) =>
-      clusterSpreads(by, value),
-    );
+    const found = await groupsOf(scoresBy(index + 1));
     const whole = found.find(({ kind }) => kind === 'run');
     if (whole !== undefined) scorers[name] = whole.scores;
   }

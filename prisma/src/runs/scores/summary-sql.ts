@@ -1,4 +1,5 @@
-import { isItemAt, ofRun } from '../../items/version-sql.ts';
+import { ofRun } from '../../items/version-sql.ts';
+import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 
 /** Sections, types and tags that a summary has: those with most results. */
 const MAX_GROUPS = 1_000;
@@ -145,15 +146,34 @@ export interface SumsRow {
 /** The JSON text of a tag of an item: a value of {@link itemsWith}, which then has a row for each tag. */
 export const TAG_VALUE = `'"' || tag || '"'`;
 
-/** The items of a run with values of each, by name: SQL expressions about the item `i`, its section `s` and its `tag`. */
-const itemsWith = (summed: SummedResults, values: Readonly<Record<string, string>>): string => `
-  SELECT by_item.*, ${Object.entries(values)
-    .map(([name, sql]) => `${sql} AS ${name}`)
-    .join(', ')}
-  FROM (${itemsOfResults(summed)}) AS by_item JOIN runs run ON run.id = $1
-    JOIN version_sections s ON ${ofRun('run')} AND s.order_index = by_item.section_order_index
-    LEFT JOIN items i ON ${isItemAt('by_item.order_index')}
-    ${Object.values(values).some((sql) => sql.includes(TAG_VALUE)) ? 'CROSS JOIN LATERAL unnest(by_item.tags) AS tag' : ''}`;
+/** The items of a run with the sections and items of its version. */
+export interface SummedItems extends SummedResults {
+  readonly version: JoinedVersion;
+}
+
+/**
+ * Parts of WITH for the items of a run with values of each, by name: SQL expressions about the item `i`, its section `s` and
+ * its `tag`. The last part is `name`.
+ */
+function itemsWith(
+  { version, ...summed }: SummedItems,
+  values: Readonly<Record<string, string>>,
+  add: (value: unknown) => string,
+  name: string,
+): string {
+  const sql = Object.values(values);
+  const needsItems = sql.some((value) => value.includes('i.'));
+  const join = joinItems(needsItems ? version : { ...version, parts: null }, add, { rows: 'by_item' });
+  return `by_item AS (
+    ${itemsOfResults(summed)}
+  ), ${join.cte}, ${name} AS ${name === 'clustered' ? 'MATERIALIZED ' : ''}(
+    SELECT by_item.*, ${Object.entries(values)
+      .map(([column, value]) => `${value} AS ${column}`)
+      .join(', ')}
+    FROM by_item ${join.sections} ${needsItems ? join.items : ''}
+      ${sql.some((value) => value.includes(TAG_VALUE)) ? 'CROSS JOIN LATERAL unnest(by_item.tags) AS tag' : ''}
+  )`;
+}
 
 /** A cluster's name: the text of the value, short. An item without a value is on its own. */
 export function clusterOf(value: string, at: string): string {
@@ -183,11 +203,10 @@ const measures = (form: (name: string, sql: string) => string): string =>
  *
  * @param value SQL for the value of item `i`
  */
-export function clusterSpreads(summed: SummedResults, value: string): string {
+export function clusterSpreads(summed: SummedItems, value: string, add: (value: unknown) => string): string {
   return `
-  WITH clustered AS MATERIALIZED (
-    ${itemsWith(summed, { cluster: clusterOf(value, 'by_item') })}
-  ), ${spreads(inGroups('clustered'))}`;
+  WITH ${itemsWith(summed, { cluster: clusterOf(value, 'by_item') }, add, 'clustered')},
+  ${spreads(inGroups('clustered'))}`;
 }
 
 const spreads = (grouped: string): string => `
@@ -234,11 +253,16 @@ export const sliceKey = (values: readonly string[]): string =>
  * @param values SQL for values of item `i`
  * @param maxSlices of more, one more is given
  */
-export function sliceSums(summed: SummedResults, values: readonly string[], maxSlices: number): string {
+export function sliceSums(
+  summed: SummedItems,
+  values: readonly string[],
+  maxSlices: number,
+  add: (value: unknown) => string,
+): string {
   return `
-  WITH parts AS MATERIALIZED (
+  WITH ${itemsWith(summed, { key: sliceKey(values) }, add, 'sliced')}, parts AS MATERIALIZED (
     SELECT 'slice' AS kind, key, 0 AS section_order_index, tries, passes, ${SUMS}
-    FROM (${itemsWith(summed, { key: sliceKey(values) })}) AS by_item GROUP BY key, tries, passes
+    FROM sliced GROUP BY key, tries, passes
   ), ${addedUp(
     'SELECT * FROM parts',
     `WHERE rank <= ${maxSlices + 1} ORDER BY kind, key, tries, passes LIMIT ${MAX_ROWS}`,
@@ -246,11 +270,20 @@ export function sliceSums(summed: SummedResults, values: readonly string[], maxS
 }
 
 /** The same as {@link clusterSpreads} for slices. */
-export function sliceSpreads(summed: SummedResults, values: readonly string[], cluster: string): string {
+export function sliceSpreads(
+  summed: SummedItems,
+  values: readonly string[],
+  cluster: string,
+  add: (value: unknown) => string,
+): string {
+  const clustered = itemsWith(
+    summed,
+    { key: sliceKey(values), cluster: clusterOf(cluster, 'by_item') },
+    add,
+    'clustered',
+  );
   return `
-  WITH clustered AS MATERIALIZED (
-    ${itemsWith(summed, { key: sliceKey(values), cluster: clusterOf(cluster, 'by_item') })}
-  ), ${spreads(`SELECT 'slice' AS kind, * FROM clustered`)}`;
+  WITH ${clustered}, ${spreads(`SELECT 'slice' AS kind, * FROM clustered`)}`;
 }
 
 /** SQL for what run `$1` took: latencies by the nearest-rank method, and the reasons of its outputs to end. */

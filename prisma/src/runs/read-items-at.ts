@@ -1,0 +1,153 @@
+import type { ReadQuery } from '@svc/postgres';
+import { boundedName } from '../database/item-size.ts';
+import { Parameters } from '../database/page.ts';
+import { itemsAt, readPlaces } from '../items/item-places.ts';
+import { ofParts } from '../items/item-ranges.ts';
+import { type ItemCandidate, type ItemSizes, NO_TEXTS, readItemSizes } from '../items/read-item-texts.ts';
+import { isItemAt, ofVersion } from '../items/version-sql.ts';
+import type { Run } from './run-row.ts';
+
+/** Where an item is in the version of a run. */
+export interface ItemPosition {
+  readonly sectionOrderIndex: number;
+  readonly orderIndex: number;
+}
+
+/** The version of a dataset that has the items of a run. */
+export interface VersionOfRun {
+  readonly datasetId: string;
+  readonly version: number;
+}
+
+/** Names a position. */
+export const keyOf = (at: ItemPosition): string => `${at.sectionOrderIndex} ${at.orderIndex}`;
+
+/** The version that a run has. */
+export const versionOf = ({
+  datasetId,
+  datasetVersion,
+}: Pick<Run, 'datasetId' | 'datasetVersion'>): VersionOfRun => ({
+  datasetId,
+  version: datasetVersion,
+});
+
+/** The names of sections of a version, by their order. */
+export async function readSectionNames(
+  query: ReadQuery,
+  { datasetId, version }: VersionOfRun,
+  sections: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await query<{ readonly name: string; readonly section: number }>(
+    `SELECT s.order_index AS section, ${boundedName('s.name')} AS name FROM version_sections s
+     WHERE ${ofVersion('$1', '$2')} AND s.order_index = ANY ($3::int[])`,
+    [datasetId, version, [...new Set(sections)]],
+  );
+  return new Map(rows.map(({ section, name }) => [section, name]));
+}
+
+/** The hashes of the items at positions, by the number of the position. */
+export async function readItemHashes(
+  query: ReadQuery,
+  version: VersionOfRun,
+  positions: readonly ItemPosition[],
+): Promise<ReadonlyMap<number, Buffer>> {
+  const places = await readPlaces(
+    query,
+    version,
+    positions.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex]),
+  );
+  const parameters = new Parameters();
+  const rows = await query<{ readonly n: number; readonly itemHash: Buffer }>(
+    `SELECT place.n::int, i.item_hash AS "itemHash" FROM ${itemsAt(places, parameters)}`,
+    parameters.values,
+  );
+  return new Map(rows.map(({ n, itemHash }) => [n - 1, itemHash]));
+}
+
+/**
+ * Reads what `planItems` needs of the items at positions, each once, in their order; a position that the version does not have
+ * is left out.
+ *
+ * @param columns SQL for further ones about the row `i` of `items`, by name
+ */
+export async function readCandidatesAt<Others = unknown>(
+  query: ReadQuery,
+  version: VersionOfRun,
+  positions: readonly ItemPosition[],
+  columns: Readonly<Record<string, string>> = {},
+): Promise<readonly (ItemCandidate & ItemPosition & ItemSizes & Others)[]> {
+  if (positions.length === 0) return [];
+  const wanted = [...new Map(positions.map((position) => [keyOf(position), position])).values()].sort(
+    (a, b) => a.sectionOrderIndex - b.sectionOrderIndex || a.orderIndex - b.orderIndex,
+  );
+  const sections = wanted.map(({ sectionOrderIndex }) => sectionOrderIndex);
+  const places = await readPlaces(
+    query,
+    version,
+    wanted.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex]),
+  );
+  const names = await readSectionNames(query, version, sections);
+  const sizes = await readItemSizes<Others>(query, places, columns);
+  return wanted.flatMap(({ sectionOrderIndex, orderIndex }, index) => {
+    const stored = sizes[index];
+    if (stored == null) return [];
+    const section = names.get(sectionOrderIndex) ?? '';
+    return [{ ...NO_TEXTS, section, sectionOrderIndex, orderIndex, ...stored }];
+  });
+}
+
+/** More parts than this are on all nodes of a distributed PostgreSQL, which need not be told of them. */
+const MAX_PARTS = 64;
+
+/** The parts that have the items of a version; null for more than a statement is to name. */
+export async function readParts(
+  query: ReadQuery,
+  { datasetId, version }: VersionOfRun,
+): Promise<readonly string[] | null> {
+  const rows = await query<{ readonly id: string }>(
+    `SELECT DISTINCT part AS id FROM version_sections s CROSS JOIN LATERAL unnest(s.part_ids) AS part
+     WHERE ${ofVersion('$1', '$2')} AND part IS NOT NULL LIMIT ${MAX_PARTS + 1}`,
+    [datasetId, version],
+  );
+  return rows.length > MAX_PARTS ? null : rows.map(({ id }) => id);
+}
+
+/** What {@link joinItems} needs of a version. */
+export interface JoinedVersion extends VersionOfRun {
+  /** See {@link readParts}. */
+  readonly parts: readonly string[] | null;
+}
+
+export async function readJoinedVersion(query: ReadQuery, version: VersionOfRun): Promise<JoinedVersion> {
+  return { ...version, parts: await readParts(query, version) };
+}
+
+/** Names in a statement that joins items to many rows. */
+interface JoinedNames {
+  /** Of a materialized part of the statement, with `section_order_index` and `order_index`. */
+  readonly rows: string;
+  /** Of the part that this adds. */
+  readonly sections?: string;
+}
+
+/**
+ * SQL that joins items to many rows: a distributed PostgreSQL sends the rows and the sections to the items.
+ *
+ * @param add adds a value and gives its placeholder
+ * @returns `cte`, a further part of WITH; `sections` and `items`, which follow the rows in FROM, with the rows `s` and `i`
+ */
+export function joinItems(
+  { datasetId, version, parts }: JoinedVersion,
+  add: (value: unknown) => string,
+  { rows, sections = 'section' }: JoinedNames,
+): { readonly cte: string; readonly sections: string; readonly items: string } {
+  const isOfParts = parts === null ? '' : `AND ${ofParts(add(parts))}`;
+  return {
+    cte: `${sections} AS (
+    SELECT s.order_index, s.name, s.part_ids, s.starts, s.firsts FROM version_sections s
+    WHERE s.dataset_id = ${add(datasetId)} AND s.version = ${add(version)}
+  )`,
+    sections: `JOIN ${sections} s ON s.order_index = ${rows}.section_order_index`,
+    items: `JOIN items i ON ${isItemAt(`${rows}.order_index`)} ${isOfParts}`,
+  };
+}
