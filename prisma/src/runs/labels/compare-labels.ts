@@ -78,7 +78,7 @@ export async function compareLabels(
   const number = scorer === undefined ? null : scorerNumber(run.names, scorer);
   const parameters = new Parameters([id]);
   const whose = (person: string): string => `= ${parameters.add(searchableText(person))}`;
-  const person = by === undefined ? isNewestVerdict('l') : `l.person ${whose(by)}`;
+  const person = by === undefined ? isNewestVerdict('l', 'l') : `l.person ${whose(by)}`;
   const second =
     other === undefined
       ? ''
@@ -94,8 +94,10 @@ export async function compareLabels(
       l.verdict, ${passed} AS passed,
       CASE WHEN ${passed} THEN CASE l.verdict WHEN 'pass' THEN 'both_pass' ELSE 'false_pass' END
         ELSE CASE l.verdict WHEN 'pass' THEN 'false_fail' ELSE 'both_fail' END END AS cell
-    FROM run_results result JOIN labels l ON ${isLabelOf('l')} AND l.verdict IS NOT NULL ${second}
-    WHERE result.run_id = $1 AND ${passed} IS NOT NULL AND ${person}`;
+    FROM run_results result JOIN (
+      SELECT l.item_hash, l.output_hash, l.person, l.verdict FROM labels l WHERE l.verdict IS NOT NULL AND ${person}
+    ) AS l ON ${isLabelOf('l')} ${second}
+    WHERE result.run_id = $1 AND ${passed} IS NOT NULL`;
   const counts = await query<{ readonly cell: AgreementCell; readonly count: number }>(
     `SELECT cell, count(*)::float8 AS count FROM (${judged}) AS judged GROUP BY cell`,
     parameters.values,

@@ -15,8 +15,8 @@ export const byName = (label: string): string => `${label}.person COLLATE "C"`;
  * The condition that a label of a row `result` has the newest verdict on it. As one expression of both rows it is evaluated
  * only for labels that were found, and not for each result.
  */
-export const isNewestVerdict = (label: string): string => `(
-    SELECT newest.person = ${label}.person FROM labels newest WHERE ${isLabelOf('newest')} AND newest.verdict IS NOT NULL
+export const isNewestVerdict = (label: string, result = 'result'): string => `(
+    SELECT newest.person = ${label}.person FROM labels newest WHERE ${isLabelOf('newest', result)} AND newest.verdict IS NOT NULL
     ORDER BY newest.updated_at DESC, ${byName('newest')} LIMIT 1)`;
 
 /** Bytes of a label besides its note and types, as JSON. */

@@ -152,7 +152,7 @@ async function summarizeLabels(
          SELECT type, count(*) AS labels FROM found CROSS JOIN unnest(types) AS type
          GROUP BY type ORDER BY 2 DESC, type COLLATE "C" LIMIT ${MAX_LISTED}
        ) AS kinds) AS types,
-       EXISTS (SELECT FROM runs WHERE id = $1) AS exists
+       EXISTS (SELECT 1 FROM runs WHERE id = $1) AS exists
      FROM found`,
     parameters.values,
   );
@@ -181,10 +181,25 @@ export async function* readLabels(
   }
 }
 
+/** By name: a distributed PostgreSQL sends a whole row without what no expression names. */
+const STATE = [
+  'item_hash',
+  'output_hash',
+  'person',
+  'verdict',
+  'note',
+  'types',
+  'created_at',
+  'updated_at',
+  'imported',
+]
+  .map((name) => `l.${name}`)
+  .join(', ');
+
 /** Names the state of the labels of a run's results: any change gives another text. */
 export async function stateOfLabels(query: ReadQuery, id: string): Promise<string> {
   const [row] = await query<{ readonly state: string }>(
-    `SELECT count(*) || ':' || coalesce(sum(hashtextextended(l::text, 0)::numeric), 0) AS state
+    `SELECT count(*) || ':' || coalesce(sum(hashtextextended(ROW(${STATE})::text, 0)::numeric), 0) AS state
      FROM run_results result JOIN labels l ON ${isLabelOf('l')} WHERE result.run_id = $1`,
     [id],
   );

@@ -65,9 +65,9 @@ export async function countResults(
   const traits = q === undefined ? undefined : await sampleTexts(query, run.id, q);
   // Items are looked at once; what an index counts is counted first.
   if (known === undefined && items === null) {
-    const { sql, values } = resultsFilter(conditions, 2);
+    const { sql, joins, values } = resultsFilter(conditions, 2);
     const [found] = await query<{ readonly total: number }>(
-      `SELECT count(*)::float8 AS total FROM run_results result WHERE result.run_id = $1 ${sql}`,
+      `SELECT count(*)::float8 AS total FROM run_results result ${joins} WHERE result.run_id = $1 ${sql}`,
       [run.id, ...values],
     );
     const total = found?.total ?? 0;

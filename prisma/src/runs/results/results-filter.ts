@@ -96,9 +96,8 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
   if (minScore !== undefined) add((value) => `result.${score} >= ${value}::float8`, minScore);
   if (maxScore !== undefined) add((value) => `result.${score} <= ${value}::float8`, maxScore);
   if (errorGroup !== undefined) add((value) => `result.error_group = ${value}`, searchableText(errorGroup));
-  for (const condition of labelConditions(conditions, (value) => parameter(searchableText(value)))) {
-    parts.push(`AND ${condition}`);
-  }
+  const labels = labelConditions(conditions, (value) => parameter(searchableText(value)));
+  for (const condition of labels.conditions) parts.push(`AND ${condition}`);
   if (itemHash !== undefined) add((value) => `result.item_hash = decode(${value}, 'hex')`, itemHash);
   const { sample } = conditions;
   if (sample !== undefined) {
@@ -108,7 +107,7 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
       add((value) => `${sampleKey(sample.seed)} <= ${value}::float8`, lastKey ?? MAX_SAMPLE_KEY);
     }
   }
-  return { sql: parts.join(' '), joins: '', values };
+  return { sql: parts.join(' '), joins: labels.joins, values };
 }
 
 /** Conditions on the item of a result. */
@@ -203,23 +202,31 @@ const inItem = (contains: (text: string) => string): string => {
   return `coalesce(${contains('i.answer::text')}, false) OR (${contains('i.payload::text')} AND coalesce(${contains(inputs)}, false))`;
 };
 
-/** A label is found by the output; a condition on it, by the labels or by the results, whichever are fewer. */
+/**
+ * A label is found by the output; a condition on it, by the labels or by the results, whichever are fewer. A distributed
+ * PostgreSQL takes the labels as subqueries of their own alone.
+ */
 function labelConditions(
   { label, labelBy, labelType }: ResultsConditions,
   parameter: (value: string) => string,
-): readonly string[] {
+): { readonly joins: string; readonly conditions: readonly string[] } {
   const person = labelBy === undefined ? null : `l.person = ${parameter(labelBy)}`;
+  const labels = (...conditions: readonly (string | null)[]): string =>
+    `(SELECT l.item_hash, l.output_hash FROM labels l WHERE ${conditions.filter((part) => part !== null).join(' AND ')})`;
   const exists = (...conditions: readonly (string | null)[]): string =>
-    `EXISTS (SELECT FROM labels l WHERE ${[isLabelOf('l'), ...conditions].filter((part) => part !== null).join(' AND ')})`;
+    `(result.item_hash, result.output_hash) IN ${labels(...conditions)}`;
   const found: string[] = [];
-  if (label === 'none') found.push(`NOT ${exists('l.verdict IS NOT NULL', person)}`);
-  else if (label !== undefined) {
-    found.push(exists(`l.verdict = ${parameter(label)}`, person ?? isNewestVerdict('l')));
+  let joins = '';
+  if (label === 'none') {
+    joins = `LEFT JOIN ${labels('l.verdict IS NOT NULL', person)} AS judged ON ${isLabelOf('judged')}`;
+    found.push('judged.item_hash IS NULL');
+  } else if (label !== undefined) {
+    found.push(exists(`l.verdict = ${parameter(label)}`, person ?? isNewestVerdict('l', 'l')));
   }
   if (labelType !== undefined) {
     found.push(exists(`l.types @> ARRAY[${parameter(labelType)}::text]`, person));
   } else if (label === undefined && person !== null) found.push(exists(person));
-  return found;
+  return { joins, conditions: found };
 }
 
 const MAX_SAMPLE_KEY = 2 ** 52;

@@ -48,7 +48,7 @@ export function allMatching(
   for (const given of filter.values) parameters.add(given);
   const search = itemSearch(conditions, parameters.add, traits);
   const select = (others: string): string =>
-    `SELECT ${KEY}, ${value} AS sort_value${others} FROM run_results result WHERE result.run_id = $1 ${filter.sql}`;
+    `SELECT ${KEY}, ${value} AS sort_value${others} FROM run_results result ${filter.joins} WHERE result.run_id = $1 ${filter.sql}`;
   if (search === null || items === null) return select('');
   const all = select(`, ${search.hasText ?? 'false'} AS has_text`);
   return searchItems(search, all, items, parameters.add, { withCandidates: false });
