@@ -170,10 +170,13 @@ export function searchItems(
     ...(ofItem === null ? [] : [isEnough ? `(${ofItem})` : `(candidate.has_text OR ${ofItem})`]),
     ...(isEnough ? ['NOT candidate.has_text'] : []),
   ];
+  const found = `SELECT candidate.*, true AS passes FROM candidate ${join.sections} ${join.items} WHERE ${conditions.join(' AND ')}`;
+  // The server plans what is used once together with the rest.
+  if (!isEnough && !withCandidates) return `WITH candidate AS (${candidates}), ${join.cte} ${found}`;
   const alone = isEnough ? 'candidate.has_text' : 'false';
   return `WITH candidate AS MATERIALIZED (${candidates}), ${join.cte}
     SELECT candidate.*, ${alone} AS passes FROM candidate ${withCandidates ? '' : `WHERE ${alone}`}
-    UNION ALL SELECT candidate.*, true FROM candidate ${join.sections} ${join.items} WHERE ${conditions.join(' AND ')}`;
+    UNION ALL ${found}`;
 }
 
 /** The same for results that are known. */
