@@ -1,6 +1,6 @@
 import type { ReadQuery } from '@svc/postgres';
 import { readableJson } from '../../database/values.ts';
-import { isItemAt, ofRun } from '../../items/version-sql.ts';
+import { joinItems, readJoinedVersion, type VersionOfRun } from '../read-items-at.ts';
 
 /** Which outputs of an earlier run may be taken. */
 export interface ReuseRequest {
@@ -38,6 +38,12 @@ export async function countReusable(
   const question = `sha256(convert_to(${parts.join(` || E'\\n' || `)}, 'UTF8'))`;
   const earlier = `${add(runId)}::uuid`;
   const repeated = `${add(repetitions)}::int`;
+  const [run] = await query<VersionOfRun>(
+    'SELECT dataset_id AS "datasetId", dataset_version AS version FROM runs WHERE id = $1',
+    [runId],
+  );
+  if (run === undefined) return 0;
+  const join = joinItems(await readJoinedVersion(query, run), add, { rows: 'other' });
   const [found] = await query<{ readonly count: string }>(
     `WITH answered AS MATERIALIZED (
        SELECT DISTINCT item_hash, repetition FROM run_results
@@ -46,14 +52,15 @@ export async function countReusable(
        SELECT item_hash, count(*) AS items FROM (${items}) AS i GROUP BY item_hash
      ), changed AS (
        SELECT ${question} AS question FROM (${items}) AS i
-       WHERE NOT EXISTS (SELECT FROM answered WHERE answered.item_hash = i.item_hash)
-     ), gone AS (
-       SELECT DISTINCT ${question} AS question, result.repetition
-       FROM run_results result JOIN runs run ON run.id = result.run_id
-         JOIN version_sections s ON ${ofRun('run')} AND s.order_index = result.section_order_index
-         JOIN items i ON ${isItemAt('result.order_index')}
+         LEFT JOIN (SELECT DISTINCT item_hash FROM answered) AS known ON known.item_hash = i.item_hash
+       WHERE known.item_hash IS NULL
+     ), other AS MATERIALIZED (
+       SELECT result.section_order_index, result.order_index, result.repetition
+       FROM run_results result LEFT JOIN asked ON asked.item_hash = result.item_hash
        WHERE result.run_id = ${earlier} AND result.request_hash IS NOT NULL AND result.repetition <= ${repeated}
-         AND NOT EXISTS (SELECT FROM asked WHERE asked.item_hash = result.item_hash)
+         AND asked.item_hash IS NULL
+     ), ${join.cte}, gone AS (
+       SELECT DISTINCT ${question} AS question, other.repetition FROM other ${join.sections} ${join.items}
      )
      SELECT (SELECT coalesce(sum(items), 0) FROM asked JOIN answered USING (item_hash))
        + (SELECT count(*) FROM changed JOIN gone USING (question)) AS count`,
