@@ -33,11 +33,13 @@ export async function readPlaces(
 
 /**
  * For a FROM clause: the rows `i` of `items` at places, with the number `place.n` of each, from 1. The shards of parts are
- * found by values alone.
+ * found by values alone. ORDER BY keeps the planner from reading the parts as a whole: right after an import it may have no
+ * idea of how many items they have.
  */
 export function itemsAt(places: readonly (ItemPlace | null)[], { add }: Parameters): string {
   const partIds = add(places.map((place) => place?.partId ?? null));
   const ordinals = `${add(places.map((place) => place?.ordinal ?? null))}::int[]`;
-  return `unnest(${partIds}::uuid[], ${ordinals}) WITH ORDINALITY AS place (part_id, ordinal, n)
-    JOIN items i ON ${ofParts(partIds)} AND i.part_id = place.part_id AND i.ordinal = place.ordinal`;
+  return `unnest(${partIds}::uuid[], ${ordinals}) WITH ORDINALITY AS place (part_id, ordinal, n) CROSS JOIN LATERAL (
+      SELECT i.* FROM items i WHERE ${ofParts(partIds)} AND i.part_id = place.part_id AND i.ordinal = place.ordinal ORDER BY i.ordinal
+    ) AS i`;
 }

@@ -24,31 +24,6 @@ export function ofRun(run: string, s = 's'): string {
   return `${s}.dataset_id = ${run}.dataset_id AND ${s}.version = ${run}.dataset_version`;
 }
 
-/**
- * A subquery for the items of a section from position `from` up to, not including, position `to`, in their order: the columns
- * of `items`, and `order_index`, the position in the section. Each range is read by the primary key of `items`, one after the
- * other; OFFSET keeps the planner from another way, which would compare each item with each range.
- *
- * @param condition on the row `i` of `items`, begins with AND
- */
-export function itemsBetween(from: string, to: string, condition = '', s = 's'): string {
-  const first = `greatest(width_bucket(${from}, ${s}.starts), 1)`;
-  const last = `width_bucket(${to} - 1, ${s}.starts)`;
-  return `(SELECT read.* FROM unnest(${s}.part_ids[${first}:${last}], ${s}.starts[${first}:${last}], ${s}.firsts[${first}:${last}],
-      (${s}.starts || ${s}.item_count)[${first} + 1:${last} + 1]) AS span (part_id, start, first, stop)
-    CROSS JOIN LATERAL (
-      SELECT span.start + i.ordinal - span.first AS order_index, i.* FROM items i
-      WHERE i.part_id = span.part_id AND i.ordinal >= span.first + greatest(${from} - span.start, 0)
-        AND i.ordinal < span.first + least(${to}, span.stop) - span.start ${condition}
-      ORDER BY i.ordinal OFFSET 0
-    ) AS read)`;
-}
-
-/** The same for all items of a section. */
-export function itemsOf(condition = '', s = 's'): string {
-  return itemsBetween('0', `${s}.item_count`, condition, s);
-}
-
 /** The ranges of a section, for a FROM clause: rows `(part_id, start, first, stop)`, where `stop` is the position after the last item. */
 export function rangesOf(s = 's'): string {
   return `(SELECT * FROM unnest(${s}.part_ids, ${s}.starts, ${s}.firsts, ${s}.starts[2:] || ${s}.item_count)
