@@ -31,7 +31,7 @@ async function plant(count: number, at: number, bytes: number): Promise<string> 
   const { id } = await importItems(store.datasets, { s: items });
   await plain.query(
     `UPDATE items SET byte_length = byte_length + ${bytes} + 8, assets = ('{"a":"' || repeat('x', ${bytes}) || '"}')::json
-     FROM sections s WHERE s.id = items.part_id AND s.dataset_id = $1 AND items.ordinal = $2`,
+     FROM parts p WHERE p.id = items.part_id AND p.dataset_id = $1 AND items.ordinal = $2`,
     [id, at],
   );
   // as for every section whose items embed files
@@ -46,7 +46,7 @@ async function large(count: number, mib: number): Promise<string> {
   });
   await plain.query(
     `UPDATE items SET byte_length = $2 + 30, payload = ('{"id":' || items.ordinal || ',"inputs":{"prompt":"' || repeat('y', $2) || '"}}')::json
-     FROM sections s WHERE s.id = items.part_id AND s.dataset_id = $1`,
+     FROM parts p WHERE p.id = items.part_id AND p.dataset_id = $1`,
     [id, mib * MIB],
   );
   return id;

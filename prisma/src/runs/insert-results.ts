@@ -167,7 +167,8 @@ export type Replaces = 'retried' | 'all';
 
 /**
  * $1 the run, then a parameter for each column, then those that it adds. What is there is counted before anything is written,
- * because a distributed PostgreSQL executes one after the other.
+ * because a distributed PostgreSQL executes one after the other; ORDER BY has each result looked up by its key, however
+ * many the run has.
  *
  * @param places of the items of the results, in their order
  */
@@ -187,8 +188,10 @@ const insertOf = (
     SELECT place.n, ${ITEM_FACTS} FROM ${items}
   ), replaced AS MATERIALIZED (
     SELECT ${COUNTS}, count(*) FILTER (WHERE ${isDue}) AS due
-    FROM run_results result JOIN unnest(${keys.map((column) => `${add(column)}::int[]`).join(', ')}) AS key (${KEY.join(', ')}) USING (${KEY.join(', ')})
-    WHERE result.run_id = $1 ${replaces === 'all' ? '' : `AND ${isDue}`}
+    FROM unnest(${keys.map((column) => `${add(column)}::int[]`).join(', ')}) AS key (${KEY.join(', ')}) CROSS JOIN LATERAL (
+      SELECT * FROM run_results r WHERE r.run_id = $1 AND ${KEY.map((name) => `r.${name} = key.${name}`).join(' AND ')} ORDER BY r.repetition
+    ) AS result
+    ${replaces === 'all' ? '' : `WHERE ${isDue}`}
   ), written AS (
     INSERT INTO run_results AS result (run_id, ${COLUMN_NAMES}, ${DERIVED.join(', ')}, created_at)
     SELECT $1::uuid, ${COLUMNS.map(([name]) => `wanted.${name}${CASTS[name] ?? ''}`).join(', ')}, coalesce(wanted.finish_reason = 'length', false), item.item_hash, item.type, item.tags, ${given.retries}::int,

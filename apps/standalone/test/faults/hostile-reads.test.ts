@@ -34,7 +34,7 @@ async function plant(id: string, part: 'payload' | 'assets', bytes: number, wher
   const [before, after] = part === 'payload' ? ['{"inputs":{"prompt":"', '"}}'] : ['{"a":"', '"}'];
   await own.query(
     `UPDATE items SET byte_length = byte_length + ${bytes} + 26, ${part} = ('${before}' || repeat('y', ${bytes}) || '${after}')::json
-     FROM sections s WHERE s.id = items.part_id AND s.dataset_id = '${id}' AND ${where}`,
+     FROM parts p WHERE p.id = items.part_id AND p.dataset_id = '${id}' AND ${where}`,
   );
   await own.query(`UPDATE sections SET file_bytes = NULL, file_sha256 = NULL WHERE dataset_id = '${id}'`);
 }
