@@ -282,7 +282,10 @@ describe('the console', () => {
     await page.unroute(/assets\/jobs-page/);
     await page.context().setOffline(false);
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
-    await page.getByText(/No jobs yet|succeeded/).first().waitFor();
+    await page
+      .getByText(/No jobs yet|succeeded/)
+      .first()
+      .waitFor();
   });
 
   it('ends the tour with a score between 0 and 1, and a wrong answer', async () => {

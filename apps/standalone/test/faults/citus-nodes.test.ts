@@ -163,10 +163,10 @@ describe.skipIf(url === '')(
       await nodes.get(stopped)?.stop();
       const outcomes: string[] = [];
       for (const port of others) {
-      // A session of Citus that has lost a node may fail once for another one.
-      await expect.poll(async () => (await page(port)).status, { timeout: 10_000 }).toBe(200);
-      outcomes.push(`elsewhere: ${outcomeOf(await page(port))}`);
-    }
+        // A session of Citus that has lost a node may fail once for another one.
+        await expect.poll(async () => (await page(port)).status, { timeout: 10_000 }).toBe(200);
+        outcomes.push(`elsewhere: ${outcomeOf(await page(port))}`);
+      }
       outcomes.push(`there: ${outcomeOf(await page(stopped))}`);
       expect(tally(outcomes)).toEqual({ 'elsewhere: 200': others.length, 'there: 503 unavailable': 1 });
       expect((await ask(`${service.url}/readyz`)).status).toBe(200);
