@@ -23,6 +23,10 @@ it.each([
     'one that others wait for',
     withFacts({ code: 'XX000' }, 'failure on connection marked as essential: a:5432'),
   ],
+  [
+    'a node that ends its sessions',
+    withFacts({ code: 'XX000' }, 'terminating connection due to administrator command'),
+  ],
   ['Prisma without a server', withFacts({ code: 'P1001' })],
   [
     'Prisma with the driver inside',
