@@ -22,7 +22,7 @@ import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { isUuid } from '../database/values.ts';
 import type { ItemLine } from '../items/item-lines.ts';
-import { clipRanges, itemsInRanges, readRangesOf } from '../items/item-ranges.ts';
+import { itemsInRanges, readRangesBetween, readRangesOf } from '../items/item-ranges.ts';
 import type { StoredItem } from '../items/list-items.ts';
 import { openReadSession } from '../items/read-session.ts';
 import { ofVersion } from '../items/version-sql.ts';
@@ -116,7 +116,7 @@ export async function openDataset(
       items: (wanted = sections) => session.items(wanted),
       lines: (wanted = sections) => session.lines(wanted),
       async itemAt(section, orderIndex) {
-        const ranges = clipRanges(await readRangesOf(query, [section.id]), 0, orderIndex, orderIndex + 1);
+        const ranges = await readRangesBetween(query, section.id, orderIndex, orderIndex + 1);
         const parameters = new Parameters();
         const [row] = await query<ItemParts & { readonly linked: string | null }>(
           `SELECT payload::text AS payload, answer::text AS answer, checker::text AS checker, assets::text AS assets,

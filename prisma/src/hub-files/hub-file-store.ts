@@ -6,7 +6,7 @@ import { StoreError, toStoreError } from '../database/errors.ts';
 import { guarded } from '../database/guarded.ts';
 import { itemTooLarge } from '../database/item-size.ts';
 import { isUuid } from '../database/values.ts';
-import { clipRanges, itemsInRanges, LITERALS, readRangesOf } from '../items/item-ranges.ts';
+import { itemsInRanges, LITERALS, readRangesBetween } from '../items/item-ranges.ts';
 import { asCopy, packedItems } from './packed-items.ts';
 
 /** A layout: how the files of one version are made in one format. */
@@ -312,7 +312,7 @@ function createItemReader({
 
 /** A subquery for the items of a section from one position up to another, for a COPY. */
 async function itemsBetween(query: ReadQuery, sectionId: string, from: number, to: number): Promise<string> {
-  return itemsInRanges(clipRanges(await readRangesOf(query, [sectionId]), 0, from, to), LITERALS);
+  return itemsInRanges(await readRangesBetween(query, sectionId, from, to), LITERALS);
 }
 
 const keyValues = ({ datasetId, version, format }: LayoutKey): unknown[] => [datasetId, version, format];

@@ -4,7 +4,7 @@ import { Parameters } from '../database/page.ts';
 import { divideByBlocks, foundByHash } from '../items/hash-blocks.ts';
 import { itemsInRanges, readRanges, readRangesOf } from '../items/item-ranges.ts';
 import type { ImportedResult } from '../runs/insert-results.ts';
-import { toItemRanges } from '../versions/ranges.ts';
+import { toSectionRanges } from '../versions/ranges.ts';
 import type { DraftHashes } from './draft-totals.ts';
 
 /** The newest datasets whose items are compared with those of a run. */
@@ -82,8 +82,8 @@ async function findCandidates(
   if (row === undefined) return [];
   const newest = await client.query<Version & { readonly sectionIds: readonly string[] }>(
     `SELECT ${VERSION}, v.section_ids::text[] AS "sectionIds"
-     FROM (SELECT id, version FROM datasets ORDER BY created_at DESC, id DESC LIMIT ${MAX_DATASETS}) d
-       JOIN versions v ON v.dataset_id = d.id AND v.version = d.version`,
+     FROM (SELECT id, version, created_at FROM datasets ORDER BY created_at DESC, id DESC LIMIT ${MAX_DATASETS}) d
+       JOIN versions v ON v.dataset_id = d.id AND v.version = d.version ORDER BY d.created_at DESC, d.id DESC`,
   );
   const query = queryOf(client);
   const datasetOf = newest.rows.flatMap(({ sectionIds }, index) => sectionIds.map(() => index));
@@ -93,10 +93,10 @@ async function findCandidates(
   );
   const parameters = new Parameters();
   const ofItem = `AND i.item_hash = decode(${parameters.add(row.hash)}, 'hex')`;
-  const divided = await divideByBlocks(query, {
-    ...ranges,
-    sections: ranges.sections.map((index) => datasetOf[index] as number),
-  });
+  const divided = await divideByBlocks(
+    query,
+    ranges.map((range) => ({ ...range, section: datasetOf[range.section] as number })),
+  );
   const found = await query<{ readonly dataset: number }>(
     `SELECT DISTINCT section AS dataset FROM ${foundByHash(row.hash, ofItem, divided, parameters)} AS found
      ORDER BY section LIMIT ${MAX_CANDIDATES}`,
@@ -114,7 +114,7 @@ async function findPositions(
 ): Promise<readonly Buffer[] | null> {
   const query = queryOf(client);
   const parameters = new Parameters();
-  const ofDraft = itemsInRanges(toItemRanges(sections.map(({ parts }) => parts)), parameters);
+  const ofDraft = itemsInRanges(toSectionRanges(sections.map(({ parts }) => parts)), parameters);
   const ofVersion = itemsInRanges(await readRanges(query, { datasetId: id, version }), parameters);
   const numbered = (items: string, hash: string): string => `
     SELECT section, item, hash, row_number() OVER (PARTITION BY hash ORDER BY section, item) AS n

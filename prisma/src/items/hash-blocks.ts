@@ -1,6 +1,6 @@
 import type { ReadQuery } from '@svc/postgres';
 import type { Parameters } from '../database/page.ts';
-import { cutRanges, type ItemRanges, itemsInRanges, ofParts } from './item-ranges.ts';
+import { cutRange, itemsInRanges, ofParts, rangesGiven, type SectionRange } from './item-ranges.ts';
 
 /*
  * Where items with a hash are. A run of 65,536 items of a part has one row of `hash_blocks` for each first byte of their
@@ -29,24 +29,25 @@ export const INSERT_BLOCKS: string = `INSERT INTO hash_blocks (part_id, bucket, 
 
 /** Ranges of items, in two: those of which there are blocks, and the others. */
 export interface HashedRanges {
-  readonly hashed: ItemRanges;
-  readonly unhashed: ItemRanges;
+  readonly hashed: readonly SectionRange[];
+  readonly unhashed: readonly SectionRange[];
 }
 
 /** Divides ranges by the blocks that their parts have. */
-export async function divideByBlocks(query: ReadQuery, ranges: ItemRanges): Promise<HashedRanges> {
+export async function divideByBlocks(
+  query: ReadQuery,
+  ranges: readonly SectionRange[],
+): Promise<HashedRanges> {
   const rows = await query<{ readonly id: string; readonly hashed: number }>(
     'SELECT id, hashed_items AS hashed FROM parts WHERE id = ANY ($1::uuid[]) AND hashed_items > 0',
-    [[...new Set(ranges.partIds)]],
+    [[...new Set(ranges.map(({ partId }) => partId))]],
   );
   const hashedItems = new Map(rows.map(({ id, hashed }) => [id, hashed]));
-  const hashedOf = (index: number): number => {
-    const hashed = (hashedItems.get(ranges.partIds[index] as string) ?? 0) - (ranges.firsts[index] as number);
-    return Math.min(Math.max(hashed, 0), ranges.counts[index] as number);
-  };
+  const hashedOf = ({ partId, first, count }: SectionRange): number =>
+    Math.min(Math.max((hashedItems.get(partId) ?? 0) - first, 0), count);
   return {
-    hashed: cutRanges(ranges, (index) => [0, hashedOf(index)]),
-    unhashed: cutRanges(ranges, (index) => [hashedOf(index), ranges.counts[index] as number]),
+    hashed: ranges.flatMap((range) => cutRange(range, 0, hashedOf(range))),
+    unhashed: ranges.flatMap((range) => cutRange(range, hashedOf(range), range.count)),
   };
 }
 
@@ -67,10 +68,7 @@ export function foundByHash(
   const bucket = Number.parseInt(hash.slice(0, 2), 16);
   const first = (Number.parseInt(hash.slice(2, 6), 16) >> 1) * RUN_ITEMS;
   const entriesUpTo = (last: number): string => `width_bucket(${add(last)}::int, block.entries)`;
-  const parts = add(hashed.partIds);
-  const others = [hashed.sections, hashed.starts, hashed.firsts, hashed.counts].map(
-    (values) => `${add(values)}::int[]`,
-  );
+  const { rows, parts } = rangesGiven(hashed, parameters);
   // ORDER BY keeps the server from reading items before it has found which.
   return `(
     WITH in_blocks AS MATERIALIZED (
@@ -80,7 +78,7 @@ export function foundByHash(
           unnest(block.entries[${entriesUpTo(first - 1)} + 1 : ${entriesUpTo(first + RUN_ITEMS - 1)}]) AS entry
         WHERE block.part_id = ANY (${parts}::uuid[]) AND block.bucket = ${add(bucket)}::int ORDER BY block.part_id
       ) AS found
-      JOIN unnest(${parts}::uuid[], ${others.join(', ')}) AS range (part_id, section, start, first, count)
+      JOIN ${rows}
         ON range.part_id = found.part_id AND found.ordinal >= range.first AND found.ordinal < range.first + range.count
       JOIN items i ON ${ofParts(parts)} AND i.part_id = found.part_id AND i.ordinal = found.ordinal ${condition}
     ), without_blocks AS MATERIALIZED (

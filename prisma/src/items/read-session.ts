@@ -8,7 +8,7 @@ import { toStoreError } from '../database/errors.ts';
 import { decodeRows, type ItemRow } from './decode-rows.ts';
 import { type ItemLine, toLines } from './item-lines.ts';
 import { ItemOrder } from './item-order.ts';
-import { type ItemRanges, readRangesOf, sliceRanges } from './item-ranges.ts';
+import { readRangesOf, type SectionRange } from './item-ranges.ts';
 import type { StoredItem } from './list-items.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
@@ -101,20 +101,24 @@ export class ReadSession {
     }
   }
 
-  async #readRanges(sections: readonly StoredSection[]): Promise<ItemRanges> {
-    const client = this.#idleClient();
-    const ranges = await readRangesOf(
-      queryOf(client),
-      sections.map(({ id }) => id),
-    );
-    return {
-      ...ranges,
-      sections: ranges.sections.map((index) => (sections[index] as StoredSection).orderIndex),
-    };
+  async #readRanges(sections: readonly StoredSection[]): Promise<readonly SectionRange[]> {
+    const query = queryOf(this.#idleClient());
+    try {
+      const ranges = await readRangesOf(
+        query,
+        sections.map(({ id }) => id),
+      );
+      return ranges.map((range) => ({
+        ...range,
+        section: (sections[range.section] as StoredSection).orderIndex,
+      }));
+    } catch (error) {
+      throw this.#toFailure(error);
+    }
   }
 
   async *#copy<T>(
-    ranges: ItemRanges,
+    ranges: readonly SectionRange[],
     read: (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<T, void, undefined>,
   ): AsyncGenerator<T, void, undefined> {
     const client = this.#idleClient();
@@ -124,12 +128,16 @@ export class ReadSession {
       yield* read(copy as AsyncIterable<Uint8Array>);
       this.#reading = false;
     } catch (error) {
-      this.#signal?.throwIfAborted();
-      throw toStoreError(error);
+      throw this.#toFailure(error);
     } finally {
       // The server is still sending rows: the connection cannot be used again.
       if (this.#reading) this.#discard();
     }
+  }
+
+  /** The signal's reason for what an abort breaks. */
+  #toFailure(error: unknown): unknown {
+    return this.#signal?.aborted === true ? this.#signal.reason : toStoreError(error);
   }
 
   #idleClient(): pg.PoolClient {
@@ -182,17 +190,18 @@ async function* toItems(
 }
 
 /** The ranges of each COPY: one long range, or short ones together. */
-function* groupRanges(ranges: ItemRanges): Generator<ItemRanges> {
-  let first = 0;
+function* groupRanges(ranges: readonly SectionRange[]): Generator<readonly SectionRange[]> {
+  let group: SectionRange[] = [];
   let items = 0;
-  for (const [index, count] of ranges.counts.entries()) {
-    if (index > first && (items + count > ITEMS_PER_COPY || index - first === RANGES_PER_COPY)) {
-      yield sliceRanges(ranges, first, index);
-      [first, items] = [index, 0];
+  for (const range of ranges) {
+    if (group.length > 0 && (items + range.count > ITEMS_PER_COPY || group.length === RANGES_PER_COPY)) {
+      yield group;
+      [group, items] = [[], 0];
     }
-    items += count;
+    group.push(range);
+    items += range.count;
   }
-  yield sliceRanges(ranges, first, ranges.counts.length);
+  yield group;
 }
 
 /**
@@ -200,21 +209,19 @@ function* groupRanges(ranges: ItemRanges): Generator<ItemRanges> {
  * range in the order of the primary key, without sorting: its values become constants. An item that is too large comes
  * without its parts.
  */
-function copyStatement(
-  { sections, partIds, starts, firsts, counts }: ItemRanges,
-  maxItemBytes: number,
-): string {
-  const values = partIds.map(
-    (partId, index) =>
-      `('${partId}'::uuid, ${index}, ${sections[index]}, ${starts[index]}, ${firsts[index]}, ${counts[index]})`,
+function copyStatement(ranges: readonly SectionRange[], maxItemBytes: number): string {
+  const values = ranges.map(
+    ({ partId, section, start, first, count }, n) =>
+      `('${partId}'::uuid, ${n}, ${section}, ${start}, ${first}, ${count})`,
   );
+  const partIds = new Set(ranges.map(({ partId }) => `'${partId}'::uuid`));
   const part = (name: string): string => `CASE WHEN i.byte_length <= ${maxItemBytes} THEN i.${name} END`;
   return `COPY (
     SELECT range.section, range.start + i.ordinal - range.first, i.item_hash, ${part('answer')}, ${part('checker')},
       ${part('assets')}, ${part('linked_files')}, ${part('payload')}
     FROM (VALUES ${values.join(',')}) AS range (part_id, n, section, start, first, count)
       JOIN items i ON i.part_id = range.part_id AND i.ordinal >= range.first AND i.ordinal < range.first + range.count
-    WHERE i.part_id IN (${[...new Set(partIds)].map((partId) => `'${partId}'::uuid`).join(',')})
+    WHERE i.part_id IN (${[...partIds].join(',')})
     ORDER BY range.n, i.ordinal
   ) TO STDOUT (FORMAT binary)`;
 }

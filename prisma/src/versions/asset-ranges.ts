@@ -1,13 +1,13 @@
 import type pg from 'pg';
 import { Parameters } from '../database/page.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
-import { type ItemRange, toItemRanges } from './ranges.ts';
+import { type ItemRange, toSectionRanges } from './ranges.ts';
 
 /** Assets that items list, linked ones too. */
 export async function countAssets(client: pg.ClientBase, ranges: readonly ItemRange[]): Promise<number> {
   if (ranges.length === 0) return 0;
   const parameters = new Parameters();
-  const items = itemsInRanges(toItemRanges([ranges]), parameters, 'AND i.assets IS NOT NULL');
+  const items = itemsInRanges(toSectionRanges([ranges]), parameters, 'AND i.assets IS NOT NULL');
   const { rows } = await client.query<{ count: string }>(
     `SELECT coalesce(sum(CASE json_typeof(i.assets) WHEN 'array' THEN json_array_length(i.assets)
        WHEN 'object' THEN (SELECT count(*) FROM json_object_keys(i.assets)) ELSE 0 END), 0) AS count
@@ -24,7 +24,7 @@ async function readFiles(
   among?: readonly string[],
 ): Promise<string[]> {
   const parameters = new Parameters();
-  const items = itemsInRanges(toItemRanges([ranges]), parameters, 'AND i.linked_files IS NOT NULL');
+  const items = itemsInRanges(toSectionRanges([ranges]), parameters, 'AND i.linked_files IS NOT NULL');
   const condition = among === undefined ? '' : `WHERE file ->> 5 = ANY (${parameters.add(among)}::text[])`;
   const { rows } = await client.query<{ sha256: string }>(
     `SELECT DISTINCT file ->> 5 AS sha256 FROM ${items} i CROSS JOIN LATERAL json_array_elements(i.linked_files) AS file ${condition}`,

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { COPY_HEADER, COPY_TRAILER } from '../database/copy-format.ts';
 import { itemsInRanges, LITERALS } from '../items/item-ranges.ts';
-import { type ItemRange, itemCountOf, splitRanges, toItemRanges } from './ranges.ts';
+import { cutItems, type ItemRange, itemCountOf, splitRanges, toSectionRanges } from './ranges.ts';
 import { Sha256State } from './sha256-state.ts';
 
 /** Hashes that one query reads: 2 MB. */
@@ -23,7 +23,7 @@ export async function hashItems(
   ranges: readonly ItemRange[],
 ): Promise<void> {
   const yieldToEventLoop = createYielder();
-  for (const some of splitRanges(ranges, ITEMS_PER_QUERY)) {
+  for (const some of splitRanges(ranges, ITEMS_PER_QUERY, cutItems)) {
     const hashes = await readHashes(client, some);
     if (hashes.byteLength !== itemCountOf(some) * 32) throw new Error('The ranges of a section lack items.');
     for (let at = 0; at < hashes.byteLength; at += HASHED_BYTES) {
@@ -40,7 +40,7 @@ const HASHED_BYTES = 128 * 1024;
 async function readHashes(client: pg.ClientBase, ranges: readonly ItemRange[]): Promise<Buffer> {
   const copy = client.query(
     copyTo(`COPY (SELECT string_agg(i.item_hash, ''::bytea ORDER BY i.order_index)
-      FROM ${itemsInRanges(toItemRanges([ranges]), LITERALS)} i) TO STDOUT (FORMAT binary)`),
+      FROM ${itemsInRanges(toSectionRanges([ranges]), LITERALS)} i) TO STDOUT (FORMAT binary)`),
   );
   const row = Buffer.concat(await Array.fromAsync(copy as AsyncIterable<Buffer>));
   return row.subarray(COPY_HEADER.byteLength + ROW_HEAD_BYTES, -COPY_TRAILER.byteLength);

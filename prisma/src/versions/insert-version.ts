@@ -6,7 +6,15 @@ import { RUN_ITEMS } from '../items/hash-blocks.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
 import { hashItems, startSectionHash } from './hash-section.ts';
 import type { NewSection, PlannedSection, StagedItems } from './planned-section.ts';
-import { type ItemRange, itemCountOf, skipItems, splitRanges, toColumns, toItemRanges } from './ranges.ts';
+import {
+  cutItems,
+  type ItemRange,
+  itemCountOf,
+  skipItems,
+  splitRanges,
+  toColumns,
+  toSectionRanges,
+} from './ranges.ts';
 import type { SectionState, VersionState } from './read-version.ts';
 import { Sha256State } from './sha256-state.ts';
 
@@ -124,7 +132,7 @@ async function storeAsParts(
   ranges: readonly ItemRange[],
 ): Promise<ItemRange[]> {
   const parts: ItemRange[] = [];
-  for (const some of splitRanges(ranges, RUN_ITEMS)) {
+  for (const some of splitRanges(ranges, RUN_ITEMS, cutItems)) {
     const part = { partId: randomUUID(), first: 0, count: itemCountOf(some) };
     await client.query('INSERT INTO parts (id, dataset_id, item_count) VALUES ($1, $2, $3)', [
       part.partId,
@@ -148,7 +156,7 @@ export async function copyItems(
   await client.query(
     `INSERT INTO items (part_id, ordinal, ${ITEM_COLUMNS})
      SELECT ${add(to.partId)}::uuid, i.order_index + ${add(to.ordinal)}::int, ${ITEM_COLUMNS.replaceAll(/\b(?=\w+\b)/g, 'i.')}
-     FROM ${itemsInRanges(toItemRanges([ranges]), parameters)} i`,
+     FROM ${itemsInRanges(toSectionRanges([ranges]), parameters)} i`,
     parameters.values,
   );
 }

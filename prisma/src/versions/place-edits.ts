@@ -3,7 +3,7 @@ import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { searchableText } from '../database/values.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
-import { toItemRanges } from './ranges.ts';
+import { toSectionRanges } from './ranges.ts';
 import type { VersionState } from './read-version.ts';
 
 /** One edit of an item. */
@@ -38,7 +38,7 @@ export async function placeEdits(
   const ids = edits.flatMap(({ item }) => ('id' in item ? [searchableText(item.id)] : []));
   const parameters = new Parameters([hashes, ids]);
   const items = itemsInRanges(
-    toItemRanges(sections.map(({ ranges }) => ranges)),
+    toSectionRanges(sections.map(({ ranges }) => ranges)),
     parameters,
     'AND (i.item_hash = ANY ($1::bytea[]) OR i.item_id = ANY ($2::text[]))',
   );

@@ -4,7 +4,7 @@ import { StoreError } from '../database/errors.ts';
 import { withHashJoins } from '../database/hash-joins.ts';
 import { Parameters } from '../database/page.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
-import { type ItemEdit, type ItemRange, rangeFinder, toItemRanges } from './ranges.ts';
+import { type ItemEdit, type ItemRange, rangeFinder, toSectionRanges } from './ranges.ts';
 
 /** Where the items of a body go in a section. */
 export interface PlacedItems {
@@ -32,7 +32,7 @@ export async function placeUpsert(
   await refuseUnnamed(client, staged);
   // Before the join, whose rows are as many as those of the section only when no id of the body repeats.
   const body = new Parameters();
-  const items = itemsInRanges(toItemRanges([staged]), body);
+  const items = itemsInRanges(toSectionRanges([staged]), body);
   await refuseRepeated(client, `SELECT order_index AS ordinal, item_id AS id FROM ${items} i`, body.values);
   await client.query('DROP TABLE IF EXISTS pg_temp.placed_items');
   await client.query(
@@ -66,16 +66,16 @@ export async function placeUpsert(
 function placeItems(staged: readonly ItemRange[], old: readonly ItemRange[], parameters: Parameters): string {
   return `INSERT INTO pg_temp.placed_items
     WITH staged AS (SELECT i.order_index AS ordinal, i.item_hash, i.item_id AS id
-        FROM ${itemsInRanges(toItemRanges([staged]), parameters)} i),
+        FROM ${itemsInRanges(toSectionRanges([staged]), parameters)} i),
       old AS (SELECT i.order_index AS position, i.item_hash, i.item_id AS id
-        FROM ${itemsInRanges(toItemRanges([old]), parameters)} i)
+        FROM ${itemsInRanges(toSectionRanges([old]), parameters)} i)
     SELECT staged.ordinal, staged.id, old.position, coalesce(old.item_hash = staged.item_hash, false)
     FROM staged LEFT JOIN old USING (id)`;
 }
 
 async function refuseUnnamed(client: pg.ClientBase, staged: readonly ItemRange[]): Promise<void> {
   const parameters = new Parameters();
-  const unnamed = itemsInRanges(toItemRanges([staged]), parameters, 'AND i.item_id IS NULL');
+  const unnamed = itemsInRanges(toSectionRanges([staged]), parameters, 'AND i.item_id IS NULL');
   const { rows } = await client.query<{ ordinal: number }>(
     `SELECT order_index AS ordinal FROM ${unnamed} i ORDER BY order_index LIMIT 1`,
     parameters.values,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
+  cutItems,
   editRanges,
   fromColumns,
   type ItemRange,
@@ -85,7 +86,7 @@ it('what is left of ranges without others is the difference of the sets of their
 it('ranges that are split have the same items, as many in each as asked for', () => {
   fc.assert(
     fc.property(fc.array(range), fc.integer({ min: 1, max: 12 }), (ranges, itemCount) => {
-      const split = [...splitRanges(ranges, itemCount)];
+      const split = [...splitRanges(ranges, itemCount, cutItems)];
       expect(itemsOf(split.flat())).toEqual(itemsOf(ranges));
       for (const some of split.slice(0, -1)) expect(itemCountOf(some)).toBe(itemCount);
       expect(itemCountOf(split.at(-1) ?? [])).toBeLessThanOrEqual(itemCount);

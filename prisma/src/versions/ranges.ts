@@ -1,4 +1,4 @@
-import type { ItemRanges } from '../items/item-ranges.ts';
+import type { SectionRange } from '../items/item-ranges.ts';
 
 /** Consecutive items of a part. */
 export interface ItemRange {
@@ -37,10 +37,10 @@ export function joinRanges(ranges: Iterable<ItemRange>): ItemRange[] {
 /** The ranges without their first items. */
 export function skipItems(ranges: readonly ItemRange[], count: number): ItemRange[] {
   let left = count;
-  return ranges.flatMap(({ partId, first, count: own }) => {
-    const skipped = Math.min(left, own);
+  return ranges.flatMap((range) => {
+    const skipped = Math.min(left, range.count);
     left -= skipped;
-    return own === skipped ? [] : [{ partId, first: first + skipped, count: own - skipped }];
+    return cutItems(range, skipped, range.count);
   });
 }
 
@@ -83,25 +83,33 @@ export function toColumns(ranges: readonly ItemRange[]): RangeColumns {
 }
 
 /** The ranges of sections in order, as statements take them. */
-export function toItemRanges(sections: readonly (readonly ItemRange[])[]): ItemRanges {
-  const ranges = sections.flat();
-  return {
-    sections: sections.flatMap((ofSection, section) => ofSection.map(() => section)),
-    partIds: ranges.map(({ partId }) => partId),
-    starts: sections.flatMap((ofSection) => toColumns(ofSection).starts),
-    firsts: ranges.map(({ first }) => first),
-    counts: ranges.map(({ count }) => count),
-  };
+export function toSectionRanges(sections: readonly (readonly ItemRange[])[]): SectionRange[] {
+  return sections.flatMap((ranges, section) => {
+    const { starts } = toColumns(ranges);
+    return ranges.map((range, index) => ({ ...range, section, start: starts[index] as number }));
+  });
 }
 
-/** Ranges of consecutive items, `itemCount` together; fewer at the end. */
-export function* splitRanges(ranges: readonly ItemRange[], itemCount: number): Generator<ItemRange[]> {
-  let together: ItemRange[] = [];
+/** The items of a range from its `from`-th up to, not including, its `to`-th. */
+export const cutItems = ({ partId, first }: ItemRange, from: number, to: number): ItemRange[] =>
+  to <= from ? [] : [{ partId, first: first + from, count: to - from }];
+
+/**
+ * Ranges of consecutive items, `itemCount` together; fewer at the end.
+ *
+ * @param cut gives the items of a range from one up to, not including, another
+ */
+export function* splitRanges<T extends { readonly count: number }>(
+  ranges: readonly T[],
+  itemCount: number,
+  cut: (range: T, from: number, to: number) => readonly T[],
+): Generator<T[]> {
+  let together: T[] = [];
   let missing = itemCount;
-  for (const { partId, first, count } of ranges) {
-    for (let from = 0; from < count; ) {
-      const taken = Math.min(missing, count - from);
-      together.push({ partId, first: first + from, count: taken });
+  for (const range of ranges) {
+    for (let from = 0; from < range.count; ) {
+      const taken = Math.min(missing, range.count - from);
+      together.push(...cut(range, from, from + taken));
       from += taken;
       missing -= taken;
       if (missing > 0) continue;
@@ -120,10 +128,10 @@ export function rangeFinder(ranges: readonly ItemRange[]): (position: number, co
     const found: ItemRange[] = [];
     let left = count;
     for (let index = lastAtMost(starts, position); left > 0; index += 1) {
-      const { partId, first, count: own } = ranges[index] as ItemRange;
+      const range = ranges[index] as ItemRange;
       const skipped = position + count - left - (starts[index] as number);
-      const taken = Math.min(left, own - skipped);
-      found.push({ partId, first: first + skipped, count: taken });
+      const taken = Math.min(left, range.count - skipped);
+      found.push(...cutItems(range, skipped, skipped + taken));
       left -= taken;
     }
     return found;

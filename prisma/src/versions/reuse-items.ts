@@ -4,7 +4,7 @@ import { withHashJoins } from '../database/hash-joins.ts';
 import { Parameters } from '../database/page.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
 import type { StagedItems } from './planned-section.ts';
-import { type ItemRange, itemCountOf, joinRanges, rangeFinder, toItemRanges } from './ranges.ts';
+import { type ItemRange, itemCountOf, joinRanges, rangeFinder, toSectionRanges } from './ranges.ts';
 import type { VersionState } from './read-version.ts';
 
 /**
@@ -19,8 +19,8 @@ export async function reuseItems(
   const query = queryOf(client);
   const parameters = new Parameters();
   const sql = reused(
-    itemsInRanges(toItemRanges(sections.map(({ ranges }) => ranges)), parameters),
-    itemsInRanges(toItemRanges(staged.map(({ ranges }) => ranges)), parameters),
+    itemsInRanges(toSectionRanges(sections.map(({ ranges }) => ranges)), parameters),
+    itemsInRanges(toSectionRanges(staged.map(({ ranges }) => ranges)), parameters),
   );
   const rows = await withHashJoins(query, () => query<ReusedRange>(sql, parameters.values));
   const bySection = Map.groupBy(rows, ({ section }) => section);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ReadQuery } from '@svc/postgres';
 import { Parameters } from '../../database/page.ts';
-import { type ItemRanges, itemsInRanges } from '../../items/item-ranges.ts';
+import { cutRange, itemsInRanges, type SectionRange } from '../../items/item-ranges.ts';
+import { splitRanges } from '../../versions/ranges.ts';
 import type { ItemPosition } from '../read-items-at.ts';
 import type { Run } from '../run-row.ts';
 import type { RunSection } from './find-missing.ts';
@@ -54,7 +55,11 @@ export async function buildKeyIndex(
     key,
     sections,
     ranges,
-  }: { readonly key: string; readonly sections: readonly RunSection[]; readonly ranges: ItemRanges },
+  }: {
+    readonly key: string;
+    readonly sections: readonly RunSection[];
+    readonly ranges: readonly SectionRange[];
+  },
 ): Promise<KeyIndex> {
   // A new seed for each index: nobody can make keys whose hashes collide.
   const seed = randomBytes(8).readBigInt64BE().toString();
@@ -65,7 +70,7 @@ export async function buildKeyIndex(
     itemCount += section.itemCount;
   }
   const table = new HashTable(itemCount);
-  for (const page of pagesOf(ranges)) {
+  for (const page of splitRanges(ranges, PAGE_ITEMS, cutRange)) {
     const parameters = new Parameters();
     const hash = `hashtextextended(${key}, ${parameters.add(seed)}::bigint)`;
     const items = `SELECT i.section, i.order_index AS item, ${hash} AS hash
@@ -109,46 +114,6 @@ export async function buildKeyIndex(
       );
     },
   };
-}
-
-/** The items that each query reads. */
-function* pagesOf({ sections, partIds, starts, firsts, counts }: ItemRanges): Generator<ItemRanges> {
-  let page = new RangePage();
-  for (const [index, count] of counts.entries()) {
-    for (let skipped = 0; skipped < count; ) {
-      const taken = Math.min(count - skipped, PAGE_ITEMS - page.itemCount);
-      page.add(
-        sections[index] as number,
-        partIds[index] as string,
-        (starts[index] as number) + skipped,
-        (firsts[index] as number) + skipped,
-        taken,
-      );
-      skipped += taken;
-      if (page.itemCount < PAGE_ITEMS) continue;
-      yield page;
-      page = new RangePage();
-    }
-  }
-  if (page.itemCount > 0) yield page;
-}
-
-class RangePage implements ItemRanges {
-  readonly sections: number[] = [];
-  readonly partIds: string[] = [];
-  readonly starts: number[] = [];
-  readonly firsts: number[] = [];
-  readonly counts: number[] = [];
-  itemCount = 0;
-
-  add(section: number, partId: string, start: number, first: number, count: number): void {
-    this.sections.push(section);
-    this.partIds.push(partId);
-    this.starts.push(start);
-    this.firsts.push(first);
-    this.counts.push(count);
-    this.itemCount += count;
-  }
 }
 
 /** Bits of a slot for the number; the others are of the hash. */

@@ -3,7 +3,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { ReadQuery } from '@svc/postgres';
 import type { Parameters } from '../../database/page.ts';
 import { insideJsonString, memberText, readableJson, searchableText } from '../../database/values.ts';
-import { type ItemRanges, itemsInRanges, readRanges } from '../../items/item-ranges.ts';
+import { cutRange, itemsInRanges, readRanges, type SectionRange } from '../../items/item-ranges.ts';
 import { ofVersion } from '../../items/version-sql.ts';
 
 const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
@@ -42,7 +42,7 @@ export async function selectItems(
     conditions.push(`i.item_id = ANY (${add(itemIds.map((id) => canonicalJson(id)))}::text[])`);
   }
   const ranges = await rangesOf(query, { datasetId, version }, selection);
-  const partIds = [...new Set(ranges.partIds)];
+  const partIds = [...new Set(ranges.map(({ partId }) => partId))];
   const items = itemsInRanges(
     ranges,
     parameters,
@@ -61,7 +61,7 @@ async function rangesOf(
   query: ReadQuery,
   { datasetId, version }: { readonly datasetId: string; readonly version: number | null },
   { limit, sections }: RunSelection,
-): Promise<ItemRanges> {
+): Promise<readonly SectionRange[]> {
   const ranges = await readRanges(query, { datasetId, version });
   if (limit === undefined && sections === undefined) return ranges;
   const named =
@@ -73,18 +73,9 @@ async function rangesOf(
         );
   const wanted = new Set(named.map(({ section }) => section));
   let left = limit ?? Number.POSITIVE_INFINITY;
-  const counts = ranges.counts.map((count, index) => {
-    const taken = Math.min(count, left);
+  return ranges.flatMap((range) => {
+    const taken = Math.min(range.count, left);
     left -= taken;
-    return sections === undefined || wanted.has(ranges.sections[index] as number) ? taken : 0;
+    return sections === undefined || wanted.has(range.section) ? cutRange(range, 0, taken) : [];
   });
-  const taken = counts.flatMap((count, index) => (count > 0 ? [index] : []));
-  const pick = <T>(values: readonly T[]): T[] => taken.map((index) => values[index] as T);
-  return {
-    sections: pick(ranges.sections),
-    partIds: pick(ranges.partIds),
-    starts: pick(ranges.starts),
-    firsts: pick(ranges.firsts),
-    counts: pick(counts),
-  };
 }
