@@ -9,10 +9,10 @@ import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { IS_LONG, times } from '../../apps/standalone/test/faults/report.ts';
 import { LEFTOVERS, NO_LEFTOVERS } from '../../apps/standalone/test/faults/stored-datasets.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
+import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
 import { lockTable } from '../../prisma/test/lock-table.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
 import { type DeployedApp, runDeployedCli, startDeployedApp, until } from './deployed-app.ts';
-import { createEmbeddedDatabase } from './embedded-database.ts';
 import { findPostgres, startExternalPostgres } from './external-postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -57,7 +57,7 @@ beforeEach(() => {
 afterEach(() => cleanUp.disposeAsync());
 
 async function embeddedDatabase(): Promise<string> {
-  return cleanUp.use(await createEmbeddedDatabase()).url;
+  return cleanUp.use(await createEmptyDatabase()).url;
 }
 
 async function installedDatabase(): Promise<string> {

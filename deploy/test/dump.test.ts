@@ -8,9 +8,9 @@ import { afterEach, beforeEach, expect, it, type TestContext } from 'vitest';
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { type RunningStandalone, runStandalone } from '../../apps/standalone/test/run-standalone.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
+import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
 import { type DeployedApp, startDeployedApp, until } from './deployed-app.ts';
-import { createEmbeddedDatabase } from './embedded-database.ts';
 import { findPostgres, startExternalPostgres } from './external-postgres.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -113,7 +113,7 @@ it('the database of npm start moves to any other PostgreSQL, but no work that ha
   await symlink(join(ROOT, 'deploy'), join(folder, 'deploy'));
 
   const older = cleanUp.use(await startExternalPostgres(bin));
-  const same = cleanUp.use(await createEmbeddedDatabase());
+  const same = cleanUp.use(await createEmptyDatabase());
   const withoutTables = move.replace(/^.*migrate.*\n/m, '');
   for (const { url } of [older, same]) {
     await expect(bash(withoutTables, { to: url }, bin)).rejects.toThrow(/_prisma_migrations.*does not exist/);

@@ -24,7 +24,10 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const citus = process.env['TEST_CITUS_URL'];
   if (citus !== undefined && citus !== '') {
-    await migrate(citus, { distributed: true });
+    // Few shards: every test file empties them all.
+    const url = new URL(citus);
+    url.searchParams.set('options', '-c citus.shard_count=8');
+    await migrate(url.href, { distributed: true });
     project.provide('postgresUrl', citus);
     project.provide('templateDatabase', null);
     return async () => undefined;

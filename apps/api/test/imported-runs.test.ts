@@ -74,15 +74,12 @@ describe('a run that goes round', () => {
       `UPDATE runs SET status = 'failed', error = '{"code":"provider_forbidden","message":"No."}', ok = 3, failed = 1,
          scored = 3, score_sum = 0.6, passed = 1, started_at = '2026-01-02T03:04:05.678Z',
          finished_at = '2026-01-02T03:05:00Z' WHERE id = '${runId}';
-       INSERT INTO run_results (run_id, section_order_index, order_index, repetition, section, item_id, status, output,
+       INSERT INTO run_results (run_id, section_order_index, order_index, repetition, section, item_id, item_type, status, output,
          score, passed, explanation, error, latency_ms, usage)
-       VALUES ('${runId}', 0, 0, 1, 'a', '1', 'ok', '"one \\u0000 1"', 0.1, false, NULL, NULL, 1.5, '{"n":12345678901234567890}'),
-         ('${runId}', 0, 0, 2, 'a', '1', 'ok', '{"a":[1.50]}', 0.2, true, '"why"', NULL, NULL, NULL),
-         ('${runId}', 1, 0, 1, 'b', '"x"', 'ok', NULL, 0.3, false, NULL, NULL, 0.1, NULL),
-         ('${runId}', 1, 1, 1, 'b', '2', 'failed', NULL, NULL, NULL, NULL, '{"code":"internal","message":"m"}', NULL, NULL);
-       UPDATE run_results r SET item_type = i.type FROM version_sections s JOIN items i ON i.part_id = s.part_ids[1]
-       WHERE r.run_id = '${runId}' AND s.dataset_id = '${datasetId}' AND s.order_index = r.section_order_index
-         AND i.ordinal = r.order_index`,
+       VALUES ('${runId}', 0, 0, 1, 'a', '1', 'freeform', 'ok', '"one \\u0000 1"', 0.1, false, NULL, NULL, 1.5, '{"n":12345678901234567890}'),
+         ('${runId}', 0, 0, 2, 'a', '1', 'freeform', 'ok', '{"a":[1.50]}', 0.2, true, '"why"', NULL, NULL, NULL),
+         ('${runId}', 1, 0, 1, 'b', '"x"', 'freeform', 'ok', NULL, 0.3, false, NULL, NULL, 0.1, NULL),
+         ('${runId}', 1, 1, 1, 'b', '2', 'freeform', 'failed', NULL, NULL, NULL, NULL, '{"code":"internal","message":"m"}', NULL, NULL)`,
     );
     const archive = await download(datasetId, runId);
     const zip = await JSZip.loadAsync(archive);

@@ -1,5 +1,6 @@
 import { migrate } from '@svc/store';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createEmptyDatabase } from '../../../prisma/test/empty-database.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { startFakeProvider } from './fake-provider.ts';
 import { runEnded, startTestService, type TestService, until } from './start-test-service.ts';
@@ -53,12 +54,9 @@ it('fails a run and a job whose third worker died', async () => {
 });
 
 it('waits for a database that is not migrated yet, and works once it is', async () => {
-  const name = `svc_empty_${process.pid}`;
-  await queryDatabase(service.databaseUrl, `CREATE DATABASE ${name}`);
-  const url = new URL(service.databaseUrl);
-  url.pathname = `/${name}`;
+  await using database = await createEmptyDatabase();
   {
-    await using early = await startTestService({ databaseUrl: url.href });
+    await using early = await startTestService({ databaseUrl: database.url });
     const probe = (path: string): Promise<Response> => fetch(`${early.worker.url}${path}`);
     expect((await probe('/healthz')).status).toBe(200);
     const unready = await probe('/readyz');
@@ -72,7 +70,7 @@ it('waits for a database that is not migrated yet, and works once it is', async 
         { error: { message: expect.stringMatching(/relation "(runs|jobs)" does not exist/) } },
       ]);
 
-    await migrate(url.href);
+    await migrate(database.url);
     await until(
       () => probe('/readyz'),
       ({ status }) => status === 200,
@@ -84,7 +82,6 @@ it('waits for a database that is not migrated yet, and works once it is', async 
     });
     expect(await runEnded(early, run.id)).toMatchObject({ status: 'completed', counts: { done: 1 } });
   }
-  await queryDatabase(service.databaseUrl, `DROP DATABASE ${name} WITH (FORCE)`);
 });
 
 it('shows in the metrics what waits and works', async () => {

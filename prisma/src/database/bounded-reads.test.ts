@@ -45,7 +45,7 @@ async function large(count: number, mib: number): Promise<string> {
     s: Array.from({ length: count }, (_, index) => `{"id":${index},"inputs":{"prompt":"p"}}`),
   });
   await plain.query(
-    `UPDATE items SET byte_length = $2 + 30, payload = ('{"id":' || items.ordinal || ',"inputs":{"prompt":"' || repeat('y', $2) || '"}}')::json
+    `UPDATE items SET byte_length = $2 + 30, payload = ('{"id":' || items.ordinal::text || ',"inputs":{"prompt":"' || repeat('y', $2) || '"}}')::json
      FROM parts p WHERE p.id = items.part_id AND p.dataset_id = $1`,
     [id, mib * MIB],
   );

@@ -2,10 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { PrismaPg } from '@prisma/adapter-pg';
 import { ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createEmptyDatabase } from '../../test/empty-database.ts';
 import { queryDatabase } from '../../test/query-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore } from '../create-store.ts';
+import { DISTRIBUTED_TABLES } from './distribute.ts';
 import { migrate, migrationNames, readMigrations } from './migrate.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
@@ -37,6 +39,9 @@ class CatalogAdapter extends PrismaPg {
     return connection;
   }
 }
+
+/** As the service is set up there: on a cluster, the large tables are on its nodes. */
+const distributed = (process.env['TEST_CITUS_URL'] ?? '') !== '';
 
 const filters = { externalTables: [], externalEnums: [] };
 
@@ -91,37 +96,32 @@ describe('migrate', () => {
   });
 
   it('is safe when several processes start at once, after one that was killed', async () => {
-    const server = new pg.Client({ connectionString: inject('postgresUrl') });
-    await server.connect();
-    const name = `svc_migrate_${process.pid}`;
-    try {
-      await server.query(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8'`);
-      const url = new URL(inject('postgresUrl'));
-      url.pathname = `/${name}`;
-      const [first = ''] = await migrationNames();
-      await queryDatabase(
-        url.href,
-        `CREATE TABLE _prisma_migrations (id varchar(36) PRIMARY KEY, checksum varchar(64) NOT NULL, finished_at timestamptz,
-           migration_name varchar(255) NOT NULL, logs text, rolled_back_at timestamptz,
-           started_at timestamptz NOT NULL DEFAULT now(), applied_steps_count int NOT NULL DEFAULT 0)`,
-      );
-      await queryDatabase(
-        url.href,
-        `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('killed', '', '${first}')`,
-      );
-      const outcomes = await Promise.all(Array.from({ length: 4 }, () => migrate(url.href)));
-      expect(outcomes.flatMap((outcome) => outcome.applied)).toEqual(
-        (await readMigrations()).migrationDirectories.map(({ path }) => path),
-      );
-    } finally {
-      await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      await server.end();
-    }
+    await using database = await createEmptyDatabase();
+    const [first = ''] = await migrationNames();
+    await queryDatabase(
+      database.url,
+      `CREATE TABLE _prisma_migrations (id varchar(36) PRIMARY KEY, checksum varchar(64) NOT NULL, finished_at timestamptz,
+         migration_name varchar(255) NOT NULL, logs text, rolled_back_at timestamptz,
+         started_at timestamptz NOT NULL DEFAULT now(), applied_steps_count int NOT NULL DEFAULT 0)`,
+    );
+    await queryDatabase(
+      database.url,
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name) VALUES ('killed', '', '${first}')`,
+    );
+    const outcomes = await Promise.all(
+      Array.from({ length: 4 }, () => migrate(database.url, { distributed })),
+    );
+    expect(outcomes.flatMap(({ applied }) => applied)).toEqual(
+      (await readMigrations()).migrationDirectories.map(({ path }) => path),
+    );
+    expect(outcomes.flatMap((outcome) => outcome.distributed)).toEqual(
+      distributed ? Object.keys(DISTRIBUTED_TABLES) : [],
+    );
   });
 
   it('is what a store waits for before it says that it is ready', async () => {
-    const database = await createTestDatabase();
-    onTestFinished(() => database.drop());
+    await using database = await createEmptyDatabase();
+    await migrate(database.url, { distributed });
     await using store = createStore({ url: database.url });
     expect(await store.ready()).toEqual({ database: true, queue: true });
     // as a database of the next version, then as one of the version before
@@ -138,11 +138,11 @@ describe('migrate', () => {
   });
 
   it('refuses a database that was made before the first release, and says how to carry the data over', async () => {
-    const database = await createTestDatabase();
-    onTestFinished(() => database.drop());
+    await using database = await createEmptyDatabase();
     await queryDatabase(
       database.url,
-      "UPDATE _prisma_migrations SET migration_name = '20260101000000_datasets_runs_jobs'",
+      `CREATE TABLE _prisma_migrations AS SELECT '20260101000000_datasets_runs_jobs' AS migration_name,
+         now() AS finished_at, NULL::timestamptz AS rolled_back_at`,
     );
     await expect(migrate(database.url)).rejects.toMatchObject({
       code: 'database_unsupported',
@@ -153,20 +153,8 @@ describe('migrate', () => {
   });
 
   it('names a database whose encoding cannot hold every item', async () => {
-    const server = new pg.Client({ connectionString: inject('postgresUrl') });
-    await server.connect();
-    const name = `svc_latin_${process.pid}`;
-    try {
-      await server.query(
-        `CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'`,
-      );
-      const url = new URL(inject('postgresUrl'));
-      url.pathname = `/${name}`;
-      await expect(migrate(url.href)).rejects.toMatchObject({ code: 'database_unsupported' });
-    } finally {
-      await server.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
-      await server.end();
-    }
+    await using database = await createEmptyDatabase("ENCODING 'LATIN1' LOCALE_PROVIDER libc LOCALE 'C'");
+    await expect(migrate(database.url)).rejects.toMatchObject({ code: 'database_unsupported' });
   });
 
   it('answers `unavailable` where no server listens', async () => {
