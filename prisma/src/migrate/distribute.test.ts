@@ -1,8 +1,17 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEmptyDatabase } from '../../test/empty-database.ts';
+import { importItems } from '../../test/import-items.ts';
 import { queryDatabase } from '../../test/query-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
+import { createStore } from '../create-store.ts';
 import { DISTRIBUTED_TABLES } from './distribute.ts';
-import { migrate } from './migrate.ts';
+import { type MigrationOutcome, migrate } from './migrate.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -34,9 +43,20 @@ describe('the schema', () => {
   });
 });
 
-describe('migrate with `distributed`', () => {
-  const isCitus = (process.env['TEST_CITUS_URL'] ?? '') !== '';
+const isCitus = (process.env['TEST_CITUS_URL'] ?? '') !== '';
 
+/** The distributed tables, and how many groups they lie in. */
+async function layoutOf(url: string): Promise<{ tables: string[]; groups: number }> {
+  const rows: { readonly name: string; readonly at: number }[] = await queryDatabase(
+    url,
+    'SELECT logicalrelid::text AS name, colocationid AS at FROM pg_dist_partition ORDER BY 1',
+  );
+  return { tables: rows.map(({ name }) => name), groups: new Set(rows.map(({ at }) => at)).size };
+}
+
+const LAYOUT = { tables: Object.keys(DISTRIBUTED_TABLES).sort(), groups: 2 };
+
+describe('migrate with `distributed`', () => {
   it.skipIf(isCitus)('says that a server has no Citus', async () => {
     await expect(migrate(database.url, { distributed: true })).rejects.toMatchObject({
       code: 'database_unsupported',
@@ -48,9 +68,89 @@ describe('migrate with `distributed`', () => {
 
   it.skipIf(!isCitus)('spreads the large tables of a cluster (needs TEST_CITUS_URL), once', async () => {
     expect(await migrate(database.url, { distributed: true })).toEqual({ applied: [], distributed: [] });
-    const tables = 'SELECT logicalrelid::text AS name, colocationid AS at FROM pg_dist_partition ORDER BY 1';
-    const rows = (await query(tables)) as { readonly name: string; readonly at: number }[];
-    expect(rows.map(({ name }) => name)).toEqual(Object.keys(DISTRIBUTED_TABLES).sort());
-    expect(new Set(rows.map(({ at }) => at)).size).toBe(2);
+    expect(await layoutOf(database.url)).toEqual(LAYOUT);
   });
+});
+
+/** Two versions of the service that come after this one. */
+const LATER_MIGRATIONS = {
+  '29990101000000_columns': `
+    ALTER TABLE items ADD COLUMN later text;
+    ALTER TABLE run_results ADD COLUMN later integer NOT NULL DEFAULT 7;
+    ALTER TABLE run_results ADD CONSTRAINT run_results_later CHECK (later > 0);
+    CREATE INDEX items_later ON items (part_id, later);
+    UPDATE items SET later = type;
+    CREATE TABLE later (id uuid PRIMARY KEY, dataset_id uuid NOT NULL REFERENCES datasets (id) ON DELETE CASCADE);
+    INSERT INTO later SELECT id, id FROM datasets;`,
+  '29990102000000_a_table_anew': `
+    CREATE TABLE made (LIKE run_differences INCLUDING ALL);
+    DROP TABLE run_differences;
+    ALTER TABLE made RENAME TO run_differences;
+    ALTER TABLE items DROP COLUMN later;`,
+};
+type LaterMigration = keyof typeof LATER_MIGRATIONS;
+
+describe('a later migration', () => {
+  const run = promisify(execFile);
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-later-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** Migrates as a version that has these migrations too: the built store with a longer list of them, as its own process. */
+  async function migrateTo(
+    migrations: readonly LaterMigration[],
+    url: string,
+    options: { readonly distributed?: true },
+  ): Promise<MigrationOutcome> {
+    const version = join(folder, String(migrations.length));
+    const current = fileURLToPath(new URL('../..', import.meta.url));
+    await mkdir(version);
+    for (const name of ['package.json', 'dist', 'migrations']) {
+      await cp(join(current, name), join(version, name), { recursive: true });
+    }
+    await symlink(join(current, 'node_modules'), join(version, 'node_modules'));
+    for (const name of migrations) {
+      await mkdir(join(version, 'migrations', name));
+      await writeFile(join(version, 'migrations', name, 'migration.sql'), LATER_MIGRATIONS[name]);
+    }
+    const program = `const { migrate } = await import(process.argv[1]);
+      console.log(JSON.stringify(await migrate(process.argv[2], JSON.parse(process.argv[3]))));`;
+    const { href } = pathToFileURL(join(version, 'dist/index.js'));
+    const args = ['--input-type=module', '-e', program, href, url, JSON.stringify(options)];
+    return JSON.parse((await run(process.execPath, args)).stdout);
+  }
+
+  it.skipIf(!isCitus)(
+    'keeps the layout of a cluster (needs TEST_CITUS_URL), with the option and without',
+    async () => {
+      await using database = await createEmptyDatabase();
+      await migrate(database.url, { distributed: true });
+      await using store = createStore({ url: database.url });
+      const { id } = await importItems(store.datasets, { s: ['{"id":1,"type":"exact"}', '{"id":2}'] });
+      const [columns, anew] = Object.keys(LATER_MIGRATIONS) as [LaterMigration, LaterMigration];
+
+      expect(await migrateTo([columns], database.url, { distributed: true })).toEqual({
+        applied: [columns],
+        distributed: [],
+      });
+      expect(await layoutOf(database.url)).toEqual(LAYOUT);
+      expect(await queryDatabase(database.url, 'SELECT later FROM items ORDER BY ordinal')).toEqual([
+        { later: 'exact' },
+        { later: 'freeform' },
+      ]);
+      expect(await queryDatabase(database.url, 'SELECT dataset_id AS id FROM later')).toEqual([{ id }]);
+      // this version goes on beside the later one
+      const other = await importItems(store.datasets, { s: ['{"id":3}'] });
+      expect((await store.datasets.diff({ id }, other, { limit: 10 })).counts.removed).toBe(2);
+
+      expect(await migrateTo([columns, anew], database.url, {})).toEqual({
+        applied: [anew],
+        distributed: ['run_differences'],
+      });
+      expect(await layoutOf(database.url)).toEqual(LAYOUT);
+      expect((await store.datasets.get(id)).id).toBe(id);
+    },
+  );
 });

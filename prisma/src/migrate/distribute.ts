@@ -42,6 +42,19 @@ export async function distribute(pool: pg.Pool): Promise<string[]> {
   return missing.map(([table]) => table);
 }
 
+/** Whether the large tables, or some of them, are on the nodes of a cluster. */
+export async function isDistributed(pool: pg.Pool): Promise<boolean> {
+  const { rowCount: hasCitus } = await pool.query(
+    "SELECT WHERE to_regclass('pg_dist_partition') IS NOT NULL",
+  );
+  if (Number(hasCitus) === 0) return false;
+  const { rowCount } = await pool.query(
+    'SELECT FROM pg_dist_partition WHERE logicalrelid::text = ANY ($1) LIMIT 1',
+    [Object.keys(DISTRIBUTED_TABLES)],
+  );
+  return Number(rowCount) > 0;
+}
+
 async function checkCitus(pool: pg.Pool): Promise<void> {
   const { rowCount } = await pool.query("SELECT FROM pg_extension WHERE extname = 'citus'");
   if (Number(rowCount) === 0) {

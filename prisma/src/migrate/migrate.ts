@@ -5,7 +5,7 @@ import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg'
 import { createPool } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError, toStoreError } from '../database/errors.ts';
-import { distribute } from './distribute.ts';
+import { distribute, isDistributed } from './distribute.ts';
 import { openSchemaEngine } from './schema-engine.ts';
 
 /** Held while one process migrates; the others wait. */
@@ -23,7 +23,10 @@ export interface MigrationOutcome {
 }
 
 export interface MigrationOptions {
-  /** Also spreads the large tables over the nodes of Citus; the database is that of the coordinator. */
+  /**
+   * Also spreads the large tables over the nodes of Citus; the database is that of the coordinator. A database that has some
+   * of them on nodes stays so without it.
+   */
   readonly distributed?: boolean | undefined;
 }
 
@@ -43,10 +46,11 @@ export async function migrate(
     await checkServer(pool);
     const names = await migrationNames();
     const missing = await missingMigrations(pool, names);
-    if (missing.length === 0 && !distributed) return { applied: [], distributed: [] };
+    const isSpread = distributed || (await isDistributed(pool));
+    if (missing.length === 0 && !isSpread) return { applied: [], distributed: [] };
     return await underLock(pool, async () => ({
       applied: await applyMissing(pool, names),
-      distributed: distributed ? await distribute(pool) : [],
+      distributed: isSpread ? await distribute(pool) : [],
     }));
   } catch (error) {
     throw toStoreError(error);
@@ -210,8 +214,9 @@ const RECORD =
   'UPDATE _prisma_migrations SET finished_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL';
 
 /**
- * Runs each migration as one script, and so in one transaction. Prisma's own adapter splits scripts at every semicolon, also
- * in the body of a function, and runs the parts one by one.
+ * Runs each migration as one block, and so in one transaction, whose statements PostgreSQL separates. Prisma's own adapter
+ * splits scripts at every semicolon, also in the body of a function, and runs the parts one by one. A script of several
+ * statements would do on one server, but Citus sends the text around an index to its nodes, which take one statement only.
  *
  * Does not take the engine's lock: it belongs to a session, which behind a pooler outlives the migration. `migrate` holds
  * the lock of a transaction.
@@ -223,7 +228,8 @@ class MigrationAdapter extends PrismaPg {
     connection.executeRaw = async (query) =>
       /^SELECT pg_advisory_lock\(/i.test(query.sql) ? 0 : await executeRaw.call(connection, query);
     connection.executeScript = async (script) => {
-      await connection.executeRaw({ sql: `${script}\n;${RECORD}`, args: [], argTypes: [] });
+      const sql = `DO $svc_migration$ BEGIN ${RECORD};\n${script}\nEND $svc_migration$`;
+      await connection.executeRaw({ sql, args: [], argTypes: [] });
     };
     return connection;
   }
