@@ -18,7 +18,6 @@ const TOO_LONG = '{"error":{"message":"maximum context length is 4096 tokens"}}'
 /** Wrong for every third question, and no answer for every tenth. */
 function reply(prompt: string) {
   const number = Number(/(\d+) plus/.exec(prompt)?.[1] ?? 0);
-  if (prompt.startsWith('Wait') && number >= 5) return 'hang' as const;
   if (number % 10 === 7) return { status: 400, body: TOO_LONG } as const;
   return { text: `Let me think.\nThe answer is ${number % 3 === 0 ? number : 2 * number}` };
 }
@@ -323,30 +322,41 @@ describe('the hour after a run', () => {
   });
 
   it('lists results while the run works, and says how many are new below an open one', async () => {
-    const items = Array.from({ length: 12 }, (_, at) => ({
-      id: at,
-      type: 'numeric',
-      inputs: { prompt: `Wait, ${at} plus ${at}?` },
-      answer: 2 * at,
-    }));
-    const waiting = await own.upload(items, 'Waiting');
     const { id } = await own.call<{ id: string }>('POST', '/runs', {
-      dataset_id: waiting,
-      config: { provider, max_retries: 0, concurrency: 2 },
+      dataset_id: dataset,
+      config: { provider: { type: 'external', label: 'harness' }, select: { limit: 12 } },
     });
+    const push = async (from: number, to: number): Promise<void> => {
+      const lines = Array.from({ length: to - from }, (_, at) =>
+        JSON.stringify({ item_id: `sum-${from + at}`, output: `It is ${from + at}`, latency_ms: 40 + at }),
+      );
+      const response = await fetch(`${own.url}/runs/${id}/results`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/jsonl' },
+        body: lines.join('\n'),
+      });
+      expect([response.status, await response.json()]).toMatchObject([200, { accepted: to - from }]);
+    };
     await using opened = await own.browser.open(`/console/runs/${id}`);
     const { page, faults } = opened;
+    await page.getByText('No results yet.').waitFor();
+    // an untouched list follows the run
+    await push(0, 5);
     await page.getByText('5 results', { exact: true }).waitFor();
     // with its interval and latencies, as after its end
     await page.getByText(/^0\.\d{3} ± 0\.\d{3}/).waitFor();
     await page.getByText(/^99 %: \d/).waitFor();
+    // below an open result nothing moves by itself
     await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().click();
-    own.provider.release();
-    await page
-      .getByRole('button', { name: /^\d+ new$/ })
-      .or(page.getByText('12 results', { exact: true }))
-      .first()
-      .waitFor();
+    await push(5, 11);
+    const news = page.getByRole('button', { name: '6 new', exact: true });
+    await news.waitFor();
+    await page.getByText('5 results', { exact: true }).waitFor();
+    await news.click();
+    await page.getByText('11 results', { exact: true }).waitFor();
+    // the end of a run refreshes every list
+    await push(11, 12);
+    await own.call('POST', `/runs/${id}/finish`, {});
     await page.getByText('completed').waitFor();
     await page.getByText('12 results', { exact: true }).waitFor();
     expect(faults).toEqual([]);

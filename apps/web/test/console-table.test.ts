@@ -188,6 +188,16 @@ describe('a table of questions', () => {
     expect(report).toContain('items paired by id');
     expect(report).toContain('+0.0 points');
     expect(two).not.toBe(three);
+    // the same questions under other ids are the same items
+    const renumbered = await own.upload(
+      items.map((item) => ({ ...item, id: `n${item.id}` })),
+      'Numbers with other ids',
+    );
+    await page.goto(`${own.url}/console/datasets/${dataset}?tab=diff&other=${renumbered}`);
+    for (const kind of ['All (20)', 'changed (20)', 'added (0)', 'removed (0)'])
+      await page.getByText(kind, { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'id after' }).first().getByText('n0').waitFor();
+    expect(await page.getByRole('region', { name: /^inputs/ }).count()).toBe(0);
     expect(faults).toEqual([]);
   });
 
@@ -207,11 +217,23 @@ describe('a table of questions', () => {
       }),
     );
     await own.call('DELETE', `/datasets/${ids[0]}`);
+    const form = new FormData();
+    form.append('name', 'Sent');
+    form.append('file', new Blob(['{"id":1,"inputs":{"prompt":"One?"}}\n']), 'sent.jsonl');
+    const sent = await fetch(`${own.url}/datasets/upload`, {
+      method: 'POST',
+      headers: { Prefer: 'respond-async' },
+      body: form,
+    });
+    const { id: upload } = (await sent.json()) as { readonly id: string };
+    await (await fetch(`${own.url}/jobs/${upload}/events`)).text();
     await using opened = await own.browser.open('/console/jobs');
     const { page, faults } = opened;
     await page.getByRole('link', { name: 'Short' }).waitFor();
     await page.getByRole('row', { name: /^import org\/short Short succeeded/ }).waitFor();
     await page.getByRole('row', { name: /^import org\/short Short, deleted since succeeded/ }).waitFor();
+    await page.getByRole('row', { name: /^upload sent\.jsonl Sent succeeded/ }).waitFor();
+    await page.getByRole('link', { name: 'Sent' }).waitFor();
     // what an operator sees of the whole installation
     await page.goto(`${own.url}/console/status`);
     await page.getByRole('figure', { name: /^Requests \d/ }).waitFor();
@@ -223,7 +245,7 @@ describe('a table of questions', () => {
         .locator('dd');
     expect(await factOf('Database').textContent()).toMatch(/MiB.*datasets, \d+ runs$/);
     expect(await factOf('Disk').textContent()).toMatch(/iB free/);
-    expect(await factOf('Imports of the last day').textContent()).toMatch(/^2 stored0 failed/);
+    expect(await factOf('Imports of the last day').textContent()).toMatch(/^3 stored0 failed/);
     await page.getByText(/^\d+ requests, 0 failed \(0\.0 %\)/).waitFor();
     await page.getByRole('row', { name: /^SVC_RUN_CONCURRENCY 16$/ }).waitFor();
     await page

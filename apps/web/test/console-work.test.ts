@@ -278,6 +278,8 @@ describe('the console of a service with keys', () => {
     const dialog = page.getByRole('dialog', { name: 'Score again' });
     await dialog.getByRole('combobox', { name: 'Checker' }).click();
     await page.getByRole('option', { name: 'includes' }).click();
+    // not the name of the run whose outputs it has
+    expect(await dialog.getByLabel('Name of the new run').inputValue()).toBe('Attempt one, scored again');
     await dialog.getByLabel('Name of the new run').fill('Scored again');
     found.push(...(await barriersOf(page)));
     await dialog.getByRole('button', { name: 'Score again' }).click();

@@ -227,6 +227,29 @@ describe('diff', () => {
     ]);
   });
 
+  it('pairs items without a common id by their prompts or messages', async () => {
+    const asked = ['{"prompt":"a"}', '{"messages":[{"content":"b","role":"user"}]}', '{"prompt":"c"}'];
+    const [from, to] = await Promise.all(
+      ['old', 'new'].map((name) =>
+        importItems(store.datasets, {
+          s: asked.map(
+            (inputs, at) => `{"id":"${name}-${at}","inputs":${at < 2 ? inputs : `{"prompt":"${name}"}`}}`,
+          ),
+        }),
+      ),
+    );
+    const entries = await entriesOf(from as ComparedDataset, to as ComparedDataset, { limit: 10 });
+    expect(entries.map(({ change }) => change).toSorted()).toEqual([
+      'added',
+      'changed',
+      'changed',
+      'removed',
+    ]);
+    expect(changedOf(entries).map(({ fields }) => fields)).toEqual(
+      [0, 1].map((at) => [{ pointer: '/id', from: `"old-${at}"`, to: `"new-${at}"`, isTruncated: false }]),
+    );
+  });
+
   it('compares a huge item as a whole', async () => {
     const item = (text: string): string => `{"id":1,"meta":{"x":"${text.repeat(300_000)}"}}`;
     const from = await importItems(store.datasets, { s: [item('a')] });

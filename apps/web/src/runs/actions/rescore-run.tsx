@@ -11,9 +11,12 @@ import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { checkerOf, stated } from '../create/config-members.ts';
 import { EMPTY_SCORING, judgeOf, problemsOf } from '../create/run-form.ts';
 import { ScoringFields } from '../create/scoring/scoring-fields.tsx';
-import type { Run } from '../use-run.ts';
+import { nameOf, type Run } from '../use-run.ts';
 
 type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];
+
+const MAX_NAME = 255;
+const SUFFIX = ', scored again';
 
 /** Scores the stored outputs of a run with another checker or judge, as a new run. */
 export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
@@ -21,7 +24,8 @@ export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClo
   const queries = useQueryClient();
   const navigate = useNavigate();
   const form = useForm({
-    initialValues: { ...EMPTY_SCORING, name: '' },
+    // without a name it would have that of the run, or of its model
+    initialValues: { ...EMPTY_SCORING, name: `${nameOf(run).slice(0, MAX_NAME - SUFFIX.length)}${SUFFIX}` },
     validate: problemsOf,
     validateInputOnChange: true,
   });
@@ -51,7 +55,7 @@ export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClo
     >
       <Text size="sm">The outputs stay as they are; only a judge is asked. The scores become a new run.</Text>
       <ScoringFields form={form} checkerFor="For every item" currency={currency} pointer="" />
-      <Fields form={form} fields={[{ name: 'name', label: 'Name of the new run', maxLength: 255 }]} />
+      <Fields form={form} fields={[{ name: 'name', label: 'Name of the new run', maxLength: MAX_NAME }]} />
     </FormDialog>
   );
 }
