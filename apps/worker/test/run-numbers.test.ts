@@ -407,6 +407,14 @@ it('compares runs by hash, id or prompt, clustered, with what else differs', asy
   expect(only.meta.total_items).toBe(changed);
   expect(only.data).toHaveLength(changed);
   expect(only.data.every(({ output_changed }: Body) => output_changed)).toBe(true);
+  const placed = await compare(base, other, '&only=changed_output&offset=3');
+  expect(placed.data).toEqual(only.data.slice(3));
+  const path = `/runs/${base.id}/compare/${other.id}?limit=2&offset=3`;
+  const { body: part } = await service.get(path);
+  expect(part.data).toEqual(found.data.slice(3, 5));
+  // what follows is not left out again
+  const { body: next } = await service.get(`${path}&cursor=${part.meta.next_cursor}`);
+  expect(next.data).toEqual(found.data.slice(5, 7));
 
   // clustered by the passages, whose items differ alike
   const alone = await compare(base, other, '&cluster_by=none');

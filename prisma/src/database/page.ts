@@ -11,6 +11,12 @@ export interface PageRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Which part of a list to read that can be read from any place. */
+export interface PlacedPageRequest extends PageRequest {
+  /** Entries to leave out at the beginning, 0 by default; without a cursor. */
+  readonly offset?: number | undefined;
+}
+
 /** A part of a list. */
 export interface Page<T> {
   readonly data: readonly T[];

@@ -8,7 +8,7 @@ import { allPages } from '../../test/all-pages.ts';
 import { importItems, LINES, linesOf, metaOf, writeSections } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
-import type { StoredItem } from '../items/list-items.ts';
+import type { ItemsPage, ItemsRequest, StoredItem } from '../items/list-items.ts';
 
 let database: TestDatabase;
 let store: Store;
@@ -524,6 +524,43 @@ describe('listItems', () => {
       store.datasets.listItems(saved.id, { limit: 4, q: 'P 1', ...(cursor === undefined ? {} : { cursor }) }),
     );
     expect(found).toHaveLength(22);
+  });
+
+  it('begins at any place, with filters and without', async () => {
+    const saved = await importItems(store.datasets, {
+      a: items(5, 'a'),
+      empty: [],
+      b: items(4, 'b'),
+      c: items(3, 'c'),
+    });
+    const list = (request: Partial<ItemsRequest>): Promise<ItemsPage> =>
+      store.datasets.listItems(saved.id, { limit: 100, ...request });
+    const placesOf = ({ data }: ItemsPage): string[] =>
+      data.map(({ section, orderIndex }) => section + orderIndex);
+    const queries: Partial<ItemsRequest>[] = [
+      {},
+      { section: 'b' },
+      { from: [0, 3] },
+      { q: 'P 1' },
+      { q: 'P', from: [2, 1] },
+    ];
+    for (const query of queries) {
+      const whole = await list(query);
+      for (let offset = 0; offset < 14; offset += 1) {
+        const found = await list({ ...query, offset, limit: 2 });
+        expect([query, offset, placesOf(found)]).toEqual([
+          query,
+          offset,
+          placesOf(whole).slice(offset, offset + 2),
+        ]);
+        expect(found.totalItems).toBe(whole.totalItems);
+        // what follows is not left out again
+        if (found.nextCursor === null) continue;
+        const next = await list({ ...query, offset, cursor: found.nextCursor });
+        expect(placesOf(next)).toEqual(placesOf(whole).slice(offset + 2));
+      }
+    }
+    expect((await list({ offset: 2_147_483_647 })).data).toEqual([]);
   });
 
   it('ends a page early when its items are large, and misses none', async () => {

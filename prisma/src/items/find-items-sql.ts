@@ -8,10 +8,11 @@ import {
 } from '../database/values.ts';
 import { ofVersion, versionNumber } from './version-sql.ts';
 
-/** Placeholders of the position to continue after, and of the number of items to find. */
+/** Placeholders of the position to continue after, and of how many items to leave out behind it, and to find. */
 export interface PagePosition {
   readonly afterSection: string;
   readonly afterItem: string;
+  readonly offset: string;
   readonly limit: string;
 }
 
@@ -41,7 +42,10 @@ function readPage(found: string): string {
  *
  * @param ofSection condition on `version_sections s`
  */
-export function allItems(ofSection: string, { afterSection, afterItem, limit }: PagePosition): string {
+export function allItems(
+  ofSection: string,
+  { afterSection, afterItem, offset, limit }: PagePosition,
+): string {
   return readPage(`WITH total AS (
     SELECT sum(s.item_count) AS total FROM version_sections s WHERE ${OF_VERSION} ${ofSection}
   ), page AS (
@@ -51,11 +55,12 @@ export function allItems(ofSection: string, { afterSection, afterItem, limit }: 
           least(CASE WHEN s.order_index = ${afterSection}::int THEN ${afterItem}::int + 1 ELSE 0 END, s.item_count) AS first
         FROM version_sections s WHERE ${OF_VERSION} AND s.order_index >= ${afterSection}::int ${ofSection}
       ) s
-    ) s CROSS JOIN LATERAL (
-      SELECT s.order_index AS section, item
-      FROM generate_series(s.first, least(s.item_count, s.first + ${limit}::int) - 1) AS item
+    ) s CROSS JOIN LATERAL (SELECT s.first + greatest(0, ${offset}::int - s.before) AS start) AS wanted
+    CROSS JOIN LATERAL (
+      SELECT s.order_index AS section, item::int
+      FROM generate_series(wanted.start, least(s.item_count, wanted.start + ${limit}::int) - 1) AS item
     ) next
-    WHERE s.before < ${limit}::int
+    WHERE s.before < ${offset}::bigint + ${limit}::int
     ORDER BY section, item LIMIT ${limit}
   )`);
 }
@@ -66,14 +71,17 @@ export function allItems(ofSection: string, { afterSection, afterItem, limit }: 
  *
  * @param matching a subquery with the columns `section` and `order_index`
  */
-export function matchingItems(matching: string, { afterSection, afterItem, limit }: PagePosition): string {
+export function matchingItems(
+  matching: string,
+  { afterSection, afterItem, offset, limit }: PagePosition,
+): string {
   return readPage(`WITH matching AS MATERIALIZED (
     SELECT section, order_index AS item FROM ${matching} AS found
   ), total AS (
     SELECT count(*) AS total FROM matching
   ), page AS (
     SELECT section, item FROM matching WHERE (section, item) > (${afterSection}::int, ${afterItem}::int)
-    ORDER BY section, item LIMIT ${limit}
+    ORDER BY section, item LIMIT ${limit} OFFSET ${offset}
   )`);
 }
 

@@ -8,8 +8,8 @@ import {
   EAGER_BYTES,
   encodeCursor,
   type Page,
-  type PageRequest,
   Parameters,
+  type PlacedPageRequest,
   versionOfCursor,
 } from '../database/page.ts';
 import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
@@ -41,7 +41,7 @@ export interface StoredItem extends ItemRow {
   readonly payload: string;
 }
 
-export interface ItemsRequest extends PageRequest {
+export interface ItemsRequest extends PlacedPageRequest {
   /** Number of the version; by default the newest. */
   readonly version?: number | undefined;
   /** Name of the section. */
@@ -164,7 +164,7 @@ async function findPage(
   id: string,
   request: ItemsRequest,
 ): Promise<readonly (FoundItem | (FoundPage & { readonly partId: null }))[]> {
-  const { limit, cursor, from, itemHash, signal } = request;
+  const { limit, cursor, from, offset = 0, itemHash, signal } = request;
   const section = request.section === undefined ? undefined : searchableText(request.section);
   const [firstSection, firstItem] = from ?? [-1, 0];
   const [afterVersion, afterSection, afterItem] =
@@ -179,6 +179,7 @@ async function findPage(
   const position: PagePosition = {
     afterSection: add(afterSection),
     afterItem: add(afterItem),
+    offset: add(cursor === undefined ? offset : 0),
     limit: add(limit + 1),
   };
   const ofItem = itemFilter(request, maxItemBytes, add);

@@ -18,9 +18,15 @@ export const ITEM_TOO_LARGE = {
 
 export type Query = RouteRequest['query'];
 
-/** The page that a query requests, with the parameters of `PAGE_QUERY`. */
-export function pageOf(query: Query): { limit: number; cursor?: string } {
-  return { limit: query['limit'] as number, ...definedOf({ cursor: query['cursor'] as string | undefined }) };
+/** The page that a query requests, with the parameters of `PAGE_QUERY` or `PLACED_PAGE_QUERY`. */
+export function pageOf(query: Query): { limit: number; cursor?: string; offset?: number } {
+  return {
+    limit: query['limit'] as number,
+    ...definedOf({
+      cursor: query['cursor'] as string | undefined,
+      offset: query['offset'] as number | undefined,
+    }),
+  };
 }
 
 /** The members that are not undefined. */

@@ -1,6 +1,6 @@
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../../database/page.ts';
+import { decodeCursor, encodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import { readResultLabels } from '../labels/read-result-labels.ts';
@@ -22,15 +22,13 @@ import { itemsOfResults } from './items-of-results.ts';
 import { filterByKeys, type ResultsConditions, resultsFilter, sampleKey } from './results-filter.ts';
 import { findMatchingAt, findMatchingBehind, lastSampleKey, type Matching } from './search-results.ts';
 
-export interface ResultsRequest extends PageRequest, Omit<ResultsConditions, 'scorerNumber'> {
+export interface ResultsRequest extends PlacedPageRequest, Omit<ResultsConditions, 'scorerNumber'> {
   /** Name of the scorer that `passed` and the bounds of the score are about; the main one without it. */
   readonly scorer?: string | undefined;
   /** Whether each result comes with its item. */
   readonly includeItems?: boolean | undefined;
   /** Default: `order`. */
   readonly sort?: ResultsSort | undefined;
-  /** Results to leave out at the beginning; without a cursor. */
-  readonly offset?: number | undefined;
 }
 
 type Column = 'order' | 'score' | 'latency' | 'output_tokens' | 'cost' | `scorer:${string}`;

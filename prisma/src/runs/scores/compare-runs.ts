@@ -11,7 +11,13 @@ import type pg from 'pg';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { boundedText } from '../../database/item-size.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest, Parameters } from '../../database/page.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  type Page,
+  Parameters,
+  type PlacedPageRequest,
+} from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid, readableJson } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
@@ -36,7 +42,7 @@ import {
 import { CLUSTER_BY } from './read-groups.ts';
 import { scorerNumber } from './scorer-number.ts';
 
-export interface CompareRequest extends PageRequest {
+export interface CompareRequest extends PlacedPageRequest {
   /** Items in which the other run is worse, or better, or has another output; else those with another score. */
   readonly only?: 'regressions' | 'improvements' | 'changed_output' | undefined;
   /** Default: `hash`. */
@@ -102,7 +108,7 @@ export async function compareRuns(
   otherId: string,
   request: CompareRequest,
 ): Promise<RunComparison> {
-  const { limit, cursor, only, pairBy = 'hash', scorer = '', signal } = request;
+  const { limit, cursor, offset = 0, only, pairBy = 'hash', scorer = '', signal } = request;
   const list = `compare ${pairBy} ${only ?? 'all'} ${scorer}`.trimEnd();
   const after = cursor === undefined ? [-1, -1] : decodeCursor(list, ['index', 'index'], cursor);
   for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
@@ -117,6 +123,7 @@ export async function compareRuns(
     ...after,
     limit + 1,
     keyOf({ pairBy, scorer: request.scorer }),
+    cursor === undefined ? offset : 0,
   ]);
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);

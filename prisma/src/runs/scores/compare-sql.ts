@@ -265,14 +265,14 @@ const IS_WANTED = `CASE $3::int WHEN 0 THEN score <> other_score OR d.passed <> 
 
 /**
  * SQL for the next differences of runs `$1` and `$2`: `$3` the kind, `$4` and `$5` the item to continue after, `$6` limit,
- * `$7` what pairs items.
+ * `$7` what pairs items, `$8` how many differences to leave out.
  */
 export const DIFFERENCES: string = `
   SELECT d.section_order_index AS "sectionOrderIndex", d.order_index AS "orderIndex",
     d.other_section_order_index AS "otherSectionOrderIndex", d.other_order_index AS "otherOrderIndex", d.score,
     d.other_score AS "otherScore", d.passed, d.other_passed AS "otherPassed", d.output_changed AS "outputChanged"
   FROM run_differences d WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $7 AND ${IS_WANTED}
-    AND (section_order_index, order_index) > ($4::int, $5::int) ORDER BY section_order_index, order_index LIMIT $6`;
+    AND (section_order_index, order_index) > ($4::int, $5::int) ORDER BY section_order_index, order_index LIMIT $6 OFFSET $8`;
 
 /** The ids of items that results of run `$1` state: `$2` the sections, `$3` the items. */
 export const ITEM_IDS: string = `

@@ -8,7 +8,7 @@ import {
   type StoredItem,
   sectionNotFound,
 } from '@svc/store';
-import { DIFF, ITEM, PAGE_QUERY, page } from '../docs/schemas.ts';
+import { DIFF, ITEM, PAGE_QUERY, PLACED_PAGE_QUERY, page } from '../docs/schemas.ts';
 import { definedOf, pageOf, toPage } from '../page.ts';
 import { itemPage } from './item-page.ts';
 import { linkedItemText } from './linked-item.ts';
@@ -39,7 +39,7 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
     summary:
       'Items in section and item order, whole and with every digit as stored; a page has at most 8 MiB or one item',
     query: {
-      ...PAGE_QUERY,
+      ...PLACED_PAGE_QUERY,
       ...VERSION,
       section: { type: 'string', description: 'the section of this name' },
       type: { type: 'string', description: 'items of this type' },

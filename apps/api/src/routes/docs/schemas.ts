@@ -190,3 +190,14 @@ export const PAGE_QUERY: Readonly<Record<string, Schema>> = {
     description: '`meta.next_cursor` of the previous page',
   },
 };
+
+/** The same of a list that can be read from any place. */
+export const PLACED_PAGE_QUERY: Readonly<Record<string, Schema>> = {
+  ...PAGE_QUERY,
+  offset: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 2_147_483_647,
+    description: 'entries to leave out at the beginning, to read a list from any place; without a cursor',
+  },
+};

@@ -1,6 +1,6 @@
 import { JsonText, json, type Route, type Schema } from '@svc/runtime';
 import { type CompareRequest, PAIR_BY, type PairBy, type RunDifference } from '@svc/store';
-import { PAGE_QUERY } from '../docs/schemas.ts';
+import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import type { CreateRunDeps } from './create.ts';
 import { COMPARED_SLICES, COMPARISON, SCORER_QUERY } from './score-schemas.ts';
@@ -32,7 +32,7 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
     tag: 'runs',
     access: 'viewer',
     query: {
-      ...PAGE_QUERY,
+      ...PLACED_PAGE_QUERY,
       only: {
         type: 'string',
         enum: ['regressions', 'improvements', 'changed_output'],

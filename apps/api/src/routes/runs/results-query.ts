@@ -1,7 +1,7 @@
 import { RESULT_FIELDS, VERDICTS, type Verdict } from '@svc/jsonl-v23/internal';
 import { RequestError, type RouteRequest, type Schema } from '@svc/runtime';
 import { RESULTS_SORTS, type ResultsConditions } from '@svc/store';
-import { PAGE_QUERY } from '../docs/schemas.ts';
+import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 
 /** Query parameters that choose results. */
 const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
@@ -51,7 +51,7 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
 };
 
 export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
-  ...PAGE_QUERY,
+  ...PLACED_PAGE_QUERY,
   ...RESULTS_FILTERS,
   sort: {
     type: 'string',
@@ -59,12 +59,6 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
     'x-rule': `must be ${RESULTS_SORTS.join(', ')} or scorer: and the name of a scorer, and may begin with -`,
     default: 'order',
     description: `${RESULTS_SORTS.map((name) => `\`${name}\``).join(', ')} or \`scorer:<name>\` for the score of one scorer; ascending, or descending after \`-\`; results without the value come last`,
-  },
-  offset: {
-    type: 'integer',
-    minimum: 0,
-    maximum: 2_147_483_647,
-    description: 'results to leave out at the beginning, to read a list from any place; without a cursor',
   },
   include: { type: 'string', enum: ['item'], description: 'each result with its item' },
   sample: {

@@ -125,7 +125,6 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           ...conditions,
           includeItems: query['include'] === 'item',
           sort: query['sort'] as ResultsSort,
-          offset: query['offset'] as number | undefined,
           signal,
         });
         const datasetId = query['include'] === 'item' ? (await runs.get(idOf(params))).datasetId : '';
