@@ -10,6 +10,7 @@ const HOSTILE =
   '</td></tr><script>window.hacked=1</script><img src=http://evil.example/x onerror="window.hacked=1">';
 
 let own: OwnConsole;
+let dataset: string;
 let run: string;
 beforeAll(async () => {
   own = await startConsole({});
@@ -24,7 +25,7 @@ beforeAll(async () => {
     answer: `word ${at}`,
     meta: { output: at % 4 === 0 ? `${HOSTILE} ${'wrong '.repeat(200)}` : `word ${at}` },
   }));
-  const dataset = await own.upload(items, 'Words');
+  dataset = await own.upload(items, 'Words');
   run = await own.run(dataset, { provider: { type: 'item_field', pointer: '/meta/output' } }, 'Ten thousand');
 });
 afterAll(() => own[Symbol.asyncDispose]());
@@ -50,6 +51,40 @@ describe('a list of 10,000 results', () => {
       const first = sort === '' ? 'q-0' : `q-${ITEMS - 4}`;
       await page.getByRole('heading', { name: first, exact: true }).waitFor();
       expect(requests.filter((request) => request.includes('/results?')).length).toBeLessThanOrEqual(6);
+      expect(faults).toEqual([]);
+    }
+  });
+});
+
+describe('other long lists', () => {
+  it('reach both ends without what is between them: filtered items, and items in which runs differ', async () => {
+    // differs where the first one is right: in all but every fourth item
+    const other = await own.run(dataset, { provider: { type: 'echo' }, select: { limit: 1_000 } });
+    for (const { path, name, total, ends, reads } of [
+      {
+        path: `datasets/${dataset}?q=word`,
+        ...{ name: 'Items', total: ITEMS, ends: [ITEMS - 1, ITEMS - 2, 0], reads: '/items?' },
+      },
+      {
+        path: `compare?runs=${run},${other}`,
+        ...{ name: 'Items that differ', total: 750, ends: [999, 998, 1], reads: '/compare/' },
+      },
+    ]) {
+      await using opened = await own.browser.open(`/console/${path}`);
+      const { page, faults, requests } = opened;
+      const list = page.getByRole('listbox', { name });
+      await focusList(page, name);
+      const before = requests.length;
+      for (const [at, key] of ['End', 'ArrowUp', 'Home'].entries()) {
+        await page.keyboard.press(key);
+        const chosen = list.locator(`[role=option][aria-selected=true][aria-setsize="${total}"]`);
+        await chosen.getByText(`q-${ends[at]}`, { exact: true }).waitFor();
+      }
+      const read = requests.slice(before).filter((request) => request.includes(reads));
+      expect(read.filter((request) => /offset=|cursor=/.test(request)).length).toBeLessThanOrEqual(6);
+      // what does not depend on the open item is read once
+      const slices = requests.filter((request) => request.includes('/slices'));
+      expect(slices).toEqual([...new Set(slices)]);
       expect(faults).toEqual([]);
     }
   });

@@ -19,7 +19,7 @@ import { ItemsThatDiffer } from './items-that-differ.tsx';
 import { ReportButton } from './report-button.tsx';
 import { scaleOf } from './slice-differences.ts';
 import { summarySentence } from './summary-sentence.ts';
-import type { Compared } from './use-comparison.ts';
+import type { Compared } from './use-differences.ts';
 
 const route = getRouteApi('/compare');
 

@@ -13,7 +13,7 @@ import { Part } from '../ui/layout/part.tsx';
 import { DiffedText } from '../ui/text/diffed-text.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { prettyJson } from '../ui/text/pretty-json.ts';
-import type { Difference } from './use-comparison.ts';
+import type { Difference } from './use-differences.ts';
 
 /** The outputs of runs for one item, side by side, with what differs from the first marked, and the item below. */
 export function DifferencePane({

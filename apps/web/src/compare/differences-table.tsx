@@ -7,7 +7,7 @@ import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { formatCost, formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { scaleOf } from './slice-differences.ts';
-import type { Compared } from './use-comparison.ts';
+import type { Compared } from './use-differences.ts';
 
 /** A run, and how it differs from the first one; null for the first one itself. */
 interface Row {

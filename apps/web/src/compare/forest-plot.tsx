@@ -12,7 +12,7 @@ import { pointerOf } from '../ui/pointer-of.ts';
 import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
 import type { CompareSearch } from './compare-search.ts';
 import { type SliceDifference, scaleOf, useSliceDifferences } from './slice-differences.ts';
-import type { Compared } from './use-comparison.ts';
+import type { Compared } from './use-differences.ts';
 
 /** How runs differ from the first one in each slice of their pairs, on one scale. */
 export function ForestPlot({

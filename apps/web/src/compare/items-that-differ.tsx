@@ -13,15 +13,11 @@ import { Panes } from '../ui/layout/panes.tsx';
 import { formatScore } from '../ui/text/formats.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import { useChosenRow } from '../ui/use-chosen-row.ts';
-import { usePageOf } from '../ui/use-page-of.ts';
 import { VirtualList } from '../ui/virtual-list.tsx';
 import { DifferencePane } from './difference-pane.tsx';
-import { type Difference, useComparison } from './use-comparison.ts';
+import { type Difference, useDifferences } from './use-differences.ts';
 
 const route = getRouteApi('/compare');
-
-/** Rows from the end of what was read at which the next page is asked for. */
-const AHEAD = 50;
 
 /** The items in which two runs differ, and the outputs of all runs for the open one. */
 export function ItemsThatDiffer({
@@ -35,34 +31,29 @@ export function ItemsThatDiffer({
 }) {
   const { only, by, scorer, item } = route.useSearch();
   const navigate = route.useNavigate();
-  const found = useComparison(first.id, other.id, { only, by, scorer });
-  const differences = found.data?.pages.flatMap(({ data }) => data) ?? [];
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = found;
+  const differences = useDifferences(first.id, other.id, { only, by, scorer });
+  const { total, at, error, onRange: onWindows } = differences;
   const [[from, to], setRange] = useState<readonly [number, number]>([0, 0]);
   const questions = useQuestions(
     first,
-    differences.slice(from, to + 1).map(({ item_hash }) => item_hash),
+    Array.from({ length: to - from + 1 }, (_, row) => at(from + row)?.item_hash ?? []).flat(),
   );
   const onRange = useCallback(
     (shown: number, last: number) => {
       setRange([shown, last]);
-      if (hasNextPage && !isFetchingNextPage && last >= differences.length - AHEAD) void fetchNextPage();
+      onWindows(shown, last);
     },
-    [hasNextPage, isFetchingNextPage, fetchNextPage, differences.length],
+    [onWindows],
   );
-  const { selected, awaited, select } = useChosenRow({
-    keyAt: (index) => differences[index]?.item_hash,
-    indexOf: (hash) => {
-      const index = differences.findIndex(({ item_hash }) => item_hash === hash);
-      return index === -1 ? undefined : index;
-    },
+  const { selected, select } = useChosenRow({
+    keyAt: (index) => at(index)?.item_hash,
+    indexOf: (hash) => differences.rows().find(([, { item_hash }]) => item_hash === hash)?.[0],
     chosen: item,
     onChoose: (hash) =>
       void navigate({ resetScroll: false, search: (before) => ({ ...before, item: hash }), replace: true }),
   });
-  usePageOf(awaited, differences.length, found);
-  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
-  if (found.data === undefined) return <PageSkeleton rows={3} />;
+  if (error !== null) return <ErrorView error={error} onRetry={() => void differences.refresh()} />;
+  if (total === undefined) return <PageSkeleton rows={3} />;
   return (
     <Panes
       label="Difference"
@@ -71,23 +62,21 @@ export function ItemsThatDiffer({
         void navigate({ resetScroll: false, search: (before) => ({ ...before, item: undefined }) })
       }
       list={
-        differences.length === 0 ? (
+        total === 0 ? (
           <Text p="md" size="sm" c="dimmed">
             No items differ.
           </Text>
         ) : (
           <VirtualList
+            key={JSON.stringify([only, by, scorer])}
             label="Items that differ"
-            count={differences.length}
+            total={total}
             selected={selected}
             onSelect={select}
             onRange={onRange}
             columns="minmax(60px, 1fr) minmax(0, 3fr) 104px 84px"
             renderRow={(index) => (
-              <Row
-                difference={differences[index]}
-                question={questions.get(differences[index]?.item_hash ?? '') ?? ''}
-              />
+              <Row difference={at(index)} question={questions.get(at(index)?.item_hash ?? '') ?? ''} />
             )}
           />
         )
@@ -103,7 +92,7 @@ export function ItemsThatDiffer({
             other={other}
             scorer={scorer}
             itemHash={item}
-            pair={by === undefined || selected === undefined ? undefined : differences[selected]}
+            pair={by === undefined || selected === undefined ? undefined : at(selected)}
           />
         )
       }

@@ -11,7 +11,7 @@ import type { CompareSearch } from './compare-search.ts';
 import { configDifferences } from './config-differences.tsx';
 import { readSliceDifferences, type SliceDifference, scaleOf } from './slice-differences.ts';
 import { summarySentence } from './summary-sentence.ts';
-import type { Compared, Difference } from './use-comparison.ts';
+import type { Compared, Difference } from './use-differences.ts';
 
 /** Items of each comparison that a report lists at most. */
 const MAX_ITEMS = 5_000;

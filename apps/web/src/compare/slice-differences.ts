@@ -6,7 +6,7 @@ import { dataOf } from '../api/api-problem.ts';
 import type { Run } from '../runs/use-run.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 import type { CompareSearch } from './compare-search.ts';
-import type { Compared } from './use-comparison.ts';
+import type { Compared } from './use-differences.ts';
 
 /** How a run differs from the first one in the pairs of a slice. */
 export interface SliceDifference {
@@ -39,9 +39,10 @@ type Sliced = Required<Pick<CompareSearch, 'slice'>> & Pick<CompareSearch, 'by' 
 export function useSliceDifferences(
   first: Run,
   rows: readonly { readonly run: Run; readonly scores: Compared }[],
-  sliced: Sliced,
+  { slice, by, scorer }: Sliced,
 ) {
   const api = useApi();
+  const sliced = { slice, by, scorer };
   const asked = useQueries({
     queries: rows.map(({ run, scores }) => ({
       queryKey: ['slice differences', first.id, run.id, sliced],

@@ -1,5 +1,5 @@
 import { formatCount } from '../ui/text/formats.ts';
-import type { Compared } from './use-comparison.ts';
+import type { Compared } from './use-differences.ts';
 
 type Numbers = Pick<Compared, 'mean_difference' | 'ci95' | 'paired' | 'wins' | 'losses' | 'p_value'>;
 

@@ -19,8 +19,6 @@ export function useChosenRow({
   readonly onChoose: (key: string) => void;
 }): {
   readonly selected: number | undefined;
-  /** The row that is chosen as soon as it is read. */
-  readonly awaited: number | undefined;
   readonly select: (index: number) => void;
 } {
   const [awaited, setAwaited] = useState<number>();
@@ -44,5 +42,5 @@ export function useChosenRow({
     const isLast = index !== undefined && key === chosen && (keyAt(index) ?? key) === key;
     return isLast ? index : indexOf(chosen);
   };
-  return { selected: awaited ?? found(), awaited, select };
+  return { selected: awaited ?? found(), select };
 }

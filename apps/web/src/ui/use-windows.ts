@@ -5,6 +5,17 @@ import { useCallback, useEffect, useMemo, useState } from 'react';
 const KEPT_WINDOWS = 20;
 const KEPT_MS = 60_000;
 
+/** Where a page of a list begins, and how many rows it has at most: as the API takes it. */
+export type PlacedPage = ({ readonly cursor: string } | { readonly offset: number }) & {
+  readonly limit: number;
+};
+
+/** A page as the API answers it. */
+interface PageOf<Row> {
+  readonly data: readonly Row[];
+  readonly meta: { readonly next_cursor: string | null; readonly total_items: number };
+}
+
 /** Rows that are read, kept and dropped as a whole. */
 export interface Window<Row> {
   readonly rows: readonly Row[];
@@ -15,10 +26,6 @@ export interface Window<Row> {
 }
 
 export interface Windows<Row> {
-  /** The visible windows, the first one of which has this number. */
-  readonly first: number;
-  readonly last: number;
-  readonly visible: readonly UseQueryResult<Window<Row>>[];
   /** Rows of the whole list; undefined until the first answer. */
   readonly total: number | undefined;
   readonly isPending: boolean;
@@ -27,26 +34,25 @@ export interface Windows<Row> {
   /** All rows in memory, with their places in the list. */
   readonly rows: () => readonly (readonly [index: number, row: Row])[];
   readonly onRange: (first: number, last: number) => void;
+  /** Reads what is visible again. */
+  readonly refresh: () => Promise<void>;
 }
 
 /**
- * A list of any length in windows around what is visible.
+ * A list of any length in windows around what is visible, each of which is read from its place.
  *
  * @param key what the list depends on; the same object as long as that is the same
  * @param size rows of a window
- * @param read reads a window
- * @param canRead whether it is known where a window begins; by default always
+ * @param read reads a page. It may end early where rows are large, so that a window takes several
  */
 export function useWindows<Row>({
   key,
   size,
   read,
-  canRead = () => true,
 }: {
   readonly key: readonly unknown[];
   readonly size: number;
-  readonly read: (window: number, signal: AbortSignal) => Promise<Window<Row>>;
-  readonly canRead?: (window: number) => boolean;
+  readonly read: (page: PlacedPage, signal: AbortSignal) => Promise<PageOf<Row>>;
 }): Windows<Row> {
   const queries = useQueryClient();
   const [[from, to], setRange] = useState<readonly [number, number]>([0, 0]);
@@ -57,8 +63,19 @@ export function useWindows<Row>({
   const visible: UseQueryResult<Window<Row>>[] = useQueries({
     queries: Array.from({ length: last - first + 1 }, (_, at) => first + at).map((window) => ({
       queryKey: [...key, window],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) => read(window, signal),
-      enabled: canRead(window),
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<Window<Row>> => {
+        const rows: Row[] = [];
+        // to go on costs less than to begin at a place
+        let cursor = queries.getQueryData<Window<Row>>([...key, window - 1])?.nextCursor ?? undefined;
+        for (;;) {
+          const start = cursor === undefined ? { offset: window * size + rows.length } : { cursor };
+          const { data, meta } = await read({ ...start, limit: size - rows.length }, signal);
+          rows.push(...data);
+          if (meta.next_cursor === null || rows.length >= size || data.length === 0)
+            return { rows, nextCursor: meta.next_cursor, total: meta.total_items };
+          cursor = meta.next_cursor;
+        }
+      },
       gcTime: KEPT_MS,
       staleTime: Number.POSITIVE_INFINITY,
     })),
@@ -76,7 +93,7 @@ export function useWindows<Row>({
   }, [queries, key, first, last]);
 
   return {
-    ...{ first, last, visible, total: known.total },
+    total: known.total,
     isPending: visible.some(({ isPending, fetchStatus }) => isPending && fetchStatus !== 'idle'),
     error: visible.find(({ error }) => error !== null)?.error ?? null,
     at: (index) => queries.getQueryData<Window<Row>>([...key, Math.floor(index / size)])?.rows[index % size],
@@ -86,6 +103,7 @@ export function useWindows<Row>({
         .flatMap(([queryKey, window]) =>
           (window?.rows ?? []).map((row, at) => [Number(queryKey.at(-1)) * size + at, row] as const),
         ),
+    refresh: useCallback(() => queries.invalidateQueries({ queryKey: key }), [queries, key]),
     onRange: useCallback((shown: number, end: number) => setRange([shown, end]), []),
   };
 }

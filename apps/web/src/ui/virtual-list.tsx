@@ -1,6 +1,8 @@
+import { Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { formatCount } from './text/formats.ts';
 
 /** Height of a row in pixels: a million of them stay below the height that browsers can lay out. */
 const ROW_HEIGHT = 32;
@@ -16,26 +18,24 @@ const PAGE_ROWS = 10;
  */
 export function VirtualList({
   label,
-  count,
+  total,
   selected,
   onSelect,
   onRange,
   renderRow,
-  total,
   columns,
   headers,
   minWidth,
 }: {
   readonly label: string;
-  readonly count: number;
+  /** Rows of the list, of which the first {@link MAX_ROWS} are shown. */
+  readonly total: number;
   /** Position of the chosen row. */
   readonly selected: number | undefined;
   readonly onSelect: (index: number) => void;
   /** Tells which rows are in the page. */
   readonly onRange?: (first: number, last: number) => void;
   readonly renderRow: (index: number) => ReactNode;
-  /** How many rows there are, where not all can be shown. */
-  readonly total?: number;
   /** Widths of the cells, as `grid-template-columns`. */
   readonly columns: string;
   /** The row above the rows, one node for each cell. It scrolls sideways with them. */
@@ -43,6 +43,7 @@ export function VirtualList({
   /** In pixels: where there is less room, the rows scroll sideways. */
   readonly minWidth?: number;
 }) {
+  const count = Math.min(total, MAX_ROWS);
   const scroller = useRef<HTMLDivElement>(null);
   const header = useRef<HTMLDivElement>(null);
   const id = useId();
@@ -110,7 +111,7 @@ export function VirtualList({
               role="option"
               aria-selected={index === selected}
               aria-posinset={index + 1}
-              aria-setsize={total ?? count}
+              aria-setsize={total}
               className="list-row virtual-list-row"
               style={{ transform: `translateY(${start}px)`, gridTemplateColumns: columns }}
               onClick={() => onSelect(index)}
@@ -120,6 +121,12 @@ export function VirtualList({
           ))}
         </div>
       </div>
+      {total > count && (
+        <Text size="xs" c="dimmed" px="xs" py={4}>
+          The list shows the first {formatCount(count)} of {formatCount(total)}. Filters and another order
+          show others.
+        </Text>
+      )}
     </div>
   );
 }

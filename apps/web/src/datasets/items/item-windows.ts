@@ -2,7 +2,6 @@ import type { ApiClient, ResponseOf } from '@svc/client';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { dataOf } from '../../api/api-problem.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
-import type { Window } from '../../ui/use-windows.ts';
 import { thumbnailOf } from './asset-list.tsx';
 import { assetsOf, questionOf, tagsOf } from './item-reading.ts';
 
@@ -32,40 +31,6 @@ export interface ItemSummary {
   readonly tags: readonly string[];
 }
 
-/** Items of one window. */
-export const WINDOW_ITEMS = 50;
-
-/** Where a window begins: a position in the dataset, or a cursor of the window before it. */
-export type WindowStart = { readonly from: string } | { readonly cursor: string } | Record<string, never>;
-
-/** Reads a window. Pages end early where items are large, so one window may take several. */
-export async function readWindow(
-  api: ApiClient,
-  { id, version }: VersionOf,
-  filters: ItemFilters,
-  start: WindowStart,
-  signal: AbortSignal,
-): Promise<Window<ItemSummary>> {
-  const items: ItemSummary[] = [];
-  let position: WindowStart = start;
-  for (;;) {
-    const query = {
-      ...filters,
-      ...position,
-      version: String(version),
-      limit: WINDOW_ITEMS - items.length,
-      assets: 'link' as const,
-    };
-    const { data, meta } = await dataOf(
-      api.GET('/datasets/{id}/items', { params: { path: { id }, query }, signal }),
-    );
-    items.push(...data.map((item) => summaryOf(item, id)));
-    if (meta.next_cursor === null || items.length >= WINDOW_ITEMS || data.length === 0)
-      return { rows: items, nextCursor: meta.next_cursor, total: meta.total_items };
-    position = { cursor: meta.next_cursor };
-  }
-}
-
 /**
  * Reads one whole item by its position, `<section order>-<item order>`.
  *
@@ -85,7 +50,8 @@ export async function readItem(
   return data[0] ?? null;
 }
 
-function summaryOf({ section, order_index, item, error }: ListedItem, datasetId: string): ItemSummary {
+/** What the list keeps of an item of a page. */
+export function summaryOf({ section, order_index, item, error }: ListedItem, datasetId: string): ItemSummary {
   const whole = (item ?? {}) as JsonObject;
   return {
     section,

@@ -1,10 +1,9 @@
-import { Alert, Badge, Stack, Text } from '@mantine/core';
+import { Badge, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
-import { formatCount } from '../../ui/text/formats.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
-import { MAX_ROWS, VirtualList } from '../../ui/virtual-list.tsx';
+import { VirtualList } from '../../ui/virtual-list.tsx';
 import { ItemFiltersBar } from './item-filters-bar.tsx';
 import { ItemPane } from './item-pane.tsx';
 import type { Dataset } from './item-windows.ts';
@@ -24,7 +23,6 @@ export function ItemsTab({
   const { section, type, tag, q, item } = route.useSearch();
   const navigate = route.useNavigate();
   const items = useItems(dataset, { section, type, tag, q });
-  const count = Math.min(items.count, MAX_ROWS);
   const { selected, select } = useChosenRow({
     keyAt: items.positionOf,
     indexOf: items.indexAt,
@@ -40,11 +38,6 @@ export function ItemsTab({
     <Stack gap="sm">
       <ItemFiltersBar dataset={dataset} total={items.total} />
       {items.error !== null && <ErrorView error={items.error} />}
-      {items.count > MAX_ROWS && (
-        <Alert variant="light">
-          The list shows the first {formatCount(MAX_ROWS)} items. Choose a section to see others.
-        </Alert>
-      )}
       <Panes
         label="Item"
         isOpen={item !== undefined}
@@ -52,7 +45,7 @@ export function ItemsTab({
           void navigate({ resetScroll: false, search: (search) => ({ ...search, item: undefined }) })
         }
         list={
-          count === 0 && !items.isPending ? (
+          items.total === 0 ? (
             <Text c="dimmed" p="md" size="sm">
               No items match.
             </Text>
@@ -60,7 +53,7 @@ export function ItemsTab({
             <VirtualList
               key={JSON.stringify([dataset.version, section, type, tag, q])}
               label="Items"
-              count={count}
+              total={items.total ?? 0}
               selected={selected}
               onSelect={select}
               onRange={items.onRange}

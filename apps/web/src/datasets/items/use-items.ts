@@ -1,21 +1,12 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useMemo } from 'react';
 import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
 import { useWindows } from '../../ui/use-windows.ts';
-import {
-  type Dataset,
-  type ItemFilters,
-  type ItemSummary,
-  readWindow,
-  WINDOW_ITEMS,
-  type WindowStart,
-} from './item-windows.ts';
+import { type Dataset, type ItemFilters, type ItemSummary, summaryOf } from './item-windows.ts';
 
-/** Items of a filtered list of which any can be reached at once: what is before them is read. More grow while they are scrolled. */
-const MAX_DIRECT = 10_000;
+const WINDOW_ITEMS = 50;
 
 export interface Items {
-  /** Rows of the list; grows while a filtered list is read. */
-  readonly count: number;
   /** How many there are; undefined until the first answer. */
   readonly total: number | undefined;
   readonly isPending: boolean;
@@ -28,12 +19,10 @@ export interface Items {
   readonly indexAt: (position: string) => number | undefined;
 }
 
-/**
- * The items of a dataset in windows around what is visible. Without a filter any window can be read directly, by its
- * position; with one, each begins at the cursor of the window before.
- */
+/** The items of a dataset. Without a filter, each row is known by its number before it is read. */
 export function useItems(dataset: Dataset, filters: ItemFilters): Items {
   const api = useApi();
+  const { id, version } = dataset;
   const { section, type, tag, q } = filters;
   const sections = useMemo(
     () => dataset.sections.filter(({ name }) => section === undefined || name === section),
@@ -45,73 +34,29 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
     q === undefined &&
     dataset.sections.length === dataset.section_count;
   const key = useMemo(
-    () => ['items', dataset.id, dataset.version, { section, type, tag, q }],
-    [dataset.id, dataset.version, section, type, tag, q],
+    () => ['items', id, version, { section, type, tag, q }],
+    [id, version, section, type, tag, q],
   );
-
-  // where the windows of a filtered list begin: what is left of those that were dropped
-  const cursors = useMemo(() => ({ of: key, byWindow: new Map<number, string>() }), [key]);
-  const [, setWindowsRead] = useState(0);
-
-  const startOf = useCallback(
-    (window: number): WindowStart | null => {
-      if (isDirect) {
-        const from = positionOf(sections, window * WINDOW_ITEMS);
-        return from === undefined ? null : { from };
-      }
-      if (window === 0) return {};
-      const cursor = cursors.byWindow.get(window);
-      return cursor === undefined ? null : { cursor };
-    },
-    [isDirect, sections, cursors],
-  );
-
   const windows = useWindows<ItemSummary>({
     key,
     size: WINDOW_ITEMS,
-    canRead: (window) => startOf(window) !== null,
-    read: async (window, signal) => {
-      const filtered = { section, type, tag, q };
-      const found = await readWindow(api, dataset, filtered, startOf(window) ?? {}, signal);
-      if (found.nextCursor !== null) cursors.byWindow.set(window + 1, found.nextCursor);
-      return found;
+    read: async (page, signal) => {
+      const query = {
+        ...{ section, type, tag, q },
+        ...page,
+        version: String(version),
+        assets: 'link' as const,
+      };
+      const { data, meta } = await dataOf(
+        api.GET('/datasets/{id}/items', { params: { path: { id }, query }, signal }),
+      );
+      return { data: data.map((item) => summaryOf(item, id)), meta };
     },
   });
-  const lastWindow = windows.last;
-
-  // the way to a window whose beginning is not known yet
-  const isUnknown = startOf(lastWindow) === null;
-  useEffect(() => {
-    if (isDirect || !isUnknown) return;
-    const leaving = new AbortController();
-    const walk = async (): Promise<void> => {
-      for (let window = Math.max(0, ...cursors.byWindow.keys()); window < lastWindow; window += 1) {
-        const filtered = { section, type, tag, q };
-        const found = await readWindow(api, dataset, filtered, startOf(window) ?? {}, leaving.signal);
-        if (found.nextCursor === null) return;
-        cursors.byWindow.set(window + 1, found.nextCursor);
-      }
-      setWindowsRead((count) => count + 1);
-    };
-    // what cannot be read is said where the window itself is read
-    walk().catch(() => undefined);
-    return () => leaving.abort();
-  }, [api, dataset, section, type, tag, q, isDirect, isUnknown, lastWindow, cursors, startOf]);
-
-  const directCount = sections.reduce((sum, { item_count }) => sum + item_count, 0);
-  const known = windows.visible.findLastIndex(({ data }) => data !== undefined);
-  const { rows = [], nextCursor = null } = windows.visible[known]?.data ?? {};
-  const sequentialCount =
-    known === -1
-      ? 0
-      : (windows.first + known) * WINDOW_ITEMS + rows.length + (nextCursor === null ? 0 : WINDOW_ITEMS);
-  const total = isDirect ? directCount : windows.total;
-  const isReachable = total !== undefined && total <= MAX_DIRECT;
   const { at, error, isPending, onRange } = windows;
   const orderOf = new Map(dataset.sections.map(({ name, order_index }) => [name, order_index]));
   return {
-    count: isDirect ? directCount : isReachable ? total : Math.min(sequentialCount, total ?? 0),
-    total,
+    total: isDirect ? sections.reduce((sum, { item_count }) => sum + item_count, 0) : windows.total,
     ...{ isPending, error, at, onRange },
     positionOf: (index) => {
       if (isDirect) return positionOf(sections, index);

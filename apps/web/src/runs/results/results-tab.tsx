@@ -94,7 +94,6 @@ export function ResultsTab({ run }: { readonly run: Run }) {
             <VirtualList
               key={JSON.stringify(filters)}
               label="Results"
-              count={count}
               total={total ?? 0}
               selected={selected}
               onSelect={select}

@@ -1,8 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
-import { useWindows, type Window } from '../../ui/use-windows.ts';
+import { useWindows } from '../../ui/use-windows.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 import { type ListedResult, listedResult } from './result-columns.tsx';
@@ -14,7 +13,6 @@ const REFRESH_MS = 2_000;
 /** The results that the filters of an address choose, while the run works too. */
 export function useResults(run: Run, search: RunSearch) {
   const api = useApi();
-  const queries = useQueryClient();
   // the same object while the address says the same
   const stated = JSON.stringify(resultsQuery(search));
   const filters = useMemo(() => JSON.parse(stated) as ReturnType<typeof resultsQuery>, [stated]);
@@ -22,26 +20,15 @@ export function useResults(run: Run, search: RunSearch) {
   const windows = useWindows<ListedResult>({
     key,
     size: WINDOW_RESULTS,
-    read: async (window, signal) => {
-      const rows: ListedResult[] = [];
-      // to go on costs less than to begin at a place
-      const before = queries.getQueryData<Window<ListedResult>>([...key, window - 1]);
-      let cursor = before?.nextCursor ?? undefined;
-      for (;;) {
-        const start = cursor === undefined ? { offset: window * WINDOW_RESULTS + rows.length } : { cursor };
-        const query = { ...filters, ...start, include: 'item' as const, limit: WINDOW_RESULTS - rows.length };
-        const { data, meta } = await dataOf(
-          api.GET('/runs/{id}/results', { params: { path: { id: run.id }, query }, signal }),
-        );
-        rows.push(...data.map(listedResult));
-        // pages end early where results are large
-        if (meta.next_cursor === null || rows.length >= WINDOW_RESULTS || data.length === 0)
-          return { rows, nextCursor: meta.next_cursor, total: meta.total_items };
-        cursor = meta.next_cursor;
-      }
+    read: async (page, signal) => {
+      const query = { ...filters, ...page, include: 'item' as const };
+      const { data, meta } = await dataOf(
+        api.GET('/runs/{id}/results', { params: { path: { id: run.id }, query }, signal }),
+      );
+      return { data: data.map(listedResult), meta };
     },
   });
-  const { total, onRange: onWindows } = windows;
+  const { total, onRange: onWindows, refresh: readAgain } = windows;
   const [isAtTop, setAtTop] = useState(true);
   const onRange = useCallback(
     (first: number, last: number) => {
@@ -55,8 +42,8 @@ export function useResults(run: Run, search: RunSearch) {
   if (total !== undefined) read.done ??= run.counts.done;
   const refresh = useCallback(async () => {
     read.done = undefined;
-    await queries.invalidateQueries({ queryKey: key });
-  }, [queries, key, read]);
+    await readAgain();
+  }, [readAgain, read]);
   // the end of a run refreshes every list
   const news = run.finished_at !== null ? 0 : Math.max(0, run.counts.done - (read.done ?? run.counts.done));
   const follows = isAtTop && search.result === undefined && news > 0;
