@@ -50,7 +50,7 @@ export async function countReusable(
        WHERE run_id = ${earlier} AND request_hash IS NOT NULL AND repetition <= ${repeated}
      ), asked AS MATERIALIZED (
        SELECT item_hash, count(*) AS items FROM (${items}) AS i GROUP BY item_hash
-     ), changed AS (
+     ), changed AS MATERIALIZED (
        SELECT ${question} AS question FROM (${items}) AS i
          LEFT JOIN (SELECT DISTINCT item_hash FROM answered) AS known ON known.item_hash = i.item_hash
        WHERE known.item_hash IS NULL
