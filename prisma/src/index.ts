@@ -86,8 +86,6 @@ export type { ItemReference, LocatedItem } from './runs/external/locate-items.ts
 export type { ItemToScore, PushSession } from './runs/external/push-session.ts';
 export type { PendingResult } from './runs/external/read-pending.ts';
 export type { ScoreSession } from './runs/external/score-session.ts';
-export type { ImportedRun } from './runs/insert-imported-run.ts';
-export { type ImportedResult, MAX_SCORERS, MAX_TEXT_CHARS, writeResult } from './runs/insert-results.ts';
 export {
   AGREEMENT_CELLS,
   type AgreementCell,
@@ -114,16 +112,15 @@ export type { RunErrorExample, RunErrorGroup } from './runs/results/run-errors.t
 export type { LabelledResult, StoredResult } from './runs/run-results.ts';
 export type { Run, RunStatus } from './runs/run-row.ts';
 export type { PendingResults, RunStore, TakenRun } from './runs/run-store.ts';
-export type {
-  ComparedMeans,
-  CompareRequest,
-  RunComparison,
-  RunDifference,
-} from './runs/scores/compare-runs.ts';
+export type { CompareRequest, RunComparison, RunDifference } from './runs/scores/compare-runs.ts';
 export type { ComparedSlice } from './runs/scores/compare-slices.ts';
 export { PAIR_BY, type PairBy } from './runs/scores/compare-sql.ts';
 export type { RunSlice } from './runs/scores/slice-run.ts';
+export type { ComparedMeans } from './runs/scores/stored-sums.ts';
 export type { PartScores, RunSummary } from './runs/scores/summarize-run.ts';
+export type { ImportedRun } from './runs/write/insert-imported-run.ts';
+export { MAX_SCORERS } from './runs/write/scorer-names.ts';
+export { type ImportedResult, MAX_TEXT_CHARS, writeResult } from './runs/write/written-result.ts';
 export { DEFAULT_SETTINGS, type Settings, type SettingsStore } from './settings/settings-store.ts';
 export type { ChangedDataset, DatasetChange } from './versions/change-dataset.ts';
 export { checkHandle } from './versions/handle.ts';

@@ -5,8 +5,8 @@ import { throughLine } from '../../test/server-address.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
-import type { ImportedRun } from '../runs/insert-imported-run.ts';
-import type { ImportedResult } from '../runs/insert-results.ts';
+import type { ImportedRun } from '../runs/write/insert-imported-run.ts';
+import type { ImportedResult } from '../runs/write/written-result.ts';
 
 let database: TestDatabase;
 let line: TcpProxy;

@@ -14,9 +14,9 @@ import {
 } from '../idempotency/idempotency-store.ts';
 import { completeJob } from '../jobs/end-job.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
-import { checkRunTexts, type ImportedRun, insertImportedRun } from '../runs/insert-imported-run.ts';
-import type { ImportedResult } from '../runs/insert-results.ts';
 import { takeItemIds } from '../runs/take-item-ids.ts';
+import { checkRunTexts, type ImportedRun, insertImportedRun } from '../runs/write/insert-imported-run.ts';
+import type { ImportedResult } from '../runs/write/written-result.ts';
 import { type ChangedDataset, changeDataset, type DatasetChange } from '../versions/change-dataset.ts';
 import { readSummary } from '../versions/read-summary.ts';
 import type { DiskShare } from './disk-share.ts';

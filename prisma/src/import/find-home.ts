@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { Parameters } from '../database/page.ts';
 import { divideByBlocks, foundByHash } from '../items/hash-blocks.ts';
 import { itemsInRanges, readRanges, readRangesOf } from '../items/item-ranges.ts';
-import type { ImportedResult } from '../runs/insert-results.ts';
+import type { ImportedResult } from '../runs/write/written-result.ts';
 import { toSectionRanges } from '../versions/ranges.ts';
 import type { DraftHashes } from './draft-totals.ts';
 

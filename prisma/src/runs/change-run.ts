@@ -9,8 +9,8 @@ import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { addingScorersOf, countLacking, queueScorers, toAdding } from './adding-scorers.ts';
 import type { IdempotentCreation } from './create-run.ts';
-import { addScorers } from './insert-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
+import { addScorers } from './write/scorer-names.ts';
 
 /** Which results a run does again. */
 export type RetryOnly = 'failed' | 'unscored' | 'truncated' | 'missing';

@@ -10,9 +10,9 @@ import {
   readPlannedItems,
 } from '../items/read-item-texts.ts';
 import { ofVersion } from '../items/version-sql.ts';
-import { isToReplace, type Retry, readRetry } from './insert-results.ts';
 import { type ItemPosition, readCandidatesAt, versionOf } from './read-items-at.ts';
 import type { Run } from './run-row.ts';
+import { isToReplace, type Retry, readRetry } from './write/retry.ts';
 
 /** Positions of a section that one query looks at. */
 const POSITIONS_PER_QUERY = 500;

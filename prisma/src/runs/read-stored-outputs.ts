@@ -5,7 +5,6 @@ import type { StoreContext } from '../context.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { type ItemLimits, planItems, readPlannedItems } from '../items/read-item-texts.ts';
 import { type AddingScorers, addingScorersOf, lacksScores } from './adding-scorers.ts';
-import { isToReplace, type Retry, readRetry } from './insert-results.ts';
 import { type ItemPosition, keyOf, readCandidatesAt, type VersionOfRun, versionOf } from './read-items-at.ts';
 import { toRunItem } from './read-run-items.ts';
 import { filterByKeys } from './results/results-filter.ts';
@@ -18,6 +17,7 @@ import {
   type StoredResult,
 } from './run-results.ts';
 import type { Run } from './run-row.ts';
+import { isToReplace, type Retry, readRetry } from './write/retry.ts';
 
 /** Maximum results of one query. */
 const PAGE_RESULTS = 100;

@@ -9,11 +9,11 @@ import { guarded } from '../database/guarded.ts';
 import { addingScorersOf } from './adding-scorers.ts';
 import { addScores, type ScoredResult } from './external/score-session.ts';
 import { findAnswers } from './find-answers.ts';
-import { insertResults } from './insert-results.ts';
 import { readRunItems } from './read-run-items.ts';
 import { readStoredOutputs } from './read-stored-outputs.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
 import { summarizeRun } from './scores/summarize-run.ts';
+import { insertResults } from './write/insert-results.ts';
 
 /** Ends run $1 with the status $2 and the error $3; if $4, one that has got further scorers, with those it had before. */
 const END = `UPDATE runs SET finished_at = clock_timestamp(),

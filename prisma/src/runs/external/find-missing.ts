@@ -1,8 +1,8 @@
 import type { ReadQuery } from '@svc/postgres';
 import { ofRun } from '../../items/version-sql.ts';
-import { isToReplace, readRetry } from '../insert-results.ts';
 import type { ItemPosition } from '../read-items-at.ts';
 import type { Run } from '../run-row.ts';
+import { isToReplace, readRetry } from '../write/retry.ts';
 
 /** One repetition of an item. */
 export interface ResultKey extends ItemPosition {

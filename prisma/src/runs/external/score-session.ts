@@ -9,16 +9,9 @@ import { guarded } from '../../database/guarded.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
 import type { MainScorer } from '../adding-scorers.ts';
-import {
-  addScorers,
-  COUNTED_COLUMNS,
-  COUNTS,
-  countResults,
-  GROWTH,
-  type Growth,
-  numbersOf,
-} from '../insert-results.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../run-row.ts';
+import { COUNTED_COLUMNS, COUNTS, countResults, GROWTH, type Growth } from '../write/result-counts.ts';
+import { addScorers, numbersOf } from '../write/scorer-names.ts';
 import type { ResultKey } from './find-missing.ts';
 import { createLocator } from './locate-items.ts';
 import type { PushSession } from './push-session.ts';

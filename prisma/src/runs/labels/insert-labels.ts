@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { ImportedResult } from '../insert-results.ts';
+import type { ImportedResult } from '../write/written-result.ts';
 
 /**
  * $1 the run, then the members of labels. Types pass as JSON, since a parameter with arrays of arrays would be one long

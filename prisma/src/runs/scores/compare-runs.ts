@@ -3,54 +3,24 @@ import {
   type ConfigDifference,
   compareScores,
   configDifferences,
-  type PairSums,
   readPrices,
 } from '@svc/evaluation';
-import { createReadQuery, inTransaction, queryOf, type ReadQuery } from '@svc/postgres';
-import type pg from 'pg';
+import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
-import { StoreError } from '../../database/errors.ts';
-import { boundedText } from '../../database/item-size.ts';
-import {
-  decodeCursor,
-  encodeCursor,
-  type Page,
-  Parameters,
-  type PlacedPageRequest,
-} from '../../database/page.ts';
+import { decodeCursor, encodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
-import { isUuid, readableJson } from '../../database/values.ts';
-import { itemValue } from '../../items/item-value.ts';
-import {
-  readItemHashes,
-  readJoinedVersion,
-  readSectionNames,
-  type VersionOfRun,
-  versionOf,
-} from '../read-items-at.ts';
-import { JUDGE_PRICE, runNotFound } from '../run-row.ts';
-import {
-  countPairs,
-  DIFFERENCE_KINDS,
-  DIFFERENCES,
-  ITEM_IDS,
-  PAIR_BY,
-  type PairBy,
-  type Pairing,
-  pairSums,
-} from './compare-sql.ts';
-import { CLUSTER_BY } from './read-groups.ts';
-import { scorerNumber } from './scorer-number.ts';
+import { isUuid } from '../../database/values.ts';
+import { readItemHashes, readSectionNames, type VersionOfRun, versionOf } from '../read-items-at.ts';
+import { runNotFound } from '../run-row.ts';
+import { DIFFERENCE_KINDS, DIFFERENCES, ITEM_IDS, type PairBy } from './compare-sql.ts';
+import type { ComparedBy, ComparedRun, ComparisonState } from './comparison-state.ts';
+import { type ComparedMeans, keyOf, type StoredSums, storedSums } from './stored-sums.ts';
 
-export interface CompareRequest extends PlacedPageRequest {
+export interface CompareRequest extends PlacedPageRequest, ComparedBy {
   /** Items in which the other run is worse, or better, or has another output; else those with another score. */
   readonly only?: 'regressions' | 'improvements' | 'changed_output' | undefined;
   /** Default: `hash`. */
   readonly pairBy?: PairBy | undefined;
-  /** JSON Pointer of the value that clusters items, or `none`; by default that of both runs. */
-  readonly clusterBy?: string | undefined;
-  /** Name of the scorer of both runs; the main ones without it. */
-  readonly scorer?: string | undefined;
 }
 
 /** An item in which two runs differ. */
@@ -72,29 +42,15 @@ export interface RunDifference {
   readonly outputChanged: boolean;
 }
 
-/** Means of a number of the pairs for which both runs know it; null without one. */
-export interface ComparedMeans {
-  readonly mean: number | null;
-  readonly other_mean: number | null;
-  /** Other minus this. */
-  readonly mean_difference: number | null;
-}
-
 /** How two runs compare, with a page of the items in which they differ. */
-export interface RunComparison extends Page<RunDifference> {
+export interface RunComparison
+  extends Page<RunDifference>,
+    Pick<StoredSums, 'reason' | 'changedOutputs' | 'latencyMs' | 'inputTokens' | 'outputTokens'> {
   readonly scores: ComparedScores;
   /** By the name of this run's section, in their order: at most the 1,000 with most pairs. */
   readonly bySection: Readonly<Record<string, ComparedScores>>;
   readonly pairBy: PairBy;
   readonly clusterBy: string | null;
-  /** Why no items pair; null if some do. */
-  readonly reason: string | null;
-  /** Pairs of which any output differs. */
-  readonly changedOutputs: number;
-  /** For one result. */
-  readonly latencyMs: ComparedMeans;
-  readonly inputTokens: ComparedMeans;
-  readonly outputTokens: ComparedMeans;
   /** Null unless both runs have prices in one currency. */
   readonly cost: (ComparedMeans & { readonly currency: string }) | null;
   /** Null for configurations that are too large. */
@@ -211,182 +167,4 @@ async function withNames(
     const otherSection = otherNames.get(otherSectionOrderIndex) ?? '';
     return [{ ...difference, section, otherSection, itemId: ids.get(index) ?? null, itemHash }];
   });
-}
-
-/** What is stored of a comparison. */
-type StoredSums = PairSums &
-  Pick<RunComparison, 'reason' | 'changedOutputs' | 'latencyMs' | 'inputTokens' | 'outputTokens'> & {
-    readonly bySection: readonly (PairSums & { readonly section: string })[];
-    readonly cost: ComparedMeans;
-    readonly improvements: number;
-    readonly regressions: number;
-  };
-
-/** Changes with the members of {@link StoredSums}, so that no others are read. */
-const STORED_FORMAT = 2;
-
-/** Larger configurations are not compared on the main thread. */
-const MAX_CONFIG_BYTES = 262_144;
-
-interface ComparedRun {
-  readonly id: string;
-  readonly datasetId: string;
-  readonly datasetVersion: number;
-  readonly version: string;
-  readonly datasetHash: string;
-  readonly scored: number;
-  readonly scorerNames: string | null;
-  readonly clusterBy: string | null;
-  readonly config: string | null;
-  readonly price: string | null;
-  readonly judgePrice: string | null;
-}
-
-/** Of which results a comparison is, and how items pair. */
-interface ComparisonState {
-  readonly runs: readonly [ComparedRun, ComparedRun];
-  readonly comparisonOf: string;
-  readonly clusterBy: string | null;
-  readonly scorers: readonly [number | null, number | null];
-}
-
-type Compared = CompareRequest & { readonly pairBy: PairBy };
-
-/** What a comparison is stored by: names have no blanks. */
-const keyOf = ({
-  pairBy,
-  scorer,
-}: {
-  readonly pairBy: PairBy;
-  readonly scorer?: string | undefined;
-}): string => (scorer === undefined ? pairBy : `${pairBy} ${scorer}`);
-
-/** Compares once for each state of the two runs, and stores what it finds. */
-async function storedSums(
-  pool: pg.Pool,
-  id: string,
-  otherId: string,
-  request: Compared,
-): Promise<{ readonly sums: StoredSums; readonly state: ComparisonState }> {
-  const { pairBy } = request;
-  const key = keyOf(request);
-  const before = await stateOf(pool, id, otherId, request);
-  const known = await readSums(pool, id, otherId, key, before);
-  if (known !== undefined) return { sums: known, state: before };
-  return await inTransaction(
-    pool,
-    async (client) => {
-      // Locks the comparison: a second request waits for what the first one stores.
-      await client.query(
-        `INSERT INTO run_comparisons (run_id, other_run_id, pair_by, comparison_of, summary) VALUES ($1, $2, $3, '', '')
-         ON CONFLICT (run_id, other_run_id, pair_by) DO UPDATE SET run_id = excluded.run_id`,
-        [id, otherId, key],
-      );
-      const state = await stateOf(client, id, otherId, request);
-      const found = await readSums(client, id, otherId, key, state);
-      if (found !== undefined) return { sums: found, state };
-      await client.query(
-        'DELETE FROM run_differences WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $3',
-        [id, otherId, key],
-      );
-      const [run, other] = state.runs;
-      const parameters = new Parameters([id, otherId, key]);
-      const versions = await joinedVersions(queryOf(client), state);
-      const pairing = {
-        ...{ pairBy, scorers: state.scorers, versions },
-        haveEqualItems: run.datasetHash === other.datasetHash,
-        clusterValue: state.clusterBy === null ? null : itemValue(state.clusterBy, parameters.add),
-      };
-      const sql = pairSums(pairing, parameters.add);
-      const { rows } = await client.query<Omit<StoredSums, 'reason'>>(sql, parameters.values);
-      const paired = rows[0] as Omit<StoredSums, 'reason'>;
-      const reason = paired.paired > 0 ? null : await reasonOf(client, state, { pairBy, versions });
-      const sums = { ...paired, reason };
-      await client.query(
-        `UPDATE run_comparisons SET comparison_of = $4, summary = $5
-         WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $3`,
-        [id, otherId, key, state.comparisonOf, JSON.stringify(sums)],
-      );
-      return { sums, state };
-    },
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
-  );
-}
-
-/** Why no items of two runs pair, and what would pair them. */
-async function reasonOf(
-  client: pg.ClientBase,
-  { runs: [run, other] }: ComparisonState,
-  { pairBy, versions }: Pick<Pairing, 'pairBy' | 'versions'>,
-): Promise<string> {
-  if (run.scored === 0) return 'This run has no scored results.';
-  if (other.scored === 0) return 'The other run has no scored results.';
-  const ways: string[] = [];
-  for (const way of PAIR_BY) {
-    if (way === pairBy) continue;
-    const parameters = new Parameters([run.id, other.id]);
-    const sql = countPairs(way, versions, parameters.add);
-    const { rows } = await client.query<{ count: number }>(sql, parameters.values);
-    const count = rows[0]?.count ?? 0;
-    if (count > 0) ways.push(`pair_by=${way} pairs ${count} items`);
-  }
-  const advice = ways.length === 0 ? 'No other way pairs them either' : ways.join(', ');
-  return `No scored items of the two runs have the same ${pairBy}. ${advice}.`;
-}
-
-/** The versions of both runs, to join their items. */
-export async function joinedVersions(
-  query: ReadQuery,
-  { runs: [run, other] }: ComparisonState,
-): Promise<Pairing['versions']> {
-  return [await readJoinedVersion(query, versionOf(run)), await readJoinedVersion(query, versionOf(other))];
-}
-
-/** @throws StoreError `run_not_found`; `invalid_request` if the runs are clustered by different values */
-export async function stateOf(
-  client: pg.Pool | pg.ClientBase,
-  id: string,
-  otherId: string,
-  { clusterBy: wanted, scorer }: Pick<CompareRequest, 'clusterBy' | 'scorer'>,
-): Promise<ComparisonState> {
-  const { rows } = await client.query<ComparedRun>(
-    `SELECT runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
-       ${CLUSTER_BY} AS "clusterBy", ${boundedText('config', MAX_CONFIG_BYTES)} AS config,
-       (${readableJson('config::json')} -> 'price')::text AS price,
-       ${JUDGE_PRICE} AS "judgePrice"
-     FROM runs JOIN versions v ON v.dataset_id = runs.dataset_id AND v.version = runs.dataset_version
-     WHERE runs.id IN ($1, $2)`,
-    [id, otherId],
-  );
-  const [run, other] = [id, otherId].map((one) => {
-    const found = rows.find((row) => row.id === one.toLowerCase());
-    if (found === undefined) throw runNotFound(one);
-    return found;
-  }) as [ComparedRun, ComparedRun];
-  if (wanted === undefined && run.clusterBy !== other.clusterBy) {
-    const [one, two] = [run, other].map(({ clusterBy }) => clusterBy ?? 'none');
-    const message = `cluster_by must be given, since the runs differ in it: ${one} and ${two}.`;
-    throw new StoreError('invalid_request', message);
-  }
-  const clusterBy = wanted === undefined ? run.clusterBy : wanted === 'none' ? null : wanted;
-  const comparisonOf = JSON.stringify([STORED_FORMAT, run.version, other.version, clusterBy]);
-  const numberIn = ({ scorerNames }: ComparedRun): number | null =>
-    scorer === undefined ? null : scorerNumber(scorerNames, scorer);
-  return { runs: [run, other], comparisonOf, clusterBy, scorers: [numberIn(run), numberIn(other)] };
-}
-
-/** What is stored of these results. */
-async function readSums(
-  client: pg.Pool | pg.ClientBase,
-  id: string,
-  otherId: string,
-  key: string,
-  { comparisonOf }: ComparisonState,
-): Promise<StoredSums | undefined> {
-  const { rows } = await client.query<{ summary: string }>(
-    `SELECT summary FROM run_comparisons
-     WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $3 AND comparison_of = $4`,
-    [id, otherId, key, comparisonOf],
-  );
-  return rows[0] === undefined ? undefined : JSON.parse(rows[0].summary);
 }

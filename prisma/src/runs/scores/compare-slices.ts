@@ -5,8 +5,9 @@ import { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { runNotFound } from '../run-row.ts';
-import { type CompareRequest, joinedVersions, stateOf } from './compare-runs.ts';
+import type { CompareRequest } from './compare-runs.ts';
 import { pairSlices } from './compare-sql.ts';
+import { joinedVersions, stateOf } from './comparison-state.ts';
 import { MAX_VALUES, notSliceable } from './slice-run.ts';
 import { LONG_VALUE } from './summary-sql.ts';
 

@@ -3,12 +3,13 @@ import { costOf, type RunPrices, readPrices } from '@svc/evaluation';
 import type { PackagedRun } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type pg from 'pg';
-import { storableText } from '../database/values.ts';
-import { MAX_INTEGER } from './create-run.ts';
-import { type ImportedResult, insertWritten } from './insert-results.ts';
-import { insertLabels } from './labels/insert-labels.ts';
-import { insertedColumns } from './run-row.ts';
-import { storeSummary } from './scores/summarize-run.ts';
+import { storableText } from '../../database/values.ts';
+import { MAX_INTEGER } from '../create-run.ts';
+import { insertLabels } from '../labels/insert-labels.ts';
+import { insertedColumns } from '../run-row.ts';
+import { storeSummary } from '../scores/summarize-run.ts';
+import { insertWritten } from './insert-results.ts';
+import type { ImportedResult } from './written-result.ts';
 
 /** A finished run from a package, which states what is not null. */
 export interface ImportedRun extends PackagedRun {

@@ -1,106 +1,18 @@
-import {
-  errorGroup,
-  JsonText,
-  type RunPrices,
-  type RunResult,
-  runCost,
-  type TokenCounts,
-  tokenCounts,
-} from '@svc/evaluation';
-import {
-  isJsonField,
-  RESULT_FIELD_LIST,
-  type ResultLabel,
-  type ResultTexts,
-  type ResultValues,
-  type ScorerScore,
-  type StatedName,
-} from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import { queryOf, type ReadQuery } from '@svc/postgres';
+import type { RunPrices, RunResult } from '@svc/evaluation';
+import { runCost } from '@svc/evaluation';
+import type { StatedName } from '@svc/jsonl-v23/internal';
+import { canonicalJson } from '@svc/jsonl-v23/json';
+import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
-import { StoreError } from '../database/errors.ts';
-import { SQL_TYPES } from '../database/field-types.ts';
-import { Parameters } from '../database/page.ts';
-import { memberText, readableJson } from '../database/values.ts';
-import { type ItemPlace, itemsAt, readPlaces } from '../items/item-places.ts';
-import type { VersionOfRun } from './read-items-at.ts';
-import { runNotFound } from './run-row.ts';
-
-/** A result to store, whose JSON values are texts or the bytes of texts, the tokens that its usage states, and the group of its error. */
-export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
-  readonly tokens: { readonly model: TokenCounts; readonly judge: TokenCounts };
-  /** Null without an error. */
-  readonly errorGroup: string | null;
-  /** The numbers in `scores`, by scorer. */
-  readonly scored: Readonly<Record<string, Pick<ScorerScore, 'score' | 'passed'>>>;
-  /** What people say of the output, where it comes with a package. */
-  readonly labels?: readonly ResultLabel[];
-} & Pick<RunResult, 'requestHash' | 'cost'>;
-
-/** Scorers of one run. */
-export const MAX_SCORERS = 16;
-
-/** A result with a longer text is written by a separate statement, which takes the text as it is. */
-export const MAX_TEXT_CHARS: number = 64 * 1024;
-
-/** What a result adds to the counts of its run. */
-export const COUNTS = `count(*) AS all, count(*) FILTER (WHERE status = 'ok') AS ok,
-  count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'unscored') AS unscored,
-  count(score) AS scored, coalesce(sum(score), 0) AS score_sum, count(*) FILTER (WHERE passed) AS passed,
-  count(*) FILTER (WHERE truncated) AS truncated, count(*) FILTER (WHERE reused) AS reused, coalesce(sum(input_tokens), 0) AS input_tokens,
-  coalesce(sum(output_tokens), 0) AS output_tokens, coalesce(sum(judge_input_tokens), 0) AS judge_input_tokens,
-  coalesce(sum(judge_output_tokens), 0) AS judge_output_tokens, coalesce(sum(judge_cost), 0) AS judge_cost`;
-const FRACTIONS: readonly string[] = ['score_sum', 'judge_cost'];
-const COUNTED = [
-  'ok',
-  'failed',
-  'unscored',
-  'scored',
-  'score_sum',
-  'passed',
-  'truncated',
-  'reused',
-  'input_tokens',
-  'output_tokens',
-  'judge_input_tokens',
-  'judge_output_tokens',
-  'judge_cost',
-] as const;
-/** By how much the counts of results have changed. @param before,after a row of COUNTS each */
-export const GROWTH = (before: string, after: string): string =>
-  COUNTED.map((name) => `${after}.${name} - ${before}.${name} AS ${name}`).join(', ');
-
-/** Which results of a run a retry replaces: nothing else changes it while the run works. */
-export interface Retry {
-  /** How often the run was retried. */
-  readonly retries: number;
-  /** The kind of results; null before the first retry. */
-  readonly only: string | null;
-}
-
-/** Which results a run does again, and the version that has its items; null for an unknown run. */
-export async function readRetry(query: ReadQuery, runId: string): Promise<(Retry & VersionOfRun) | null> {
-  const [run] = await query<Retry & VersionOfRun>(
-    `SELECT dataset_id AS "datasetId", dataset_version AS version, retries, retry_only AS only FROM runs WHERE id = $1`,
-    [runId],
-  );
-  return run ?? null;
-}
-
-/**
- * SQL for whether a retry replaces a result: an older one of the kind that it names.
- *
- * @param result the row of `run_results`
- * @param retry placeholders
- */
-export function isToReplace(
-  result: string,
-  { retries, only }: Readonly<Record<keyof Retry, string>>,
-): string {
-  return `${result}.retries < ${retries}::int AND CASE ${only}::text WHEN 'truncated' THEN ${result}.truncated
-    ELSE ${result}.status = ${only}::text END`;
-}
+import { SQL_TYPES } from '../../database/field-types.ts';
+import { Parameters } from '../../database/page.ts';
+import { memberText, readableJson } from '../../database/values.ts';
+import { type ItemPlace, itemsAt, readPlaces } from '../../items/item-places.ts';
+import { runNotFound } from '../run-row.ts';
+import { COUNTED_COLUMNS, COUNTS, countResults, GROWTH, type Growth } from './result-counts.ts';
+import { isToReplace, type Retry, readRetry } from './retry.ts';
+import { addScorers, numbersOf } from './scorer-names.ts';
+import { hasLongText, type ImportedResult, STATED, writeResult } from './written-result.ts';
 
 /** Longer types and tags are not kept with a result, nor further tags of one item. */
 const MAX_LABEL_BYTES = 1_000;
@@ -116,9 +28,6 @@ const ITEM_FACTS = `i.item_hash, CASE WHEN octet_length(i.type) <= ${MAX_LABEL_B
       WHERE json_typeof(tag) = 'string' LIMIT ${MAX_TAGS}
     ) AS texts WHERE octet_length(tag) <= ${MAX_LABEL_BYTES}
   ) AS tags`;
-
-const STATED = RESULT_FIELD_LIST.filter(({ isDerived = false }) => !isDerived);
-const STATED_JSON = STATED.filter(isJsonField).map(({ name }) => name as StatedName);
 
 /** A result with its numbers in the order of the run's scorers, as texts of arrays. */
 type NumberedResult = ImportedResult & { readonly scorerScores: string; readonly scorerPassed: string };
@@ -156,12 +65,6 @@ const parameters = (form: (type: string, name: string) => string): string =>
 const MANY = `SELECT * FROM unnest(${parameters((type) => `${type}[]`)}) WITH ORDINALITY AS wanted (${COLUMN_NAMES}, n)`;
 /** ... or the value of the one result: the driver would have to escape a text in an array. */
 const ONE = `SELECT ${parameters((type, name) => `${type} AS ${name}`)}, 1 AS n`;
-/** What {@link COUNTS} counts. */
-export const COUNTED_COLUMNS: readonly string[] = [
-  ...['status', 'score', 'passed', 'truncated', 'reused', 'input_tokens', 'output_tokens'],
-  ...['judge_input_tokens', 'judge_output_tokens', 'judge_cost'],
-];
-
 /** Which results that are there give way: those that a retry does again, or all of them. */
 export type Replaces = 'retried' | 'all';
 
@@ -216,12 +119,6 @@ interface Insertion {
   readonly retry: Retry;
   readonly replaces: Replaces;
 }
-
-/** $1 the run, $2 the number of results, $3 how many of them were not to be done, $4 what they have cost, then what each count grows by. A separate statement: it is another table. */
-const COUNT = `UPDATE runs SET results_version = results_version + $2::bigint, results_due = results_due + $3::bigint,
-    spent = spent + $4::float8,
-    ${COUNTED.map((name, index) => `${name} = ${name} + $${index + 5}::${FRACTIONS.includes(name) ? 'float8' : 'bigint'}`).join(', ')}
-  WHERE id = $1`;
 
 /**
  * Writes results and counts them. A result that is there stays as it is, unless a retry replaces it.
@@ -310,98 +207,9 @@ export async function insertWritten(
   }
 }
 
-/** Adds to the counts of a run. @param cost of the requests for the results */
-export async function countResults(
-  client: pg.ClientBase,
-  runId: string,
-  growth: Growth,
-  cost: number,
-): Promise<void> {
-  const counts = COUNTED.map((name) => growth[name]);
-  await client.query(COUNT, [runId, growth.written, growth.again, cost, ...counts]);
-}
-
 /** Null without tokens or a price for any of them. */
 function costOf({ tokens: { model }, judgeCost }: ImportedResult, prices: RunPrices): number | null {
   if (model.input === null && model.output === null && judgeCost === null) return null;
   const tokens = { inputTokens: model.input ?? 0, outputTokens: model.output ?? 0 };
   return runCost(prices, { ...tokens, judgeCost: judgeCost ?? 0 })?.amount ?? null;
 }
-
-/**
- * Adds the scorers of scores to those of their run.
- *
- * @param client in a transaction that holds the run's row
- * @returns the names in their order
- * @throws StoreError `too_many_scorers`
- */
-export async function addScorers(
-  client: pg.ClientBase,
-  runId: string,
-  scored: readonly ImportedResult['scored'][],
-): Promise<readonly string[]> {
-  const found = new Set(scored.flatMap((scores) => Object.keys(scores)));
-  if (found.size === 0) return [];
-  const { rows } = await client.query<{ names: string | null }>(
-    'SELECT scorer_names AS names FROM runs WHERE id = $1',
-    [runId],
-  );
-  const known = JSON.parse(rows[0]?.names ?? '[]') as string[];
-  const names = [...new Set([...known, ...found])];
-  if (names.length === known.length) return names;
-  if (names.length > MAX_SCORERS) {
-    throw new StoreError('too_many_scorers', `A run has at most ${MAX_SCORERS} scorers.`);
-  }
-  await client.query('UPDATE runs SET scorer_names = $2 WHERE id = $1', [runId, JSON.stringify(names)]);
-  return names;
-}
-
-/** The numbers of scores in the order of the run's scorers, as texts of arrays. */
-export function numbersOf(
-  scored: ImportedResult['scored'],
-  names: readonly string[],
-): Pick<NumberedResult, 'scorerScores' | 'scorerPassed'> {
-  const used = Object.keys(scored).length === 0 ? [] : names;
-  const array = (of: 'score' | 'passed'): string =>
-    `{${used.map((name) => String(scored[name]?.[of] ?? null).toUpperCase()).join(',')}}`;
-  return { scorerScores: array('score'), scorerPassed: array('passed') };
-}
-
-function hasLongText(result: ImportedResult): boolean {
-  return STATED_JSON.some(
-    (name) => ((result[name] as string | Uint8Array | null)?.length ?? 0) > MAX_TEXT_CHARS,
-  );
-}
-
-/** Writes the JSON values of a result, whose section need not be found yet, as they are stored. */
-export function writeResult(
-  result: Omit<ResultValues<JsonText>, 'sectionOrderIndex'> & Pick<RunResult, 'requestHash' | 'cost'>,
-  write: (value: JsonValue) => string | Uint8Array,
-): Omit<ImportedResult, 'sectionOrderIndex'> {
-  const values: { readonly [Name in StatedName]?: unknown } = result;
-  const texts: { [Name in StatedName]?: unknown } = {};
-  for (const name of STATED_JSON) {
-    const value = values[name] as JsonValue | JsonText;
-    texts[name] = value === null ? null : value instanceof JsonText ? value.json : write(value);
-  }
-  const tokens = { model: tokenCounts(result.usage), judge: tokenCounts(result.judgeUsage) };
-  const scored =
-    result.scores === null || result.scores instanceof JsonText
-      ? {}
-      : Object.fromEntries(
-          Object.entries(result.scores).map(([name, { score = null, passed = null }]) => [
-            name,
-            { score, passed },
-          ]),
-        );
-  const group = result.error === null ? null : errorGroup(result.error);
-  return { ...result, ...texts, tokens, scored, errorGroup: group } as Omit<
-    ImportedResult,
-    'sectionOrderIndex'
-  >;
-}
-
-/** What a batch of results adds to the counts of its run; 64-bit integers are text. */
-export type Growth = Readonly<
-  Record<'written' | 'replaced' | 'again' | (typeof COUNTED)[number], string | number>
->;

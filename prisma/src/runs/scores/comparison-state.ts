@@ -1,0 +1,87 @@
+import type { ReadQuery } from '@svc/postgres';
+import type pg from 'pg';
+import { StoreError } from '../../database/errors.ts';
+import { boundedText } from '../../database/item-size.ts';
+import { readableJson } from '../../database/values.ts';
+import { readJoinedVersion, versionOf } from '../read-items-at.ts';
+import { JUDGE_PRICE, runNotFound } from '../run-row.ts';
+import type { Pairing } from './compare-sql.ts';
+import { CLUSTER_BY } from './read-groups.ts';
+import { scorerNumber } from './scorer-number.ts';
+
+/** Changes with the members of `StoredSums`, so that no others are read. */
+const STORED_FORMAT = 2;
+
+/** Larger configurations are not compared on the main thread. */
+const MAX_CONFIG_BYTES = 262_144;
+
+export interface ComparedRun {
+  readonly id: string;
+  readonly datasetId: string;
+  readonly datasetVersion: number;
+  readonly version: string;
+  readonly datasetHash: string;
+  readonly scored: number;
+  readonly scorerNames: string | null;
+  readonly clusterBy: string | null;
+  readonly config: string | null;
+  readonly price: string | null;
+  readonly judgePrice: string | null;
+}
+
+/** Of which results a comparison is, and how items pair. */
+export interface ComparisonState {
+  readonly runs: readonly [ComparedRun, ComparedRun];
+  readonly comparisonOf: string;
+  readonly clusterBy: string | null;
+  readonly scorers: readonly [number | null, number | null];
+}
+
+/** By what two runs are compared. */
+export interface ComparedBy {
+  /** JSON Pointer of the value that clusters items, or `none`; by default that of both runs. */
+  readonly clusterBy?: string | undefined;
+  /** Name of the scorer of both runs; the main ones without it. */
+  readonly scorer?: string | undefined;
+}
+
+/** The versions of both runs, to join their items. */
+export async function joinedVersions(
+  query: ReadQuery,
+  { runs: [run, other] }: ComparisonState,
+): Promise<Pairing['versions']> {
+  return [await readJoinedVersion(query, versionOf(run)), await readJoinedVersion(query, versionOf(other))];
+}
+
+/** @throws StoreError `run_not_found`; `invalid_request` if the runs are clustered by different values */
+export async function stateOf(
+  client: pg.Pool | pg.ClientBase,
+  id: string,
+  otherId: string,
+  { clusterBy: wanted, scorer }: ComparedBy,
+): Promise<ComparisonState> {
+  const { rows } = await client.query<ComparedRun>(
+    `SELECT runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
+       ${CLUSTER_BY} AS "clusterBy", ${boundedText('config', MAX_CONFIG_BYTES)} AS config,
+       (${readableJson('config::json')} -> 'price')::text AS price,
+       ${JUDGE_PRICE} AS "judgePrice"
+     FROM runs JOIN versions v ON v.dataset_id = runs.dataset_id AND v.version = runs.dataset_version
+     WHERE runs.id IN ($1, $2)`,
+    [id, otherId],
+  );
+  const [run, other] = [id, otherId].map((one) => {
+    const found = rows.find((row) => row.id === one.toLowerCase());
+    if (found === undefined) throw runNotFound(one);
+    return found;
+  }) as [ComparedRun, ComparedRun];
+  if (wanted === undefined && run.clusterBy !== other.clusterBy) {
+    const [one, two] = [run, other].map(({ clusterBy }) => clusterBy ?? 'none');
+    const message = `cluster_by must be given, since the runs differ in it: ${one} and ${two}.`;
+    throw new StoreError('invalid_request', message);
+  }
+  const clusterBy = wanted === undefined ? run.clusterBy : wanted === 'none' ? null : wanted;
+  const comparisonOf = JSON.stringify([STORED_FORMAT, run.version, other.version, clusterBy]);
+  const numberIn = ({ scorerNames }: ComparedRun): number | null =>
+    scorer === undefined ? null : scorerNumber(scorerNames, scorer);
+  return { runs: [run, other], comparisonOf, clusterBy, scorers: [numberIn(run), numberIn(other)] };
+}

@@ -1,0 +1,45 @@
+import type pg from 'pg';
+import { StoreError } from '../../database/errors.ts';
+import type { ImportedResult } from './written-result.ts';
+
+/** Scorers of one run. */
+export const MAX_SCORERS = 16;
+
+/**
+ * Adds the scorers of scores to those of their run.
+ *
+ * @param client in a transaction that holds the run's row
+ * @returns the names in their order
+ * @throws StoreError `too_many_scorers`
+ */
+export async function addScorers(
+  client: pg.ClientBase,
+  runId: string,
+  scored: readonly ImportedResult['scored'][],
+): Promise<readonly string[]> {
+  const found = new Set(scored.flatMap((scores) => Object.keys(scores)));
+  if (found.size === 0) return [];
+  const { rows } = await client.query<{ names: string | null }>(
+    'SELECT scorer_names AS names FROM runs WHERE id = $1',
+    [runId],
+  );
+  const known = JSON.parse(rows[0]?.names ?? '[]') as string[];
+  const names = [...new Set([...known, ...found])];
+  if (names.length === known.length) return names;
+  if (names.length > MAX_SCORERS) {
+    throw new StoreError('too_many_scorers', `A run has at most ${MAX_SCORERS} scorers.`);
+  }
+  await client.query('UPDATE runs SET scorer_names = $2 WHERE id = $1', [runId, JSON.stringify(names)]);
+  return names;
+}
+
+/** The numbers of scores in the order of the run's scorers, as texts of arrays. */
+export function numbersOf(
+  scored: ImportedResult['scored'],
+  names: readonly string[],
+): { readonly scorerScores: string; readonly scorerPassed: string } {
+  const used = Object.keys(scored).length === 0 ? [] : names;
+  const array = (of: 'score' | 'passed'): string =>
+    `{${used.map((name) => String(scored[name]?.[of] ?? null).toUpperCase()).join(',')}}`;
+  return { scorerScores: array('score'), scorerPassed: array('passed') };
+}
