@@ -28,7 +28,8 @@ export async function createEmptyDatabase(clauses = "ENCODING 'UTF8'"): Promise<
   const coordinator: ClusterNode = { host: server.hostname, port: Number(server.port) };
   const nodes = await clusterNodes(server.href);
   for (const node of [coordinator, ...nodes]) {
-    const home = superuserUrl(node, 'postgres');
+    // Where Citus is, it ends its own sessions of a database before that is dropped.
+    const home = superuserUrl(node, server.pathname.slice(1));
     await queryDatabase(home, `${created} OWNER "${server.username}"`);
     cleanUp.defer(async () => void (await queryDatabase(home, dropped)));
     await queryDatabase(superuserUrl(node, name), 'CREATE EXTENSION citus');

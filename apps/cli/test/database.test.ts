@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -12,6 +11,7 @@ import { createStore, ImportReport } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from '../../../packages/svc-pkg/test/temporary-folder.ts';
+import { createEmptyDatabase } from '../../../prisma/test/empty-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
 import { createDatabase, secretsOf } from '../src/database/create-database.ts';
 
@@ -148,44 +148,29 @@ it('knows the secrets that an export must not contain', () => {
   expect(secretsOf('postgresql://u:100%@h/d', {})).toContain('100%');
 });
 
-/** A database without the tables of the service. */
-async function emptyDatabase(): Promise<TestDatabase> {
-  const empty = await createTestDatabase();
-  const { Client } = createRequire(new URL('../../../prisma/package.json', import.meta.url))('pg');
-  const client = new Client({ connectionString: empty.url });
-  await client.connect();
-  await client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-  await client.end();
-  return empty;
-}
-
 it('migrates a database, also in several processes at once', async () => {
-  const empty = await emptyDatabase();
-  try {
-    const outcomes = await Promise.all(
-      ['one', 'two', 'three'].map(async () => {
-        const env = { PATH: process.env['PATH'] ?? '', DATABASE_URL: empty.url };
-        const child = spawn(process.execPath, [MAIN, 'migrate', '--json'], {
-          env,
-          stdio: ['ignore', 'pipe', 'pipe'],
-        });
-        const [[code], stdout, stderr] = await Promise.all([
-          once(child, 'close'),
-          text(child.stdout),
-          text(child.stderr),
-        ]);
-        return { code, stderr, applied: JSON.parse(stdout).applied as string[] };
-      }),
-    );
-    expect(outcomes.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-      Array(3).fill({ code: 0, stderr: '' }),
-    );
-    const applied = outcomes.flatMap((outcome) => outcome.applied);
-    expect(applied.length).toBeGreaterThan(0);
-    expect(new Set(applied).size).toBe(applied.length);
-    const again = await svcPkg(['migrate', '--database-url', empty.url], { database: createDatabase({}) });
-    expect(again).toMatchObject({ exitCode: 0, stdout: 'The database is up to date.\n', stderr: '' });
-  } finally {
-    await empty.drop();
-  }
+  await using empty = await createEmptyDatabase();
+  const outcomes = await Promise.all(
+    ['one', 'two', 'three'].map(async () => {
+      const env = { PATH: process.env['PATH'] ?? '', DATABASE_URL: empty.url };
+      const child = spawn(process.execPath, [MAIN, 'migrate', '--json'], {
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const [[code], stdout, stderr] = await Promise.all([
+        once(child, 'close'),
+        text(child.stdout),
+        text(child.stderr),
+      ]);
+      return { code, stderr, applied: JSON.parse(stdout).applied as string[] };
+    }),
+  );
+  expect(outcomes.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+    Array(3).fill({ code: 0, stderr: '' }),
+  );
+  const applied = outcomes.flatMap((outcome) => outcome.applied);
+  expect(applied.length).toBeGreaterThan(0);
+  expect(new Set(applied).size).toBe(applied.length);
+  const again = await svcPkg(['migrate', '--database-url', empty.url], { database: createDatabase({}) });
+  expect(again).toMatchObject({ exitCode: 0, stdout: 'The database is up to date.\n', stderr: '' });
 });

@@ -3,6 +3,7 @@ import type { RunItem, RunResult } from '@svc/evaluation';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { importItems } from '../../test/import-items.ts';
 import { queryDatabase } from '../../test/query-database.ts';
+import { resultOf } from '../../test/result-of.ts';
 import { createTestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import { openTaskQueue, type TaskQueue } from '../queue/task-queue.ts';
@@ -47,24 +48,6 @@ async function take(id: string): Promise<TakenRun> {
   return (await store.runs.take(claim as NonNullable<typeof claim>)) as TakenRun;
 }
 
-function resultOf(item: RunItem, facts: Partial<RunResult> = {}): RunResult {
-  const { section, sectionOrderIndex, orderIndex } = item;
-  return {
-    ...{ section, sectionOrderIndex, orderIndex, repetition: 1, itemId: orderIndex },
-    ...{ status: 'ok', output: 'new', score: 1, passed: true, explanation: null, error: null },
-    ...{ latencyMs: 1, usage: { prompt_tokens: 2, completion_tokens: 3 }, judgeUsage: null, judgeCost: null },
-    ...{
-      finishReason: 'stop',
-      attempts: 1,
-      omittedAssets: null,
-      scoredBy: null,
-      scores: null,
-      traceId: null,
-    },
-    ...{ reused: false, usageReused: null },
-    ...facts,
-  };
-}
 const FAILED: Partial<RunResult> = {
   ...{ status: 'failed', output: null, score: null, passed: null, usage: null, finishReason: null },
   error: { code: 'provider_unavailable', message: 'no' },

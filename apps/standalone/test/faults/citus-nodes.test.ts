@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
+import { type ClusterNode, clusterNodes, superuserUrl } from '../../../../prisma/test/cluster-nodes.ts';
 import { queryDatabase } from '../../../../prisma/test/query-database.ts';
 import { createTestDatabase } from '../../../../prisma/test/template-db.ts';
 import { report, tally, times } from './report.ts';
@@ -19,8 +20,8 @@ import {
 const AREA = 'Nodes of a cluster';
 const url = process.env['TEST_CITUS_URL'] ?? '';
 
-/** A worker node, by its own address. */
-interface Node {
+/** What may happen to a worker node. */
+interface NodeControl {
   /** Ends every session of the service on it, as its sudden end does. */
   kill(): Promise<void>;
   /** Accepts no sessions until it is started again. */
@@ -33,16 +34,12 @@ describe.skipIf(url === '')(
   () => {
     let cleanUp: AsyncDisposableStack;
     let service: ServiceProcess;
-    const nodes = new Map<number, Node>();
+    const nodes = new Map<number, NodeControl>();
 
     beforeAll(async () => {
       cleanUp = new AsyncDisposableStack();
       await createTestDatabase();
-      const rows: { readonly host: string; readonly port: number }[] = await queryDatabase(
-        url,
-        `SELECT nodename AS host, nodeport AS port FROM pg_dist_node WHERE groupid <> 0 AND noderole = 'primary' ORDER BY nodeport`,
-      );
-      for (const { host, port } of rows) nodes.set(port, nodeAt(host, port));
+      for (const node of await clusterNodes(url)) nodes.set(node.port, controlOf(node));
       const dataDir = await mkdtemp(join(tmpdir(), 'svc-citus-'));
       cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
       const env = { DATABASE_URL: url, SVC_DISTRIBUTED: 'citus' };
@@ -50,10 +47,9 @@ describe.skipIf(url === '')(
     });
     afterAll(() => cleanUp.disposeAsync());
 
-    function nodeAt(host: string, port: number): Node {
+    function controlOf(node: ClusterNode): NodeControl {
       const database = new URL(url).pathname.slice(1);
-      const run = (sql: string): Promise<unknown> =>
-        queryDatabase(`postgresql://postgres@${host}:${port}/postgres`, sql);
+      const run = (sql: string): Promise<unknown> => queryDatabase(superuserUrl(node, 'postgres'), sql);
       const kill = async (): Promise<void> => {
         await run(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`);
       };
@@ -139,6 +135,52 @@ describe.skipIf(url === '')(
       });
     });
 
+    async function startRun(datasetId: string | undefined): Promise<string> {
+      const config = { provider: { type: 'echo' }, allow_unscored: true };
+      const { body } = await ask(`${service.url}/runs`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ dataset_id: datasetId, config }),
+      });
+      return body?.id ?? '';
+    }
+
+    it('completes a run with each result once when a node is lost in the middle of it', async (context) => {
+      const items = 4_000;
+      const { body: dataset } = await upload(service, 'of runs', archiveOf(4, items / 4));
+      const runs = times(20, 2);
+      const outcomes: string[] = [];
+      for (let round = 0; round < runs; round += 1) {
+        const id = await startRun(dataset.id);
+        const runOf = async (): Promise<ServiceResponse['body']> =>
+          (await ask(`${service.url}/runs/${id}`)).body;
+        await expect.poll(async () => (await runOf()).counts.done, { interval: 5 }).toBeGreaterThan(0);
+        const [node] = [...nodes.values()].slice(round % nodes.size);
+        await node?.kill();
+        const { status } = await runOf();
+        await expect
+          .poll(async () => (await runOf()).status, { timeout: 150_000, interval: 200 })
+          .toBe('completed');
+        expect((await runOf()).counts).toMatchObject({ total: items, done: items, failed: 0 });
+        const [stored] = await queryDatabase(
+          url,
+          'SELECT count(*)::int AS rows FROM run_results WHERE run_id = $1',
+          [id],
+        );
+        expect(stored.rows).toBe(items);
+        expect((await ask(`${service.url}/runs/${id}`)).body.scores.results).toBe(items);
+        outcomes.push(status === 'completed' ? 'completed before the node was lost' : 'completed');
+      }
+      expect(outcomes).toContain('completed');
+      report(context, {
+        area: AREA,
+        scenario: 'the sessions of one node end while a run of 4,000 items stores results',
+        expected: 'the run completes, and has each result once',
+        runs,
+        observed: tally(outcomes),
+      });
+    });
+
     it('serves what lies on other nodes while one is stopped, and the rest when it is back; a run waits for it', async (context) => {
       const archive = archiveOf(1, 40);
       const datasetAt = new Map<number, string>();
@@ -150,16 +192,7 @@ describe.skipIf(url === '')(
       const [stopped = 0, ...others] = [...nodes.keys()];
       const page = (port: number): Promise<ServiceResponse> =>
         ask(`${service.url}/datasets/${datasetAt.get(port)}/items?limit=5`);
-      const startRun = async (port: number): Promise<string> => {
-        const config = { provider: { type: 'echo' }, allow_unscored: true };
-        const { body } = await ask(`${service.url}/runs`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ dataset_id: datasetAt.get(port), config }),
-        });
-        return body?.id ?? '';
-      };
-      const runId = await startRun(stopped);
+      const runId = await startRun(datasetAt.get(stopped));
       await nodes.get(stopped)?.stop();
       const outcomes: string[] = [];
       for (const port of others) {

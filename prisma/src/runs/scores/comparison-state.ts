@@ -20,6 +20,8 @@ export interface ComparedRun {
   readonly datasetId: string;
   readonly datasetVersion: number;
   readonly version: string;
+  /** Results that the run has, as it counts them. */
+  readonly counted: number;
   readonly datasetHash: string;
   readonly scored: number;
   readonly scorerNames: string | null;
@@ -61,7 +63,7 @@ export async function stateOf(
   { clusterBy: wanted, scorer }: ComparedBy,
 ): Promise<ComparisonState> {
   const { rows } = await client.query<ComparedRun>(
-    `SELECT runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", results_version || ':' || ok + failed + unscored AS version, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
+    `SELECT runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", results_version || ':' || ok + failed + unscored AS version, ok + failed + unscored AS counted, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
        ${CLUSTER_BY} AS "clusterBy", ${boundedText('config', MAX_CONFIG_BYTES)} AS config,
        (${readableJson('config::json')} -> 'price')::text AS price,
        ${JUDGE_PRICE} AS "judgePrice"

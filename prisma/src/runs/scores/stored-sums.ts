@@ -3,6 +3,7 @@ import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { Parameters } from '../../database/page.ts';
 import { itemValue } from '../../items/item-value.ts';
+import { checkCount } from '../check-count.ts';
 import { countPairs, PAIR_BY, type PairBy, type Pairing, pairSums } from './compare-sql.ts';
 import { type ComparedBy, type ComparisonState, joinedVersions, stateOf } from './comparison-state.ts';
 
@@ -68,6 +69,7 @@ export async function storedSums(
         [id, otherId, key],
       );
       const [run, other] = state.runs;
+      for (const one of state.runs) checkCount(await countResults(client, one.id), one.counted);
       const parameters = new Parameters([id, otherId, key]);
       const versions = await joinedVersions(queryOf(client), state);
       const pairing = {
@@ -89,6 +91,14 @@ export async function storedSums(
     },
     "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = '10min'; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
   );
+}
+
+async function countResults(client: pg.ClientBase, runId: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    'SELECT count(*)::int AS count FROM run_results WHERE run_id = $1',
+    [runId],
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /** Why no items of two runs pair, and what would pair them. */

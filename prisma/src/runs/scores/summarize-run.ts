@@ -1,6 +1,7 @@
 import { type GroupScores, groupScores } from '@svc/evaluation';
 import { type Pool, queryOf, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
+import { checkCount } from '../check-count.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { SUMMARY_VERSION } from '../run-row.ts';
 import { addUp, CLUSTER_BY, readGroups, type ScoredGroup } from './read-groups.ts';
@@ -42,6 +43,8 @@ interface SummaryState {
   /** JSON text of an array; null without any. */
   readonly scorerNames: string | null;
   readonly version: string;
+  /** Results that the run has, as it counts them. */
+  readonly counted: number;
   readonly isFinished: boolean;
   readonly summary: string | null;
   readonly summaryOf: string | null;
@@ -54,6 +57,7 @@ interface SummaryState {
 const MAX_AGE_FACTOR = 20;
 
 const STATE = `SELECT dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version,
+    ok + failed + unscored AS counted,
     finished_at IS NOT NULL AS "isFinished", summary, summary_of AS "summaryOf", summary_ms AS "summaryMs",
     extract(epoch FROM clock_timestamp() - summary_at)::float8 * 1000 AS "ageMs"
   FROM runs WHERE id = $1`;
@@ -63,6 +67,7 @@ const STATE = `SELECT dataset_id AS "datasetId", dataset_version AS "datasetVers
  * goes on, seldom enough to take a twentieth of the time.
  *
  * @returns null for an unknown run
+ * @throws StoreError `unavailable` while a node does not show all results
  */
 export async function summarizeRun(
   pool: Pool,
@@ -122,7 +127,7 @@ function isCurrent(
 }
 
 async function aggregate(query: ReadQuery, id: string, state: SummaryState): Promise<RunSummary> {
-  const { repetitions, isRepeated, clusterBy, scorerNames } = state;
+  const { repetitions, isRepeated, clusterBy, scorerNames, counted } = state;
   // Groups need the items only where these are clustered.
   const version =
     clusterBy === null
@@ -143,16 +148,18 @@ async function aggregate(query: ReadQuery, id: string, state: SummaryState): Pro
   const scorers: Record<string, GroupScores> = {};
   for (const [index, name] of (JSON.parse(scorerNames ?? '[]') as string[]).entries()) {
     const found = await groupsOf(scoresBy(index + 1));
-    const whole = found.find(({ kind }) => kind === 'run');
-    if (whole !== undefined) scorers[name] = whole.scores;
+    const sums = found.find(({ kind }) => kind === 'run');
+    if (sums !== undefined) scorers[name] = sums.scores;
   }
-  const [facts] = await query<{ latency: string; finishReasons: string }>(RUN_FACTS, [id]);
   const byName = (kind: SumsRow['kind'], nameOf: (key: string) => string): Record<string, GroupScores> =>
     Object.fromEntries(
       groups.filter((group) => group.kind === kind).map(({ key, scores }) => [nameOf(key), scores]),
     );
+  const whole = byName('run', (name) => name)[''] ?? groupScores(addUp([], undefined), repetitions);
+  checkCount(whole.results, counted);
+  const [facts] = await query<{ latency: string; finishReasons: string }>(RUN_FACTS, [id]);
   return {
-    scores: byName('run', (name) => name)[''] ?? groupScores(addUp([], undefined), repetitions),
+    scores: whole,
     parts: {
       by_section: byName('section', (name) => name),
       by_type: byName('type', labelOf),
