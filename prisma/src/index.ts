@@ -36,21 +36,19 @@ export type {
   StoredResponse,
 } from './idempotency/idempotency-store.ts';
 export { DiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
+export type { DatasetDraft, DraftOptions } from './import/draft.ts';
 export type {
   ChangedDraft,
-  DatasetDraft,
   DraftChange,
   DraftCommit,
   DraftContent,
-  DraftOptions,
   JoinedRun,
-  SectionWriter,
-  WriteLinesOptions,
-} from './import/draft.ts';
+} from './import/draft-content.ts';
 export type { DraftProgress, ReadSource } from './import/draft-totals.ts';
 export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
 export { type FaultList, ImportReport } from './import/import-report.ts';
 export type { DatasetMeta } from './import/insert-dataset.ts';
+export type { SectionWriter, WriteLinesOptions } from './import/section-writer.ts';
 export type { ItemLine } from './items/item-lines.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './items/list-items.ts';
 export { sectionNotFound } from './items/list-items.ts';

@@ -1,29 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { createYielder } from '@svc/concurrency';
 import type { SourceLocation } from '@svc/jsonl-v23';
-import type { CellBatch, ImportLimits, LineBatch } from '@svc/jsonl-v23/internal';
+import type { ImportLimits } from '@svc/jsonl-v23/internal';
 import { queryOf, transactionIdOf } from '@svc/postgres';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import type { DatasetSummary } from '../database/dataset-row.ts';
 import { interruptible } from '../database/interruptible.ts';
-import {
-  completeClaim,
-  type IdempotencyClaim,
-  type StoredResponse,
-} from '../idempotency/idempotency-store.ts';
+import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { completeJob } from '../jobs/end-job.ts';
-import type { TaskClaim } from '../queue/task-queue.ts';
 import { takeItemIds } from '../runs/take-item-ids.ts';
-import { checkRunTexts, type ImportedRun, insertImportedRun } from '../runs/write/insert-imported-run.ts';
-import type { ImportedResult } from '../runs/write/written-result.ts';
-import { type ChangedDataset, changeDataset, type DatasetChange } from '../versions/change-dataset.ts';
+import { checkRunTexts, insertImportedRun } from '../runs/write/insert-imported-run.ts';
+import { changeDataset } from '../versions/change-dataset.ts';
 import { readSummary } from '../versions/read-summary.ts';
 import type { DiskShare } from './disk-share.ts';
-import { type DraftHashes, type DraftProgress, DraftTotals, type ReadSource } from './draft-totals.ts';
+import type {
+  ChangedDraft,
+  DraftChange,
+  DraftCommit,
+  DraftContent,
+  JoinEnd,
+  JoinedRun,
+} from './draft-content.ts';
+import { type DraftHashes, type DraftProgress, DraftTotals } from './draft-totals.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-section.ts';
-import type { ReadFile } from './encode/encode-with-files.ts';
-import type { EncodedRows, LineOptions, MappingPlan } from './encode/encoded-rows.ts';
+import type { EncodedRows } from './encode/encoded-rows.ts';
 import type { RowEncoder } from './encode/row-encoder.ts';
 import { findHome } from './find-home.ts';
 import { findRepeated, type RepeatedDataset } from './find-repeated.ts';
@@ -32,6 +33,7 @@ import { ImportRoom } from './import-room.ts';
 import { checkTexts, type DatasetMeta, type NewDataset, summaryOf } from './insert-dataset.ts';
 import { PartRows } from './part-rows.ts';
 import type { SectionTotals } from './section-totals.ts';
+import type { SectionOptions, SectionWriter } from './section-writer.ts';
 
 /** What imports share besides the rest of the store. */
 export interface ImportContext extends Pick<StoreContext, 'pool' | 'assets' | 'imports'> {
@@ -50,85 +52,6 @@ export interface DraftOptions {
   /** Receives the invalid lines and rows. After the first one, the draft rolls back and continues checking. */
   readonly report?: ImportReport | undefined;
   /** Does everything that an import does, and stores nothing. */
-  readonly dryRun?: boolean | undefined;
-}
-
-/** What is known of a section before its first row. */
-export interface SectionOptions {
-  /** Items that it will have, as far as known; for the progress. */
-  readonly itemsTotal?: number | null | undefined;
-  /** The file that its rows come from, for their errors. */
-  readonly file?: string | undefined;
-  /** Where its rows come from: the size of its files limits the bytes of items. */
-  readonly read?: ReadSource | undefined;
-}
-
-export interface WriteLinesOptions extends LineOptions {
-  /** Reads a file that an item refers to; lines without such items need none. */
-  readonly readFile?: ReadFile | undefined;
-}
-
-/** Writes the items of one section, in order. Reads batches as fast as the database takes rows, and takes them over. */
-export interface SectionWriter {
-  /**
-   * Files are read up to the first fault.
-   *
-   * @throws what `batches` and `readFile` throw, unchanged; StoreError `unavailable`, `invalid_request` for an item that
-   *   is too large for the database
-   */
-  writeLines(batches: AsyncIterable<LineBatch>, options: WriteLinesOptions): Promise<void>;
-  /** Leaves faulty rows out where the mapping skips them. @throws as {@link writeLines} */
-  writeCells(batches: AsyncIterable<CellBatch>, plan: MappingPlan): Promise<void>;
-}
-
-/** What a dataset is made of besides its items. */
-export interface DraftContent {
-  readonly dataset: DatasetMeta;
-  /** A finished run of the dataset, with its results in batches: each once, of items of the dataset. */
-  readonly run?: {
-    readonly facts: ImportedRun;
-    readonly results: AsyncIterable<readonly ImportedResult[]>;
-    /** Whether it belongs to a dataset that has its items, if there is one; by `ids`, that has those whose hashes are their ids; `ids only` if its own items are nothing but ids. */
-    readonly joins?: 'items' | 'ids' | 'ids only' | null;
-  } | null;
-}
-
-export interface DraftCommit extends DraftContent {
-  /** The job that imports the dataset, which succeeds with it. */
-  readonly job?: TaskClaim | undefined;
-  /** The idempotent request that imports the dataset, and its response. */
-  readonly response?:
-    | { readonly claim: IdempotencyClaim; readonly of: (dataset: DatasetSummary) => StoredResponse }
-    | undefined;
-}
-
-/** A dataset after a change. */
-export interface ChangedDraft {
-  readonly changed: ChangedDataset;
-  readonly dataset: DatasetSummary;
-}
-
-/** A run that was added to a dataset. */
-export interface JoinedRun {
-  readonly dataset: DatasetSummary;
-  readonly runId: string;
-}
-
-/** What ends with a run that joins a dataset. */
-interface JoinEnd extends Pick<DraftCommit, 'job'> {
-  readonly response?:
-    | { readonly claim: IdempotencyClaim; readonly of: (joined: JoinedRun) => StoredResponse }
-    | undefined;
-}
-
-export interface DraftChange {
-  readonly change: Omit<DatasetChange, 'staged'>;
-  /** Whether the source names its sections; else their names are only defaults. Default true. */
-  readonly namesSections?: boolean | undefined;
-  readonly job?: TaskClaim | undefined;
-  readonly response?:
-    | { readonly claim: IdempotencyClaim; readonly of: (changed: ChangedDraft) => StoredResponse }
-    | undefined;
   readonly dryRun?: boolean | undefined;
 }
 

@@ -92,7 +92,11 @@ export async function createLocator(
 ): Promise<(references: readonly ItemReference[]) => Promise<readonly LocatedItem[]>> {
   const ordered = await sectionsOf(query, run.id);
   const sections = new Map(ordered.map((section) => [section.name, section]));
-  const ranges = await readRanges(query, versionOf(run));
+  let ranges: ReturnType<typeof readRanges> | undefined;
+  const rangesOfRun = (): ReturnType<typeof readRanges> => {
+    ranges ??= readRanges(query, versionOf(run));
+    return ranges;
+  };
   const findAt = async (positions: readonly ItemPosition[]): Promise<Found> =>
     positions.length === 0
       ? NONE
@@ -105,7 +109,7 @@ export async function createLocator(
   ): Promise<Found> => {
     const parameters = new Parameters();
     const items = `SELECT ${key} AS key, i.section, i.order_index AS item, i.item_id AS id, encode(i.item_hash, 'hex') AS hash
-      FROM ${itemsInRanges(ranges, parameters, `AND ${condition(parameters.add(keys))}`)} i`;
+      FROM ${itemsInRanges(await rangesOfRun(), parameters, `AND ${condition(parameters.add(keys))}`)} i`;
     const found = itemsOfRun(run, items, parameters.add);
     return new Map((await query<FoundItem>(byKey(found), parameters.values)).map((row) => [row.key, row]));
   };
@@ -116,7 +120,8 @@ export async function createLocator(
     keyOf: (item: FoundItem) => string | null,
     pass: (keys: readonly string[]) => Promise<Found>,
   ): ((keys: readonly string[]) => Promise<Found>) => {
-    const build = (): Promise<KeyIndex> => buildKeyIndex(query, run, { key, sections: ordered, ranges });
+    const build = async (): Promise<KeyIndex> =>
+      await buildKeyIndex(query, run, { key, sections: ordered, ranges: await rangesOfRun() });
     // One index for each request bounds the memory of all.
     const isIndexed = (): boolean => {
       indexedKey ??= key;

@@ -1,0 +1,32 @@
+import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
+import type { ReadSource } from './draft-totals.ts';
+import type { ReadFile } from './encode/encode-with-files.ts';
+import type { LineOptions, MappingPlan } from './encode/encoded-rows.ts';
+
+/** What is known of a section before its first row. */
+export interface SectionOptions {
+  /** Items that it will have, as far as known; for the progress. */
+  readonly itemsTotal?: number | null | undefined;
+  /** The file that its rows come from, for their errors. */
+  readonly file?: string | undefined;
+  /** Where its rows come from: the size of its files limits the bytes of items. */
+  readonly read?: ReadSource | undefined;
+}
+
+export interface WriteLinesOptions extends LineOptions {
+  /** Reads a file that an item refers to; lines without such items need none. */
+  readonly readFile?: ReadFile | undefined;
+}
+
+/** Writes the items of one section, in order. Reads batches as fast as the database takes rows, and takes them over. */
+export interface SectionWriter {
+  /**
+   * Files are read up to the first fault.
+   *
+   * @throws what `batches` and `readFile` throw, unchanged; StoreError `unavailable`, `invalid_request` for an item that
+   *   is too large for the database
+   */
+  writeLines(batches: AsyncIterable<LineBatch>, options: WriteLinesOptions): Promise<void>;
+  /** Leaves faulty rows out where the mapping skips them. @throws as {@link writeLines} */
+  writeCells(batches: AsyncIterable<CellBatch>, plan: MappingPlan): Promise<void>;
+}
