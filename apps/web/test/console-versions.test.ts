@@ -83,7 +83,7 @@ describe('versions of a dataset', () => {
     await editor.getByText('The item was not saved: see the marked fields.').waitFor();
     await editor.getByLabel('Metadata, as JSON').fill('["not", "an object"]');
     await editor.getByRole('button', { name: 'Save as a new version' }).click();
-    await editor.getByText('This must be object, got an array').waitFor();
+    await editor.getByText('This must be an object, got an array').waitFor();
     expect(await editor.getByLabel('Metadata, as JSON').getAttribute('aria-invalid')).toBe('true');
     expect(await barriersOf(page)).toEqual([]);
     await editor.getByLabel('Metadata, as JSON').fill('{"continent": "Europe"}');

@@ -1,3 +1,5 @@
+import { typePhrase } from './json/type-phrase.ts';
+
 /** An error of a JSON Schema validator, as ajv reports it with `verbose`. */
 export interface SchemaError {
   readonly keyword: string;
@@ -17,9 +19,9 @@ export function schemaPredicate({ keyword, params, parentSchema, message }: Sche
     case 'additionalProperties':
       return 'is unknown';
     case 'type':
-      return `must be ${[params['type']].flat().join(' or ')}`;
+      return `must be ${typePhrase([params['type']].flat() as string[])}`;
     case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`;
+      return `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`;
     case 'format':
       return `must be a ${params['format']}`;
     case 'pattern':

@@ -395,7 +395,7 @@ it('checks the files of a folder', async () => {
   expect(outcome.exitCode).toBe(1);
   const file = join(folder, 'sections/a.jsonl');
   expect(outcome.stdout).toContain(`${file}:2:7: `);
-  expect(outcome.stdout).toContain(`${file}:3:7: /id must be string or integer`);
+  expect(outcome.stdout).toContain(`${file}:3:7: /id must be a string or an integer`);
   expect(outcome.stdout).toContain('found   2 errors\n');
   await writeFile(file, '{"id":1}\n');
   expect(await svcPkg(['check', folder])).toMatchObject({ exitCode: 0 });

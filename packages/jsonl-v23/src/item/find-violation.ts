@@ -7,7 +7,7 @@ import { KIND, type ValueRule } from './value-rule.ts';
 export interface Violation {
   /** JSON Pointer from the value that was checked. */
   readonly path: string;
-  /** Such as `must be string, got null`. */
+  /** Such as `must be a string, got null`. */
   readonly problem: string;
 }
 

@@ -1,3 +1,4 @@
+import { typePhrase } from '../json/type-phrase.ts';
 import type { JsonSchema } from './item-schema.ts';
 
 /** Kinds of JSON values, as bits. `number` is one that is not an integer. */
@@ -17,7 +18,7 @@ const ANY_KIND = 127;
 export interface ValueRule {
   /** Bits of the kinds that the value may have. */
   readonly kinds: number;
-  /** The same in words: `string or null`. */
+  /** The same in words: `a string or null`. */
   readonly expected: string;
   /** Rules of an object's members; others may hold anything. */
   readonly members: ReadonlyMap<string, ValueRule>;
@@ -46,7 +47,7 @@ export function compileRule(schema: JsonSchema): ValueRule {
       type === undefined
         ? ANY_KIND
         : [type].flat().reduce((kinds, name) => kinds | (KIND_BITS[name] ?? 0), 0),
-    expected: [type ?? []].flat().join(' or '),
+    expected: typePhrase([type ?? []].flat()),
     members: new Map(members),
     names: members.map(([name]) => name),
     rules: members.map(([, rule]) => rule),

@@ -336,7 +336,7 @@ describe('compileMapping', () => {
       'a judge prompt that is not a string',
       { metaColumns: ['judge_prompt'] },
       5,
-      /^Row 2 does not map to a valid item: \/meta\/judge_prompt must be string or null, got the number 5$/,
+      /^Row 2 does not map to a valid item: \/meta\/judge_prompt must be a string or null, got the number 5$/,
     ],
     [
       'a value that is nested too deep',

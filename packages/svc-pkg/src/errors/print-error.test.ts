@@ -20,8 +20,8 @@ it.each([
 });
 
 it('does not repeat a pointer that the message names', () => {
-  expect(errorLine({ location: { path: '/x' }, message: '/x must be string', code: 'c' })).toBe(
-    'svc-pkg: /x must be string (c)',
+  expect(errorLine({ location: { path: '/x' }, message: '/x must be a string', code: 'c' })).toBe(
+    'svc-pkg: /x must be a string (c)',
   );
 });
 
@@ -70,7 +70,7 @@ it('prints an error of the service in both forms', async () => {
   const error = new ServiceError('invalid_request', 'Two fields are wrong', {
     status: 400,
     errors: [
-      { message: 'must be string', path: '/name' },
+      { message: 'must be a string', path: '/name' },
       { message: 'too long', file: 'a', line: 1, code: 'invalid_row' },
     ],
     errorsTotal: 3,
@@ -78,7 +78,7 @@ it('prints an error of the service in both forms', async () => {
     retryAfterSeconds: undefined,
   });
   expect(await printed(error, false)).toBe(
-    'svc-pkg: Two fields are wrong (invalid_request)\nsvc-pkg: must be string at /name\na:1: too long (invalid_row)\n  ... and 1 more\n',
+    'svc-pkg: Two fields are wrong (invalid_request)\nsvc-pkg: must be a string at /name\na:1: too long (invalid_row)\n  ... and 1 more\n',
   );
   expect(JSON.parse(await printed(error, true))).toEqual({
     error: {
@@ -88,7 +88,7 @@ it('prints an error of the service in both forms', async () => {
       status: 400,
       request_id: 'r1',
       errors: [
-        { message: 'must be string', path: '/name' },
+        { message: 'must be a string', path: '/name' },
         { message: 'too long', file: 'a', line: 1, code: 'invalid_row' },
       ],
       errors_total: 3,

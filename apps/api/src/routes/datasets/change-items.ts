@@ -61,7 +61,7 @@ async function change(deps: UploadDeps, request: RouteRequest): Promise<RouteRes
   const datasetId = params['id'] ?? '';
   const mode = query['mode'] as Exclude<DatasetChange['mode'], 'edit'> | undefined;
   if (mode === undefined) {
-    const message = 'mode must be append, upsert or replace.';
+    const message = 'Invalid query: mode must be append, upsert or replace, got none.';
     throw new RequestError('invalid_request', message, { errors: [{ message, path: 'mode' }] });
   }
   const section = query['section'] as string | undefined;
