@@ -1,6 +1,6 @@
 import type { Parameters } from '../database/page.ts';
-import { NIL_UUID, readableJson } from '../database/values.ts';
-import { ofParts } from '../items/item-ranges.ts';
+import { readableJson } from '../database/values.ts';
+import { ofParts, partsOf } from '../items/item-ranges.ts';
 
 /** Items with more are not paired by their prompts. */
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
@@ -193,12 +193,6 @@ function rangesOfSide(side: Side): string {
     CROSS JOIN LATERAL unnest(s.part_ids, s.starts, s.firsts) WITH ORDINALITY AS range (part_id, start, first, n)
   UNION ALL SELECT pair, cardinality(s.part_ids) + 1, NULL, s.item_count, NULL FROM pairs JOIN sections s ON s.id = pairs.${side}_section_id
 `;
-}
-
-/** The ids of parts, each once. Without any, Citus would ask all nodes. */
-function partsOf(ids: readonly (string | null)[]): readonly string[] {
-  const parts = new Set(ids.filter((id) => id !== null));
-  return parts.size === 0 ? [NIL_UUID] : [...parts];
 }
 
 /**

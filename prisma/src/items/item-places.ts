@@ -1,6 +1,6 @@
 import type { ReadQuery } from '@svc/postgres';
 import type { Parameters } from '../database/page.ts';
-import { ofParts } from './item-ranges.ts';
+import { ofParts, partsOf } from './item-ranges.ts';
 import { ofVersion } from './version-sql.ts';
 
 /** Where an item is stored. */
@@ -37,9 +37,9 @@ export async function readPlaces(
  * idea of how many items they have.
  */
 export function itemsAt(places: readonly (ItemPlace | null)[], { add }: Parameters): string {
-  const partIds = add(places.map((place) => place?.partId ?? null));
+  const partIds = places.map((place) => place?.partId ?? null);
   const ordinals = `${add(places.map((place) => place?.ordinal ?? null))}::int[]`;
-  return `unnest(${partIds}::uuid[], ${ordinals}) WITH ORDINALITY AS place (part_id, ordinal, n) CROSS JOIN LATERAL (
-      SELECT i.* FROM items i WHERE ${ofParts(partIds)} AND i.part_id = place.part_id AND i.ordinal = place.ordinal ORDER BY i.ordinal
+  return `unnest(${add(partIds)}::uuid[], ${ordinals}) WITH ORDINALITY AS place (part_id, ordinal, n) CROSS JOIN LATERAL (
+      SELECT i.* FROM items i WHERE ${ofParts(add(partsOf(partIds)))} AND i.part_id = place.part_id AND i.ordinal = place.ordinal ORDER BY i.ordinal
     ) AS i`;
 }

@@ -1,5 +1,6 @@
 import type { ReadQuery } from '@svc/postgres';
 import type { Parameters } from '../database/page.ts';
+import { NIL_UUID } from '../database/values.ts';
 import { ofVersion, rangesOf } from './version-sql.ts';
 
 /**
@@ -82,11 +83,17 @@ export const LITERALS: Pick<Parameters, 'add'> = {
   add: (values) => `'{${(values as readonly unknown[]).join(',')}}'`,
 };
 
+/** The ids of parts for {@link ofParts}, each once. Without any, Citus would ask all nodes. */
+export function partsOf(ids: readonly (string | null)[]): readonly string[] {
+  const parts = new Set(ids.filter((id) => id !== null));
+  return parts.size === 0 ? [NIL_UUID] : [...parts];
+}
+
 /**
  * The condition that rows `i` of `items` are of parts, by which Citus finds their shards. OR keeps PostgreSQL from making it a
  * condition of the index, where it would compare each part of the list for each range, or read the whole table instead.
  *
- * @param partIds placeholder of the ids
+ * @param partIds placeholder of the ids, see {@link partsOf}
  */
 export function ofParts(partIds: string, i = 'i'): string {
   return `(${i}.part_id = ANY (${partIds}::uuid[]) OR ${i}.part_id = (${partIds}::uuid[])[1])`;
@@ -101,12 +108,12 @@ export interface RangesGiven {
 }
 
 export function rangesGiven(ranges: readonly SectionRange[], { add }: Pick<Parameters, 'add'>): RangesGiven {
-  const parts = add(ranges.map(({ partId }) => partId));
+  const partIds = ranges.map(({ partId }) => partId);
   const others = (['section', 'start', 'first', 'count'] as const).map(
     (name) => `${add(ranges.map((range) => range[name]))}::int[]`,
   );
-  const rows = `unnest(${parts}::uuid[], ${others.join(', ')}) AS range (part_id, section, start, first, count)`;
-  return { rows, parts };
+  const rows = `unnest(${add(partIds)}::uuid[], ${others.join(', ')}) AS range (part_id, section, start, first, count)`;
+  return { rows, parts: add(partsOf(partIds)) };
 }
 
 /**

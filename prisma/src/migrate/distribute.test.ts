@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +11,7 @@ import { importItems } from '../../test/import-items.ts';
 import { queryDatabase } from '../../test/query-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore } from '../create-store.ts';
+import { itemsInRanges, LITERALS } from '../items/item-ranges.ts';
 import { DISTRIBUTED_TABLES } from './distribute.ts';
 import { type MigrationOutcome, migrate } from './migrate.ts';
 
@@ -69,6 +71,21 @@ describe('migrate with `distributed`', () => {
   it.skipIf(!isCitus)('spreads the large tables of a cluster (needs TEST_CITUS_URL), once', async () => {
     expect(await migrate(database.url, { distributed: true })).toEqual({ applied: [], distributed: [] });
     expect(await layoutOf(database.url)).toEqual(LAYOUT);
+  });
+});
+
+describe('a statement', () => {
+  it.skipIf(!isCitus)('asks only the nodes of the parts that it names (needs TEST_CITUS_URL)', async () => {
+    const tasksOf = async (parts: readonly string[]): Promise<string | undefined> => {
+      const ranges = parts.map((partId) => ({ section: 0, partId, start: 0, first: 0, count: 1 }));
+      const sql = `EXPLAIN SELECT count(*) FROM ${itemsInRanges(ranges, LITERALS)} AS i`;
+      const plan: { readonly 'QUERY PLAN': string }[] = await queryDatabase(database.url, sql);
+      return plan.map((row) => row['QUERY PLAN'].trim()).find((line) => line.startsWith('Task Count'));
+    };
+    const part = randomUUID();
+    expect(await tasksOf([part])).toBe('Task Count: 1');
+    expect(await tasksOf([part, part])).toBe('Task Count: 1');
+    expect(await tasksOf([])).toBe('Task Count: 1');
   });
 });
 

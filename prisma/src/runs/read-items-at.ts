@@ -2,7 +2,7 @@ import type { ReadQuery } from '@svc/postgres';
 import { boundedName } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { itemsAt, readPlaces } from '../items/item-places.ts';
-import { ofParts } from '../items/item-ranges.ts';
+import { ofParts, partsOf } from '../items/item-ranges.ts';
 import { type ItemCandidate, type ItemSizes, NO_TEXTS, readItemSizes } from '../items/read-item-texts.ts';
 import { isItemAt, ofVersion } from '../items/version-sql.ts';
 import type { Run } from './run-row.ts';
@@ -141,7 +141,7 @@ export function joinItems(
   add: (value: unknown) => string,
   { rows, sections = 'section' }: JoinedNames,
 ): { readonly cte: string; readonly sections: string; readonly items: string } {
-  const isOfParts = parts === null ? '' : `AND ${ofParts(add(parts))}`;
+  const isOfParts = parts === null ? '' : `AND ${ofParts(add(partsOf(parts)))}`;
   return {
     cte: `${sections} AS (
     SELECT s.order_index, s.name, s.part_ids, s.starts, s.firsts FROM version_sections s

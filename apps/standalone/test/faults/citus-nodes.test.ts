@@ -145,7 +145,11 @@ describe.skipIf(url === '')(
       return body?.id ?? '';
     }
 
-    it('completes a run with each result once when a node is lost in the middle of it', async (context) => {
+    // A commit that a node has prepared waits for Citus, which looks for such commits once a minute.
+    const timeout = times(1_200_000, 300_000);
+    it('completes a run with each result once when a node is lost in the middle of it', {
+      timeout,
+    }, async (context) => {
       const items = 4_000;
       const { body: dataset } = await upload(service, 'of runs', archiveOf(4, items / 4));
       const runs = times(20, 2);

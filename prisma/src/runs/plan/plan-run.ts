@@ -4,7 +4,7 @@ import type { StoreContext } from '../../context.ts';
 import { datasetNotFound } from '../../database/dataset-row.ts';
 import { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
-import { itemsInRanges, ofParts, readRanges } from '../../items/item-ranges.ts';
+import { itemsInRanges, ofParts, partsOf, readRanges } from '../../items/item-ranges.ts';
 import { countReusable, type ReuseRequest } from './count-reusable.ts';
 import { scoringOf } from './scorability-sql.ts';
 import { selectItems } from './select-items.ts';
@@ -113,7 +113,7 @@ async function plannedItems(
     return `${select} FROM ${itemsInRanges(await readRanges(query, version), parameters)} i`;
   }
   const { sql, partIds } = await selectItems(query, version, selection, parameters);
-  return `${select} FROM (${sql}) AS chosen JOIN items i ON ${ofParts(parameters.add(partIds))}
+  return `${select} FROM (${sql}) AS chosen JOIN items i ON ${ofParts(parameters.add(partsOf(partIds)))}
     AND i.part_id = chosen.part_id AND i.ordinal = chosen.ordinal`;
 }
 
