@@ -22,7 +22,7 @@ export async function readExternal(
   if (!run.isExternal) {
     throw new StoreError(
       'run_not_external',
-      'The run takes no results from outside: its provider is another.',
+      'The run takes no results from outside: its provider is not `external`.',
     );
   }
   return run;
