@@ -1,19 +1,17 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { constants, setPriority, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
-import { IS_LONG, report, tally, times } from './report.ts';
+import { IS_LONG, report, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
-import { uploadForm } from './sample-packages.ts';
+import { packageOf, uploadForm } from './sample-packages.ts';
 import { startService } from './start-service.ts';
 import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
-import { HUB_ATTACKS, startHostileHub, type TableAttack, uploadAttacks } from './table-attacks.ts';
+import { startHostileHub } from './table-attacks.ts';
 
 const KEYS = { viewer: 'viewer-key-0123456789', editor: 'editor-key-0123456789' } as const;
 type Role = keyof typeof KEYS;
@@ -24,7 +22,7 @@ const PROBE_INTERVAL_MS = 50;
 const MAX_PROBE_MS = 250;
 /** Where other tests use the cores too; one look at an unbounded item stopped the service for longer, or ended it. */
 const MAX_SHARED_PROBE_MS = 15_000;
-const PROBES = times(6000, 120);
+const PROBES = times(6000, 80);
 /** Of a request of the attack; what takes longer is given up and counted. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
@@ -68,61 +66,12 @@ const say = (role: Role, path: string, init: RequestInit = {}): Promise<ServiceR
   });
 const upload = (archive: Bytes, name: string): Promise<ServiceResponse> =>
   say('editor', '/datasets/upload', { method: 'POST', body: uploadForm(archive, name) });
-const startRun = (dataset_id: string, config: object): Promise<ServiceResponse> =>
-  say('editor', '/runs', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ dataset_id, config }),
-  });
-
-const send = ({ path, body }: TableAttack): Promise<ServiceResponse> =>
-  say('editor', path, {
-    method: 'POST',
-    body,
-    ...(typeof body === 'string' ? { headers: { 'content-type': 'application/json' } } : {}),
-  });
-
-/** Reads an answer to its end and keeps nothing of it. */
-async function read(role: Role, path: string): Promise<string> {
-  try {
-    const response = await fetch(service.url + path, {
-      headers: { Authorization: `Bearer ${KEYS[role]}` },
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    });
-    for await (const _chunk of response.body ?? []);
-    return String(response.status);
-  } catch (error) {
-    return (error as Error).name;
-  }
-}
-
-const zip = (lines: readonly object[], files: Readonly<Record<string, Uint8Array>> = {}): Bytes =>
-  buildZip({
-    entries: [
-      {
-        name: 'sections/default.jsonl',
-        content: lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
-        method: 'deflated',
-      },
-      ...Object.entries(files).map(([name, content]) => ({ name, content, method: 'deflated' as const })),
-    ],
-  }) as Bytes;
-
-/** one item that references an asset of 20 MB 21 times, in 86 kB. */
-function repeatedAsset(): Bytes {
-  // a period of 500 bytes deflates to 1 : 233, within the limit of an entry
-  const asset = Buffer.alloc(20_000_000, Buffer.concat([Buffer.alloc(499), Buffer.of(1)]));
-  const assets = Object.fromEntries(
-    Array.from({ length: 21 }, (_, index) => [`a${index}`, { path: 'assets/a.bin' }]),
-  );
-  return zip([{ id: '1', inputs: { prompt: 'p' }, assets }], { 'assets/a.bin': asset });
-}
 
 /** outputs and answers that quadratic checkers do not get done with. */
 function slowChecks(): Bytes {
   const half = 'a'.repeat(75_000);
   const choices = Array.from({ length: 1000 }, (_, index) => `choice ${index}`);
-  return zip([
+  return packageOf([
     {
       id: 'includes',
       inputs: { prompt: 'p' },
@@ -145,25 +94,10 @@ function slowChecks(): Bytes {
 function longTexts(): Bytes {
   const phrase = 'The quick brown fox jumps over the lazy dog, and the dog does not mind at all; it sleeps. ';
   const prompt = phrase.repeat(Math.ceil((29 * 1000 * 1000) / phrase.length));
-  return zip(Array.from({ length: times(8, 3) }, (_, index) => ({ id: String(index), inputs: { prompt } })));
+  return packageOf(
+    Array.from({ length: times(8, 3) }, (_, index) => ({ id: String(index), inputs: { prompt } })),
+  );
 }
-
-/** 96 kB of JSON, in texts as long as they may be, that a quadratic sanitiser takes seconds for. */
-const NEWLINES_RUN = {
-  provider: {
-    type: 'openai_compatible',
-    base_url: 'http://127.0.0.1:9/v1',
-    model: 'm',
-    params: { p: '\n'.repeat(16_000), q: '\n'.repeat(16_000), r: '\n'.repeat(16_000) },
-  },
-  max_retries: 0,
-};
-/** The same in validation, with as many values as a body may hold: 60,000 secrets in 240 arrays took three minutes. */
-const DEEP_SECRETS_RUN = {
-  provider: 'echo',
-  deep: JSON.parse(`${'['.repeat(240)}${Array(12_000).fill('{"token":0}').join()}${']'.repeat(240)}`),
-};
-const SLOW_RUN = { provider: { type: 'item_field', pointer: '/meta/output' }, max_retries: 0 };
 
 async function peakRssBytes(): Promise<number> {
   const status = await readFile(`/proc/${service.child.pid}/status`, 'utf8');
@@ -191,73 +125,22 @@ function startProbing(path: string): Probes {
   };
 }
 
+/** Attacks the service for as long as the probes are to last, and gives how often each answer came. */
+async function attack(): Promise<Readonly<Record<string, Readonly<Record<string, number>>>>> {
+  const script = fileURLToPath(new URL('./attack-service.ts', import.meta.url));
+  const plan = { url: service.url, keys: KEYS, slowId, longId, durationMs: PROBES * PROBE_INTERVAL_MS };
+  const child = spawn(process.execPath, [script, JSON.stringify(plan)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  return JSON.parse(printed);
+}
+
 it('responds while a repeated asset, slow checks, a slow sanitiser and searches run concurrently', {
   timeout: 900_000,
 }, async (context) => {
-  const bomb = repeatedAsset();
-  expect(bomb.byteLength).toBeLessThan(120_000);
-  const observed: Record<string, string[]> = {
-    upload: [],
-    read: [],
-    run: [],
-    export: [],
-    search: [],
-    table: [],
-  };
-  // Tables take minutes to send and to read: `npm test` has no time for them.
-  const tables = IS_LONG ? await uploadAttacks() : [];
-  const answers = IS_LONG ? HUB_ATTACKS : [];
-  const count = (what: string, outcome: string): void => void observed[what]?.push(outcome);
-  const outcome = (attack: TableAttack): Promise<string> =>
-    send(attack).then(outcomeOf, (error: unknown) => (error as Error).name);
-
-  const attacks: readonly (() => Promise<void>)[] = [
-    async () => {
-      const planted = await upload(bomb, 'repeated asset');
-      count('upload', outcomeOf(planted));
-      const id = planted.status === 201 ? planted.body.id : longId;
-      for (const path of ['items?limit=1', 'items?limit=100', 'items.jsonl', 'export']) {
-        count('read', await read('viewer', `/datasets/${id}/${path}`));
-      }
-    },
-    async () => {
-      const run = await startRun(slowId, SLOW_RUN);
-      count('run', outcomeOf(run));
-      if (run.status !== 202) return;
-      await delay(1000);
-      count('run', outcomeOf(await say('editor', `/runs/${run.body.id}/cancel`, { method: 'POST' })));
-    },
-    async () => {
-      count('run', outcomeOf(await startRun(slowId, DEEP_SECRETS_RUN)));
-      const run = await startRun(slowId, NEWLINES_RUN);
-      count('run', outcomeOf(run));
-      const id = run.body?.id ?? '00000000-0000-4000-8000-000000000000';
-      count('export', await read('viewer', `/datasets/${slowId}/export?run_id=${id}`));
-    },
-    async () => {
-      const searches = Array.from({ length: times(30, 12) }, () =>
-        read('viewer', `/datasets/${longId}/items?q=zzzz`),
-      );
-      for (const outcome of await Promise.all(searches)) count('search', outcome);
-    },
-    ...[tables, answers]
-      .filter((attacksOfKind) => attacksOfKind.length > 0)
-      .map((attacksOfKind) => async () => {
-        for (const attack of attacksOfKind) count('table', `${attack.name}: ${await outcome(attack)}`);
-      }),
-  ];
-
   const probes = PROBED.map(startProbing);
-  // Real attackers use other machines: here they leave the cores to the service. The process keeps the priority for the
-  // files that it runs later, and only root may put it back, so `npm test` does without.
-  if (IS_LONG && process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
-  const until = performance.now() + PROBES * PROBE_INTERVAL_MS;
-  await Promise.all(
-    attacks.map(async (attack) => {
-      do await attack();
-      while (performance.now() < until && !service.hasEnded());
-    }),
-  );
+  const observed = await attack();
   const probed = await Promise.all(
     probes.map(async (one, index) => {
       const latenciesMs = (await one.stop()).toSorted((a, b) => a - b);
@@ -275,7 +158,7 @@ it('responds while a repeated asset, slow checks, a slow sanitiser and searches 
     hasEnded,
     probed,
     peakMb: Math.round(peakBytes / 1e6),
-    ...Object.fromEntries(Object.entries(observed).map(([what, outcomes]) => [what, tally(outcomes)])),
+    ...observed,
   };
   const shown = JSON.stringify(facts);
   console.info(shown);

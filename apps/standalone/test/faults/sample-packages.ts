@@ -28,6 +28,18 @@ export function numberedPackage(items: number, number: number): Uint8Array<Array
   return buildZip({ entries: [{ name: 'sections/default.jsonl', content }] }) as Uint8Array<ArrayBuffer>;
 }
 
+/** A deflated package of one section with these items, and files next to it. */
+export function packageOf(
+  items: readonly object[],
+  files: Readonly<Record<string, Uint8Array>> = {},
+): Uint8Array<ArrayBuffer> {
+  const content = items.map((item) => `${JSON.stringify(item)}\n`).join('');
+  const entries = Object.entries({ 'sections/default.jsonl': content, ...files });
+  return buildZip({
+    entries: entries.map(([name, content]) => ({ name, content, method: 'deflated' as const })),
+  }) as Uint8Array<ArrayBuffer>;
+}
+
 /** The form that uploads an archive. */
 export function uploadForm(archive: Uint8Array<ArrayBuffer>, name: string): FormData {
   const form = new FormData();
