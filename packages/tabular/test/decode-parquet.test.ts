@@ -120,19 +120,21 @@ describe('bytes of a neighbour', () => {
   );
   it.each(lies)('are not read for %s', async (_name, column, metadata) => {
     let tried = 0;
-    for (const { name, make } of lying) {
-      if (name.includes('nested')) continue;
-      for (const kind of PAGE_KINDS) {
+    const flat = lying.filter(({ name }) => !name.includes('nested'));
+    for (const [index, { name, make }] of flat.entries()) {
+      // `npm test` reads each codec in pages of one version, of every other file in those of the other
+      const kinds = PAGE_KINDS.filter(({ version }) => IS_LONG || version === 1 + (index % 2));
+      for (const kind of kinds) {
         const found = await neighbours(make({ ...kind, metadata }));
         expect([name, kind, found]).toEqual([name, kind, expect.stringMatching(/^damaged_file: /)]);
         expect(found).toContain(column);
         tried += 1;
       }
     }
-    expect(tried).toBe(6 * PAGE_KINDS.length);
+    expect(tried).toBe((6 * PAGE_KINDS.length) / (IS_LONG ? 1 : 2));
   });
 
-  const FILES = IS_LONG ? 20_000 : 500;
+  const FILES = IS_LONG ? 20_000 : 300;
   it(`are in no row of ${FILES} mutated files, and no message is the runtime's`, {
     timeout: 3_600_000,
   }, async () => {
