@@ -213,6 +213,7 @@ const LONG_SUITES = [
   'apps/web/test/console-labels.test.ts',
   'apps/worker/test/one-import.test.ts',
   'apps/worker/test/processes.test.ts',
+  'apps/worker/test/replica.test.ts',
   'deploy/test/deployment.test.ts',
   'packages/tabular/test/decode-parquet.test.ts',
 ];

@@ -97,7 +97,7 @@ export async function startConsoleBrowser(url: string): Promise<ConsoleBrowser> 
  */
 async function findBarriers(page: Page, rules?: readonly string[]): Promise<string[]> {
   axe ??= await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  await page.evaluate(axe);
+  if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(axe);
   const runOnly = rules ?? ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
   return await page.evaluate(
     `axe.run(document, { runOnly: ${JSON.stringify(runOnly)}, resultTypes: ['violations'] }).then(({ violations }) => violations.flatMap(

@@ -123,7 +123,7 @@ describe('a database whose line breaks', () => {
     const archive = samplePackage(2000, 5000, 7);
     const responses: ServiceResponse[] = [];
     const stored: string[] = [];
-    for (let round = 0; round < times(40, 6); round++) {
+    for (let round = 0; round < times(40, 4); round++) {
       const name = `cut ${round}`;
       const begun = service.lines.length;
       let isRefused = false;
@@ -159,7 +159,7 @@ describe('a database whose line breaks', () => {
   it('in the middle of an export: the client sees that it is not complete', async (context) => {
     const whole = (await (await fetch(`${service.url}/datasets/${sample}/export`)).arrayBuffer()).byteLength;
     const found: string[] = [];
-    for (let round = 0; round < times(30, 5); round++) {
+    for (let round = 0; round < times(30, 3); round++) {
       const response = await fetch(`${service.url}/datasets/${sample}/export`);
       const reader = (response.body as ReadableStream<Uint8Array>).getReader();
       let bytes = (await reader.read()).value?.byteLength ?? 0;
@@ -242,7 +242,7 @@ describe('a crowd', () => {
     const { signal } = slowReaders;
     for (let index = 0; index < 2; index++)
       await fetch(`${service.url}/datasets/${sample}/export`, { signal });
-    const requests = Array.from({ length: times(600, 120) }, (_, index) => {
+    const requests = Array.from({ length: times(600, 80) }, (_, index) => {
       const [path, init] = REQUESTS[index % REQUESTS.length] as (typeof REQUESTS)[number];
       return /jsonl|export/.test(path)
         ? upload(`crowd ${index}`, samplePackage(5, 50, index))

@@ -82,7 +82,9 @@ describe('SIGTERM under load', () => {
       const names = Array.from({ length: 30 }, (_, index) => `term ${round} ${index}`);
       const ids = names.map(() => randomUUID());
       const responses = names.map((name, index) =>
-        upload(service, name, samplePackage(400, 2000, index), { 'X-Request-ID': ids[index] ?? '' }),
+        upload(service, name, samplePackage(times(400, 150), 2000, index), {
+          'X-Request-ID': ids[index] ?? '',
+        }),
       );
       await expect
         .poll(() => service.lines.filter((line) => line.includes('"dataset.import.start"')).length)
