@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
-import { listedResult } from '../runs/results/result-columns.tsx';
+import { listedResult } from '../runs/results/listed-result.ts';
 import type { Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';

@@ -5,6 +5,7 @@ import { lazy, Suspense, useRef } from 'react';
 import { loadedAgain } from '../../api/service-responds.ts';
 import { Part } from '../../ui/layout/part.tsx';
 import { formatBytes } from '../../ui/text/formats.ts';
+import type { ShownFile } from './text-file.tsx';
 
 const TextFile = lazy(loadedAgain(() => import('./text-file.tsx')));
 
@@ -82,23 +83,16 @@ function RemoteLink({ url }: { readonly url: string }) {
 }
 
 /** A file in a part of a message: its own bytes are shown, any other host gets a link. */
-export function FileView({
-  url,
-  type,
-  name,
-}: {
-  readonly url: string;
-  readonly type: string;
-  readonly name: string;
-}) {
-  return url.startsWith('data:') && SHOWN.test(type) ? (
-    <Shown url={url} type={type} name={name} />
+export function FileView(file: ShownFile) {
+  return file.url.startsWith('data:') && SHOWN.test(file.type) ? (
+    <Shown {...file} />
   ) : (
-    <RemoteLink url={url} />
+    <RemoteLink url={file.url} />
   );
 }
 
-function Shown({ url, type, name }: { readonly url: string; readonly type: string; readonly name: string }) {
+function Shown(file: ShownFile) {
+  const { url, type, name } = file;
   if (type.startsWith('image/')) {
     const image = <img className="asset-image" src={url} alt={name} loading="lazy" />;
     // a file of the service is opened in its full size
@@ -114,11 +108,11 @@ function Shown({ url, type, name }: { readonly url: string; readonly type: strin
   if (type.startsWith('video/'))
     return <video controls preload="none" src={url} className="asset-image" aria-label={name} />;
   // a link of the service can be read in part; a browser shows no PDF in a frame without an origin
-  return TEXT.test(type) && url.startsWith('/') ? <ShownText url={url} type={type} name={name} /> : null;
+  return TEXT.test(type) && url.startsWith('/') ? <ShownText {...file} /> : null;
 }
 
 /** A text file, read when it is in view: an item may have any number of them. */
-function ShownText(file: { readonly url: string; readonly type: string; readonly name: string }) {
+function ShownText(file: ShownFile) {
   const { ref, inViewport } = useInViewport();
   const wasSeen = useRef(false);
   wasSeen.current ||= inViewport;

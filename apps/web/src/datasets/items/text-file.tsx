@@ -9,16 +9,16 @@ import { RichText } from '../../ui/text/rich-text.tsx';
 const MAX_BYTES = 64 * 1024;
 const [MAX_ROWS, MAX_COLUMNS, MAX_CELL] = [100, 50, 200] as const;
 
-/** The beginning of a text file that the service holds: tables as such, code as code. */
-export default function TextFile({
-  url,
-  type,
-  name,
-}: {
+/** A file that is shown in its place. */
+export interface ShownFile {
   readonly url: string;
+  /** MIME type. */
   readonly type: string;
   readonly name: string;
-}) {
+}
+
+/** The beginning of a text file that the service holds: tables as such, code as code. */
+export default function TextFile({ url, type, name }: ShownFile) {
   const found = useQuery({
     queryKey: ['text file', url],
     queryFn: async ({ signal }) => {

@@ -10,7 +10,7 @@ import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { verdictText } from '../results/label-part.tsx';
-import { resultKey } from '../results/result-columns.tsx';
+import { resultKey } from '../results/listed-result.ts';
 import type { AGREEMENT_CELLS } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 

@@ -2,7 +2,7 @@ import type { ApiClient } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { dataOf } from '../../api/api-problem.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
-import { type ListedResult, listedResult } from '../results/result-columns.tsx';
+import { type ListedResult, listedResult } from '../results/listed-result.ts';
 import type { Run } from '../use-run.ts';
 
 /** A result in a report, its texts whole. */

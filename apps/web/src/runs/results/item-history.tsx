@@ -11,7 +11,8 @@ import { Age } from '../../ui/text/age.tsx';
 import { formatScore } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { nameOf, type Result, type Run } from '../use-run.ts';
-import { Mark, resultKey } from './result-columns.tsx';
+import { resultKey } from './listed-result.ts';
+import { Mark } from './mark.tsx';
 
 /** Other runs that are looked at: the newest. */
 const RUNS = 20;

@@ -10,7 +10,7 @@ import { Part } from '../../ui/layout/part.tsx';
 import type { Window } from '../../ui/use-windows.ts';
 import { useLabels } from '../labels/use-labels.ts';
 import type { Run } from '../use-run.ts';
-import { type ListedResult, resultKey } from './result-columns.tsx';
+import { type ListedResult, resultKey } from './listed-result.ts';
 
 type Label = ListedResult['labels'][number];
 type Said = Pick<Label, 'verdict' | 'note' | 'types'>;

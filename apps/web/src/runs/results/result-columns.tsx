@@ -1,54 +1,12 @@
 import { Badge, Group, Text } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { IconCheck, IconMinus, IconX } from '@tabler/icons-react';
 import type { CSSProperties, ReactNode } from 'react';
-import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import type { ViewColumn } from '../../ui/table/view-columns.ts';
 import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
-import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { plainText } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-
-/** A result with what the list shows of its item. */
-export interface ListedResult extends Omit<Result, 'item'> {
-  readonly question: string;
-  readonly expected: string;
-  /** The beginning of what is expected, with its lines; null without one. */
-  readonly answer: { readonly text: string; readonly isText: boolean } | null;
-  readonly type: string;
-  readonly tags: readonly string[];
-  /** Beginnings of the values of the metadata. */
-  readonly meta: Readonly<Record<string, string>>;
-}
-
-/** What a blind sample does not tell. */
-const UNTOLD = {
-  ...{ status: 'unscored', passed: null, score: null, scores: null, scored_by: null, explanation: null },
-  ...{ error: null, latency_ms: null, usage: null, cost: null, finish_reason: null, truncated: false },
-  ...{ attempts: null, omitted_assets: null },
-} as const satisfies Partial<Result>;
-
-/** Takes from the item of a result what the list shows: whole items would fill the memory. */
-export function listedResult({ item, ...result }: Result): ListedResult {
-  const whole = (item ?? {}) as JsonObject;
-  return {
-    ...UNTOLD,
-    ...result,
-    question: item == null ? '' : shortText(questionOf(whole)),
-    expected: plainText(getMember(whole, 'answer'), MAX_ANSWER),
-    answer: answerOf(getMember(whole, 'answer')),
-    type: plainText(getMember(whole, 'type'), 40),
-    tags: tagsOf(whole).slice(0, 5),
-    meta: metaOf(whole),
-  };
-}
-
-const MAX_ANSWER = 2_000;
-
-function answerOf(answer: JsonValue | undefined): ListedResult['answer'] {
-  if (answer === undefined || answer === null) return null;
-  const isText = typeof answer === 'string';
-  return { text: (isText ? answer : prettyJson(answer)).slice(0, MAX_ANSWER), isText };
-}
+import { gotOf, type ListedResult, shortText } from './listed-result.ts';
+import { Mark, outcomeOf } from './mark.tsx';
 
 export interface ResultColumn extends ViewColumn {
   /** Of the room that columns share which were not resized; 0 for a column that keeps its width. */
@@ -172,16 +130,6 @@ export function resultColumns(
 /** What a scorer says of a result; undefined where it has not scored it. */
 type Scored = NonNullable<Result['scores']>[string] | undefined;
 
-/** The outcome of a result as one scorer sees it; as the main one does without a name. */
-export function outcomeOf(
-  { status, passed, scores }: Pick<ListedResult, 'status' | 'passed' | 'scores'>,
-  scorer: string | undefined,
-): Pick<ListedResult, 'status' | 'passed'> {
-  if (scorer === undefined) return { status, passed };
-  const scored = scores?.[scorer]?.passed ?? null;
-  return { status: status === 'failed' || scored !== null ? status : 'unscored', passed: scored };
-}
-
 function ScorerCell({ score }: { readonly score: Scored }) {
   if (score === undefined) return '–';
   return (
@@ -189,21 +137,6 @@ function ScorerCell({ score }: { readonly score: Scored }) {
       {score.passed !== null && <Mark result={{ status: 'ok', passed: score.passed }} />}
       {formatScore(score.score)}
     </Group>
-  );
-}
-
-/** How a result ended, in words. */
-export function outcomeText({ status, passed }: Pick<ListedResult, 'status' | 'passed'>): string {
-  if (passed !== null) return passed ? 'right' : 'wrong';
-  return status === 'failed' ? 'no answer' : 'not scored';
-}
-
-/** How a result ended, as a mark with a colour. */
-export function Mark({ result }: { readonly result: Pick<ListedResult, 'status' | 'passed'> }) {
-  const [Icon, color] =
-    result.passed === null ? [IconMinus, 'orange'] : result.passed ? [IconCheck, 'teal'] : [IconX, 'red'];
-  return (
-    <Icon role="img" size={16} color={`var(--mantine-color-${color}-6)`} aria-label={outcomeText(result)} />
   );
 }
 
@@ -243,27 +176,6 @@ export function ResultCells({
   );
 }
 
-/** What a cell shows, which is also read out. */
-const MAX_CELL = 120;
-const shortText = (value: JsonValue | undefined): string => plainText(value, MAX_CELL);
-
-function metaOf(item: JsonObject): Readonly<Record<string, string>> {
-  const meta = getMember(item, 'meta');
-  if (meta === undefined || !isJsonObject(meta)) return {};
-  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, shortText(value)]));
-}
-
-/** How an address names a result: by the hash of its item, or by its place where the item is gone. */
-export function resultKey({
-  item_hash,
-  section,
-  order_index,
-  repetition,
-}: Pick<Result, 'item_hash' | 'section' | 'order_index' | 'repetition'>): string {
-  const item = item_hash ?? `${section} ${order_index}`;
-  return repetition === 1 ? item : `${item}.${repetition}`;
-}
-
 /** The newest verdict of people. */
 function labelText(labels: ListedResult['labels']): string {
   const verdict = labels.find((label) => label.verdict !== null)?.verdict;
@@ -273,22 +185,6 @@ function labelText(labels: ListedResult['labels']): string {
 
 const idOf = ({ item_id, order_index }: ListedResult): string =>
   plainText((item_id ?? order_index) as JsonValue);
-
-/** What a checker says that it took for the answer. */
-const READ = /^(?:Read as|Picked) (.+)$/s;
-
-/** What came: as the checker read it, where it says so, else the output, or why there is none. */
-export function gotOf({
-  status,
-  error,
-  output,
-  explanation,
-  scored_by,
-}: Pick<Result, 'status' | 'error' | 'output' | 'explanation' | 'scored_by'>): JsonValue | undefined {
-  if (status === 'failed') return error?.provider_message ?? error?.message;
-  const read = scored_by === 'checker' ? READ.exec(explanation ?? '')?.[1] : undefined;
-  return read ?? (output as JsonValue);
-}
 
 function tokensOf({ usage }: ListedResult): string {
   const tokens = isJsonObject(usage as JsonValue)

@@ -1,5 +1,5 @@
-import { ActionIcon, Badge, CloseButton, Group, SimpleGrid, Stack, Table, Text } from '@mantine/core';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { ActionIcon, Badge, CloseButton, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
@@ -10,16 +10,16 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { StatusBadge } from '../../ui/status-badge.tsx';
-import { DiffedText, sharesWords } from '../../ui/text/diffed-text.tsx';
 import { formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
-import { RichText } from '../../ui/text/rich-text.tsx';
 import { Value } from '../../ui/text/value.tsx';
 import type { Run } from '../use-run.ts';
+import { ExpectedAndGot } from './expected-and-got.tsx';
 import { FailureView } from './failure-view.tsx';
 import { ItemHistory } from './item-history.tsx';
 import { LabelPart } from './label-part.tsx';
-import { type ListedResult, Mark } from './result-columns.tsx';
+import type { ListedResult } from './listed-result.ts';
+import { ScoresOfResult } from './scores-of-result.tsx';
 import { SentRequest } from './sent-request.tsx';
 
 /** One result: output, score and explanation, with the item below. */
@@ -141,69 +141,6 @@ function Step({
     >
       <Icon size={16} />
     </ActionIcon>
-  );
-}
-
-/** What was expected next to what came, with what differs marked where a wrong text has something of the right one. */
-function ExpectedAndGot({ result: { answer, output, passed, type } }: { readonly result: ListedResult }) {
-  const isCode = type === 'code';
-  const isDiff =
-    passed === false &&
-    answer?.isText === true &&
-    typeof output === 'string' &&
-    sharesWords(answer.text, output);
-  const hasOutput = output !== null && output !== undefined;
-  return (
-    <SimpleGrid cols={{ base: 1, xs: answer === null || !hasOutput ? 1 : 2 }}>
-      {answer !== null && (
-        <Part title="Expected">
-          {isDiff ? (
-            <DiffedText text={answer.text} before={answer.text} after={output} side="removed" />
-          ) : (
-            <RichText text={answer.text} label="what is expected" isCode={isCode} />
-          )}
-        </Part>
-      )}
-      {hasOutput && (
-        <Part title="Output">
-          {isDiff ? (
-            <DiffedText text={output} before={answer.text} after={output} side="added" />
-          ) : (
-            <Value value={output as JsonValue} label="the output" isCode={isCode} />
-          )}
-        </Part>
-      )}
-    </SimpleGrid>
-  );
-}
-
-/** What each scorer says. */
-function ScoresOfResult({ result: { status, scores } }: { readonly result: ListedResult }) {
-  const names = Object.keys(scores ?? {});
-  if (names.length === 0) return null;
-  return (
-    <Part title="Scores">
-      <Table w="auto" tabularNums verticalSpacing={4}>
-        <Table.Tbody>
-          {names.map((name) => {
-            const { score, passed = null, explanation = null, scored_by = null } = scores?.[name] ?? {};
-            return (
-              <Table.Tr key={name}>
-                <Table.Td>
-                  <Mark result={{ status: passed === null ? status : 'ok', passed }} />
-                </Table.Td>
-                <Table.Th>{name}</Table.Th>
-                <Table.Td>{formatScore(score)}</Table.Td>
-                <Table.Td className="break lines" dir="auto">
-                  {scores?.[name]?.error?.message ?? explanation}
-                </Table.Td>
-                <Table.Td c="dimmed">{scored_by}</Table.Td>
-              </Table.Tr>
-            );
-          })}
-        </Table.Tbody>
-      </Table>
-    </Part>
   );
 }
 

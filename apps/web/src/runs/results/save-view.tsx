@@ -12,7 +12,7 @@ import type { ViewColumn } from '../../ui/table/view-columns.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { nameOf, type Run } from '../use-run.ts';
-import { outcomeOf, outcomeText } from './result-columns.tsx';
+import { outcomeOf, outcomeText } from './mark.tsx';
 import { resultsQuery } from './results-query.ts';
 import { cellText, csvLine } from './view-csv.ts';
 

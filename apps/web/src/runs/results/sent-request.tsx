@@ -12,7 +12,7 @@ import { CopyAction } from '../../ui/text/copy-action.tsx';
 import { Value } from '../../ui/text/value.tsx';
 import type { Run } from '../use-run.ts';
 import { type Asked, curlOf, readSentRequest } from './curl-of.ts';
-import type { ListedResult } from './result-columns.tsx';
+import type { ListedResult } from './listed-result.ts';
 
 /** What the model was asked for a result, as it was sent. Nothing for a run that asks no model. */
 export function SentRequest({

@@ -3,10 +3,10 @@ import { type CSSProperties, type ReactNode, useMemo } from 'react';
 import { HeaderCell } from '../../ui/table/header-cell.tsx';
 import { useViewTable } from '../../ui/table/use-view-table.ts';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
+import type { ListedResult } from './listed-result.ts';
 import {
   BLIND_COLUMNS,
   defaultColumns,
-  type ListedResult,
   type ResultColumn,
   resultColumns,
   SORTED_COLUMNS,

@@ -3,7 +3,7 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
-import { type ListedResult, listedResult, resultKey } from './result-columns.tsx';
+import { type ListedResult, listedResult, resultKey } from './listed-result.ts';
 
 /**
  * The result that an address names: that of the list, or one that the list does not have, which is read by its hash.

@@ -4,7 +4,7 @@ import { dataOf } from '../../api/api-problem.ts';
 import { useWindows } from '../../ui/use-windows.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
-import { type ListedResult, listedResult } from './result-columns.tsx';
+import { type ListedResult, listedResult } from './listed-result.ts';
 import { resultsQuery } from './results-query.ts';
 
 const WINDOW_RESULTS = 100;

@@ -2,7 +2,8 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { prettyJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-import { gotOf, scorerKey } from './result-columns.tsx';
+import { gotOf } from './listed-result.ts';
+import { scorerKey } from './result-columns.tsx';
 
 /** The lines of a CSV file: a header, then results. */
 export const csvLine = (cells: readonly string[], isForExcel: boolean): string =>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { gotOf, listedResult, resultKey } from './result-columns.tsx';
+import { gotOf, listedResult, resultKey } from './listed-result.ts';
 
 type Result = Parameters<typeof listedResult>[0];
 

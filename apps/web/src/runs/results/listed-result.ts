@@ -1,0 +1,84 @@
+import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
+import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import type { Result } from '../use-run.ts';
+
+/** A result with what the list shows of its item. */
+export interface ListedResult extends Omit<Result, 'item'> {
+  readonly question: string;
+  readonly expected: string;
+  /** The beginning of what is expected, with its lines; null without one. */
+  readonly answer: { readonly text: string; readonly isText: boolean } | null;
+  readonly type: string;
+  readonly tags: readonly string[];
+  /** Beginnings of the values of the metadata. */
+  readonly meta: Readonly<Record<string, string>>;
+}
+
+/** What a blind sample does not tell. */
+const UNTOLD = {
+  ...{ status: 'unscored', passed: null, score: null, scores: null, scored_by: null, explanation: null },
+  ...{ error: null, latency_ms: null, usage: null, cost: null, finish_reason: null, truncated: false },
+  ...{ attempts: null, omitted_assets: null },
+} as const satisfies Partial<Result>;
+
+/** Takes from the item of a result what the list shows: whole items would fill the memory. */
+export function listedResult({ item, ...result }: Result): ListedResult {
+  const whole = (item ?? {}) as JsonObject;
+  return {
+    ...UNTOLD,
+    ...result,
+    question: item == null ? '' : shortText(questionOf(whole)),
+    expected: plainText(getMember(whole, 'answer'), MAX_ANSWER),
+    answer: answerOf(getMember(whole, 'answer')),
+    type: plainText(getMember(whole, 'type'), 40),
+    tags: tagsOf(whole).slice(0, 5),
+    meta: metaOf(whole),
+  };
+}
+
+const MAX_ANSWER = 2_000;
+
+function answerOf(answer: JsonValue | undefined): ListedResult['answer'] {
+  if (answer === undefined || answer === null) return null;
+  const isText = typeof answer === 'string';
+  return { text: (isText ? answer : prettyJson(answer)).slice(0, MAX_ANSWER), isText };
+}
+
+/** Characters of a cell, which are also read out. */
+const MAX_CELL = 120;
+/** What a cell shows of a value. */
+export const shortText = (value: JsonValue | undefined): string => plainText(value, MAX_CELL);
+
+function metaOf(item: JsonObject): Readonly<Record<string, string>> {
+  const meta = getMember(item, 'meta');
+  if (meta === undefined || !isJsonObject(meta)) return {};
+  return Object.fromEntries(Object.entries(meta).map(([name, value]) => [name, shortText(value)]));
+}
+
+/** How an address names a result: by the hash of its item, or by its place where the item is gone. */
+export function resultKey({
+  item_hash,
+  section,
+  order_index,
+  repetition,
+}: Pick<Result, 'item_hash' | 'section' | 'order_index' | 'repetition'>): string {
+  const item = item_hash ?? `${section} ${order_index}`;
+  return repetition === 1 ? item : `${item}.${repetition}`;
+}
+
+/** What a checker says that it took for the answer. */
+const READ = /^(?:Read as|Picked) (.+)$/s;
+
+/** What came: as the checker read it, where it says so, else the output, or why there is none. */
+export function gotOf({
+  status,
+  error,
+  output,
+  explanation,
+  scored_by,
+}: Pick<Result, 'status' | 'error' | 'output' | 'explanation' | 'scored_by'>): JsonValue | undefined {
+  if (status === 'failed') return error?.provider_message ?? error?.message;
+  const read = scored_by === 'checker' ? READ.exec(explanation ?? '')?.[1] : undefined;
+  return read ?? (output as JsonValue);
+}
