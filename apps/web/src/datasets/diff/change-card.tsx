@@ -1,8 +1,8 @@
 import { Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { useInViewport } from '@mantine/hooks';
 import type { ResponseOf } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
@@ -10,6 +10,7 @@ import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { DiffedText } from '../../ui/text/diffed-text.tsx';
 import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { questionOf } from '../items/item-reading.ts';
 import { ItemViewer } from '../items/item-viewer.tsx';
 
 /** One side of a diff. */
@@ -34,29 +35,36 @@ export function ChangeCard({
   readonly from: Side;
   readonly to: Side;
 }) {
+  if (difference.change !== 'changed')
+    return <PlacedCard difference={difference} of={difference.to === null ? from : to} />;
   return (
     <Card component="li" withBorder padding="sm">
-      <Group gap="sm" mb={6}>
-        <Badge size="sm" variant="dot" color={COLORS[difference.change]} tt="none">
-          {difference.change}
-        </Badge>
-        <Title order={2} size="h6" dir="auto" className="break">
-          {titleOf(difference)}
-        </Title>
-        <Text size="xs" c="dimmed">
-          {placeText(difference)}
-        </Text>
-      </Group>
-      {difference.change === 'changed' ? (
-        <Stack gap="sm">
-          {difference.fields.map((field) => (
-            <ChangedField key={field.pointer} field={field} />
-          ))}
-        </Stack>
-      ) : (
-        <PlacedItem difference={difference} of={difference.to === null ? from : to} />
-      )}
+      <Heading
+        difference={difference}
+        title={plainText(difference.item_id as JsonValue) || `item ${difference.order_index}`}
+      />
+      <Stack gap="sm">
+        {difference.fields.map((field) => (
+          <ChangedField key={field.pointer} field={field} />
+        ))}
+      </Stack>
     </Card>
+  );
+}
+
+function Heading({ difference, title }: { readonly difference: Difference; readonly title: string }) {
+  return (
+    <Group gap="sm" mb={6}>
+      <Badge size="sm" variant="dot" color={COLORS[difference.change]} tt="none">
+        {difference.change}
+      </Badge>
+      <Title order={2} size="h6" dir="auto" className="break">
+        {title}
+      </Title>
+      <Text size="xs" c="dimmed">
+        {placeText(difference)}
+      </Text>
+    </Group>
   );
 }
 
@@ -91,10 +99,10 @@ function ChangedField({ field }: { readonly field: Changed['fields'][number] }) 
   );
 }
 
-/** An item that is only on one side, or in another place: read when it is opened. */
-function PlacedItem({ difference, of }: { readonly difference: Placed; readonly of: Side }) {
+/** An item that is only on one side, or in another place: read when it is in view. */
+function PlacedCard({ difference, of }: { readonly difference: Placed; readonly of: Side }) {
   const api = useApi();
-  const [isOpen, setOpen] = useState(false);
+  const { ref, inViewport } = useInViewport();
   const { item_hash, from, to } = difference;
   const found = useQuery({
     queryKey: ['item-by-hash', of, item_hash],
@@ -103,23 +111,24 @@ function PlacedItem({ difference, of }: { readonly difference: Placed; readonly 
       const query = { version: of.version, item_hash, section, limit: 1, assets: 'link' as const };
       return dataOf(api.GET('/datasets/{id}/items', { params: { path: { id: of.id }, query }, signal }));
     },
-    enabled: isOpen,
+    enabled: inViewport,
     staleTime: Number.POSITIVE_INFINITY,
   });
   const item = found.data?.data[0]?.item;
   return (
-    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
-      <summary>Item</summary>
-      {found.error !== null && <ErrorView error={found.error} />}
-      {found.isLoading && <PageSkeleton rows={2} />}
-      {item !== undefined && item !== null && <ItemViewer item={item as JsonObject} datasetId={of.id} />}
-    </details>
+    <Card component="li" ref={ref} withBorder padding="sm">
+      <Heading
+        difference={difference}
+        title={(item != null && questionOf(item as JsonObject)) || item_hash.slice(0, 12)}
+      />
+      <details>
+        <summary>Item</summary>
+        {found.error !== null && <ErrorView error={found.error} />}
+        {found.isLoading && <PageSkeleton rows={2} />}
+        {item != null && <ItemViewer item={item as JsonObject} datasetId={of.id} />}
+      </details>
+    </Card>
   );
-}
-
-function titleOf(difference: Difference): string {
-  if (difference.change !== 'changed') return difference.item_hash.slice(0, 12);
-  return plainText(difference.item_id as JsonValue) || `item ${difference.order_index}`;
 }
 
 function placeText(difference: Difference): string {
