@@ -1,4 +1,4 @@
-import { Alert, Group, Spoiler, Tabs, Text } from '@mantine/core';
+import { Alert, Group, Spoiler, Tabs } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
@@ -9,6 +9,7 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { SourceBadge } from '../ui/source-badge.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
 import { formatCount } from '../ui/text/formats.ts';
+import { RichText } from '../ui/text/rich-text.tsx';
 import { DatasetActions } from './actions/dataset-actions.tsx';
 import { DATASET_TABS } from './dataset-search.ts';
 import type { Dataset } from './items/item-windows.ts';
@@ -163,10 +164,8 @@ function Facts({ dataset }: { readonly dataset: Dataset }) {
         )}
       </Group>
       {dataset.description !== null && (
-        <Spoiler mt={4} maxHeight={66} showLabel="More" hideLabel="Less" fz="sm">
-          <Text size="sm" dir="auto" className="break lines">
-            {dataset.description}
-          </Text>
+        <Spoiler mt={4} maxHeight={84} showLabel="More" hideLabel="Less" fz="sm">
+          <RichText text={dataset.description} label="the description" />
         </Spoiler>
       )}
     </>

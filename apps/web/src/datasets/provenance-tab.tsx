@@ -2,6 +2,8 @@ import { Stack } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { sourceName } from '../ui/source-badge.tsx';
+import { formatTime } from '../ui/text/formats.ts';
 import { JsonText } from '../ui/text/json-text.tsx';
 import { plainText } from '../ui/text/pretty-json.ts';
 import type { Dataset } from './items/item-windows.ts';
@@ -15,15 +17,15 @@ export default function ProvenanceTab({ dataset }: { readonly dataset: Dataset }
   const schema = dataset.schema as JsonObject;
   const config = getMember(schema, 'config');
   const facts: readonly (readonly [string, string])[] = [
-    ['Source', plainText(getMember(schema, 'source'))],
+    ['Source', sourceName(schema)],
     ...(isJsonObject(config)
       ? Object.entries(config)
           .filter(([, value]) => value !== null)
           .map(([name, value]) => [inWords(name), plainText(value, 400)] as const)
       : []),
     ['Version hash', dataset.version_hash],
-    ['Added', dataset.created_at],
-    ['Changed', dataset.updated_at],
+    ['Added', formatTime(dataset.created_at)],
+    ['Changed', formatTime(dataset.updated_at)],
   ];
   return (
     <Stack>

@@ -22,6 +22,7 @@ import { useNotify } from '../ui/layout/notices.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { formatTime } from '../ui/text/formats.ts';
 
 type Settings = ResponseOf<'/settings', 'get'>;
 
@@ -151,9 +152,7 @@ function SessionPart() {
         rows={[
           ['Key', session.anonymous ? 'none: this service needs no key' : 'a key of this service'],
           ['Role', session.role],
-          ...(session.expires_at === null
-            ? []
-            : [['Ends', new Date(session.expires_at).toLocaleString()] as const]),
+          ...(session.expires_at === null ? [] : [['Ends', formatTime(session.expires_at)] as const]),
           ['Version', about.data?.version ?? '…'],
         ]}
       />

@@ -23,6 +23,11 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
+/** A time of the API in the time zone of the browser: `24 Nov 2026, 02:08:45`. */
+export function formatTime(time: string): string {
+  return new Date(time).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+}
+
 /** The age of a time: `just now`, `5 min ago`, `3 days ago`. */
 export function formatAge(time: string, now: number): string {
   const seconds = Math.max(0, (now - Date.parse(time)) / 1000);

@@ -21,3 +21,8 @@ it('takes time that grows with the text only', () => {
     isCodeLike(text);
   expect(performance.now() - started).toBeLessThan(2_000);
 });
+
+it('is true for what is known to be code, unless it says something around it', () => {
+  expect(isCodeLike('return 1', true)).toBe(true);
+  expect(isCodeLike('Here it is:\n\n```python\nreturn 1\n```', true)).toBe(false);
+});

@@ -10,7 +10,7 @@ const TOKEN = /`+|~{3,}|\$+|\\[\s\S]/g;
 /**
  * Markdown in which `$` marks formulas and nothing else. A pair of dollars is a formula where the text inside touches
  * both, and no digit follows (the rule of Pandoc's `tex_math_dollars`); other dollars, such as those of prices, are
- * replaced. `\(...\)` and `\[...\]` become dollars. Code stays as it is.
+ * replaced. `\(...\)` and `\[...\]` become dollars, and `$$...$$` alone on its line becomes a block. Code stays as it is.
  *
  * @param dollar replaces a dollar that is text: an escape, or a character for `keepText`, which is one in code too
  * @example
@@ -41,8 +41,17 @@ function dollars(markdown: string, index: number, token: string, dollar: string)
   const whole = token + inside + token;
   const isPrice =
     /^\s|\s$/.test(inside) || /^\d/.test(markdown.slice(index + whole.length, index + whole.length + 1));
-  return token.length === 1 && isPrice ? [dollar, 1] : [whole, whole.length];
+  if (token.length === 1) return isPrice ? [dollar, 1] : [whole, whole.length];
+  const indent = ALONE.exec(markdown.slice(Math.max(0, index - MAX_INDENT), index))?.[1];
+  const isBlock = indent !== undefined && /^[ \t]*(?:\r?\n|$)/.test(markdown.slice(index + whole.length));
+  return [
+    isBlock && !inside.includes('\n') ? [token, inside.trim(), token].join(`\n${indent}`) : whole,
+    whole.length,
+  ];
 }
+
+/** What is before a formula that begins its line. */
+const ALONE = /(?:^|\n)([ \t]*)$/;
 
 function escaped(markdown: string, index: number, token: string): Replaced {
   const isBlock = token === '\\[';

@@ -27,7 +27,7 @@ export function RichText({
     defaultValue: 'rendered',
     getInitialValueInEffect: false,
   });
-  const isBlock = isCode || isCodeLike(text);
+  const isBlock = isCodeLike(text, isCode);
   if (!isBlock && !canRender(text)) return <Plain text={text} />;
   return (
     <Box>
