@@ -161,6 +161,10 @@ describe('a table of questions', () => {
     await page.getByText(/^With a template: −\d+\.\d points, 95 % CI −\d/).waitFor();
     await page.getByRole('button', { name: 'Copy the sentence' }).waitFor();
     expect(await page.locator('figure').count()).toBe(0);
+    // every column fits into a window of a usual width
+    await page.setViewportSize({ width: 1360, height: 900 });
+    const table = page.getByRole('region', { name: 'Differences', exact: true });
+    expect(await table.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
     // the widest interval fills the scale
     const bar = page.getByRole('region', { name: 'Differences', exact: true }).locator('svg line').nth(2);
     const [from, to] = await Promise.all(['x1', 'x2'].map((name) => bar.getAttribute(name)));

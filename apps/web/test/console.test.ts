@@ -131,8 +131,17 @@ describe('the console', () => {
     );
     const item = '{"id":"big","inputs":{"prompt":"Digits"},"answer":12345678901234567890.123}';
     const id = await upload({ 'sections/numbers.jsonl': [item, ...lines].join('\n') }, 'Numbers');
+    await fetch(`${url}/datasets/${id}`, {
+      method: 'PATCH',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ description: `Numbers **of all kinds**.\n\n- ${'even\n- '.repeat(9)}odd` }),
+    });
     await using opened = await browser.open(`/console/datasets/${id}?item=0-0`);
     const { page, faults } = opened;
+    // a long description is Markdown too, and folded
+    await page.locator('strong').getByText('of all kinds').waitFor();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('button', { name: 'Less', exact: true }).click();
     await page.getByText('12345678901234567890.123').waitFor();
     await page.getByText('Exact JSON').click();
     await page.getByText('"answer": 12345678901234567890.123').waitFor();
@@ -141,9 +150,13 @@ describe('the console', () => {
     await page.getByLabel('Search items').fill('**399**');
     await page.getByText('1 item', { exact: true }).waitFor();
     expect(page.url()).toMatch(/q=.*tag=t3|tag=t3.*q=/);
+    await page.getByRole('button', { name: 'Export' }).click();
+    await page.getByText('All 401 items, without the filters').waitFor();
+    await page.keyboard.press('Escape');
     await page.getByRole('tab', { name: 'Overview' }).click();
     await page.getByText('Length of prompts, in characters').first().waitFor();
     await page.getByRole('tab', { name: 'Provenance' }).click();
+    await page.getByRole('row', { name: 'Source package' }).waitFor();
     await page.getByText('All of it, as JSON').click();
     await page.getByText('"source": "pkg_zip"').waitFor();
     await page.getByRole('tab', { name: 'Compare with…' }).click();

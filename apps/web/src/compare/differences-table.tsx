@@ -43,7 +43,7 @@ export function DifferencesTable({
       high: ci95?.[1],
     })),
   );
-  const columns: readonly Column<Row>[] = [
+  const columns: Column<Row>[] = [
     {
       header: 'Run',
       minWidth: 130,
@@ -88,7 +88,9 @@ export function DifferencesTable({
       [wins, losses, ties].map(formatCount).join(', '),
     ),
     number('Items in both', ({ paired }) => formatCount(paired)),
-    number('p (McNemar)', ({ p_value }) => (p_value === null ? '–' : p_value.toPrecision(2))),
+    number('p (McNemar)', ({ p_value }) =>
+      p_value === null ? '–' : p_value < 0.001 ? '< 0.001' : p_value.toFixed(3),
+    ),
     {
       header: 'Latency (50 %)',
       align: 'end',
@@ -100,34 +102,37 @@ export function DifferencesTable({
       cell: ({ run: { usage } }) => formatCount(usage.input_tokens + usage.output_tokens),
     },
     { header: 'Cost', align: 'end', cell: ({ run }) => formatCost(run.cost) },
-    {
-      header: '',
-      cell: ({ run, scores }) =>
-        scores !== null &&
-        rows.length > 1 && (
-          <Button
-            size="compact-xs"
-            variant={run.id === shown ? 'light' : 'default'}
-            aria-pressed={run.id === shown}
-            aria-label={`Items of ${nameOf(run)}`}
-            onClick={() => onShow(run.id)}
-          >
-            Items
-          </Button>
-        ),
-    },
   ];
+  if (rows.length > 1) columns.push(itemsOf(shown, onShow));
   return (
     <Columns
       label="Differences"
-      minWidth={1180}
+      minWidth={1080}
       verticalSpacing={4}
+      horizontalSpacing={6}
       columns={columns}
       rows={[{ run: first, scores: null }, ...rows]}
       keyOf={({ run }) => run.id}
     />
   );
 }
+
+/** Chooses the run whose items are listed. */
+const itemsOf = (shown: string, onShow: (id: string) => void): Column<Row> => ({
+  header: '',
+  cell: ({ run, scores }) =>
+    scores !== null && (
+      <Button
+        size="compact-xs"
+        variant={run.id === shown ? 'light' : 'default'}
+        aria-pressed={run.id === shown}
+        aria-label={`Items of ${nameOf(run)}`}
+        onClick={() => onShow(run.id)}
+      >
+        Items
+      </Button>
+    ),
+});
 
 function Interval({
   scores: { mean_difference, ci95 },

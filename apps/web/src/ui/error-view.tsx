@@ -27,7 +27,7 @@ function ProblemDetails({
   readonly problem: Problem | null;
   readonly message: string;
 }) {
-  // one error may be what the detail says already
+  // one error may be what the detail says already: then its file is what is new
   const errors = (problem?.errors ?? []).filter(
     (one, _, { length }) => length > 1 || one.message !== problem?.detail || one.file !== undefined,
   );
@@ -44,9 +44,11 @@ function ProblemDetails({
               <Text span size="sm" ff="monospace" c="dimmed">
                 {locationOf(one)}
               </Text>{' '}
-              <Text span size="sm" className="break">
-                {one.message}
-              </Text>
+              {one.message !== problem?.detail && (
+                <Text span size="sm" className="break">
+                  {one.message}
+                </Text>
+              )}
             </List.Item>
           ))}
         </List>

@@ -7,15 +7,19 @@ import { MenuButton } from './menu-button.tsx';
 export function ExportMenu({
   files,
   label = 'Export',
+  note,
   children,
 }: {
   readonly label?: string;
+  /** Says what the files have. */
+  readonly note?: string | undefined;
   /** Further entries. */
   readonly children?: ReactNode;
   readonly files: readonly (readonly [label: string, address: string])[];
 }) {
   return (
     <MenuButton label={label} icon={<IconDownload size={16} />}>
+      {note !== undefined && <Menu.Label>{note}</Menu.Label>}
       {files.map(([label, address]) => (
         <Menu.Item key={address} component="a" href={address} download>
           {label}

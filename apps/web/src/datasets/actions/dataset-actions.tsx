@@ -1,14 +1,18 @@
 import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
+import { getRouteApi } from '@tanstack/react-router';
 import { useCan } from '../../session/session.tsx';
 import { ExportMenu } from '../../ui/export-menu.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
+import { formatCount } from '../../ui/text/formats.ts';
 import { AppendItems } from '../items/edit/append-items.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { DeleteDataset } from './delete-dataset.tsx';
 import { EditDataset } from './edit-dataset.tsx';
 import { UseInPython } from './use-in-python.tsx';
+
+const route = getRouteApi('/datasets/$id');
 
 const FORMATS = [
   ['Package (.pkg.zip)', 'export'],
@@ -29,6 +33,8 @@ export function DatasetActions({
   const [isEditing, editing] = useDisclosure(false);
   const [isAdding, adding] = useDisclosure(false);
   const [isDeleting, deleting] = useDisclosure(false);
+  const { section, type, tag, q } = route.useSearch();
+  const isFiltered = [section, type, tag, q].some((value) => value !== undefined);
   const canEdit = useCan('editor');
   const canDelete = useCan('admin');
   return (
@@ -45,6 +51,7 @@ export function DatasetActions({
       )}
       <ExportMenu
         label={isNewest ? 'Export' : `Export version ${dataset.version}`}
+        note={isFiltered ? `All ${formatCount(dataset.item_count)} items, without the filters` : undefined}
         files={FORMATS.map(([label, path]) => [
           label,
           `/datasets/${dataset.id}/${path}?version=${dataset.version}`,
