@@ -243,7 +243,7 @@ async function testFaults(args) {
   ]);
 }
 
-/** What works on a Citus cluster as on one PostgreSQL: the store, and what reads and writes the tables that lie on its nodes. */
+/** What works on a Citus cluster as on one PostgreSQL: the store, and what reads and writes the tables that are on its nodes. */
 const CITUS_SUITES = [
   'prisma/src',
   'prisma/test/lost-node.test.ts',

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { PackedPackage } from './pack-packages.ts';
 
 /**
- * Publishes every package whose version the registry does not have yet, dependencies first; yields what became of each.
+ * Publishes every package whose version the registry does not have yet, dependencies first; yields the outcome of each.
  *
  * @param npmOptions such as the registry and the credentials, which npm else reads from its configuration
  * @throws Error if npm refuses a package, or the registry does not answer

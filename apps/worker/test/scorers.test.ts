@@ -242,7 +242,7 @@ describe('a run with three scorers', () => {
     expect(await compare('?scorer=style')).toMatchObject({ code: 'scorer_not_found' });
     const slices = (await service.get(`/runs/${run.id}/slices?by=/type&scorer=polite`)).body;
     expect(slices.data).toMatchObject([{ values: ['numeric'], passed: 6 }]);
-    // by what is no value of the item, as the run has them of its main scorer
+    // by what is not a value of the item, as the run has them of its main scorer
     const { scores } = (await service.get(`/runs/${run.id}`)).body;
     for (const [by, own] of [
       ['section', scores.by_section],

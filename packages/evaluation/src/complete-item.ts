@@ -6,7 +6,7 @@ import type { Completion, Provider } from './provider.ts';
 import type { EarlierAnswer } from './run-session.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
 
-/** Finds what an earlier run was answered to a request with this hash; null if it has no answer. */
+/** Finds the response that an earlier run got to a request with this hash; null if it has no answer. */
 export type FindAnswer = (requestHash: Uint8Array, signal: AbortSignal) => Promise<EarlierAnswer | null>;
 
 export interface CompleteItemDeps {

@@ -38,7 +38,7 @@ export interface StoredOutput {
   readonly scoredBy?: readonly string[];
 }
 
-/** What an earlier run was answered to the same request. */
+/** The response that an earlier run got to the same request. */
 export interface EarlierAnswer {
   readonly output: JsonValue | JsonText;
   readonly finishReason: string | null;

@@ -50,7 +50,7 @@ export interface PushOptions {
   readonly signal: AbortSignal;
 }
 
-/** What became of the lines of a request. */
+/** The outcome of the lines of a request. */
 export interface PushOutcome {
   /** Lines that were stored, and those of them that took the place of another one. */
   readonly accepted: number;

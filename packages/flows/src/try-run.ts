@@ -52,7 +52,7 @@ const POLL_MS = 150;
  * Asks some items of a dataset: sample → hidden run of these items, all at once → its results with their requests. Workers
  * ask, since only they have keys. Nothing stays: the run goes with its results, also if the caller leaves.
  *
- * @throws StoreError `unavailable` if no worker takes the run in time; RunError `invalid_request` for a run that asks nobody
+ * @throws StoreError `unavailable` if no worker takes the run in time; RunError `invalid_request` for a run that makes no requests
  */
 export async function tryRun({ store, checks }: TryRunDeps, request: TryRunRequest): Promise<TriedItem[]> {
   const { datasetId, version, config, count, signal } = request;

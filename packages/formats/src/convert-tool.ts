@@ -48,7 +48,7 @@ export interface ConvertToolOptions {
   readonly makeRoom?: (bytes: number) => Promise<void>;
 }
 
-/** What became of the files of a tool. */
+/** The outcome of the files of a tool. */
 export interface ToolReport extends WrittenPackage {
   readonly tool: Tool;
   readonly name: string;

@@ -4,7 +4,7 @@ const FIRST_SLOTS = 1024;
 
 /** Numbers keys in the order in which they come, in 24 bytes for each: a map of a million texts takes a hundred. */
 export class KeyNumbers {
-  /** Nobody can make keys whose hashes collide. */
+  /** No client can make keys whose hashes collide. */
   readonly #seed: Buffer = randomBytes(16);
   /** Of each slot: half a hash, the other half, and the number plus one; 0 where it is free. */
   #slots: Uint32Array = new Uint32Array(3 * FIRST_SLOTS);

@@ -18,8 +18,8 @@ export function ownItem(row: JsonValue, lost: LostCounter, location: SourceLocat
     const value = parseJson(text);
     if (isJsonObject(value)) return parseItem(value) as JsonObject;
   } catch {
-    // Somebody changed it.
+    // It was changed since.
   }
-  lost.add(`${OWN_ITEM} that is no item`, location);
+  lost.add(`${OWN_ITEM} that is not an item`, location);
   return null;
 }

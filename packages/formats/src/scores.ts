@@ -18,7 +18,7 @@ export class ScoreList {
     this.#location = location;
   }
 
-  /** Adds what a scorer says. What is no number from 0 to 1 has no place, and is counted. */
+  /** Adds what a scorer says. What is not a number from 0 to 1 has no place, and is counted. */
   add(scorer: string, value: JsonValue | undefined, explanation: string | null): void {
     const score = typeof value === 'boolean' ? Number(value) : value;
     const problem = problemOf(score);
@@ -31,7 +31,7 @@ export class ScoreList {
   }
 }
 
-/** Why a value is no score; null if it is one. */
+/** Why a value is not a score; null if it is one. */
 function problemOf(value: JsonValue | undefined): string | null {
   if (value === null || value === undefined) return 'missing score of';
   if (typeof value === 'string') return 'text as score of';

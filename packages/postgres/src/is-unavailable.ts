@@ -23,7 +23,7 @@ const UNAVAILABLE_SOCKET_CODES = new Set(['ENOENT', 'EACCES', 'EAGAIN']);
 const UNAVAILABLE_MESSAGES =
   /^(?:Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Cannot use a pool after calling end)/;
 
-/** Errors of Citus, of codes that say nothing, that mean: a node cannot be reached, or was lost. It hands on what nodes say. */
+/** Errors of Citus, of codes that say nothing, that mean: a node cannot be reached, or was lost. It passes on what nodes say. */
 const UNAVAILABLE_NODES =
   /^(?:failure on connection marked as essential|failed to COPY to shard|connection to the remote node|terminating connection|server closed the connection|the database system is)/;
 

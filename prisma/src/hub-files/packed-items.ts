@@ -35,7 +35,7 @@ export function packedItems(): string {
   return `string_agg(int2send(${fields.length}::int2) || ${fields.join(' || ')}, ''::bytea ORDER BY i.order_index)`;
 }
 
-/** The bytes of such a value as a whole COPY, in memory of its own. */
+/** The bytes of such a value as a whole COPY, in separate memory. */
 export function asCopy(rows: Uint8Array): Uint8Array<ArrayBuffer> {
   const packed = new Uint8Array(COPY_HEADER.byteLength + rows.byteLength + COPY_TRAILER.byteLength);
   packed.set(COPY_HEADER);

@@ -6,7 +6,7 @@ import type { RowTarget } from './encode/encode-rows.ts';
 /** Items of a part: as many as one run of hash blocks has. */
 const PART_ITEMS = RUN_ITEMS;
 
-/** The parts in which the items of a section are stored: a long one has many, so that they lie on all nodes of a cluster. */
+/** The parts in which the items of a section are stored: a long one has many, so that they are on all nodes of a cluster. */
 export class SectionParts {
   readonly #parts: { readonly partId: string; count: number }[] = [];
 

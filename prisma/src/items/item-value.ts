@@ -1,7 +1,7 @@
 import { pointerSteps } from '@svc/evaluation';
 import { memberText, readableJson } from '../database/values.ts';
 
-/** Parts of an item that have a column of their own. */
+/** Parts of an item that have a separate column. */
 const COLUMNS: ReadonlySet<string> = new Set(['answer', 'checker', 'assets']);
 
 /**

@@ -18,7 +18,7 @@ export interface TasksRequest extends PageRequest {
   readonly columns: string;
   /** Columns and the values that they must have; undefined for any. */
   readonly equal: Readonly<Record<string, string | undefined>>;
-  /** Further conditions, by the placeholders of their values; an undefined value is no condition. */
+  /** Further conditions, by the placeholders of their values; an undefined value is not a condition. */
   readonly conditions?: readonly (readonly [
     value: string | undefined,
     sql: (placeholder: string) => string,

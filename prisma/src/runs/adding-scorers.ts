@@ -76,7 +76,7 @@ export async function queueScorers(
     readonly names: readonly string[];
     /** Outputs that they are to score. */
     readonly due: number;
-    /** What the run is afterwards, unless it was handed over before. */
+    /** What the run is afterwards, unless it was passed on before. */
     readonly status: Run['status'];
     /** A new configuration, JSON text. */
     readonly config?: string | undefined;

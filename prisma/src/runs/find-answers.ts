@@ -58,7 +58,7 @@ export async function findAnswers(
   return answers;
 }
 
-/** Null if the result has gone meanwhile. */
+/** Null if the result has gone since. */
 async function readLong(query: ReadQuery, runId: string, at: AnswerRow): Promise<string | null> {
   const [row] = await query<{ readonly output: string | null }>(OUTPUT, [
     runId,

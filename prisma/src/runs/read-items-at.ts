@@ -96,7 +96,7 @@ export async function readCandidatesAt<Others = unknown>(
   });
 }
 
-/** More parts than this are on all nodes of a distributed PostgreSQL, which need not be told of them. */
+/** More parts than this are on all nodes of a distributed PostgreSQL, which need not know of them. */
 const MAX_PARTS = 64;
 
 /** The parts that have the items of a version; null for more than a statement is to name. */

@@ -151,7 +151,7 @@ export interface RunStore {
     request: { readonly limit: number; readonly signal: AbortSignal },
   ): Promise<PendingResults>;
   /**
-   * The same of results that nobody else has claimed, which are claimed now.
+   * The same of results that no other client has claimed, which are claimed now.
    *
    * @throws StoreError as `readPending`, and `run_finished`
    */
@@ -185,7 +185,7 @@ export interface RunStore {
   /** Deletes those whose process did not. */
   deleteTrials(): Promise<void>;
   /**
-   * Removes what deleted runs have left: results, selected items and differences. Nothing shows them meanwhile.
+   * Removes what deleted runs have left: results, selected items and differences. Nothing shows them until then.
    *
    * @returns how many rows it removed
    */

@@ -31,7 +31,7 @@ export interface DatasetChange {
   readonly datasetId: string;
   readonly mode: 'append' | 'upsert' | 'replace' | 'edit';
   readonly staged: readonly StagedItems[];
-  /** Of mode `edit`: the n-th edit that is no removal takes the n-th staged item. */
+  /** Of mode `edit`: the n-th edit that is not a removal takes the n-th staged item. */
   readonly edits?: readonly Edit[] | undefined;
   /** Section of a body that names none; by default the only one, or `default`. */
   readonly section?: string | undefined;

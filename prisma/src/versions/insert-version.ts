@@ -125,7 +125,7 @@ async function readHashState(client: pg.ClientBase, partId: string): Promise<Buf
   return rows[0]?.state ?? null;
 }
 
-/** Copies items to parts of their own. */
+/** Copies items to separate parts. */
 async function storeAsParts(
   client: pg.ClientBase,
   datasetId: string,

@@ -66,7 +66,7 @@ export class Sha256State {
 }
 
 const BLOCK_BYTES = 64;
-/** Where the length stands in the last block. */
+/** Where the length is in the last block. */
 const LENGTH_AT = 56;
 const SAVED_BYTES = 40;
 

@@ -68,7 +68,7 @@ export function withoutDryRuns(routes: readonly Route[]): readonly Route[] {
   });
 }
 
-/** Query parameters but for those with which a request does something else, which is an operation of its own. */
+/** Query parameters but for those with which a request does something else, which is a separate operation. */
 function withoutTrials(query: Route['query']): NonNullable<Route['query']> {
   return omit(omit(query, 'dry_run'), 'try');
 }

@@ -10,7 +10,7 @@ export type PlacedPage = ({ readonly cursor: string } | { readonly offset: numbe
   readonly limit: number;
 };
 
-/** A page as the API answers it. */
+/** A page as the API returns it. */
 interface PageOf<Row> {
   readonly data: readonly Row[];
   readonly meta: { readonly next_cursor: string | null; readonly total_items: number };

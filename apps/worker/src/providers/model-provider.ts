@@ -57,7 +57,7 @@ export interface ModelProviderOptions extends ModelConfig {
  * error of one item (`provider_rejected`, `provider_rate_limited`, `provider_unavailable`, `provider_timeout`,
  * `provider_bad_response`) fails that item. An invalid or missing key, an unknown model or host, a forbidden
  * destination, a redirect (never followed: it would forward the key) or an account without credit ends the run. No
- * message and no log line contains the key; what the provider says about an error stands apart from the message, see
+ * message and no log line contains the key; what the provider says about an error is not in the message, see
  * `shownMessage`. Keys in a completion are replaced.
  */
 export function createModelProvider(options: ModelProviderOptions): Provider {

@@ -26,7 +26,7 @@ export function checkPrompts(config: JsonObject, maxTextChars: number, problems:
 function checkScorers(config: JsonObject, problems: ConfigProblems): void {
   const { scorers = null } = config;
   for (const name of scorers === null ? [] : ['checker', 'judge']) {
-    if (config[name] !== undefined) problems.add('must be absent beside `scorers`', [name]);
+    if (config[name] !== undefined) problems.add('must be absent with `scorers`', [name]);
   }
   const names = new Set<JsonValue>(scorers === null ? [MAIN_SCORER] : []);
   for (const member of ['scorers', 'added_scorers']) {
@@ -38,7 +38,7 @@ function checkScorers(config: JsonObject, problems: ConfigProblems): void {
       names.add(name);
       if (checker === undefined) continue;
       const at = [member, index, 'checker'];
-      if (judge !== undefined) problems.add('must be absent beside a judge', at);
+      if (judge !== undefined) problems.add('must be absent with a judge', at);
       const type = isJsonObject(checker) ? checker['type'] : checker;
       if (type === 'judge') problems.add('must not be judge: state `judge`', at);
       else checkChecker(checker, at, problems);

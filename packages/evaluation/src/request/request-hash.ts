@@ -16,7 +16,7 @@ const MAX_INLINE_BYTES = 1024 * 1024;
  * The SHA-256 of what a model is asked: URL, headers without the key, model, parameters, repetition and conversation, with
  * each file as its own SHA-256. Requests of one hash ask the same, so that one answer serves all of them.
  *
- * @param repetition from 1: each one has an answer of its own
+ * @param repetition from 1: each one has a separate response
  */
 export async function hashRequest(
   model: ModelConfig,

@@ -171,7 +171,7 @@ const OF_SCORES: ReadonlySet<string> = new Set([
 
 function checkScoresAlone(read: Readonly<Record<string, unknown>>): void {
   const other = Object.keys(read).find((name) => !OF_SCORES.has(name));
-  if (other !== undefined) throw new LineProblem(`has the member ${quoted(other)}, which is no score`);
+  if (other !== undefined) throw new LineProblem(`has the member ${quoted(other)}, which is not a score`);
   if (Object.keys((read['scores'] as object | undefined) ?? {}).length === 0) {
     throw new LineProblem('must have scores');
   }

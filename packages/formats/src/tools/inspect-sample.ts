@@ -104,7 +104,7 @@ function toResult(
   const content = memberOf(message, 'content');
   lost.add('further choices of the output', location, Math.max(0, choices.length - 1));
   const others = elementsOf(content).filter((part) => memberOf(part, 'type') !== 'text').length;
-  lost.add('output that is no text', location, others);
+  lost.add('output that is not text', location, others);
   const calls = elementsOf(messages).reduce<number>(
     (sum, one) => sum + elementsOf(memberOf(one, 'tool_calls')).length,
     0,

@@ -48,7 +48,7 @@ export const isInspectDocument = (head: string): boolean =>
 export async function readInspect(files: readonly ToolFile[], context: ReadContext): Promise<ToolContent> {
   const [file, second] = files;
   if (file === undefined || second !== undefined) {
-    const message = 'Logs of Inspect must come one at a time: each is a run of its own.';
+    const message = 'Logs of Inspect must come one at a time: each is a separate run.';
     throw new PackageError('package_unsupported', message, { entry: second?.name ?? '' });
   }
   const head = await file.source.read(0, Math.min(2, file.source.byteLength));
@@ -65,7 +65,8 @@ async function readArchive(file: ToolFile, context: ReadContext): Promise<ToolCo
     [path, path.replace('_journal/', '')].find((one) => archive.files.has(one)) ?? null;
   const headerPath = pathOf('header.json') ?? pathOf('_journal/start.json');
   if (headerPath === null) {
-    const message = 'The archive has neither header.json nor _journal/start.json: it is no log of Inspect.';
+    const message =
+      'The archive has neither header.json nor _journal/start.json: it is not a log of Inspect.';
     throw new PackageError('package_unsupported', message, { entry: file.name });
   }
   const header = await readEntry(archive, headerPath, context);

@@ -21,7 +21,7 @@ import {
 import { ScoreList } from '../scores.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 
-/** Members of a sample that are no metrics, for logs that do not list their metrics. */
+/** Members of a sample that are not metrics, for logs that do not list their metrics. */
 const KNOWN: ReadonlySet<string> = new Set([
   ...['doc_id', 'doc', 'target', 'arguments', 'resps', 'filtered_resps', 'filter', 'metrics'],
   ...['doc_hash', 'prompt_hash', 'target_hash', 'schema'],
@@ -113,7 +113,7 @@ function toItem(
 function promptOf(context: JsonValue, lost: LostCounter, location: SourceLocation): JsonObject {
   const text = Array.isArray(context) && context.length === 1 ? (context[0] ?? null) : context;
   if (typeof text === 'string') return promptInputs(text, lost, location);
-  lost.add('arguments that are no text', location);
+  lost.add('arguments that are not text', location);
   return {};
 }
 

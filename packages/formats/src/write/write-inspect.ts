@@ -75,7 +75,7 @@ function toSample(
 ): JsonObject {
   const { images, others } = itemImages(item);
   const location = { file: section };
-  lost.add('files that are no images', location, others);
+  lost.add('files that are not images', location, others);
   if (item['checker'] !== undefined) lost.add('checkers', location);
   if (isFilled(item['criteria'])) lost.add('criteria', location);
   const messages = itemMessages(item).map(
@@ -219,7 +219,7 @@ class Metrics {
   }
 }
 
-/** Ids that differ, and may stand in the names of files. */
+/** Ids that differ, and may be used in the names of files. */
 class SampleIds {
   readonly #keys = new KeyNumbers();
   #count = 0;

@@ -71,7 +71,7 @@ async function* requestLines(source: ToolSource, context: WriteContext): AsyncGe
 
 function toRequest({ item, itemHash, section }: SourceItem, { lost, model }: WriteContext): JsonObject {
   const { images, others } = itemImages(item);
-  lost.add('files that are no images', { file: section }, others);
+  lost.add('files that are not images', { file: section }, others);
   const messages = itemMessages(item);
   addImages(messages, images, (url) => ({ type: 'image_url', image_url: { url } }));
   if (isFilled(memberOf(item['inputs'] ?? null, 'choices'))) lost.add('choices', { file: section });

@@ -35,7 +35,7 @@ export function readRunError(value: JsonValue | undefined): RunError | null | un
 
 /** Scorers of one run. */
 export const MAX_SCORERS = 16;
-/** A filter of lm-evaluation-harness stands behind a comma. */
+/** A filter of lm-evaluation-harness follows a comma. */
 const SCORER_NAME = /^[\w.,-]{1,64}$/;
 const SCORED_BY: readonly JsonValue[] = ['checker', 'judge', 'client', 'label', null];
 

@@ -95,7 +95,7 @@ export function sightOf(
 /** What a gate can see in a sentence; null where it is unknown. */
 export function sightText(sight: Sight | null, baseline: string): string {
   if (sight === null) {
-    return `All scores of ${baseline} are equal, or there are fewer than two: nobody can say what the gate will see`;
+    return `All scores of ${baseline} are equal, or there are fewer than two: what the gate will see cannot be computed`;
   }
   const { items, detectable, drop, neededItems, power, correlation, measuredWith } = sight;
   const from =

@@ -1,6 +1,6 @@
 /**
  * A line of text as a code span of Markdown (CommonMark 0.31, 6.1), in which no renderer finds HTML, links, images or
- * mentions. Its delimiters are longer than every run of backticks in it. It must not stand in a table.
+ * mentions. Its delimiters are longer than every run of backticks in it. It must not be in a table.
  *
  * @param line from `reportText`
  */

@@ -67,7 +67,7 @@ export async function claimPending(
   });
 }
 
-/** Finds results that nobody has claimed, from where the last search ended: those before have a result or a claim. */
+/** Finds results that no client has claimed, from where the last search ended: those before have a result or a claim. */
 async function findFresh(
   client: pg.ClientBase,
   run: Run,

@@ -61,7 +61,7 @@ export async function buildKeyIndex(
     readonly ranges: readonly SectionRange[];
   },
 ): Promise<KeyIndex> {
-  // A new seed for each index: nobody can make keys whose hashes collide.
+  // A new seed for each index: no client can make keys whose hashes collide.
   const seed = randomBytes(8).readBigInt64BE().toString();
   const starts = new Map<number, number>();
   let itemCount = 0;

@@ -3,7 +3,7 @@ import type { ImportedResult } from '../write/written-result.ts';
 
 /**
  * $1 the run, then the members of labels. Types pass as JSON, since a parameter with arrays of arrays would be one long
- * array. No package can change what somebody said here, nor say it in the future.
+ * array. No package can change what a person said here, nor say it in the future.
  */
 const INSERT = `
   INSERT INTO labels (item_hash, output_hash, person, verdict, note, types, created_at, updated_at, imported)

@@ -207,7 +207,7 @@ const inItem = (contains: (text: string) => string): string => {
 
 /**
  * A label is found by the output; a condition on it, by the labels or by the results, whichever are fewer. A distributed
- * PostgreSQL takes the labels as subqueries of their own alone.
+ * PostgreSQL takes the labels as separate subqueries alone.
  */
 function labelConditions(
   { label, labelBy, labelType }: ResultsConditions,

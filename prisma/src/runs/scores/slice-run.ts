@@ -36,7 +36,7 @@ export interface SliceRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** SQL for what is no value of the item. */
+/** SQL for what is not a value of the item. */
 const PARTS: Readonly<Record<string, string>> = { section: 'to_json(s.name)::text', tag: TAG_VALUE };
 
 /** See `RunStore.slice`. */

@@ -30,7 +30,7 @@ export const STATED: typeof RESULT_FIELD_LIST = RESULT_FIELD_LIST.filter(
 );
 const STATED_JSON = STATED.filter(isJsonField).map(({ name }) => name as StatedName);
 
-/** Whether a result is written by a statement of its own. */
+/** Whether a result is written by a separate statement. */
 export function hasLongText(result: ImportedResult): boolean {
   return STATED_JSON.some(
     (name) => ((result[name] as string | Uint8Array | null)?.length ?? 0) > MAX_TEXT_CHARS,

@@ -85,7 +85,7 @@ export function editItemsRoute(deps: EditDeps): Route {
   };
 }
 
-/** @throws RequestError `invalid_request` for an edit that does not name one item, or does not say what becomes of it */
+/** @throws RequestError `invalid_request` for an edit that does not name one item, or does not say what to do with it */
 function readEdits(list: readonly JsonObject[]): {
   readonly edits: readonly Edit[];
   readonly edited: readonly EditedItem[];

@@ -14,7 +14,7 @@ export const HANDLE: Schema = {
   type: ['string', 'null'],
   pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$',
   'x-rule': 'must have 1 to 96 letters, digits, ".", "_" or "-", and begin with a letter or digit',
-  description: 'short name that is unique without regard to case, and may stand wherever an id does',
+  description: 'short name that is unique without regard to case, and may be used wherever an id is',
 };
 
 /** A description or notes; null for none. */

@@ -74,7 +74,7 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
         request.signal,
       );
       const datasetId = found.id;
-      // The plan is of the items that the run will have, whatever changes meanwhile.
+      // The plan is of the items that the run will have, whatever changes in the meantime.
       const { version } = await store.datasets.get(datasetId, found);
       const plan = (): Promise<PlannedRun> =>
         planRun(

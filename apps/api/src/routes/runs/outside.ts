@@ -103,7 +103,7 @@ export function outsideRoutes(deps: OutsideDeps): readonly Route[] {
       method: 'post',
       path: '/runs/{id}/pending',
       operationId: 'claimPendingResults',
-      summary: 'The same of results that nobody else has claimed, reserved for this client',
+      summary: 'The same of results that no other client has claimed, reserved for this client',
       access: 'editor',
       body: {
         contentType: 'application/json',
@@ -255,7 +255,7 @@ function linesRoute(
     access: 'editor',
     body: { contentType: 'application/jsonl', schema: { type: 'string', description: 'JSON Lines' } },
     produces: 'application/json',
-    responses: { 200: { description: 'what became of the lines', schema: PUSHED } },
+    responses: { 200: { description: 'the outcome of the lines', schema: PUSHED } },
     errors: [...route.errors, 'upload_too_large', 'unsupported_media_type', 'unavailable'],
     handle: async ({ params, raw, client, signal }) => {
       if (!raw.is([...LINES_TYPES])) {

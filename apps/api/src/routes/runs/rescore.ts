@@ -123,7 +123,7 @@ function invalid(message: string, path: string): RequestError {
 const ADD: Schema = {
   type: 'boolean',
   default: false,
-  description: 'whether to add `scorers` to the same run, beside those that it has',
+  description: 'whether to add `scorers` to the same run, next to those that it has',
 };
 
 function bodySchema(checker: Schema, judge: Schema, scorers: Schema): Schema {

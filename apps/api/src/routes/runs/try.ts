@@ -69,7 +69,7 @@ export async function triedResponse(
   return json({ data: tried.map(serializeTried) });
 }
 
-/** `POST /runs/try`: the same as `POST /runs?try=`, as an operation of its own, see `dryRunRoutes`. */
+/** `POST /runs/try`: the same as `POST /runs?try=`, as a separate operation, see `dryRunRoutes`. */
 export function tryRunRoute(createRun: Route): Route {
   const { headers: _, ...route } = createRun;
   return {

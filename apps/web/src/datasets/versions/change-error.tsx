@@ -7,7 +7,7 @@ import { Age } from '../../ui/text/age.tsx';
 import { useRefresh } from './use-change.ts';
 import { changeText } from './use-versions.ts';
 
-/** Why a change was refused. Where somebody else changed the dataset meanwhile, who it was, and a way to go on. */
+/** Why a change was refused. Where another person has changed the dataset, who it was, and a way to go on. */
 export function ChangeError({ id, error }: { readonly id: string; readonly error: Error }) {
   const isStale = error instanceof ApiProblem && error.problem.code === 'version_changed';
   return isStale ? <ChangedMeanwhile id={id} /> : <ErrorView error={error} />;
@@ -24,7 +24,7 @@ function ChangedMeanwhile({ id }: { readonly id: string }) {
   });
   const newest = data?.data[0];
   return (
-    <Alert color="orange" variant="light" role="alert" title="The dataset was changed meanwhile">
+    <Alert color="orange" variant="light" role="alert" title="The dataset has changed in the meantime">
       {newest !== undefined && (
         <Text size="sm" dir="auto" className="break">
           Version {newest.version} by {newest.author ?? 'a user without a key'},{' '}

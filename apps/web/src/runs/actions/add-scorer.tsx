@@ -17,7 +17,7 @@ type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['appli
 /** As the service takes names of scorers. */
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
-/** Scores the stored outputs of a run by one more scorer, beside those that it has. */
+/** Scores the stored outputs of a run by one more scorer, next to those that it has. */
 export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
   const api = useApi();
   const saved = useSaved(['run', run.id], ['runs'], ['results', run.id]);
@@ -54,7 +54,7 @@ export function AddScorer({ run, onClose }: { readonly run: Run; readonly onClos
       onClose={onClose}
     >
       <Text size="sm">
-        The stored outputs get one more score, beside those that they have. Only a judge is asked.
+        The stored outputs get one more score, next to those that they have. Only a judge is asked.
       </Text>
       <Fields
         form={form}

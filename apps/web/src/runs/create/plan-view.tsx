@@ -87,7 +87,7 @@ export function PlanView({
   );
 }
 
-/** What the requests to the model may take, as far as it can be told before. */
+/** What the requests to the model may take, as far as it is known before. */
 function estimateRows(estimate: Planned['plan']['estimate']): readonly (readonly [string, string])[] {
   if (estimate === null) return [];
   const { input_tokens, output_tokens, cost } = estimate;

@@ -294,7 +294,7 @@ export const PROMPT_FIELDS: readonly Field<RunForm>[] = [
     name: 'isReused',
     label: 'Take outputs of an earlier run where it was asked the same',
     kind: 'switch',
-    description: 'The newest run of the same model; they cost nothing, and are scored anew',
+    description: 'The newest run of the same model; they cost nothing, and are scored again',
     pointer: '/config/reuse',
     isShown: ({ provider }) => provider === 'openai_compatible' || provider === 'anthropic',
   },

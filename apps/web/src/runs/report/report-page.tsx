@@ -14,7 +14,7 @@ const KINDS: Readonly<Record<ReportRow['kind'], string>> = {
   unscored: '– not scored',
 };
 
-/** What a run did, as a document of its own: it has all that it shows, and runs no script. */
+/** What a run did, as a separate document: it has all that it shows, and runs no script. */
 export function ReportPage({
   run,
   dataset,

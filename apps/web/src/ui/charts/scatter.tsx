@@ -24,7 +24,7 @@ export interface ScatterPoint {
   readonly high: number;
 }
 
-/** Scores from 0 to 1 against another number, with a line through some of them. What it shows stands next to it as a table. */
+/** Scores from 0 to 1 against another number, with a line through some of them. What it shows is also a table next to it. */
 export function ScoreScatter({
   title,
   label,

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { REPORT_STYLE } from './report-style.ts';
 
-/** A document of its own: it has all that it shows, and its policy forbids it scripts and requests. */
+/** A separate document: it has all that it shows, and its policy forbids it scripts and requests. */
 export function ReportDocument({
   title,
   subtitle,

@@ -43,7 +43,7 @@ export function HeaderCell<Row extends RowData>({ header }: { readonly header: H
           hasMoved.current = false;
         }}
         onClickCapture={(event) => {
-          // the end of a drag is no click
+          // the end of a drag is not a click
           if (hasMoved.current) event.stopPropagation();
         }}
       >

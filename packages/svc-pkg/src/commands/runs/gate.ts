@@ -213,7 +213,7 @@ function outcomeOf(
   return { exitCode: undecided === 'pass' ? EXIT.done : EXIT.undecided, fails: false };
 }
 
-/** Whether people have judged enough results; undefined where nobody asks. */
+/** Whether people have judged enough results; undefined where it is not asked for. */
 async function checkLabels(
   service: ServiceClient,
   { id }: Run,

@@ -19,7 +19,7 @@ export function addPendingCommand(program: Command, cli: Cli): void {
     .summary('write the results that a run waits for, with their items')
     .description(
       'Writes the results that a run with the provider "external" lacks, as JSON Lines with their items. With --claim, ' +
-        'they are reserved: nobody else can claim them for so long, and each result extends the rest.',
+        'they are reserved: no other client can claim them for so long, and each result extends the rest.',
     )
     .argument('<run>', 'id of the run')
     .addOption(

@@ -47,7 +47,7 @@ export function addPushResultsCommand(results: Command, cli: Cli): void {
     .option('--finish', 'end the run afterwards, if no line was rejected')
     .option('--allow-missing', 'with --finish, end it although results are missing')
     .action(async (run: string, file: string, _: Options, self: Command) => {
-      // `results` takes the options of the service, wherever they stand.
+      // `results` takes the options of the service, wherever they are.
       const { finish, allowMissing, ...options } = self.optsWithGlobals<Options>();
       const service = openService(cli, options);
       const pushed = await pushFile(cli, service, run, file);
@@ -116,7 +116,7 @@ async function* readFile(cli: Cli, file: string): AsyncGenerator<Uint8Array> {
 function add(pushed: Pushed, response: JsonValue, linesBefore: number): void {
   const { accepted, replaced, rejected_total, rejected } = isJsonObject(response) ? response : {};
   if (typeof accepted !== 'number' || typeof replaced !== 'number' || typeof rejected_total !== 'number') {
-    throw new CliError('bad_response', 'The service returned something else than what became of the lines');
+    throw new CliError('bad_response', 'The service returned something other than the outcome of the lines');
   }
   pushed.accepted += accepted;
   pushed.replaced += replaced;

@@ -87,7 +87,7 @@ export function createLayouts(
       const name = `${datasetId} ${version}`;
       const made = making.get(name) ?? make(key).finally(() => making.delete(name));
       making.set(name, made);
-      // What fails when nobody waits any more is logged.
+      // What fails when no client waits any more is logged.
       made.catch(() => undefined);
       const waiting = new AbortController();
       try {

@@ -49,7 +49,7 @@ export function addProfile(profile: Profile, other: Profile): void {
   profile.assets = addAll(profile.assets, other.assets);
 }
 
-/** Names of assets that are images wherever they stand. */
+/** Names of assets that are images wherever they are. */
 export function imageNames({ assets }: Profile): readonly string[] {
   return [...(assets ?? [])].filter(([, kinds]) => kinds === IMAGE).map(([name]) => name);
 }

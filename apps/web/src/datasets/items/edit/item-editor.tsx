@@ -116,7 +116,7 @@ export function ItemEditor({
   );
 }
 
-/** What is wrong stands at the fields. */
+/** What is wrong is shown at the fields. */
 class Refused extends Error {}
 
 const ITEM = '/edits/0/item';

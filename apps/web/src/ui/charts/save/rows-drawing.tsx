@@ -13,7 +13,7 @@ export interface DrawnRow {
 const [NAMES, PLOT, NOTES, ROW] = [220, 360, 460, 22] as const;
 const MAX_NAME = 34;
 
-/** Values with their intervals as a drawing of its own: bars from the start of the scale, or points around its zero. */
+/** Values with their intervals as a separate drawing: bars from the start of the scale, or points around its zero. */
 export function RowsDrawing({
   title,
   rows,
