@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -354,7 +355,9 @@ describe('the embedded server', () => {
         (error: Error) => ({ message: error.message }),
       );
       const appears = async (): Promise<boolean> =>
-        (await readdir(dataDir, { recursive: true }).catch(() => [])).some((name) => name.includes(sought));
+        (await readdir(dataDir)).some(
+          (folder) => folder.includes(sought) || existsSync(join(dataDir, folder, sought)),
+        );
       while (!(await appears())) await delay(1);
       abort.abort(new Error(`stopped at ${file}`));
       const outcome = await starting;
