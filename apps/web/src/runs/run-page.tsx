@@ -11,7 +11,7 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { JsonText } from '../ui/text/json-text.tsx';
 import { RunActions } from './actions/run-actions.tsx';
-import { FailureView } from './results/failure-view.tsx';
+import { FailureView } from './results/pane/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
 import { RunSummary } from './run-summary.tsx';
 import { RUN_TABS } from './runs-search.ts';

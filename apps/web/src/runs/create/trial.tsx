@@ -8,7 +8,7 @@ import { formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { JsonText } from '../../ui/text/json-text.tsx';
 import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
 import { RichText } from '../../ui/text/rich-text.tsx';
-import { FailureView } from '../results/failure-view.tsx';
+import { FailureView } from '../results/pane/failure-view.tsx';
 import type { NewRunBody } from './run-form.ts';
 
 type Tried = ResponseOf<'/runs/try', 'post'>['data'];

@@ -9,8 +9,8 @@ import { Columns } from '../../ui/layout/columns.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
-import { verdictText } from '../results/label-part.tsx';
 import { resultKey } from '../results/listed-result.ts';
+import { verdictText } from '../results/pane/label-part.tsx';
 import type { AGREEMENT_CELLS } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 

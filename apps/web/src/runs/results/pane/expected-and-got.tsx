@@ -1,10 +1,10 @@
 import { SimpleGrid } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { Part } from '../../ui/layout/part.tsx';
-import { DiffedText, sharesWords } from '../../ui/text/diffed-text.tsx';
-import { RichText } from '../../ui/text/rich-text.tsx';
-import { Value } from '../../ui/text/value.tsx';
-import type { ListedResult } from './listed-result.ts';
+import { Part } from '../../../ui/layout/part.tsx';
+import { DiffedText, sharesWords } from '../../../ui/text/diffed-text.tsx';
+import { RichText } from '../../../ui/text/rich-text.tsx';
+import { Value } from '../../../ui/text/value.tsx';
+import type { ListedResult } from '../listed-result.ts';
 
 /** What was expected next to what came, with what differs marked where a wrong text has something of the right one. */
 export function ExpectedAndGot({

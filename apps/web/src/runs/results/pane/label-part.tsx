@@ -2,15 +2,15 @@ import { Button, Group, Kbd, Pill, Stack, TagsInput, Text, Textarea } from '@man
 import { useHotkeys } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
-import { useCan, useSession } from '../../session/session.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { Part } from '../../ui/layout/part.tsx';
-import type { Window } from '../../ui/use-windows.ts';
-import { useLabels } from '../labels/use-labels.ts';
-import type { Run } from '../use-run.ts';
-import { type ListedResult, resultKey } from './listed-result.ts';
+import { useApi } from '../../../api/api-context.tsx';
+import { dataOf } from '../../../api/api-problem.ts';
+import { useCan, useSession } from '../../../session/session.tsx';
+import { ErrorView } from '../../../ui/error-view.tsx';
+import { Part } from '../../../ui/layout/part.tsx';
+import type { Window } from '../../../ui/use-windows.ts';
+import { useLabels } from '../../labels/use-labels.ts';
+import type { Run } from '../../use-run.ts';
+import { type ListedResult, resultKey } from '../listed-result.ts';
 
 type Label = ListedResult['labels'][number];
 type Said = Pick<Label, 'verdict' | 'note' | 'types'>;

@@ -1,8 +1,8 @@
 import { Table } from '@mantine/core';
-import { Part } from '../../ui/layout/part.tsx';
-import { formatScore } from '../../ui/text/formats.ts';
-import type { ListedResult } from './listed-result.ts';
-import { Mark } from './mark.tsx';
+import { Part } from '../../../ui/layout/part.tsx';
+import { formatScore } from '../../../ui/text/formats.ts';
+import type { ListedResult } from '../listed-result.ts';
+import { Mark } from '../mark.tsx';
 
 /** What each scorer says. */
 export function ScoresOfResult({ result: { status, scores } }: { readonly result: ListedResult }) {

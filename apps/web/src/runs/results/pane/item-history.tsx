@@ -2,17 +2,17 @@ import { Group, Loader, Text } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { Columns } from '../../ui/layout/columns.tsx';
-import { LinkAnchor } from '../../ui/layout/links.tsx';
-import { Age } from '../../ui/text/age.tsx';
-import { formatScore } from '../../ui/text/formats.ts';
-import { plainText } from '../../ui/text/pretty-json.ts';
-import { nameOf, type Result, type Run } from '../use-run.ts';
-import { resultKey } from './listed-result.ts';
-import { Mark } from './mark.tsx';
+import { useApi } from '../../../api/api-context.tsx';
+import { dataOf } from '../../../api/api-problem.ts';
+import { ErrorView } from '../../../ui/error-view.tsx';
+import { Columns } from '../../../ui/layout/columns.tsx';
+import { LinkAnchor } from '../../../ui/layout/links.tsx';
+import { Age } from '../../../ui/text/age.tsx';
+import { formatScore } from '../../../ui/text/formats.ts';
+import { plainText } from '../../../ui/text/pretty-json.ts';
+import { nameOf, type Result, type Run } from '../../use-run.ts';
+import { resultKey } from '../listed-result.ts';
+import { Mark } from '../mark.tsx';
 
 /** Other runs that are looked at: the newest. */
 const RUNS = 20;

@@ -1,18 +1,18 @@
 import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { ApiProblem, dataOf, toProblem } from '../../api/api-problem.ts';
-import { messagesOf, without } from '../../datasets/items/item-reading.ts';
-import { Members } from '../../datasets/items/members.tsx';
-import { Messages } from '../../datasets/items/messages.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { Part } from '../../ui/layout/part.tsx';
-import { CopyAction } from '../../ui/text/copy-action.tsx';
-import { Value } from '../../ui/text/value.tsx';
-import type { Run } from '../use-run.ts';
+import { useApi } from '../../../api/api-context.tsx';
+import { ApiProblem, dataOf, toProblem } from '../../../api/api-problem.ts';
+import { messagesOf, without } from '../../../datasets/items/item-reading.ts';
+import { Members } from '../../../datasets/items/members.tsx';
+import { Messages } from '../../../datasets/items/messages.tsx';
+import { ErrorView } from '../../../ui/error-view.tsx';
+import { Part } from '../../../ui/layout/part.tsx';
+import { CopyAction } from '../../../ui/text/copy-action.tsx';
+import { Value } from '../../../ui/text/value.tsx';
+import type { Run } from '../../use-run.ts';
+import type { ListedResult } from '../listed-result.ts';
 import { type Asked, curlOf, readSentRequest } from './curl-of.ts';
-import type { ListedResult } from './listed-result.ts';
 
 /** What the model was asked for a result, as it was sent. Nothing for a run that asks no model. */
 export function SentRequest({
