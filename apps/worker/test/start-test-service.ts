@@ -194,7 +194,7 @@ export async function until<T>(
     if (performance.now() - startedAt > timeoutMs) {
       throw new Error(`not so within ${timeoutMs} ms: ${JSON.stringify(value)}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }
 
