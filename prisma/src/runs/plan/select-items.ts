@@ -50,9 +50,12 @@ export async function selectItems(
   );
   const chosen = `SELECT i.section, i.order_index AS item, i.part_id, i.ordinal FROM ${items} i`;
   if (sample === undefined) return { sql: chosen, partIds };
-  const sql = `SELECT section, item, part_id, ordinal FROM (${chosen}) AS candidate
-    ORDER BY sha256(convert_to(${add(String(sample.seed))}::text || ':' || section || ':' || item, 'UTF8')), section, item
-    LIMIT ${add(sample.n)}::int`;
+  // As a subquery alone, Citus fails to read what several shards answer: "insufficient data left in message".
+  const sql = `WITH sampled AS MATERIALIZED (
+      SELECT section, item, part_id, ordinal FROM (${chosen}) AS candidate
+      ORDER BY sha256(convert_to(${add(String(sample.seed))}::text || ':' || section || ':' || item, 'UTF8')), section, item
+      LIMIT ${add(sample.n)}::int
+    ) SELECT section, item, part_id, ordinal FROM sampled`;
   return { sql, partIds };
 }
 
