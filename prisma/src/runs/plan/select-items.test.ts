@@ -38,5 +38,7 @@ it('samples a dataset of many parts by its rule, for a run, a plan and a preview
   expect(counts).toMatchObject({ items: 7 });
   const { signal } = new AbortController();
   const sampled = await store.runs.sample({ datasetId, version: 1, selection, signal });
-  expect(sampled.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex])).toEqual(expected);
+  expect(sampled.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex])).toEqual(
+    expected,
+  );
 });
