@@ -25,11 +25,10 @@ import { packCase } from './pack/pack-case.ts';
 import { resultsTable, waitingTable } from './runs/run-tables.ts';
 import { upload, watchProbe } from './service.ts';
 import { memoryAfterShapes } from './shapes/memory-after-shapes.ts';
-import { measureShape, perItemRows, type ShapeMeasured, worstShapes } from './shapes/shape-cases.ts';
+import { measureShape, type ShapeMeasured, worstShapes } from './shapes/shape-cases.ts';
 import { shapesNamed } from './shapes/shapes.ts';
 import { hasPrograms } from './shell.ts';
 import { smallReadCases } from './small/small-reads.ts';
-import { smallUploadCases } from './small/small-uploads.ts';
 import { hubCases, previewCost } from './tables/hub-cases.ts';
 import { makeTables, type TableFile, tableCase, tablePreviews } from './tables/table-cases.ts';
 import { versionTable } from './versions/version-table.ts';
@@ -93,7 +92,6 @@ const HEAD: readonly string[] = [
   '| case | baseline | ratio: median (min to max) | target | met | time or rate | peak memory, below 400 MB |',
   '|---|---|---|---|---|---|---|',
 ];
-const ofShapes: ShapeMeasured[] = [];
 for (const size of sizes) {
   if (wanted.has('read') || wanted.has('encode')) {
     const code = codeCases(size);
@@ -106,7 +104,6 @@ for (const size of sizes) {
       ofSize.push(one);
   }
   for (const worst of worstShapes(ofSize)) showRow(worst);
-  ofShapes.push(...ofSize);
   if (wanted.has('pack')) await compare(packCase(bench, size));
   if (wanted.has('hub')) for (const one of await hubCases(bench, size)) await compare(one);
 }
@@ -121,11 +118,9 @@ const tables: readonly TableFile[] = wanted.has('tables')
 for (const table of tables) await compare(await tableCase(bench, table));
 if (wanted.has('http')) for (const measured of await httpCases(bench, rounds)) showRow(measured);
 if (wanted.has('small')) {
-  for (const measured of await smallUploadCases(bench, rounds)) showRow(measured);
   for (const measured of await smallReadCases(bench, Math.max(...sizes), rounds)) showRow(measured);
 }
 
-if (wanted.has('upload')) show('', ...perItemRows(ofShapes, sizes));
 if (wanted.has('health')) {
   const count = Math.max(...sizes);
   const largest = join(folder, 'health.pkg.zip');

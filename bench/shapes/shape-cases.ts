@@ -66,27 +66,3 @@ export function worstShapes(all: readonly ShapeMeasured[]): readonly Measured[] 
     name: `**${kind}, worst of ${new Set(all.map((one) => one.shape)).size} shapes: ${shape.name}**`,
   }));
 }
-
-/** How much longer an item may take at one size than at another. */
-const FLATNESS = 1.2;
-
-/** Rows of a table: for each shape the time per item of an upload at each size, and the largest difference. */
-export function perItemRows(all: readonly ShapeMeasured[], sizes: readonly number[]): readonly string[] {
-  const uploads = all.filter(({ kind }) => kind === 'upload');
-  const shapes = [...new Set(uploads.map(({ shape }) => shape))];
-  const head = sizes.map((size) => `${size.toLocaleString('en')} items`);
-  return [
-    `| time per item, upload of | ${head.join(' | ')} | longest to shortest, at most ${FLATNESS} |`,
-    `|---|${sizes.map(() => '---|').join('')}---|`,
-    ...shapes.map((shape) => {
-      const found = uploads.filter((one) => one.shape === shape);
-      const times = found.map(({ count, measured }) => (measured.ours.median / count) * 1e6);
-      const cells = found.map(({ count }, index) => {
-        const isCut = count < (sizes[index] ?? 0);
-        return `${(times[index] ?? 0).toFixed(1)} µs${isCut ? ` (${count.toLocaleString('en')})` : ''}`;
-      });
-      const spread = Math.max(...times) / Math.min(...times);
-      return `| ${shape.name} | ${cells.join(' | ')} | ${spread.toFixed(2)}${spread > FLATNESS ? ', missed' : ''} |`;
-    }),
-  ];
-}
