@@ -279,7 +279,7 @@ describe('the console of a service with keys', () => {
     await dialog.getByRole('combobox', { name: 'Checker' }).click();
     await page.getByRole('option', { name: 'includes' }).click();
     // not the name of the run whose outputs it has
-    expect(await dialog.getByLabel('Name of the new run').inputValue()).toBe('Attempt one, scored again');
+    expect(await dialog.getByLabel('Name of the new run').inputValue()).toBe('Attempt one (2)');
     await dialog.getByLabel('Name of the new run').fill('Scored again');
     found.push(...(await barriersOf(page)));
     await dialog.getByRole('button', { name: 'Score again' }).click();
@@ -323,6 +323,9 @@ describe('the console of a service with keys', () => {
     held.resolve();
     await outputs.locator('ins').first().waitFor();
 
+    // the list tells it from the run whose outputs it has
+    await page.goto(`${url}/console/runs`);
+    await page.getByRole('row', { name: /Compare Scored again Scored again scored again / }).waitFor();
     await page.goto(`${url}/console/runs/${again}`);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByLabel('Type the name to confirm').fill('Scored again');

@@ -16,7 +16,7 @@ import { nameOf, type Run } from '../use-run.ts';
 type Body = Paths['/runs/{id}/rescore']['post']['requestBody']['content']['application/json'];
 
 const MAX_NAME = 255;
-const SUFFIX = ', scored again';
+const SUFFIX = ' (2)';
 
 /** Scores the stored outputs of a run with another checker or judge, as a new run. */
 export function RescoreRun({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) {
