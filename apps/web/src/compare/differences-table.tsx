@@ -101,13 +101,14 @@ export function DifferencesTable({
       align: 'end',
       cell: ({ run: { usage } }) => formatCount(usage.input_tokens + usage.output_tokens),
     },
-    { header: 'Cost', align: 'end', cell: ({ run }) => formatCost(run.cost) },
   ];
+  if ([first, ...rows.map(({ run }) => run)].some(({ cost }) => cost !== null))
+    columns.push({ header: 'Cost', align: 'end', cell: ({ run }) => formatCost(run.cost) });
   if (rows.length > 1) columns.push(itemsOf(shown, onShow));
   return (
     <Columns
       label="Differences"
-      minWidth={1080}
+      minWidth={960}
       verticalSpacing={4}
       horizontalSpacing={6}
       columns={columns}
