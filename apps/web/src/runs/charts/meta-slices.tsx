@@ -4,9 +4,12 @@ import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 import { HeatMap } from './heat-map.tsx';
 import { SliceBars } from './slice-bars.tsx';
-import { useSliceKeys, useSlices } from './slices.ts';
+import { COMMON_KEYS, useSliceKeys, useSlices } from './slices.ts';
 
-/** The scores of a run by what people choose: the values of a key of the metadata first, or of two as a heat map. */
+/**
+ * The scores of a run by what people choose: the values of a key of the metadata first, or of two as a heat map. Without
+ * metadata there is nothing before a choice: other charts show the common keys.
+ */
 export function MetaSlices({
   run,
   search: { slice, slice_and: second, scorer },
@@ -20,14 +23,13 @@ export function MetaSlices({
   readonly onChoose: (filters: Partial<RunSearch>) => void;
 }) {
   const keys = useSliceKeys(run);
-  const first = keys.find(({ value }) => value === slice) ?? keys[0];
+  const first = keys.find(({ value }) => value === slice) ?? keys.find((key) => !COMMON_KEYS.includes(key));
   const other = keys.find(({ value }) => value === second && value !== first?.value);
   const found = useSlices(
     run,
     first === undefined || other === undefined ? [] : [first.value, other.value],
     scorer,
   );
-  if (first === undefined) return null;
   const field = { size: 'xs', w: 200, searchable: true } as const;
   return (
     <Stack gap="xs">
@@ -36,23 +38,26 @@ export function MetaSlices({
           {...field}
           label="Slices by"
           allowDeselect={false}
-          value={first.value}
+          value={first?.value ?? null}
           onChange={(value) => onView({ slice: value ?? undefined })}
           data={keys}
         />
-        <Select
-          {...field}
-          label="And by"
-          clearable
-          value={other?.value ?? null}
-          onChange={(value) => onView({ slice_and: value ?? undefined })}
-          data={keys.filter(({ value }) => value !== first.value)}
-        />
+        {first !== undefined && (
+          <Select
+            {...field}
+            label="And by"
+            clearable
+            value={other?.value ?? null}
+            onChange={(value) => onView({ slice_and: value ?? undefined })}
+            data={keys.filter((key) => key !== first)}
+          />
+        )}
       </Group>
       {found.error !== null && <ErrorView error={found.error} />}
-      {other === undefined ? (
+      {first !== undefined && other === undefined && (
         <SliceBars run={run} of={first} scorer={scorer} onChoose={onChoose} />
-      ) : (
+      )}
+      {first !== undefined && other !== undefined && (
         <HeatMap keys={[first, other]} slices={found.data?.data ?? []} onChoose={onChoose} />
       )}
     </Stack>
