@@ -125,6 +125,10 @@ export async function barriersOf(page: Page): Promise<string[]> {
     const link = page.locator('nav [aria-current=page]');
     // also where a dialog covers it
     if (await link.isVisible()) await link.hover({ force: true });
+    // colours that still change have another contrast
+    await page.evaluate(
+      'Promise.allSettled(document.getAnimations().filter(({ effect }) => effect?.getTiming().iterations !== Infinity).map(({ finished }) => finished))',
+    );
     // what depends on the scheme is colour
     const rules = scheme === 'light' ? undefined : ['color-contrast', 'link-in-text-block'];
     const where = page.url().replace(/^.*?\/console/, '/console');
