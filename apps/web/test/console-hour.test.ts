@@ -19,6 +19,7 @@ const TOO_LONG = '{"error":{"message":"maximum context length is 4096 tokens"}}'
 function reply(prompt: string) {
   const number = Number(/(\d+) plus/.exec(prompt)?.[1] ?? 0);
   if (number % 10 === 7) return { status: 400, body: TOO_LONG } as const;
+  if (number === 54) return { text: 'I cannot tell.' };
   return { text: `Let me think.\nThe answer is ${number % 3 === 0 ? number : 2 * number}` };
 }
 
@@ -67,6 +68,12 @@ describe('the hour after a run', () => {
     const errors = page.getByRole('region', { name: 'Errors' });
     await errors.getByText('6', { exact: true }).waitFor();
     await errors.getByRole('button', { name: 'wrong' }).click();
+    await page.getByText('17 results', { exact: true }).waitFor();
+    await errors.getByRole('button', { name: 'unreadable output' }).click();
+    await page.getByText('1 result', { exact: true }).waitFor();
+    await list.getByRole('option', { name: /^wrong sum-54 .*No number in the output/ }).waitFor();
+    expect(await errors.getByRole('button', { name: 'empty output' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Remove the filter unreadable output' }).click();
     await page.getByText('17 results', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
     await errors.getByRole('button', { name: 'maximum context length is <n> tokens' }).click();

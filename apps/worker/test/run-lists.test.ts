@@ -122,3 +122,35 @@ it('sorts runs, page after page', async () => {
     expect((await page(`&sort=score&cursor=${made}`)).status).toBe(200);
   }
 });
+
+it('finds outputs without text, and those in which the checker found nothing to compare', async () => {
+  const numeric = { type: 'numeric', inputs: { prompt: 'p' }, answer: 1 };
+  const choice = { type: 'multiple_choice', inputs: { prompt: 'p', choices: ['one', 'two'] }, answer: 'one' };
+  const json = { type: 'code', inputs: { prompt: 'p' }, checker: { type: 'json_equal' }, answer: '[1]' };
+  const outputs: readonly (readonly [id: string, item: object, output: unknown])[] = [
+    ['right', numeric, 'It is 1.'],
+    ['wrong', numeric, '2'],
+    ['no text', numeric, ''],
+    ['blank', choice, ' \n\t\r '],
+    ['null', json, null],
+    ['quotes', numeric, '" "'],
+    ['no number', numeric, 'I do not know.'],
+    ['no choice', choice, 'three'],
+    ['no JSON', json, '[1'],
+  ];
+  const dataset = await service.importItems(
+    outputs.map(([id, item, output]) => ({ id, ...item, meta: { output } })),
+  );
+  const provider = { type: 'item_field', pointer: '/meta/output' };
+  const { body: run } = await service.post('/runs', { dataset_id: dataset, config: { provider } });
+  await runEnded(service, run.id);
+  const idsOf = async (output: string): Promise<readonly string[]> => {
+    const { body } = await service.get(`/runs/${run.id}/results?output=${output}`);
+    expect(body.meta.total_items).toBe(body.data.length);
+    return body.data.map(({ item_id: id }: { readonly item_id: string }) => id);
+  };
+  expect(await idsOf('empty')).toEqual(['no text', 'blank', 'null']);
+  expect(await idsOf('unreadable')).toEqual(['quotes', 'no number', 'no choice', 'no JSON']);
+  expect((await service.get(`/runs/${run.id}/results?output=short`)).status).toBe(400);
+  expect((await service.get(`/runs/${run.id}/results?output=empty&sample=blind`)).status).toBe(400);
+});

@@ -1,5 +1,5 @@
 export { type MarkedFiles, withMarks } from './assets/marked-files.ts';
-export type { CheckOutcome } from './checkers/checker.ts';
+export { type CheckOutcome, UNREADABLE } from './checkers/checker.ts';
 export type { FindAnswer } from './complete-item.ts';
 export {
   CHECKER_NAME_SCHEMA,

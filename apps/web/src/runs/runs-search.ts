@@ -15,6 +15,9 @@ export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
 
 export const RESULT_LABELS = ['pass', 'fail', 'none'] as const;
 
+/** What an output can lack. */
+export const RESULT_OUTPUTS = ['empty', 'unreadable'] as const;
+
 export const RUN_TABS = ['results', 'charts', 'labels', 'configuration'] as const;
 
 /** What a verdict of people and one of a scorer, or of another person, can be together. */
@@ -48,6 +51,7 @@ export interface RunSearch extends ColumnsView, MetaFilters {
   readonly type?: string;
   readonly tag?: string;
   readonly finish_reason?: string;
+  readonly output?: (typeof RESULT_OUTPUTS)[number];
   /** Name of a group of errors. */
   readonly error?: string;
   /** The newest verdict of people. */
@@ -122,6 +126,7 @@ export function parseRunSearch(search: RawSearch): RunSearch {
     type: textOf(search, 'type'),
     tag: textOf(search, 'tag'),
     finish_reason: textOf(search, 'finish_reason'),
+    output: oneOf(search, 'output', RESULT_OUTPUTS),
     error: textOf(search, 'error'),
     label: oneOf(search, 'label', RESULT_LABELS),
     label_by: textOf(search, 'label_by'),

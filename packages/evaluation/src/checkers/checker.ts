@@ -43,6 +43,13 @@ export function passedOrNot(passed: boolean, explanation: string | null = null):
   return { status: 'ok', score: passed ? 1 : 0, passed, explanation };
 }
 
+/** What checkers explain where an output has nothing that they can compare with the answer. */
+export const UNREADABLE = {
+  choice: 'The output picks none of the choices',
+  json: 'The output is not JSON',
+  number: 'No number in the output',
+} as const;
+
 /** An output that cannot be scored. */
 export function unscored(explanation: string): CheckOutcome {
   return { status: 'unscored', score: null, passed: null, explanation };

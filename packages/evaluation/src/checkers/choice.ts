@@ -2,7 +2,7 @@ import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { type LabelledChoice, labelledChoices } from '../item/labelled-choices.ts';
 import { plainText } from '../item/plain-text.ts';
 import { checkerLimit } from './check-limits.ts';
-import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
+import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE, unscored } from './checker.ts';
 import { type ChoiceIndex, createChoiceIndex } from './choice-index.ts';
 import { createTextSearch } from './find-text.ts';
 
@@ -43,7 +43,7 @@ export const choice: Checker = ({ output, item }) => {
   if (expected.size === 0) return NO_ANSWER;
 
   const picked = choicesPicked(output, index, expected.size > 1);
-  if (picked.size === 0) return passedOrNot(false, 'The output picks none of the choices');
+  if (picked.size === 0) return passedOrNot(false, UNREADABLE.choice);
   const labels = [...picked].sort((a, b) => a - b).map((one) => listed.choices[one]?.label);
   const isRight = picked.size === expected.size && [...picked].every((one) => expected.has(one));
   return passedOrNot(isRight, `Picked ${labels.join(', ')}`);

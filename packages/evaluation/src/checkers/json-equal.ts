@@ -1,5 +1,5 @@
 import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
+import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE } from './checker.ts';
 
 /**
  * `json_equal`: the output and the answer are the same JSON value by their canonical text: neither the order of keys nor
@@ -10,7 +10,7 @@ export const jsonEqual: Checker = ({ output, item }) => {
   if (answer === undefined) return NO_ANSWER;
   const given = asJson(output);
   if (given === undefined && canonicalJson(output) !== canonicalJson(answer)) {
-    return passedOrNot(false, 'The output is not JSON');
+    return passedOrNot(false, UNREADABLE.json);
   }
   const found = canonicalJson(given ?? output);
   const expected = [answer, asJson(answer)].filter((one) => one !== undefined);

@@ -8,7 +8,7 @@ import {
 } from '@svc/jsonl-v23/json';
 import { RunError } from '../run-error.ts';
 import { checkerLimit } from './check-limits.ts';
-import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, unscored } from './checker.ts';
+import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE, unscored } from './checker.ts';
 
 /** Characters of an output, from its end, that are searched for its number. */
 const MAX_SEARCHED_CHARS = 100_000;
@@ -35,7 +35,7 @@ export const numeric: Checker = ({ output, item, options }) => {
     .filter((one) => one !== undefined);
   if (expected.length === 0) return unscored('The item has no number as its answer');
   const found = numberIn(output);
-  if (found === undefined) return passedOrNot(false, 'No number in the output');
+  if (found === undefined) return passedOrNot(false, UNREADABLE.number);
   return passedOrNot(
     expected.some((one) => isWithin(found, one, tolerance)),
     `Read as ${found}`,

@@ -1,4 +1,4 @@
-import type { RunResultStatus } from '@svc/evaluation';
+import { type RunResultStatus, UNREADABLE } from '@svc/evaluation';
 import type { Verdict } from '@svc/jsonl-v23/internal';
 import {
   hasOtherCases,
@@ -26,6 +26,8 @@ export interface ResultsConditions {
   /** A tag of the item. */
   readonly tag?: string | undefined;
   readonly finishReason?: string | undefined;
+  /** Outputs without text, or others in which the checker found nothing to compare with the answer. */
+  readonly output?: 'empty' | 'unreadable' | undefined;
   /** Hash of the item, 64 hex digits. */
   readonly itemHash?: string | undefined;
   /** Bounds of the score, inclusive. */
@@ -67,13 +69,19 @@ const UNKNOWN_TEXTS: TextTraits = { mostContainIt: false, mostAreAscii: false };
 /** The text of `q` as the texts of results contain it. */
 export const wantedText = (q: string): string => insideJsonString(searchableText(q));
 
+/** SQL: whether a model gave nothing but white space or null. Long texts are not read. */
+const IS_EMPTY = `(result.status <> 'failed' AND CASE
+  WHEN result.output IS NULL THEN true
+  WHEN octet_length(result.output) <= 100 THEN result.output ~ '^(null|"( |\\\\[nrt])*")$'
+  ELSE false END)`;
+
 /**
  * The conditions as SQL about `run_results result`, but for those on its item.
  *
  * @param first number of the first parameter
  */
 export function resultsFilter(conditions: ResultsConditions, first: number): ResultsFilter {
-  const { status, passed, scorerNumber, section, type, tag, finishReason, itemHash } = conditions;
+  const { status, passed, scorerNumber, section, type, tag, finishReason, itemHash, output } = conditions;
   const { minScore, maxScore, errorGroup } = conditions;
   const score = scorerNumber === undefined ? 'score' : `scorer_scores[${scorerNumber}]`;
   const values: unknown[] = [];
@@ -92,6 +100,12 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
   if (tag !== undefined) add((value) => `result.tags @> ARRAY[${value}::text]`, insideJsonString(tag));
   if (finishReason !== undefined) {
     add((value) => `result.finish_reason = ${value}`, searchableText(finishReason));
+  }
+  if (output === 'empty') parts.push(`AND ${IS_EMPTY}`);
+  if (output === 'unreadable') {
+    parts.push(`AND result.scored_by = 'checker' AND NOT ${IS_EMPTY}`);
+    const said = Object.values(UNREADABLE).map((text) => JSON.stringify(text));
+    add((value) => `result.explanation = ANY(${value}::text[])`, said);
   }
   if (minScore !== undefined) add((value) => `result.${score} >= ${value}::float8`, minScore);
   if (maxScore !== undefined) add((value) => `result.${score} <= ${value}::float8`, maxScore);

@@ -16,6 +16,12 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
   type: { type: 'string', description: 'of items of this type' },
   tag: { type: 'string', description: 'of items with this tag' },
   finish_reason: { type: 'string', description: 'such as `stop` or `length`' },
+  output: {
+    type: 'string',
+    enum: ['empty', 'unreadable'],
+    description:
+      '`empty`: without text; `unreadable`: with text in which the checker found no number, no choice or no JSON',
+  },
   item_hash: {
     type: 'string',
     pattern: '^[0-9a-f]{64}$',
@@ -116,6 +122,7 @@ export function resultsConditions(
     type: text('type'),
     tag: text('tag'),
     finishReason: text('finish_reason'),
+    output: query['output'] as ResultsConditions['output'],
     itemHash: text('item_hash'),
     minScore: query['min_score'] as number | undefined,
     maxScore: query['max_score'] as number | undefined,

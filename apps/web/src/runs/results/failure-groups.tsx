@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { formatCount } from '../../ui/text/formats.ts';
-import type { RunSearch } from '../runs-search.ts';
+import { RESULT_OUTPUTS, type RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 
 const SHOWN = 5;
@@ -18,7 +18,7 @@ export function FailureGroups({
   readonly onChoose: (filters: Partial<RunSearch>) => void;
 }) {
   const api = useApi();
-  const { failed } = run.counts;
+  const { failed, ok, unscored } = run.counts;
   const groups = useQuery({
     queryKey: ['errors', run.id, failed],
     queryFn: ({ signal }) =>
@@ -27,8 +27,21 @@ export function FailureGroups({
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
   });
+  const outputs = useQuery({
+    queryKey: ['outputs', run.id, run.finished_at],
+    queryFn: ({ signal }) =>
+      Promise.all(
+        RESULT_OUTPUTS.map(async (output) => {
+          const params = { path: { id: run.id }, query: { output, limit: 1 } };
+          const { meta } = await dataOf(api.GET('/runs/{id}/results', { params, signal }));
+          return [`${output} output`, meta.total_items, { output }] as const;
+        }),
+      ),
+    enabled: run.finished_at !== null && (unscored > 0 || ok > run.scores.passed),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
   const found = groups.data?.data ?? [];
-  const kinds = kindsOf(run);
+  const kinds = [...kindsOf(run), ...(outputs.data ?? []).filter(([, count]) => count > 0)];
   if (kinds.length === 0 && found.length === 0) return null;
   const others = found.slice(SHOWN).reduce((sum, { count }) => sum + count, 0);
   return (

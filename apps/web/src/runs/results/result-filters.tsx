@@ -16,6 +16,7 @@ const NO_FILTERS = {
   type: undefined,
   tag: undefined,
   finish_reason: undefined,
+  output: undefined,
   error: undefined,
   label: undefined,
   label_by: undefined,
@@ -133,9 +134,10 @@ export function ResultFilters({
 
 /** The filters that have no field in the bar, each with what removes it. */
 function pillsOf(search: RunSearch): readonly (readonly [text: string, changes: Partial<RunSearch>])[] {
-  const { error, min_score, max_score, label_by, label_type } = search;
+  const { error, output, min_score, max_score, label_by, label_type } = search;
   return [
     ...(error === undefined ? [] : [['one kind of error', { error: undefined }] as const]),
+    ...(output === undefined ? [] : [[`${output} output`, { output: undefined }] as const]),
     ...(min_score === undefined ? [] : [[`score from ${min_score}`, { min_score: undefined }] as const]),
     ...(max_score === undefined ? [] : [[`score to ${max_score}`, { max_score: undefined }] as const]),
     ...(label_by === undefined ? [] : [[`label of ${label_by}`, { label_by: undefined }] as const]),

@@ -6,7 +6,7 @@ type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']
 
 /** What an address chooses of the results, as the API takes it: filters and their order. */
 export function resultsQuery(search: RunSearch): ResultsQuery {
-  const { status, passed, scorer, min_score, max_score, finish_reason, error, q } = search;
+  const { status, passed, scorer, min_score, max_score, finish_reason, output, error, q } = search;
   const { section, type, tag, label, label_by, label_type, sample, n, seed } = search;
   // the client writes names as they are
   const meta = Object.fromEntries(
@@ -20,7 +20,7 @@ export function resultsQuery(search: RunSearch): ResultsQuery {
   if (sample !== undefined) return { ...ofItems, sample, n, seed };
   return {
     ...ofItems,
-    ...{ status, passed, scorer, min_score, max_score, finish_reason, error, q },
+    ...{ status, passed, scorer, min_score, max_score, finish_reason, output, error, q },
     sort: sortOf(search.sort),
   };
 }
