@@ -1,5 +1,8 @@
 import { Group, Text } from '@mantine/core';
+import type { ReactElement } from 'react';
 import { COLORS } from './chart-style.ts';
+import { Drawing, PADDING, TITLE } from './save/drawing.tsx';
+import { SaveChart } from './save/save-chart.tsx';
 
 const [WIDTH, HEIGHT] = [240, 36] as const;
 
@@ -21,6 +24,21 @@ export function Sparkline({
         `${(at * step).toFixed(1)},${(HEIGHT - 2 - (value / (most || 1)) * (HEIGHT - 4)).toFixed(1)}`,
     )
     .join(' ');
+  const numbers = values.length === 0 ? '–' : `${format(values.at(-1) ?? 0)}, at most ${format(most)}`;
+  const line = (
+    <>
+      <line x1={0} x2={WIDTH} y1={HEIGHT - 1} y2={HEIGHT - 1} stroke={COLORS.grid} />
+      <polyline points={points} fill="none" stroke={COLORS.bar} strokeWidth={1.5} />
+    </>
+  );
+  const draw = (): ReactElement => (
+    <Drawing title={title} width={WIDTH + 2 * PADDING} height={2 * TITLE + HEIGHT}>
+      <g transform={`translate(${PADDING} ${TITLE})`}>{line}</g>
+      <text x={PADDING} y={TITLE + HEIGHT + 18}>
+        {numbers}
+      </text>
+    </Drawing>
+  );
   return (
     <figure className="chart">
       <Group component="figcaption" justify="space-between" gap="xs" maw={WIDTH}>
@@ -28,19 +46,21 @@ export function Sparkline({
           {title}
         </Text>
         <Text span size="xs" className="numbers">
-          {values.length === 0 ? '–' : `${format(values.at(-1) ?? 0)}, at most ${format(most)}`}
+          {numbers}
         </Text>
       </Group>
-      <svg
-        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-        width={WIDTH}
-        height={HEIGHT}
-        aria-hidden="true"
-        display="block"
-      >
-        <line x1={0} x2={WIDTH} y1={HEIGHT - 1} y2={HEIGHT - 1} stroke={COLORS.grid} />
-        <polyline points={points} fill="none" stroke={COLORS.bar} strokeWidth={1.5} />
-      </svg>
+      <Group gap={4} wrap="nowrap" align="end">
+        <svg
+          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          width={WIDTH}
+          height={HEIGHT}
+          aria-hidden="true"
+          display="block"
+        >
+          {line}
+        </svg>
+        <SaveChart title={title} draw={draw} />
+      </Group>
     </figure>
   );
 }
