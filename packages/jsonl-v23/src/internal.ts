@@ -3,10 +3,8 @@
  * change in any minor release.
  */
 
-export { isBase64 } from '#is-base64';
-export { createSha256, type Sha256, sha256, sha256Hex } from '#sha256';
-export { checkNumber, withDefaults } from './arguments/check-number.ts';
-export { checkOptions } from './arguments/check-options.ts';
+export { createSha256, isBase64, type Sha256, sha256, sha256Hex, toHex } from '#native';
+export { checkNumber, checkOptions, withDefaults } from './arguments/check-arguments.ts';
 export type { OwnBytes } from './arguments/own-bytes.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
 export { compareUtf8 } from './compare-utf8.ts';
@@ -55,7 +53,6 @@ export {
   type RunRow,
   type RunTexts,
 } from './fields/run-fields.ts';
-export { toHex } from './hash/hex.ts';
 export { ImportErrors, type LocatedError } from './import-errors.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
 export { DATASET_NAME, isDatasetName, MAX_NAME_LENGTH } from './item/dataset-name.ts';
@@ -104,10 +101,9 @@ export {
 export { checkLine } from './lines/check-items.ts';
 export { type CutLine, cutLines, linesOf } from './lines/cut-lines.ts';
 export { createLineEncoder } from './lines/encode-lines.ts';
-export { type LineBatch, LineCutter } from './lines/line-cutter.ts';
+export { type LineBatch, LineCutter, splitLines } from './lines/line-cutter.ts';
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';
-export { splitLines } from './lines/split-lines.ts';
 export { checkValueCount, MAX_LINE_VALUES, ValueCounter } from './lines/value-counter.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
 export {

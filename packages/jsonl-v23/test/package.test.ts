@@ -26,17 +26,17 @@ describe('the package', () => {
   });
 
   it('takes SHA-256 from Node where there is Node', () => {
-    const conditions = manifest.imports['#sha256'];
+    const conditions = manifest.imports['#native'];
     expect(Object.keys(conditions)).toEqual(['node', 'default']);
-    expect(conditions.node.default).toBe('./dist/hash/sha256-node.js');
-    expect(conditions.default.default).toBe('./dist/hash/sha256-noble.js');
-    expect(sources).toEqual(expect.arrayContaining(['hash/sha256-node.ts', 'hash/sha256-noble.ts']));
+    expect(conditions.node.default).toBe('./dist/native-node.js');
+    expect(conditions.default.default).toBe('./dist/native-portable.js');
+    expect(sources).toEqual(expect.arrayContaining(['native-node.ts', 'native-portable.ts']));
   });
 
   it.each([
-    ['@noble/hashes', '@noble/hashes/sha2.js', ['hash/sha256-noble.ts']],
-    ['Node', 'node:crypto', ['hash/sha256-node.ts']],
-    ['Node', 'node:buffer', ['fast/is-utf8-node.ts', 'media/is-base64-node.ts']],
+    ['@noble/hashes', '@noble/hashes/sha2.js', ['native-portable.ts']],
+    ['Node', 'node:crypto', ['native-node.ts']],
+    ['Node', 'node:buffer', ['native-node.ts']],
   ])('uses %s in one file', (_, name, files) => {
     expect(sources.filter((source) => importsOf(source).includes(name))).toEqual(files);
   });
@@ -44,9 +44,7 @@ describe('the package', () => {
   it('depends on nothing else', () => {
     const foreign = new Set(sources.flatMap(importsOf).filter((name) => !name.startsWith('.')));
     expect([...foreign].sort()).toEqual([
-      '#is-base64',
-      '#is-utf8',
-      '#sha256',
+      '#native',
       '@noble/hashes/sha2.js',
       'node:buffer',
       'node:crypto',

@@ -1,9 +1,9 @@
-import { isUtf8 } from '#is-utf8';
+import { isUtf8 } from '#native';
 import { KIND } from '../item/value-rule.ts';
 import { ASCII } from '../json/ascii.ts';
 import { putCodePoint, putEscape, putUnicodeEscape } from '../json/canonical/escapes.ts';
 import { BYTE_CLASS, BYTE_CLASSES } from '../json/canonical/string-bytes.ts';
-import { copyRange } from './copy-range.ts';
+import { copyRange } from './member-ranges.ts';
 import { NumberWriter } from './number-writer.ts';
 
 const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, BACKSLASH, SLASH, LOWER_U } = ASCII;

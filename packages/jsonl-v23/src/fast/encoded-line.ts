@@ -1,11 +1,10 @@
-import { sha256Into } from '#sha256';
+import { sha256Into } from '#native';
 import { assetEntries, type FileReference, fileReferences, isEmbeddedChecker } from '../item/asset.ts';
 import { checkItemSize } from '../item/embedded-size.ts';
 import { createItemEncoder, type ItemEncoder } from '../item/encode-item.ts';
 import { ItemRanges } from '../item/item-ranges.ts';
 import { getMember, type JsonObject } from '../json/json-value.ts';
 import type { SourceLocation } from '../source-location.ts';
-import type { FastItem } from './fast-item.ts';
 
 /** Options of encoders. */
 export interface EncoderOptions {
@@ -34,18 +33,19 @@ export class EncodedLine extends ItemRanges {
   embedsFiles = false;
   /** The item itself, not encoded: one with files, by an encoder that keeps such items. Null for any other. */
   item: JsonObject | null = null;
-  readonly #valueEncoder: ItemEncoder;
   readonly #keepsItems: boolean;
+  readonly #maxItemBytes: number | undefined;
+  /** Encodes the items that the fast path leaves; made for the first of them. */
+  #valueEncoder: ItemEncoder | undefined;
 
   constructor({ keepsItems = false, maxItemBytes }: EncoderOptions = {}) {
     super();
     this.#keepsItems = keepsItems;
-    this.#valueEncoder = createItemEncoder(maxItemBytes);
+    this.#maxItemBytes = maxItemBytes;
   }
 
-  /** Sets an item of the fast path. It must have no files, so that its hash is that of its whole text. */
-  setEncoded(item: FastItem): void {
-    this.setRanges(item);
+  /** Hashes the item, whose ranges the fast path has set: it has no files, so that its hash is that of its whole text. */
+  endEncoded(): void {
     sha256Into(this.bytes.subarray(this.itemStart, this.itemEnd), this.itemHash);
     this.needsFiles = false;
     this.references = NO_REFERENCES;
@@ -68,6 +68,7 @@ export class EncodedLine extends ItemRanges {
       isEmbeddedChecker(getMember(item, 'checker'));
     this.item = this.#keepsItems && (this.needsFiles || this.embedsFiles) ? item : null;
     if (this.item !== null) return;
+    this.#valueEncoder ??= createItemEncoder(this.#maxItemBytes);
     const encoded = this.#valueEncoder.encode(item, expectedBytes);
     this.setRanges(encoded);
     this.itemHash.set(encoded.itemHash);
@@ -77,6 +78,6 @@ export class EncodedLine extends ItemRanges {
   release(): void {
     this.bytes = new Uint8Array();
     this.item = null;
-    this.#valueEncoder.release();
+    this.#valueEncoder?.release();
   }
 }

@@ -1,12 +1,10 @@
+import type { ItemRanges } from '../item/item-ranges.ts';
 import { KIND } from '../item/value-rule.ts';
 import { ASCII } from '../json/ascii.ts';
 import { ByteTokenizer, FALLBACK } from './byte-tokenizer.ts';
-import { copyRange } from './copy-range.ts';
-import { FastItem } from './fast-item.ts';
 import { ITEM_RULE } from './item-rule.ts';
-import type { KeyOrder } from './key-order.ts';
 import { type FastRule, isAt, type KnownKey, MAX_OBJECT_KEYS, ShapeNode } from './known-keys.ts';
-import { MemberRanges } from './member-ranges.ts';
+import { copyRange, type KeyOrder, MemberRanges } from './member-ranges.ts';
 
 const { LINE_FEED, QUOTE, BACKSLASH, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } =
   ASCII;
@@ -42,7 +40,6 @@ const KEY_OVERHEAD = 512;
  * with one generator of items for lines and cells.
  */
 export class FastItemEncoder extends ByteTokenizer {
-  readonly #item: FastItem = new FastItem();
   readonly #members: MemberRanges = new MemberRanges();
   #maxDepth = MAX_FAST_DEPTH;
   readonly #rule: FastRule;
@@ -64,26 +61,28 @@ export class FastItemEncoder extends ByteTokenizer {
     this.#maxDepth = Math.min(maxDepth, MAX_FAST_DEPTH);
   }
 
-  /** Encodes the item of the line that begins at `start`. The result is valid until the next call. */
-  encode(start: number): FastItem {
-    const item = this.#item;
+  /**
+   * Encodes the item of the line that begins at `start`. Its ranges are valid until the next call.
+   *
+   * @param item gets the ranges
+   * @returns the position of the line feed that ends the line; -1 if the reference path must encode it
+   */
+  encode(start: number, item: ItemRanges): number {
     this.rewind();
     this.#members.count = 0;
     this.#assetCount = 0;
-    item.fallback = true;
     if (this.#keyBytes > MAX_KEY_BYTES) {
       this.#items = new ShapeNode(this.#rule);
       this.#keyBytes = 0;
     }
     const open = this.skipWhitespace(start);
-    if (this.bytes[open] !== OPEN_BRACE || this.#maxDepth === 0 || !this.isUtf8) return item;
+    if (this.bytes[open] !== OPEN_BRACE || this.#maxDepth === 0 || !this.isUtf8) return -1;
     const order = this.#readMembers(open, this.#items, 1);
-    if (order === null) return item;
-    item.lineEnd = this.skipWhitespace(this.next);
-    if (this.bytes[item.lineEnd] !== LINE_FEED) return item;
-    this.#finishItem(open, order);
-    item.fallback = false;
-    return item;
+    if (order === null) return -1;
+    const lineEnd = this.skipWhitespace(this.next);
+    if (this.bytes[lineEnd] !== LINE_FEED) return -1;
+    this.#finishItem(item, open, order);
+    return lineEnd;
   }
 
   /** Reads the value at `position`, inside `depth` arrays and objects. Returns its kind or FALLBACK. */
@@ -255,33 +254,47 @@ export class FastItemEncoder extends ByteTokenizer {
   }
 
   /** Splits the item, whose members are on the stack, into its parts. */
-  #finishItem(open: number, order: KeyOrder): void {
-    const item = this.#item;
+  #finishItem(item: ItemRanges, open: number, order: KeyOrder): void {
     const isVerbatim = this.start === open && order.isSorted;
     item.itemStart = isVerbatim ? open : this.written;
     if (!isVerbatim) this.#writeItem(order.indexes, order.count);
     item.itemEnd = isVerbatim ? this.next : this.written;
 
-    item.setParts(this.#members, order);
+    this.#setParts(item, order);
     item.assetCount = this.#assetCount;
     if (order.othersCount === order.count) {
       item.payloadStart = item.itemStart;
       item.payloadEnd = item.itemEnd;
     } else {
       item.payloadStart = this.written;
-      this.#writePayload(order);
+      this.#writePayload(item, order);
       item.payloadEnd = this.written;
     }
     item.bytes = this.bytes;
   }
 
+  /** Sets the ranges of the type, and of the parts that are stored apart. */
+  #setParts(item: ItemRanges, { type, answer, assets, checker }: KeyOrder): void {
+    const members = this.#members;
+    item.typeStart = type === -1 ? -1 : members.valueStart(type) + 1;
+    item.typeEnd = type === -1 ? -1 : members.valueEnd(type) - 1;
+    item.answerStart = answer === -1 ? -1 : members.valueStart(answer);
+    item.answerEnd = answer === -1 ? -1 : members.valueEnd(answer);
+    item.assetsStart = assets === -1 ? -1 : members.valueStart(assets);
+    item.assetsEnd = assets === -1 ? -1 : members.valueEnd(assets);
+    item.checkerStart = checker === -1 ? -1 : members.valueStart(checker);
+    item.checkerEnd = checker === -1 ? -1 : members.valueEnd(checker);
+  }
+
   /** Writes the item without its other parts: one copy if those are its first members, as they mostly are. */
-  #writePayload({ indexes, others, othersCount, othersRank }: KeyOrder): void {
+  #writePayload(
+    { itemStart, itemEnd }: ItemRanges,
+    { indexes, others, othersCount, othersRank }: KeyOrder,
+  ): void {
     if (othersRank === -1) {
       this.#writeItem(others, othersCount);
       return;
     }
-    const { itemStart, itemEnd } = this.#item;
     let othersStart = itemStart + 1;
     for (let rank = 0; rank < othersRank; rank++) {
       othersStart += this.#members.memberLength(indexes[rank] as number);

@@ -10,6 +10,7 @@ import {
 } from '../../test/arbitrary-json.ts';
 import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
 import { createItemEncoder } from '../item/encode-item.ts';
+import { ItemRanges } from '../item/item-ranges.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
 import { createLineEncoder } from '../lines/encode-lines.ts';
@@ -324,7 +325,7 @@ describe('FastItemEncoder', () => {
   const encoder = new FastItemEncoder();
   const fallsBack = (line: string | Uint8Array, maxDepth = 256): boolean => {
     encoder.load(typeof line === 'string' ? utf8(line) : line, maxDepth);
-    return encoder.encode(0).fallback;
+    return encoder.encode(0, new ItemRanges()) === -1;
   };
 
   it('does not fall back for common items', () => {
@@ -385,7 +386,7 @@ describe('FastItemEncoder', () => {
       });
     const outcomes = [0, 1, 2, 3, 4].map((first) => {
       learning.load(utf8(line(first)), 256);
-      return learning.encode(0).fallback;
+      return learning.encode(0, new ItemRanges()) === -1;
     });
     expect(outcomes).toEqual([false, true, false, false, false]);
   });

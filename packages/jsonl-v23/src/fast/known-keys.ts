@@ -1,6 +1,5 @@
 import type { ValueRule } from '../item/value-rule.ts';
-import { KeyOrder, type OrderRule, type RankedKey } from './key-order.ts';
-import type { MemberRanges } from './member-ranges.ts';
+import { KeyOrder, type MemberRanges, type OrderRule, type RankedKey } from './member-ranges.ts';
 
 /** Objects with more keys are left to the reference path. */
 export const MAX_OBJECT_KEYS = 256;

@@ -1,4 +1,4 @@
-import { toHex } from '../hash/hex.ts';
+import { toHex } from '#native';
 import type { JsonObject, JsonValue } from '../json/index.ts';
 
 /** What one scorer says of an output. */

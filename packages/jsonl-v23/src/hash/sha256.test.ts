@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { hex } from '../../test/arbitrary-json.ts';
-import * as noble from './sha256-noble.ts';
-import * as node from './sha256-node.ts';
+import * as node from '../native-node.ts';
+import * as noble from '../native-portable.ts';
 
 describe.each([
   ['node:crypto', node],

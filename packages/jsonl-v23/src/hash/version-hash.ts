@@ -1,9 +1,8 @@
-import { createSha256, sha256 } from '#sha256';
+import { createSha256, sha256, toHex } from '#native';
 import { hashView } from '../item/hash-view.ts';
 import type { ItemInput } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
-import { toHex } from './hex.ts';
 
 /** Names the rules below; another set of rules gets another name. */
 export const HASH_SPEC = 'svc-jcs-sha256-1';

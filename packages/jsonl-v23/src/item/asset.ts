@@ -1,4 +1,4 @@
-import { isBase64 } from '#is-base64';
+import { isBase64 } from '#native';
 import { JsonlError } from '../errors.ts';
 import { describeText } from '../json/describe-text.ts';
 import { describeValue } from '../json/describe-value.ts';

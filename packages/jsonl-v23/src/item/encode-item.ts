@@ -1,5 +1,5 @@
-import { sha256Into } from '#sha256';
-import { CanonicalWriter } from '../json/canonical/canonical-writer.ts';
+import { sha256Into } from '#native';
+import { CanonicalWriter } from '../json/canonical/canonical-json.ts';
 import { isJsonObject, type JsonInput, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import { hashView } from './hash-view.ts';
 import type { ItemRanges } from './item-ranges.ts';

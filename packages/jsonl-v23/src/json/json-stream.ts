@@ -1,7 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { checkNumber } from '../arguments/check-number.ts';
-import { checkOptions } from '../arguments/check-options.ts';
+import { checkNumber, checkOptions } from '../arguments/check-arguments.ts';
 import type { ChunkSource } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';

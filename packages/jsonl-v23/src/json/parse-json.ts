@@ -1,5 +1,4 @@
-import { checkNumber } from '../arguments/check-number.ts';
-import { checkOptions } from '../arguments/check-options.ts';
+import { checkNumber, checkOptions } from '../arguments/check-arguments.ts';
 import type { JsonlError } from '../errors.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';

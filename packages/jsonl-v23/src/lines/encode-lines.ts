@@ -69,11 +69,11 @@ export function createLineEncoder(encoderOptions: EncoderOptions = {}): LineEnco
       for (let start = 0; start < bytes.length; number++) {
         line.line = number;
         line.lineStart = start;
-        const fast = fastEncoder.encode(start);
-        if (!fast.fallback) {
-          line.setEncoded(fast);
-          line.lineEnd = fast.lineEnd;
-          start = fast.lineEnd + 1;
+        const lineEnd = fastEncoder.encode(start, line);
+        if (lineEnd !== -1) {
+          line.endEncoded();
+          line.lineEnd = lineEnd;
+          start = lineEnd + 1;
         } else {
           const lineFeed = bytes.indexOf(LINE_FEED, start);
           const end = lineFeed === -1 ? bytes.length : lineFeed;

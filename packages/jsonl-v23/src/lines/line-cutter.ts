@@ -1,5 +1,5 @@
+import { JsonlError } from '../errors.ts';
 import { DEFAULT_MAX_LINE_BYTES } from '../item/embedded-size.ts';
-import { abortable } from './abortable.ts';
 import { MAX_LINE_VALUES, ValueCounter } from './value-counter.ts';
 
 /** Bytes of a batch by default: a few hundred typical items, enough to be worth posting to a thread. */
@@ -258,4 +258,61 @@ function isBlank(bytes: Uint8Array, start: number, end: number): boolean {
     if (byte !== SPACE && byte !== TAB && byte !== CARRIAGE_RETURN) return false;
   }
   return true;
+}
+
+/**
+ * Cuts a stream of bytes into batches of whole lines, as `LineCutter` does, up to the first faulty line.
+ *
+ * @throws JsonlError `line_too_long` with file and line, after the lines before it, for a line with more bytes, or with
+ * more than `MAX_LINE_VALUES` JSON values; the signal's reason; what the source throws
+ */
+export async function* splitLines(
+  source: AsyncIterable<Uint8Array>,
+  options: CutOptions & { readonly file?: string } = {},
+): AsyncGenerator<LineBatch, void, undefined> {
+  const { file } = options;
+  for await (const batch of new LineCutter(options).batches(source)) {
+    if (batch.fault === undefined) yield batch;
+    else {
+      const line = batch.firstLine;
+      const location = file === undefined ? { line } : { file, line };
+      throw new JsonlError('line_too_long', `Line ${line} ${batch.fault}`, location);
+    }
+  }
+}
+
+/** Yields from a source until the signal aborts; then closes it without waiting, and throws the reason. */
+export async function* abortable<T>(
+  source: AsyncIterable<T>,
+  signal: AbortSignal,
+): AsyncGenerator<T, void, undefined> {
+  signal.throwIfAborted();
+  const iterator = source[Symbol.asyncIterator]();
+  let rejectPending: (reason: unknown) => void = () => {};
+  const onAbort = (): void => rejectPending(signal.reason);
+  signal.addEventListener('abort', onAbort);
+  let isOpen = true;
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const result = await new Promise<IteratorResult<T>>((resolve, reject) => {
+        rejectPending = reject;
+        iterator.next().then(resolve, (error: unknown) => {
+          isOpen = false;
+          reject(error);
+        });
+      });
+      if (result.done === true) {
+        isOpen = false;
+        return;
+      }
+      yield result.value;
+    }
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    const closing = isOpen ? iterator.return?.() : undefined;
+    // Do not wait for a source that is stuck in a read.
+    if (signal.aborted) closing?.catch(() => {});
+    else await closing;
+  }
 }

@@ -1,6 +1,7 @@
-import { sha256Into } from '#sha256';
+import { sha256Into } from '#native';
 import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
 import { itemRuleWithout, type RefusedKeys } from '../fast/item-rule.ts';
+import { ItemRanges } from '../item/item-ranges.ts';
 
 /** Items without files, in canonical text. */
 export interface PlainLines {
@@ -20,6 +21,7 @@ const LINE_FEED = 10;
 /** Encodes single lines that the fast path takes, and collects them. */
 export class PlainLineCollector {
   readonly #encoder: FastItemEncoder;
+  readonly #item: ItemRanges = new ItemRanges();
   #bytes: Uint8Array = new Uint8Array();
   #length = 0;
   #hashes: Uint8Array = new Uint8Array(INITIAL_ITEMS * HASH_BYTES);
@@ -45,9 +47,10 @@ export class PlainLineCollector {
   add(line: Uint8Array, maxDepth: number, maxBytes: number): boolean {
     const encoder = this.#encoder;
     encoder.load(line, maxDepth);
-    const { fallback, bytes, itemStart, itemEnd, lineEnd } = encoder.encode(0);
+    const lineEnd = encoder.encode(0, this.#item);
+    const { bytes, itemStart, itemEnd } = this.#item;
     const byteLength = itemEnd - itemStart;
-    if (fallback || lineEnd < line.byteLength || byteLength > maxBytes) return false;
+    if (lineEnd < line.byteLength || byteLength > maxBytes) return false;
     const item = bytes.subarray(itemStart, itemEnd);
     this.#reserve(byteLength + 1);
     this.#bytes.set(item, this.#length);

@@ -13,8 +13,8 @@ import {
 import { JsonlError } from '../errors.ts';
 import { parseItem } from '../item/parse-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
+import { splitLines } from './line-cutter.ts';
 import { type LocatedItem, parseLines, readItems } from './read-items.ts';
-import { splitLines } from './split-lines.ts';
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 

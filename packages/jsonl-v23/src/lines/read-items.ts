@@ -7,9 +7,8 @@ import { JsonReader } from '../json/parse-json.ts';
 import { validUtf8Length } from '../json/utf8.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { byteChunks, type ItemSource } from './byte-chunks.ts';
-import type { LineBatch } from './line-cutter.ts';
+import { type LineBatch, splitLines } from './line-cutter.ts';
 import { type CheckItemsOptions, checkReadOptions } from './read-options.ts';
-import { splitLines } from './split-lines.ts';
 
 /** An item and its location. */
 export interface LocatedItem {

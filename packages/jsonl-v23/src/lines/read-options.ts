@@ -1,5 +1,4 @@
-import { checkNumber } from '../arguments/check-number.ts';
-import { checkOptions } from '../arguments/check-options.ts';
+import { checkNumber, checkOptions } from '../arguments/check-arguments.ts';
 
 /** Options of `readItems` and `checkItems`. */
 export interface CheckItemsOptions {

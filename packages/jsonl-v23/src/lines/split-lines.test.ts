@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collect, rejectionOf, streamIn, streamOf } from '../../test/arbitrary-json.ts';
 import { JsonlError } from '../errors.ts';
-import type { LineBatch } from './line-cutter.ts';
-import { splitLines } from './split-lines.ts';
+import { type LineBatch, splitLines } from './line-cutter.ts';
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);

@@ -1,4 +1,4 @@
-import { CanonicalWriter } from '../json/canonical/canonical-writer.ts';
+import { CanonicalWriter } from '../json/canonical/canonical-json.ts';
 import type { JsonValue } from '../json/json-value.ts';
 
 /** Cells of dataset rows as canonical JSON texts in one buffer, which is cheap to keep and to post to a thread. */

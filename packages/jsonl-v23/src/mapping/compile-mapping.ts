@@ -1,5 +1,4 @@
-import { checkNumber } from '../arguments/check-number.ts';
-import { checkOptions } from '../arguments/check-options.ts';
+import { checkNumber, checkOptions } from '../arguments/check-arguments.ts';
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';

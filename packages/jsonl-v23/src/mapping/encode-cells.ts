@@ -55,9 +55,8 @@ export function createCellEncoder(
     const joined = lines.join(row);
     if (joined === null) return false;
     fastEncoder.load(joined, DEFAULT_MAX_DEPTH);
-    const fast = fastEncoder.encode(0);
-    if (fast.fallback) return false;
-    line.setEncoded(fast);
+    if (fastEncoder.encode(0, line) === -1) return false;
+    line.endEncoded();
     return true;
   }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { isBase64 as isBase64Node } from '../native-node.ts';
+import { isBase64 as isBase64Portable } from '../native-portable.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
-import { isBase64 as isBase64Node } from './is-base64-node.ts';
-import { isBase64 as isBase64Portable } from './is-base64-portable.ts';
 
 /** The answer of both, which must be the same. */
 function isBase64(text: string): boolean {

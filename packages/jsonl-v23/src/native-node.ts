@@ -1,3 +1,5 @@
+/** What Node does faster than code that runs everywhere, which `native-portable.ts` has under the same names. */
+import { Buffer, isUtf8 as isUtf8Buffer } from 'node:buffer';
 import { createHash, type Hash, hash } from 'node:crypto';
 
 /** SHA-256 (FIPS 180-4) in parts. Strings are hashed as UTF-8. */
@@ -55,4 +57,34 @@ export function createSha256(): Sha256 {
       return state === undefined ? sha256(short.subarray(0, length)) : new Uint8Array(state.digest());
     },
   };
+}
+
+/** Bytes as lower-case hex digits. */
+export function toHex(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+}
+
+/** Whether all of the bytes are UTF-8. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  return isUtf8Buffer(bytes);
+}
+
+/** Characters that are compared at a time: a multiple of 4. */
+const PIECE_LENGTH = 48 * 1024;
+
+/**
+ * Whether a text is base64 as RFC 4648 section 4 writes it: the standard alphabet, padded, without line
+ * breaks, unused bits zero (section 3.5). Exactly these texts come out of `encodeBase64` again, so a file and
+ * its embedded form stand for one another.
+ */
+export function isBase64(text: string): boolean {
+  // Decoding and encoding a text take a tenth of the time of a look at its characters.
+  for (let at = 0; at < text.length; at += PIECE_LENGTH) {
+    const piece = text.slice(at, at + PIECE_LENGTH);
+    const bytes = Buffer.from(piece, 'base64');
+    if (bytes.toString('base64') !== piece) return false;
+    // Padding ends a text.
+    if (bytes.byteLength % 3 !== 0 && at + PIECE_LENGTH < text.length) return false;
+  }
+  return true;
 }

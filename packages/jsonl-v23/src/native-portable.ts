@@ -1,0 +1,75 @@
+/** What `native-node.ts` does, in browsers. */
+import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
+import { validUtf8Length } from './json/utf8.ts';
+import { ALPHABET, countPadding } from './media/base64.ts';
+
+/** SHA-256 (FIPS 180-4) in parts. Strings are hashed as UTF-8. */
+export interface Sha256 {
+  update(data: string | Uint8Array): void;
+  /** The 32 bytes; the value must not be used afterwards. */
+  digest(): Uint8Array;
+}
+
+/** SHA-256 of the bytes, or of a string's UTF-8 bytes. */
+export function sha256(data: string | Uint8Array): Uint8Array {
+  return nobleSha256(toBytes(data));
+}
+
+/** Writes the 32 bytes of the hash into `target`. */
+export function sha256Into(data: string | Uint8Array, target: Uint8Array): void {
+  target.set(sha256(data));
+}
+
+/** SHA-256 of the bytes as lower-case hex digits. */
+export function sha256Hex(bytes: Uint8Array): string {
+  return toHex(sha256(bytes));
+}
+
+/** Starts a SHA-256 that is fed in parts. */
+export function createSha256(): Sha256 {
+  const state = nobleSha256.create();
+  return {
+    update(data) {
+      state.update(toBytes(data));
+    },
+    digest() {
+      return state.digest();
+    },
+  };
+}
+
+function toBytes(data: string | Uint8Array): Uint8Array {
+  return typeof data === 'string' ? new TextEncoder().encode(data) : data;
+}
+
+/** Bytes as lower-case hex digits. */
+export function toHex(bytes: Uint8Array): string {
+  let hex = '';
+  for (const byte of bytes) hex += DIGITS[byte];
+  return hex;
+}
+
+const DIGITS: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
+  byte.toString(16).padStart(2, '0'),
+);
+
+/** Whether all of the bytes are UTF-8. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  return validUtf8Length(bytes) === bytes.length;
+}
+
+/**
+ * Whether a text is base64 as RFC 4648 section 4 writes it: the standard alphabet, padded, without line
+ * breaks, unused bits zero (section 3.5). Exactly these texts come out of `encodeBase64` again, so a file and
+ * its embedded form stand for one another.
+ */
+export function isBase64(text: string): boolean {
+  if (text.length % 4 !== 0) return false;
+  if (text.length === 0) return true;
+  const padding = countPadding(text);
+  const end = text.length - padding;
+  const foreign = text.search(/[^A-Za-z0-9+/]/);
+  if (foreign !== -1 && foreign !== end) return false;
+  const unusedBits = padding === 2 ? 0b1111 : padding === 1 ? 0b11 : 0;
+  return (ALPHABET.indexOf(text.charAt(end - 1)) & unusedBits) === 0;
+}
