@@ -39,6 +39,7 @@ it('labels runs, takes notes, and leaves what a request does not state', async (
   expect(renamed.body).toMatchObject({ ...changed, name: 'First' });
   expect(await found('label=baseline')).toEqual([first]);
   expect(await found('label=base')).toEqual([]);
+  for (const filter of ['label', 'name', 'model']) expect(await found(`${filter}=%00`)).toEqual([]);
   const cleared = await service.patch(`/runs/${first}`, { labels: [], note: null });
   expect(cleared.body).toMatchObject({ name: 'First', labels: [], note: null });
 });

@@ -10,6 +10,7 @@ import {
   Parameters,
   timeAtPosition,
 } from '../database/page.ts';
+import { searchableText } from '../database/values.ts';
 import type { TaskTable } from './task-queue.ts';
 
 /** Which runs or jobs to list, and what of them. */
@@ -60,7 +61,9 @@ export async function listTasks<Row extends { readonly id: string }>(
   for (const [column, value] of Object.entries(equal)) {
     if (value !== undefined) filters.push(`${column} = ${parameters.add(value)}`);
   }
-  for (const [value, sql] of conditions) if (value !== undefined) filters.push(sql(parameters.add(value)));
+  for (const [value, sql] of conditions) {
+    if (value !== undefined) filters.push(sql(parameters.add(searchableText(value))));
+  }
   const [total] = await query<{ count: string }>(
     `SELECT count(*) FROM ${table} WHERE ${filters.join(' AND ')}`,
     parameters.values,

@@ -1,6 +1,6 @@
 import type { Pool } from '@svc/postgres';
 import type { Page, PageRequest } from '../database/page.ts';
-import { isUuid, readableJson, searchableText } from '../database/values.ts';
+import { isUuid, readableJson } from '../database/values.ts';
 import { listTasks, type TasksOrder } from '../queue/list-tasks.ts';
 import { RUN_COLUMNS, type Run, type RunRow, type RunStatus, toRun } from './run-row.ts';
 
@@ -56,14 +56,8 @@ export async function listRuns(
         label,
         (value) => `EXISTS (SELECT FROM json_array_elements_text(labels::json) AS one WHERE one = ${value})`,
       ],
-      [
-        name === undefined ? undefined : searchableText(name),
-        (value) => `position(lower(${value}::text) IN lower(name)) > 0`,
-      ],
-      [
-        model === undefined ? undefined : searchableText(model),
-        (value) => `${readableJson('config::json')} #>> '{provider,model}' = ${value}`,
-      ],
+      [name, (value) => `position(lower(${value}::text) IN lower(name)) > 0`],
+      [model, (value) => `${readableJson('config::json')} #>> '{provider,model}' = ${value}`],
     ],
     texts: ['config', 'error', 'name', 'note', 'labels'],
   });
