@@ -75,13 +75,26 @@ it('shows requests and outputs of some items, asked together, and stores nothing
       ...{ output: passed ? 'yes' : 'no', error: null, finish_reason: 'stop' },
       usage: { prompt_tokens: 7, completion_tokens: passed ? 3 : 2, total_tokens: passed ? 10 : 9 },
       latency_ms: expect.any(Number),
-      scores: { main: { score: passed ? 1 : 0, passed, explanation: null } },
+      scores: { main: { score: passed ? 1 : 0, passed, explanation: null, scored_by: 'checker' } },
     });
   }
   expect(await stored()).toEqual({ runs: 0, results: 0 });
   expect((await service.get('/runs')).body.meta.total_items).toBe(0);
   const again = await tryRun('/try', { select: { item_ids: ['q4', 'q5'] } });
   expect(again.body.data.map((tried: { item_id: string }) => tried.item_id)).toEqual(['q4', 'q5']);
+});
+
+it('shows the scores of every scorer', async () => {
+  reply = () => ({ text: 'yes, it is' });
+  const scorers = [
+    { name: 'exact', checker: 'exact_match' },
+    { name: 'loose', checker: 'includes' },
+  ];
+  const { body } = await tryRun('?try=1', { scorers });
+  expect(body.data[0].scores).toMatchObject({
+    exact: { score: 0, passed: false, scored_by: 'checker' },
+    loose: { score: 1, passed: true, scored_by: 'checker' },
+  });
 });
 
 it('shows why there is no output', async () => {

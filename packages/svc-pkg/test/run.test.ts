@@ -164,7 +164,10 @@ it('tries some items, shows what they give, and starts no run', async () => {
       {
         ...{ section: 'one', order_index: 0, item_id: 'q-0', output: 'It is 4.', error: null },
         request: { method: 'POST', url: 'https://h/v1/chat/completions', headers: {}, body: { model: 'm' } },
-        scores: { main: { score: 1, passed: true, explanation: null, scored_by: 'checker' } },
+        scores: {
+          main: { score: 1, passed: true, explanation: null, scored_by: 'checker' },
+          style: { score: 0.25, passed: false, explanation: null, scored_by: 'judge' },
+        },
       },
       {
         ...{ section: 'one', order_index: 1, item_id: null, output: null, request: null, scores: {} },
@@ -178,6 +181,7 @@ it('tries some items, shows what they give, and starts no run', async () => {
   expect(shown.stdout).toMatch(/^item +one 0 \(q-0\)$/m);
   expect(shown.stdout).toMatch(/^output +It is 4\.$/m);
   expect(shown.stdout).toMatch(/^score +1, passed$/m);
+  expect(shown.stdout).toMatch(/^score style +0\.25$/m);
   expect(shown.stdout).toContain('The provider returned status 500. (provider_error)');
   expect(JSON.parse((await run(service, '--try', '2', '--json')).stdout)).toEqual(tried);
   const asked = service.requests.filter(({ method }) => method === 'POST').map(({ url }) => url);

@@ -1,5 +1,6 @@
 import { type TriedItem, type TryRunDeps, type TryRunRequest, tryRun } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
+import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS } from '@svc/jsonl-v23/internal';
 import { currentContext } from '@svc/observability';
 import {
   type JsonBody,
@@ -10,6 +11,8 @@ import {
   type Schema,
   shape,
 } from '@svc/runtime';
+import type { StoredResult } from '@svc/store';
+import { fieldBody, fieldSchema } from '../docs/fields.ts';
 
 const MAX_ITEMS = 20;
 
@@ -17,10 +20,12 @@ export const TRY_ITEMS: Schema = {
   type: 'integer',
   minimum: 1,
   maximum: MAX_ITEMS,
-  description: 'ask so many items immediately, answer with the requests and outputs, and store nothing',
+  description: 'number of items to ask immediately; returns the requests and outputs, and stores nothing',
 };
 
-const FAILURE: Schema = { type: ['object', 'null'], description: 'why there is no output, or no score' };
+/** The fields of a result that a tried item has. */
+const SHOWN: ReadonlySet<string> = new Set(['output', 'error', 'finish_reason', 'usage', 'latency_ms']);
+const FIELDS = PUBLIC_RESULT_FIELDS.filter(({ wire }) => SHOWN.has(wire));
 
 /** The answer to a tried run. */
 const TRIED: Schema = shape({
@@ -34,19 +39,11 @@ const TRIED: Schema = shape({
         type: ['object', 'null'],
         description: 'the body that the model was sent, with links to files; null if no model was asked',
       },
-      output: { description: 'the output of the provider; null without one' },
-      error: FAILURE,
-      finish_reason: { type: ['string', 'null'] },
-      usage: { type: ['object', 'null'] },
-      latency_ms: { type: ['number', 'null'] },
+      ...Object.fromEntries(FIELDS.map((field) => [field.wire, fieldSchema(field)])),
       scores: {
+        ...fieldSchema(RESULT_FIELDS.scores),
         type: 'object',
-        additionalProperties: shape({
-          score: { type: ['number', 'null'] },
-          passed: { type: ['boolean', 'null'] },
-          explanation: { type: ['string', 'null'] },
-        }),
-        description: 'by the name of the scorer; `main` is that of the configuration',
+        description: 'by the name of the scorer; `main` for a configuration without `scorers`',
       },
     }),
   },
@@ -88,18 +85,21 @@ export function tryRunRoute(createRun: Route): Route {
 }
 
 function serializeTried({ item, itemId, request, result, failure }: TriedItem): JsonBody {
-  const texts = (text: string | null | undefined): JsonBody => (text == null ? null : new JsonText(text));
-  const { score = null, passed = null } = result ?? {};
+  const fields = FIELDS.map((field) => [field.wire, result && fieldBody(field, result[field.name])]);
   return {
     section: item.section,
     order_index: item.orderIndex,
     item_id: itemId as JsonBody,
-    request: texts(request),
-    output: texts(result?.output),
-    error: failure === null ? texts(result?.error) : { ...failure },
-    finish_reason: result?.finishReason ?? null,
-    usage: texts(result?.usage),
-    latency_ms: result?.latencyMs ?? null,
-    scores: score === null ? {} : { main: { score, passed, explanation: texts(result?.explanation) } },
+    request: request === null ? null : new JsonText(request),
+    ...Object.fromEntries(fields),
+    ...(failure === null ? {} : { error: { ...failure } }),
+    scores: result === null ? {} : scoresOf(result),
   };
+}
+
+function scoresOf({ scores, score, passed, explanation, scoredBy }: StoredResult): JsonBody {
+  if (scores !== null) return new JsonText(scores);
+  if (score === null) return {};
+  const said = explanation === null ? null : new JsonText(explanation);
+  return { main: { score, passed, explanation: said, scored_by: scoredBy } };
 }

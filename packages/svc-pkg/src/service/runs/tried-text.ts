@@ -19,7 +19,6 @@ function itemText({
   error,
   scores,
 }: Tried['data'][number]): string {
-  const { main } = scores;
   const failure = error as { readonly code?: unknown; readonly message?: unknown } | null;
   return formatFacts([
     [
@@ -29,7 +28,10 @@ function itemText({
     ['request', request === null ? null : jsonText(request)],
     ['output', output == null ? null : typeof output === 'string' ? output : jsonText(output)],
     ['error', failure === null ? null : `${failure.message} (${failure.code})`],
-    ['score', main === undefined ? null : `${main.score}${main.passed === true ? ', passed' : ''}`],
+    ...Object.entries(scores).map(([name, { score, passed }]): [string, string] => [
+      name === 'main' ? 'score' : `score ${name}`,
+      `${score ?? 'none'}${passed === true ? ', passed' : ''}`,
+    ]),
   ]);
 }
 
