@@ -249,24 +249,15 @@ describe('a run with results from outside', () => {
         { section: 's', order_index: 0, item_id: 'q-1', output: '1' },
         'The line item_id is not that of the item.',
       ],
-      [{ ...good, repetition: 2 }, 'The line has a repetition above 1.'],
+      [{ ...good, repetition: 2 }, 'repetition must be at most 1.'],
       [{ ...good, output: undefined }, 'The line must have an output or an error.'],
       [{ ...good, error: 'x' }, 'The line must not have both output and error.'],
       [{ ...good, latency: 3 }, 'The line has the unknown member "latency".'],
-      [
-        { ...good, latency_ms: -1 },
-        'The line has a latency_ms that is not a number from 0 to 1000000000000.',
-      ],
-      [
-        { ...good, trace_id: 'a\0b' },
-        'The line has a trace_id that is not 1 to 255 characters without control characters.',
-      ],
-      [
-        { ...good, scores: { main: { score: 1.5 } } },
-        'The line has a score of main that is not a number from 0 to 1.',
-      ],
-      [{ ...good, scores: { main: {} } }, 'The line has scores of main with neither score nor passed.'],
-      [{ ...good, scores: { '': { score: 1 } } }, 'The line has scores of the scorer "", whose name must be'],
+      [{ ...good, latency_ms: -1 }, 'latency_ms must be a number from 0 to 1000000000000.'],
+      [{ ...good, trace_id: 'a\0b' }, 'trace_id must be 1 to 255 characters without control characters.'],
+      [{ ...good, scores: { main: { score: 1.5 } } }, 'scores.main.score must be a number from 0 to 1.'],
+      [{ ...good, scores: { main: {} } }, 'scores.main must have score or passed.'],
+      [{ ...good, scores: { '': { score: 1 } } }, 'The name of the scorer "" must be'],
     ];
     const { status, body } = await push(
       run.id,

@@ -2,6 +2,7 @@ export { TOOLS, type Tool } from '@svc/formats';
 export { ImportErrors } from '@svc/jsonl-v23/internal';
 export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
 export type { TableColumn } from '@svc/tabular/write';
+export { linkOf } from './asset-link.ts';
 export { type DryRun, dryRun } from './dry-run.ts';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
 export { exportTool, type ToolFileExport } from './export-tool.ts';

@@ -14,6 +14,7 @@ import {
 } from '@svc/evaluation';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Run, readStoredJson, type Store, type StoredResult, StoreError } from '@svc/store';
+import { linkOf } from './asset-link.ts';
 import { sampleOf } from './plan-run.ts';
 
 export interface TryRunRequest {
@@ -76,12 +77,13 @@ export async function tryRun({ store, checks }: TryRunDeps, request: TryRunReque
     const run = await ended(store, id, signal);
     const { data, release } = await store.runs.listResults(id, { limit: count, signal });
     try {
+      const urlOf = linkOf(datasetId, version);
       const results = new Map(data.map((result) => [keyOf(result), result]));
       return await Promise.all(
         sample.map(async (item): Promise<TriedItem> => {
           const result = results.get(keyOf(item)) ?? null;
           const failure = result === null ? failureOf(run) : null;
-          return { item, ...(await requestOf(item, datasetId, config, checks, signal)), result, failure };
+          return { item, ...(await requestOf(item, urlOf, config, checks, signal)), result, failure };
         }),
       );
     } finally {
@@ -117,7 +119,7 @@ function failureOf(run: Run): RunFailure {
 
 async function requestOf(
   item: RunItem,
-  datasetId: string,
+  urlOf: ReturnType<typeof linkOf>,
   config: RunConfig,
   checks: Pick<CheckRunner, 'run'>,
   signal: AbortSignal,
@@ -130,6 +132,5 @@ async function requestOf(
   const prepared = await prepareItem(deps, parts, files, promptsOf(config), signal);
   const { itemId } = prepared;
   if (asked === null || !('request' in prepared.asked)) return { itemId, request: null };
-  const link = ({ sha256 }: { readonly sha256: string }): string => `/datasets/${datasetId}/assets/${sha256}`;
-  return { itemId, request: requestText(asked.model, prepared.asked.request, wireFormat, link) };
+  return { itemId, request: requestText(asked.model, prepared.asked.request, wireFormat, urlOf) };
 }

@@ -22,7 +22,7 @@ export interface PushedLines {
   readonly options: PushedLineOptions;
 }
 
-export interface PushedLineOptions {
+interface PushedLineOptions {
   readonly maxDepth: number;
   /** Repetitions that the run has. */
   readonly repetitions: number;
@@ -71,7 +71,7 @@ export function readPushedLines({ batch, options }: PushedLines): readonly Pushe
       const text = decoder.decode(bytes);
       if (/^[ \t\r]*$/.test(text)) continue;
       const value = parseJson(text, { maxDepth: options.maxDepth });
-      if (!isJsonObject(value)) throw new LineProblem('must be a JSON object');
+      if (!isJsonObject(value)) throw mustBe('The line', 'a JSON object');
       read.push({ line, result: readResult(value, options) });
     } catch (error) {
       read.push({ line, problem: problemOf(error) });
@@ -80,11 +80,15 @@ export function readPushedLines({ batch, options }: PushedLines): readonly Pushe
   return read;
 }
 
-/** What is wrong with a line, after its name. */
+/** What is wrong with a line, without a full stop. */
 class LineProblem extends Error {}
 
+function mustBe(name: string, rule: string): LineProblem {
+  return new LineProblem(`${name} must be ${rule}`);
+}
+
 function problemOf(error: unknown): string {
-  if (error instanceof LineProblem) return `The line ${error.message}`;
+  if (error instanceof LineProblem) return error.message;
   if (error instanceof JsonlError) return `Invalid JSON: ${error.message.slice(0, MAX_MESSAGE_CHARS)}`;
   if (error instanceof TypeError) return 'The line must be UTF-8';
   throw error;
@@ -112,16 +116,16 @@ const READERS = {
   error: failure,
   finish_reason: matching(NAME, 'a name of at most 64 letters, digits, `_`, `.` and `-`'),
   usage: (value, name) => {
-    if (!isJsonObject(value)) throw new LineProblem(`has a ${name} that is not an object`);
+    if (!isJsonObject(value)) throw mustBe(name, 'an object');
     return value;
   },
   latency_ms: (value, name) => Math.round(numberFrom(0, 1e12)(value, name) * 10) / 10,
   trace_id: (value, name) => {
     if (isDatasetName(value)) return value;
-    throw new LineProblem(`has a ${name} that is not 1 to 255 characters without control characters`);
+    throw mustBe(name, '1 to 255 characters without control characters');
   },
   scores: (value, name) => {
-    if (!isJsonObject(value)) throw new LineProblem(`has ${name} that are not an object`);
+    if (!isJsonObject(value)) throw mustBe(name, 'an object');
     return value;
   },
 } satisfies Record<string, Reader<unknown>>;
@@ -132,24 +136,26 @@ function readResult(line: JsonObject, options: PushedLineOptions): PushedResult 
   const read: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(line)) {
     if (IGNORED.has(name) || value === null) continue;
-    if (!Object.hasOwn(READERS, name)) throw new LineProblem(`has the unknown member ${quoted(name)}`);
+    if (!Object.hasOwn(READERS, name))
+      throw new LineProblem(`The line has the unknown member ${quoted(name)}`);
     read[name] = READERS[name as keyof typeof READERS](value, name);
   }
   const members = read as Members;
   const { secrets, repetitions, areScores } = options;
   const { repetition = 1, output, error = null, usage } = members;
   if (areScores) checkScoresAlone(read);
-  if (repetition > repetitions) throw new LineProblem(`has a repetition above ${repetitions}`);
+  if (repetition > repetitions) throw mustBe('repetition', `at most ${repetitions}`);
   if (!areScores && output === undefined && error === null)
-    throw new LineProblem('must have an output or an error');
-  if (output !== undefined && error !== null) throw new LineProblem('must not have both output and error');
+    throw new LineProblem('The line must have an output or an error');
+  if (output !== undefined && error !== null)
+    throw new LineProblem('The line must not have both output and error');
   const scores = readScores(members.scores ?? {}, secrets);
   if (error !== null && Object.keys(scores).length > 0) {
-    throw new LineProblem('must not have both error and scores');
+    throw new LineProblem('The line must not have both error and scores');
   }
   const usageText = usage === undefined ? null : canonicalJson(redactValue(usage, secrets));
   if (usageText !== null && usageText.length > MAX_USAGE_CHARS) {
-    throw new LineProblem(`has a usage of more than ${MAX_USAGE_CHARS} characters`);
+    throw new LineProblem(`usage must have at most ${MAX_USAGE_CHARS} characters`);
   }
   return {
     reference: readReference(members),
@@ -171,18 +177,19 @@ const OF_SCORES: ReadonlySet<string> = new Set([
 
 function checkScoresAlone(read: Readonly<Record<string, unknown>>): void {
   const other = Object.keys(read).find((name) => !OF_SCORES.has(name));
-  if (other !== undefined) throw new LineProblem(`has the member ${quoted(other)}, which is not a score`);
+  if (other !== undefined)
+    throw new LineProblem(`The line has the member ${quoted(other)}, which is not a score`);
   if (Object.keys((read['scores'] as object | undefined) ?? {}).length === 0) {
-    throw new LineProblem('must have scores');
+    throw new LineProblem('The line must have scores');
   }
 }
 
 function readReference({ section, order_index, item_id, item_hash }: Members): ItemReference {
   if ((section === undefined) !== (order_index === undefined)) {
-    throw new LineProblem('must have both section and order_index, or neither');
+    throw new LineProblem('The line must have both section and order_index, or neither');
   }
   if (section === undefined && item_id === undefined && item_hash === undefined) {
-    throw new LineProblem('must name its item by section and order_index, item_id or item_hash');
+    throw new LineProblem('The line must name its item by section and order_index, item_id or item_hash');
   }
   return {
     section: section ?? null,
@@ -192,33 +199,34 @@ function readReference({ section, order_index, item_id, item_hash }: Members): I
   };
 }
 
-/** A score that does not say whether it passes does so from here on. */
+/** Least score that passes, where a line does not say whether it does. */
 const PASSING_SCORE = 0.5;
 
 /** Reads `{<name>: {score, passed, explanation}}`; a score or `passed` alone says the other. */
 function readScores(scores: JsonObject, secrets: KnownSecrets): Record<string, PushedScore> {
   const read: Record<string, PushedScore> = {};
-  if (Object.keys(scores).length > MAX_SCORERS) throw new LineProblem(`has more than ${MAX_SCORERS} scores`);
+  if (Object.keys(scores).length > MAX_SCORERS)
+    throw new LineProblem(`The line must have at most ${MAX_SCORERS} scores`);
   for (const [name, value] of Object.entries(scores)) {
     if (!NAME.test(name) || name === '__proto__') {
-      throw new LineProblem(
-        `has scores of the scorer ${quoted(name)}, whose name must be 1 to 64 letters, digits, \`_\`, \`.\` and \`-\``,
-      );
+      throw mustBe(`The name of the scorer ${quoted(name)}`, '1 to 64 letters, digits, `_`, `.` and `-`');
     }
-    if (!isJsonObject(value)) throw new LineProblem(`has scores of ${name} that are not an object`);
+    if (!isJsonObject(value)) throw mustBe(`scores.${name}`, 'an object');
     const { score: stated = null, passed = null, explanation = null, ...others } = value;
     const [unknown] = Object.keys(others);
-    if (unknown !== undefined) throw new LineProblem(`has the unknown member ${quoted(unknown)} in scores`);
+    if (unknown !== undefined)
+      throw new LineProblem(`scores.${name} has the unknown member ${quoted(unknown)}`);
     if (passed !== null && typeof passed !== 'boolean') {
-      throw new LineProblem(`has scores of ${name} whose passed is not true or false`);
+      throw mustBe(`scores.${name}.passed`, 'true or false');
     }
     if (explanation !== null && typeof explanation !== 'string') {
-      throw new LineProblem(`has scores of ${name} whose explanation is not a text`);
+      throw mustBe(`scores.${name}.explanation`, 'a text');
     }
     if (stated === null && passed === null) {
-      throw new LineProblem(`has scores of ${name} with neither score nor passed`);
+      throw new LineProblem(`scores.${name} must have score or passed`);
     }
-    const score = stated === null ? (passed === true ? 1 : 0) : numberFrom(0, 1)(stated, `score of ${name}`);
+    const score =
+      stated === null ? (passed === true ? 1 : 0) : numberFrom(0, 1)(stated, `scores.${name}.score`);
     read[name] = {
       score,
       passed: passed ?? score >= PASSING_SCORE,
@@ -230,7 +238,7 @@ function readScores(scores: JsonObject, secrets: KnownSecrets): Record<string, P
 
 function text(value: JsonValue, name: string): string {
   if (typeof value === 'string') return value;
-  throw new LineProblem(`has a ${name} that is not a text`);
+  throw mustBe(name, 'a text');
 }
 
 /** The JSON text of an id. */
@@ -240,15 +248,13 @@ function id(value: JsonValue, name: string): string {
     (value instanceof ExactNumber ? /^-?\d+$/.test(value.text) : Number.isInteger(value));
   const json = isId ? canonicalJson(value) : '';
   if (isId && json.length <= MAX_ID_CHARS) return json;
-  throw new LineProblem(
-    `has an ${name} that is not a text or an integer of at most ${MAX_ID_CHARS} characters`,
-  );
+  throw mustBe(name, `a text or an integer of at most ${MAX_ID_CHARS} characters`);
 }
 
 function matching(pattern: RegExp, wanted: string): Reader<string> {
   return (value, name) => {
     if (typeof value === 'string' && pattern.test(value)) return value;
-    throw new LineProblem(`has a ${name} that is not ${wanted}`);
+    throw mustBe(name, wanted);
   };
 }
 
@@ -256,7 +262,7 @@ function numberFrom(minimum: number, maximum: number): Reader<number> {
   return (value, name) => {
     const number = value instanceof ExactNumber ? Number(value.text) : value;
     if (typeof number === 'number' && number >= minimum && number <= maximum) return number;
-    throw new LineProblem(`has a ${name} that is not a number from ${minimum} to ${maximum}`);
+    throw mustBe(name, `a number from ${minimum} to ${maximum}`);
   };
 }
 
@@ -264,7 +270,7 @@ function integerFrom(minimum: number, maximum: number): Reader<number> {
   return (value, name) => {
     if (typeof value === 'number' && Number.isInteger(value) && value >= minimum && value <= maximum)
       return value;
-    throw new LineProblem(`has a ${name} that is not an integer from ${minimum} to ${maximum}`);
+    throw mustBe(name, `an integer from ${minimum} to ${maximum}`);
   };
 }
 
@@ -275,7 +281,7 @@ function failure(value: JsonValue, name: string): { readonly code: string; reado
     if (message.length <= MAX_ERROR_CHARS) return { code, message };
     return { code, message: `${message.slice(0, MAX_ERROR_CHARS - 1)}…` };
   }
-  throw new LineProblem(`has an ${name} that is neither a text nor an object with code and message`);
+  throw mustBe(name, 'a text, or an object with code and message');
 }
 
 /** A name that holds a secret is none. */

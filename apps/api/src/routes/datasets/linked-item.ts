@@ -1,4 +1,5 @@
-import { filesOfPart, type LinkedFile, replaceLinked } from '@svc/jsonl-v23/internal';
+import { linkOf } from '@svc/flows';
+import { filesOfPart, replaceLinked } from '@svc/jsonl-v23/internal';
 import { canonicalJson, isJsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { joinStoredItem, type StoredItem } from '@svc/store';
 
@@ -6,7 +7,7 @@ import { joinStoredItem, type StoredItem } from '@svc/store';
 const MAX_PARSED_LENGTH = 64 * 1024;
 
 /** The text of an item with a link in place of each file: `{mime_type, sha256, byte_length, url}` and its other keys. @param version that links name */
-export function linkedItemText(item: StoredItem, datasetId: string, version?: number): string {
+export function linkedItemText(item: StoredItem, datasetId: string, version: number | undefined): string {
   const urlOf = linkOf(datasetId, version);
   const link = (text: string | null, part: 'assets' | 'checker'): string | null => {
     const files = filesOfPart(item.linkedFiles, part);
@@ -18,12 +19,6 @@ export function linkedItemText(item: StoredItem, datasetId: string, version?: nu
     assets: link(item.assets, 'assets'),
     checker: link(item.checker, 'checker'),
   });
-}
-
-/** What makes the link to a file of an item. */
-export function linkOf(datasetId: string, version?: number): (file: Pick<LinkedFile, 'sha256'>) => string {
-  const query = version === undefined ? '' : `?version=${version}`;
-  return ({ sha256 }) => `/datasets/${datasetId}/assets/${sha256}${query}`;
 }
 
 /** The entry of a file with its link, which replaces a `url` that the entry has. */

@@ -7,7 +7,14 @@ import {
   rebuildMessages,
   scorersOf,
 } from '@svc/evaluation';
-import { MAX_REJECTED, type PushOutcome, pushResults, pushScores, type ResultReader } from '@svc/flows';
+import {
+  linkOf,
+  MAX_REJECTED,
+  type PushOutcome,
+  pushResults,
+  pushScores,
+  type ResultReader,
+} from '@svc/flows';
 import type { Metrics } from '@svc/instrumentation';
 import { spellingsOf } from '@svc/jsonl-v23/internal';
 import { runWithContext } from '@svc/observability';
@@ -26,7 +33,7 @@ import {
 import { type PendingResult, type PendingResults, type Run, readStoredJson } from '@svc/store';
 import { readLineChunks } from '../../http/body-chunks.ts';
 import { LINES_TYPES } from '../../http/receive-upload.ts';
-import { linkedItemText, linkOf } from '../datasets/linked-item.ts';
+import { linkedItemText } from '../datasets/linked-item.ts';
 import type { CreateRunDeps } from './create.ts';
 import { RUN, serializeRun } from './serialize.ts';
 

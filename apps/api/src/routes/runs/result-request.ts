@@ -1,8 +1,8 @@
 import { parseStoredRunConfig, RunError, rebuildRequest } from '@svc/evaluation';
+import { linkOf } from '@svc/flows';
 import { encodeText } from '@svc/pkg-format/internal';
 import { RequestError, type Route, type Schema, shape, stream, toJsonText } from '@svc/runtime';
 import { readStoredJson } from '@svc/store';
-import { linkOf } from '../datasets/linked-item.ts';
 import type { CreateRunDeps } from './create.ts';
 import { resultNameOf } from './result-name.ts';
 

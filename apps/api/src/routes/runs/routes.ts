@@ -127,8 +127,8 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           sort: query['sort'] as ResultsSort,
           signal,
         });
-        const datasetId = query['include'] === 'item' ? (await runs.get(idOf(params))).datasetId : '';
-        return pageResponse(found, query, (result) => serializeResult(result, datasetId, blindFor));
+        const run = query['include'] === 'item' ? await runs.get(idOf(params)) : null;
+        return pageResponse(found, query, (result) => serializeResult(result, run, blindFor));
       },
     },
     {

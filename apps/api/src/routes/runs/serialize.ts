@@ -127,11 +127,16 @@ export function isFinished(run: Run): boolean {
 }
 
 /**
- * A result of a run as JSON, with links to the files of its item.
+ * A result of a run as JSON.
  *
+ * @param run whose items are shown too, with links to their files; null without items
  * @param blindFor name of the caller, of whose labels alone a blind sample tells
  */
-export function serializeResult(result: ResultWithItem, datasetId: string, blindFor?: string): JsonBody {
+export function serializeResult(
+  result: ResultWithItem,
+  run: Pick<Run, 'datasetId' | 'datasetVersion'> | null,
+  blindFor?: string,
+): JsonBody {
   const members: Record<string, JsonBody> = {};
   for (const field of PUBLIC_RESULT_FIELDS) {
     if (blindFor !== undefined && !BLIND_NAMES.has(field.wire)) continue;
@@ -140,12 +145,15 @@ export function serializeResult(result: ResultWithItem, datasetId: string, blind
   const labels = result.labels.filter(({ by }) => blindFor === undefined || by === blindFor);
   members['labels'] = labels.map(serializeLabel);
   if (result.isTooLarge) members['error'] = ITEM_TOO_LARGE;
-  if (result.item !== undefined) members['item'] = itemText(result.item, datasetId);
+  if (run !== null) members['item'] = itemText(result.item, run);
   return members;
 }
 
 /** The item of a result; null where it is too large. */
-function itemText(item: ResultWithItem['item'], datasetId: string): JsonText | null {
+function itemText(
+  item: ResultWithItem['item'],
+  { datasetId, datasetVersion }: Pick<Run, 'datasetId' | 'datasetVersion'>,
+): JsonText | null {
   if (item == null || item.payload === null) return null;
-  return new JsonText(linkedItemText({ ...item, payload: item.payload }, datasetId));
+  return new JsonText(linkedItemText({ ...item, payload: item.payload }, datasetId, datasetVersion));
 }
