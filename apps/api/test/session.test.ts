@@ -4,7 +4,8 @@ import { startTestApi, type TestApi } from './start-test-api.ts';
 const VIEWER = 'see-key-of-the-tests-1';
 const ADMIN = 'all-key-of-the-tests-1';
 const METRICS = 'metrics-key-of-the-tests';
-const KEYS = `viewer:${VIEWER},admin:${ADMIN}`;
+const EDITOR = 'edit-key-of-the-tests-1';
+const KEYS = `viewer:${VIEWER},admin:${ADMIN},editor:${EDITOR}`;
 
 const cleanUp = new AsyncDisposableStack();
 let open: TestApi;
@@ -51,6 +52,26 @@ describe('sessions', () => {
       body: '{"key":"x"}',
     });
     expect([signedIn.status, signedIn.headers.get('set-cookie')]).toEqual([204, null]);
+  });
+
+  it('keep the idempotency keys of one person apart from those of another', async () => {
+    const cookies = await Promise.all([ADMIN, EDITOR].map(async (key) => cookieOf(await signIn(key))));
+    const upload = async (headers: Record<string, string>): Promise<string> => {
+      const form = new FormData();
+      form.set('file', new Blob(['{"inputs":{"prompt":"x"}}\n']), 'items.jsonl');
+      form.set('name', 'mine');
+      const response = await fetch(`${api.url}/datasets/upload`, {
+        method: 'POST',
+        headers: { 'Idempotency-Key': 'first', ...headers },
+        body: form,
+      });
+      expect(response.status).toBe(201);
+      return ((await response.json()) as { id: string }).id;
+    };
+    const [admin, editor] = cookies.map((cookie) => ({ cookie }));
+    const first = await upload({ ...admin });
+    expect(await upload({ ...editor })).not.toBe(first);
+    expect(await upload({ Authorization: `Bearer ${ADMIN}` })).toBe(first);
   });
 
   it('a key becomes a cookie with its role, until the key is removed or the session ended', async () => {

@@ -29,7 +29,7 @@ export const IDEMPOTENCY_KEY: Schema = {
  * with another request; any error of `work`
  */
 export async function withIdempotency(
-  request: Pick<RouteRequest, 'header' | 'signal'>,
+  request: Pick<RouteRequest, 'header' | 'caller' | 'signal'>,
   store: Pick<IdempotencyStore, 'begin'>,
   describe: () => Promise<Uint8Array> | Uint8Array,
   work: (claim: IdempotencyClaim | undefined) => Promise<StoredResponse>,
@@ -40,10 +40,9 @@ export async function withIdempotency(
     const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters.';
     throw new RequestError('invalid_request', message, { errors: [{ message, path: 'Idempotency-Key' }] });
   }
-  // Each caller has its own keys.
-  const caller = request.header('authorization') ?? '';
   const outcome = await store.begin({
-    key: requestDigest(caller, key).toString('hex'),
+    // Each caller has its own keys.
+    key: requestDigest(request.caller.name, key).toString('hex'),
     requestHash: await describe(),
     signal: request.signal,
   });
