@@ -26,7 +26,13 @@ export {
   type ProblemRow,
   problem,
 } from './http/problem.ts';
-export { type FieldError, RequestError, type RequestErrorCode } from './http/request/request-error.ts';
+export {
+  type FieldError,
+  invalidMember,
+  invalidRequest,
+  RequestError,
+  type RequestErrorCode,
+} from './http/request/request-error.ts';
 export { isUnchanged } from './http/response/is-unchanged.ts';
 export { type JsonBody, JsonText, toJsonText, toJsonTexts } from './http/response/json-text.ts';
 export { empty, json, type RouteResponse, stream, text } from './http/response/response.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { RequestError } from '@svc/runtime';
+import { invalidRequest, RequestError } from '@svc/runtime';
 import busboy from 'busboy';
 import type { Request } from 'express';
 import { DelimiterCounter } from './delimiter-counter.ts';
@@ -115,18 +115,15 @@ export const tooLarge = (limits: FormLimits): RequestError =>
 const tooManyParts = (
   { maxFormFields }: FormLimits,
   what: string = 'parts besides its files',
-): RequestError => invalid('', `The form must have at most ${maxFormFields} ${what}.`);
+): RequestError => invalidRequest('', `The form must have at most ${maxFormFields} ${what}.`);
 
 /** The error for a form with too many files. */
-const tooManyFiles = (): RequestError => invalid('file', `The form must have at most ${MAX_FILES} files.`);
-
-/** The error for one field or part of the form. */
-export const invalid = (path: string, message: string, cause?: unknown): RequestError =>
-  new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
+const tooManyFiles = (): RequestError =>
+  invalidRequest('file', `The form must have at most ${MAX_FILES} files.`);
 
 /** The error for a form that is not one. */
 const unreadable = (error: unknown): RequestError =>
-  invalid('', `Cannot read the form: ${(error as Error).message}.`, error);
+  invalidRequest('', `Cannot read the form: ${(error as Error).message}.`, error);
 
 /** The bytes of a file. Its stream fails with the form; what failed first is the error to report. */
 async function* fileContent(stream: Readable, failure: () => Error | null): AsyncGenerator<Buffer> {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import {
+  invalidRequest,
   JsonText,
   json,
-  RequestError,
   type RouteRequest,
   type RouteResponse,
   type Schema,
@@ -37,8 +37,7 @@ export async function withIdempotency(
   const key = request.header('idempotency-key');
   if (key === undefined) return toResponse(await work(undefined));
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
-    const message = 'Idempotency-Key must be 1 to 255 visible ASCII characters.';
-    throw new RequestError('invalid_request', message, { errors: [{ message, path: 'Idempotency-Key' }] });
+    throw invalidRequest('Idempotency-Key', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
   }
   const outcome = await store.begin({
     // Each caller has its own keys.

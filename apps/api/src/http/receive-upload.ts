@@ -1,8 +1,8 @@
 import { on } from 'node:events';
 import { type StagedFile, type Staging, UploadStage } from '@svc/flows';
-import { RequestError } from '@svc/runtime';
+import { invalidRequest, RequestError } from '@svc/runtime';
 import type { Request } from 'express';
-import { type FormField, type FormLimits, formParts, invalid, maxFormBytes, tooLarge } from './form-parts.ts';
+import { type FormField, type FormLimits, formParts, maxFormBytes, tooLarge } from './form-parts.ts';
 
 /** A multipart form with its files. Disposing of it deletes the files. */
 export interface Upload extends AsyncDisposable {
@@ -50,12 +50,15 @@ export async function receiveUpload(
     }
     const { name, fileName, content } = part;
     if (name !== 'file') {
-      throw invalid(name, `Unexpected file field ${JSON.stringify(name.slice(0, 100))}; expected "file".`);
+      throw invalidRequest(
+        name,
+        `Unexpected file field ${JSON.stringify(name.slice(0, 100))}; expected "file".`,
+      );
     }
     const facts = { declaredBytes: Math.max(0, declaredBytes - totalBytes), ownsChunks: true };
     files.push(await stage.add(fileName, counted(content, onBytes), facts));
   }
-  if (files.length === 0) throw invalid('file', 'The form must have a file.');
+  if (files.length === 0) throw invalidRequest('file', 'The form must have a file.');
   const held = stack.move();
   return { files, fields, areItems: false, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
@@ -113,12 +116,13 @@ function fieldValue(
   { maxFormFieldBytes }: FormLimits,
 ): string {
   if (name === 'file')
-    throw invalid(name, 'The part "file" must be a file, got a text: give it a file name.');
+    throw invalidRequest(name, 'The part "file" must be a file, got a text: give it a file name.');
   if (isNameTruncated || !names.includes(name)) {
-    throw invalid(name, `Unexpected form field ${JSON.stringify(name.slice(0, 100))}.`);
+    throw invalidRequest(name, `Unexpected form field ${JSON.stringify(name.slice(0, 100))}.`);
   }
-  if (fields.has(name)) throw invalid(name, `Duplicate form field "${name}".`);
-  if (isTruncated) throw invalid(name, `The field "${name}" must have at most ${maxFormFieldBytes} bytes.`);
-  if (value === undefined) throw invalid(name, `The field "${name}" has an unknown charset.`);
+  if (fields.has(name)) throw invalidRequest(name, `Duplicate form field "${name}".`);
+  if (isTruncated)
+    throw invalidRequest(name, `The field "${name}" must have at most ${maxFormFieldBytes} bytes.`);
+  if (value === undefined) throw invalidRequest(name, `The field "${name}" has an unknown charset.`);
   return value;
 }

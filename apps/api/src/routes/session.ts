@@ -48,7 +48,7 @@ export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKe
         },
       },
       responses: { 204: { description: 'the cookie `svc_session` holds the session' } },
-      errors: ['unauthenticated', 'invalid_json', 'body_too_large', 'unsupported_media_type'],
+      errors: ['unauthenticated'],
       handle: async ({ body, identify, isSecure }) => {
         if (isOpen) return empty(204);
         const { key, role } = identify(String(body === null ? '' : getMember(body, 'key')));

@@ -50,7 +50,7 @@ export function settingsRoutes({
         contentType: 'application/json',
         schema: { type: 'object', properties: FIELDS, additionalProperties: false, minProperties: 1 },
       },
-      errors: ['invalid_json', 'body_too_large', 'unsupported_media_type', 'unavailable'],
+      errors: ['unavailable'],
       handle: async ({ body: changes }) => {
         const settings = await store.settings.update({
           ...(changes?.['cancellation_check_interval_ms'] === undefined

@@ -1,5 +1,5 @@
 import { MEDIA_TYPES, type TableColumn, type TableExport, type TableFormat } from '@svc/flows';
-import { RequestError, type Route, type RouteResponse, type Schema, stream } from '@svc/runtime';
+import { invalidRequest, type Route, type RouteResponse, type Schema, stream } from '@svc/runtime';
 import { contentDisposition } from '../http/content-disposition.ts';
 
 interface Columns<Row> {
@@ -52,11 +52,12 @@ export function columnsOf<Row>(
   for (const name of asked.split(',')) {
     const column = available.get(name.trim());
     if (column === undefined) {
-      throw invalidColumns(
+      throw invalidRequest(
+        'columns',
         `"${name.slice(0, 100)}" is not a column. Columns are: ${[...available.keys()].join(', ')}.`,
       );
     }
-    if (chosen.has(column)) throw invalidColumns(`The column "${column.name}" is named twice.`);
+    if (chosen.has(column)) throw invalidRequest('columns', `The column "${column.name}" is named twice.`);
     chosen.add(column);
   }
   return [...chosen];
@@ -74,8 +75,4 @@ export function tableResponse(table: TableExport, source: AsyncDisposable): Rout
     },
     () => source[Symbol.asyncDispose](),
   );
-}
-
-function invalidColumns(message: string): RequestError {
-  return new RequestError('invalid_request', message, { errors: [{ message, path: 'columns' }] });
 }

@@ -1,5 +1,5 @@
 import type { Logger } from '@svc/instrumentation';
-import { json, RequestError, type Route, shape } from '@svc/runtime';
+import { invalidRequest, json, type Route, shape } from '@svc/runtime';
 import type { Store } from '@svc/store';
 
 /** The path of a page: no query, no fragment, no text. */
@@ -52,7 +52,7 @@ export function telemetryRoute({
     responses: {
       202: { description: 'whether it was accepted', schema: shape({ accepted: { type: 'boolean' } }) },
     },
-    errors: ['invalid_json', 'body_too_large', 'unsupported_media_type', 'unavailable'],
+    errors: ['unavailable'],
     handle: async ({ body }) => {
       const event = body as unknown as {
         lifecycle: string;
@@ -62,8 +62,10 @@ export function telemetryRoute({
         anonymous_session_id: string;
       };
       if (!isTimeZone(event.time_zone)) {
-        const message = 'time_zone must be the name of a time zone, such as Europe/Vienna.';
-        throw new RequestError('invalid_request', message, { errors: [{ message, path: '/time_zone' }] });
+        throw invalidRequest(
+          '/time_zone',
+          'time_zone must be the name of a time zone, such as Europe/Vienna.',
+        );
       }
       const { onboardingTelemetryEnabled: accepted } = await store.settings.get();
       if (accepted) logger.log('onboarding_telemetry.received', event);

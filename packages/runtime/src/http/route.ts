@@ -77,7 +77,7 @@ export interface Route {
   readonly responses: Readonly<Record<number, { readonly description: string; readonly schema?: Schema }>>;
   /** For a streamed response: which limit per client applies. */
   readonly streams?: StreamKind;
-  /** Error codes of this route, in addition to those of every route. */
+  /** Error codes of this route, in addition to those of every route and of every JSON body. */
   readonly errors: readonly string[];
   readonly handle: (request: RouteRequest) => Promise<RouteResponse>;
 }

@@ -1,4 +1,4 @@
-import { RequestError, type Route, type RouteRequest, type RouteResponse, type Schema } from '@svc/runtime';
+import { invalidRequest, type Route, type RouteRequest, type RouteResponse, type Schema } from '@svc/runtime';
 import type { DatasetChange } from '@svc/store';
 import { IDEMPOTENCY_KEY } from '../../http/idempotency.ts';
 import { PREFER } from '../../http/prefer.ts';
@@ -49,8 +49,11 @@ export function changeItemsRoute(deps: UploadDeps): Route {
     },
     errors: [
       ...UPLOAD_ERRORS,
-      ...['mapping_required', 'idempotency_key_reused'],
-      ...['dataset_not_found', 'version_changed', 'ambiguous_id'],
+      'mapping_required',
+      'idempotency_key_reused',
+      'dataset_not_found',
+      'version_changed',
+      'ambiguous_id',
     ],
     handle: (request) => change(deps, request),
   };
@@ -61,8 +64,7 @@ async function change(deps: UploadDeps, request: RouteRequest): Promise<RouteRes
   const datasetId = params['id'] ?? '';
   const mode = query['mode'] as Exclude<DatasetChange['mode'], 'edit'> | undefined;
   if (mode === undefined) {
-    const message = 'Invalid query: mode must be append, upsert or replace, got none.';
-    throw new RequestError('invalid_request', message, { errors: [{ message, path: 'mode' }] });
+    throw invalidRequest('mode', 'Invalid query: mode must be append, upsert or replace, got none.');
   }
   const section = query['section'] as string | undefined;
   const { ifMatch, ...stated } = changeFacts(request, null);

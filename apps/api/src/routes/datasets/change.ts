@@ -1,4 +1,4 @@
-import { RequestError, type Route, type RouteRequest, type Schema, toJsonText } from '@svc/runtime';
+import { invalidRequest, type Route, type RouteRequest, type Schema, toJsonText } from '@svc/runtime';
 import type { ChangedDraft, StoredResponse } from '@svc/store';
 import { CHANGED_DATASET } from '../docs/schemas.ts';
 import { serializeSummary } from './serialize.ts';
@@ -58,7 +58,7 @@ function readMessage(header: RouteRequest['header']): string | undefined {
   try {
     return encoded === undefined ? undefined : decodeURIComponent(encoded);
   } catch (error) {
-    throw refused('X-Version-Message', 'X-Version-Message must be percent-encoded UTF-8.', error);
+    throw invalidRequest('X-Version-Message', 'X-Version-Message must be percent-encoded UTF-8.', error);
   }
 }
 
@@ -66,22 +66,18 @@ function readMessage(header: RouteRequest['header']): string | undefined {
 function checkMessage(message: string | null): string | null {
   if (message === null || message === '') return null;
   if (!message.isWellFormed() || message.includes('\0')) {
-    throw refused('message', 'message must hold neither NUL nor half of a surrogate pair.');
+    throw invalidRequest('message', 'message must hold neither NUL nor half of a surrogate pair.');
   }
   const { length } = [...message];
   if (length <= 1000) return message;
-  throw refused('message', `message must have at most 1,000 characters, got ${length}.`);
+  throw invalidRequest('message', `message must have at most 1,000 characters, got ${length}.`);
 }
 
 function readIfMatch(value: string | undefined): string | undefined {
   if (value === undefined || value.trim() === '*') return undefined;
   const hash = /^\s*"([0-9a-f]{64})"\s*$/.exec(value)?.[1];
   if (hash !== undefined) return hash;
-  throw refused('If-Match', 'If-Match must be the version_hash of a version, in quotes.');
-}
-
-function refused(path: string, message: string, cause?: unknown): RequestError {
-  return new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
+  throw invalidRequest('If-Match', 'If-Match must be the version_hash of a version, in quotes.');
 }
 
 /** The response to a change: the summary of the newest version, new or not. */

@@ -1,6 +1,6 @@
 import { type EditedItem, editsSource } from '@svc/flows';
 import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { type Config, RequestError, type Route, type Schema } from '@svc/runtime';
+import { type Config, invalidRequest, type Route, type Schema } from '@svc/runtime';
 import type { Edit, Store } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { CHANGE_HEADERS, CHANGE_RESPONSES, changeFacts, MESSAGE } from './change.ts';
@@ -61,9 +61,14 @@ export function editItemsRoute(deps: EditDeps): Route {
     produces: 'application/json',
     responses: CHANGE_RESPONSES,
     errors: [
-      ...['dataset_not_found', 'item_not_found', 'ambiguous_id', 'version_changed', 'invalid_row'],
-      ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'package_limit'],
-      ...['idempotency_key_reused', 'unavailable'],
+      'dataset_not_found',
+      'item_not_found',
+      'ambiguous_id',
+      'version_changed',
+      'invalid_row',
+      'package_limit',
+      'idempotency_key_reused',
+      'unavailable',
     ],
     handle: async (request) => {
       const { params, query, signal } = request;
@@ -96,8 +101,10 @@ function readEdits(list: readonly JsonObject[]): {
     const [hash, id] = [getMember(edit, 'item_hash') as string | undefined, getMember(edit, 'item_id')];
     const item = getMember(edit, 'item') as JsonObject | undefined;
     const isRemoval = getMember(edit, 'remove') !== undefined;
-    if ((hash === undefined) === (id === undefined)) throw wrong(path, 'either item_hash or item_id');
-    if ((item === undefined) !== isRemoval) throw wrong(path, 'either item or remove');
+    if ((hash === undefined) === (id === undefined))
+      throw invalidRequest(path, `${path} must have either item_hash or item_id.`);
+    if ((item === undefined) !== isRemoval)
+      throw invalidRequest(path, `${path} must have either item or remove.`);
     if (item !== undefined) edited.push({ item, path: `${path}/item` });
     return {
       section: getMember(edit, 'section') as string | undefined,
@@ -106,9 +113,4 @@ function readEdits(list: readonly JsonObject[]): {
     };
   });
   return { edits, edited };
-}
-
-function wrong(path: string, what: string): RequestError {
-  const message = `${path} must have ${what}.`;
-  return new RequestError('invalid_request', message, { errors: [{ message, path }] });
 }

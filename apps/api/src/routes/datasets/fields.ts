@@ -1,5 +1,5 @@
 import { DATASET_NAME, isDatasetName } from '@svc/jsonl-v23/internal';
-import { RequestError, type Schema } from '@svc/runtime';
+import { invalidRequest, type Schema } from '@svc/runtime';
 
 /** A dataset's name. */
 export const NAME: Schema = {
@@ -34,6 +34,8 @@ export const OPTIONAL_TEXT: Schema = {
 export function parseName(name: string | undefined): string | undefined {
   if (name === undefined) return undefined;
   if (isDatasetName(name)) return name;
-  const message = 'name must have 1 to 255 characters, not all of them blank, and no control characters.';
-  throw new RequestError('invalid_request', message, { errors: [{ message, path: 'name' }] });
+  throw invalidRequest(
+    'name',
+    'name must have 1 to 255 characters, not all of them blank, and no control characters.',
+  );
 }

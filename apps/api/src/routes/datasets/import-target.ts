@@ -1,5 +1,5 @@
 import { datasetExists, type ImportTarget } from '@svc/flows';
-import { RequestError, type Schema } from '@svc/runtime';
+import { invalidRequest, type Schema } from '@svc/runtime';
 import { type Store, StoreError } from '@svc/store';
 import type { ChangeFacts } from './change.ts';
 
@@ -35,8 +35,7 @@ export async function importTarget(
   { handle, ifExists, source, ifMatch, message, author, signal }: WantedTarget,
 ): Promise<ImportTarget> {
   if (ifExists === 'version' && handle === null) {
-    const problem = 'if_exists=version needs a handle.';
-    throw new RequestError('invalid_request', problem, { errors: [{ message: problem, path: 'handle' }] });
+    throw invalidRequest('handle', 'if_exists=version needs a handle.');
   }
   const existing = handle === null ? null : await findByHandle(datasets, handle, signal);
   if (existing !== null) {

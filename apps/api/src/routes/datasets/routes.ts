@@ -112,14 +112,7 @@ function updateRoute({ logger, store: { datasets } }: DatasetDeps): Route {
     },
     produces: 'application/json',
     responses: { 200: { description: 'the updated dataset', schema: DATASET } },
-    errors: [
-      'dataset_not_found',
-      'handle_taken',
-      'invalid_json',
-      'body_too_large',
-      'unsupported_media_type',
-      'unavailable',
-    ],
+    errors: ['dataset_not_found', 'handle_taken', 'unavailable'],
     handle: async ({ params, body }) => {
       const changes = body as DatasetChanges;
       const dataset = await datasets.update(params['id'] ?? '', changes);

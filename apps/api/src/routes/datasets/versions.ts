@@ -3,6 +3,7 @@ import type { Metrics } from '@svc/instrumentation';
 import { getMember } from '@svc/jsonl-v23/json';
 import { empty, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/runtime';
 import type { ListedVersion } from '@svc/store';
+import { COUNT, POSITIVE, SHA256, TEXT_OR_NULL, TIME } from '../docs/scalars.ts';
 import { CHANGE, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import { CHANGE_HEADERS, CHANGE_RESPONSES, changeFacts, datasetChanged, MESSAGE } from './change.ts';
@@ -14,11 +15,11 @@ export interface VersionDeps extends DatasetDeps {
 
 /** A version in the history of a dataset. */
 export const DATASET_VERSION: Schema = shape({
-  version: { type: 'integer', minimum: 1 },
-  version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-  item_count: { type: 'integer', minimum: 0 },
-  created_at: { type: 'string', format: 'date-time' },
-  message: { type: ['string', 'null'] },
+  version: POSITIVE,
+  version_hash: SHA256,
+  item_count: COUNT,
+  created_at: TIME,
+  message: TEXT_OR_NULL,
   author: {
     type: ['string', 'null'],
     description: 'name of the API key, or its place in SVC_API_KEYS: `key 1`',
@@ -29,7 +30,7 @@ export const DATASET_VERSION: Schema = shape({
     enum: ['upload', 'hub', 'append', 'upsert', 'edit', 'restore', 'replace'],
     description: 'what was done',
   },
-  run_count: { type: 'integer', minimum: 0 },
+  run_count: COUNT,
 });
 
 /** The endpoints that list, restore and delete versions of datasets. */
@@ -80,10 +81,7 @@ function restoreRoute({ logger, metrics, store: { datasets } }: VersionDeps): Ro
     },
     produces: 'application/json',
     responses: CHANGE_RESPONSES,
-    errors: [
-      ...['dataset_not_found', 'version_not_found', 'ambiguous_version', 'version_changed'],
-      ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'unavailable'],
-    ],
+    errors: ['dataset_not_found', 'version_not_found', 'ambiguous_version', 'version_changed', 'unavailable'],
     handle: async (request) => {
       const { body, params, signal } = request;
       const datasetId = params['id'] ?? '';
@@ -117,8 +115,12 @@ function deleteRoute({ logger, store: { datasets } }: VersionDeps): Route {
     produces: 'application/json',
     responses: { 204: { description: 'the version is deleted' } },
     errors: [
-      ...['dataset_not_found', 'version_not_found', 'ambiguous_version'],
-      ...['newest_version', 'version_has_runs', 'unavailable'],
+      'dataset_not_found',
+      'version_not_found',
+      'ambiguous_version',
+      'newest_version',
+      'version_has_runs',
+      'unavailable',
     ],
     handle: async ({ params, query, signal }) => {
       const id = params['id'] ?? '';

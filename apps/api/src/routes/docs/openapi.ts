@@ -14,6 +14,9 @@ const COMMON_ERRORS = [
   'internal',
 ];
 
+/** Error codes of every route with a JSON body. */
+const JSON_BODY_ERRORS = ['invalid_json', 'body_too_large', 'unsupported_media_type'];
+
 /** What the tags of routes group. */
 const TAGS: Readonly<Record<string, string>> = {
   datasets: 'Upload, read, change, compare and export datasets',
@@ -99,7 +102,8 @@ function operation(route: Route, components: Components): Record<string, unknown
     };
   };
   const foreign = route.method === 'get' ? [] : ['cross_origin'];
-  const errors = [...new Set([...route.errors, ...foreign, ...COMMON_ERRORS])];
+  const ofBody = route.body?.contentType === 'application/json' ? JSON_BODY_ERRORS : [];
+  const errors = [...new Set([...ofBody, ...route.errors, ...foreign, ...COMMON_ERRORS])];
   return {
     operationId: route.operationId,
     summary: route.summary,

@@ -1,55 +1,53 @@
 import { type Schema, shape } from '@svc/runtime';
+import { COUNT, ITEM_ID, POSITIVE, SHA256, TEXT, TEXT_OR_NULL, TIME, UUID } from './scalars.ts';
 
 /** Schemas of responses, for the OpenAPI document. */
 
-const nullable = (type: string): Schema => ({ type: [type, 'null'] });
-const count: Schema = { type: 'integer', minimum: 0 };
-const time: Schema = { type: 'string', format: 'date-time' };
-const uuid: Schema = { type: 'string', format: 'uuid' };
-const sha256: Schema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
-
-/** A page of a list. */
-export function page(items: Schema): Schema {
-  return shape({
+/** The members of a page of a list. */
+export function pageMembers(items: Schema): Readonly<Record<string, Schema>> {
+  return {
     data: { type: 'array', items },
     meta: shape({
       limit: { type: 'integer', minimum: 1, maximum: 100 },
-      next_cursor: nullable('string'),
-      total_items: count,
+      next_cursor: TEXT_OR_NULL,
+      total_items: COUNT,
     }),
-  });
+  };
 }
 
+/** A page of a list. */
+export const page = (items: Schema): Schema => shape(pageMembers(items));
+
 export const SECTION: Schema = shape({
-  id: uuid,
-  name: { type: 'string' },
-  order_index: count,
-  item_count: count,
+  id: UUID,
+  name: TEXT,
+  order_index: COUNT,
+  item_count: COUNT,
 });
 
 const summary = {
-  id: uuid,
-  name: { type: 'string' },
-  description: nullable('string'),
-  notes: nullable('string'),
-  handle: { ...nullable('string'), description: 'short name that is unique without regard to case' },
-  version: { type: 'integer', minimum: 1 },
-  version_count: { type: 'integer', minimum: 1, description: 'versions that exist' },
-  version_hash: sha256,
+  id: UUID,
+  name: TEXT,
+  description: TEXT_OR_NULL,
+  notes: TEXT_OR_NULL,
+  handle: { ...TEXT_OR_NULL, description: 'short name that is unique without regard to case' },
+  version: POSITIVE,
+  version_count: { ...POSITIVE, description: 'versions that exist' },
+  version_hash: SHA256,
   schema: { type: 'object', description: 'the source of the dataset' },
-  section_count: count,
-  item_count: count,
-  asset_count: count,
+  section_count: COUNT,
+  item_count: COUNT,
+  asset_count: COUNT,
   sections: { type: 'array', items: SECTION, description: 'at most the first 100' },
-  created_at: time,
-  updated_at: time,
+  created_at: TIME,
+  updated_at: TIME,
 };
 
 export const DATASET_SUMMARY: Schema = shape(summary);
 export const LISTED_DATASET: Schema = shape({
   ...summary,
   last_run: {
-    ...shape({ id: uuid, score: { type: 'number' }, pass_rate: { type: 'number' }, finished_at: time }),
+    ...shape({ id: UUID, score: { type: 'number' }, pass_rate: { type: 'number' }, finished_at: TIME }),
     type: ['object', 'null'],
     description: 'the newest run that has ended and has a score, with its mean; null without one',
   },
@@ -59,8 +57,8 @@ export const LISTED_DATASET: Schema = shape({
 export const FOUND_DATASET: Schema = shape(
   {
     ...summary,
-    dataset_id: { ...uuid, description: 'with a run of another tool: the dataset that has its items' },
-    run_id: { ...uuid, description: 'the run that was added to it' },
+    dataset_id: { ...UUID, description: 'with a run of another tool: the dataset that has its items' },
+    run_id: { ...UUID, description: 'the run that was added to it' },
   },
   ['dataset_id', 'run_id'],
 );
@@ -70,23 +68,23 @@ export const DATASET: Schema = shape({
 });
 
 /** How a version differs from the one before. */
-export const CHANGE: Schema = shape({ added: count, changed: count, removed: count, moved: count });
+export const CHANGE: Schema = shape({ added: COUNT, changed: COUNT, removed: COUNT, moved: COUNT });
 
 /** A dataset after a change. */
 export const CHANGED_DATASET: Schema = shape({ ...summary, change: CHANGE });
 
 export const ITEM: Schema = shape(
   {
-    section: { type: 'string' },
-    order_index: count,
-    item_hash: sha256,
+    section: TEXT,
+    order_index: COUNT,
+    item_hash: SHA256,
     item: {
       type: ['object', 'null'],
       description: 'the whole item, with every digit as stored; null if it is too large to read',
     },
     error: {
       type: 'object',
-      properties: { code: { type: 'string' }, message: { type: 'string' } },
+      properties: { code: TEXT, message: TEXT },
       description: 'set if the item is too large to read, or one of its files is missing',
     },
     truncated: {
@@ -99,13 +97,13 @@ export const ITEM: Schema = shape(
 
 const POSITION: Schema = {
   type: ['object', 'null'],
-  properties: { section: { type: 'string' }, order_index: count },
+  properties: { section: TEXT, order_index: COUNT },
 };
 
 /** An item that is added, removed or moved. */
 export const PLACED_DIFFERENCE: Schema = shape({
   change: { type: 'string', enum: ['added', 'removed', 'moved'] },
-  item_hash: sha256,
+  item_hash: SHA256,
   from: POSITION,
   to: POSITION,
 });
@@ -118,10 +116,10 @@ const changedValue: Schema = {
 /** An item with other content. */
 export const CHANGED_ITEM: Schema = shape({
   change: { type: 'string', enum: ['changed'] },
-  section: { type: 'string' },
-  order_index: { ...count, description: 'in the first dataset' },
-  other_order_index: { ...count, description: 'in the other dataset' },
-  item_id: { type: ['string', 'integer', 'null'], description: 'its `id` in the first dataset' },
+  section: TEXT,
+  order_index: { ...COUNT, description: 'in the first dataset' },
+  other_order_index: { ...COUNT, description: 'in the other dataset' },
+  item_id: { ...ITEM_ID, description: 'its `id` in the first dataset' },
   fields: {
     type: 'array',
     items: shape(
@@ -138,19 +136,19 @@ export const CHANGED_ITEM: Schema = shape({
 });
 
 export const DIFF: Schema = shape({
-  ...(page({ oneOf: [PLACED_DIFFERENCE, CHANGED_ITEM] })['properties'] as Record<string, Schema>),
-  counts: shape({ added: count, removed: count, changed: count, moved: count, unchanged: count }),
+  ...pageMembers({ oneOf: [PLACED_DIFFERENCE, CHANGED_ITEM] }),
+  counts: shape({ added: COUNT, removed: COUNT, changed: COUNT, moved: COUNT, unchanged: COUNT }),
 });
 
 export const PROBLEM: Schema = shape(
   {
     type: { type: 'string', format: 'uri' },
-    title: { type: 'string' },
+    title: TEXT,
     status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string' },
-    code: { type: 'string' },
-    request_id: { type: 'string' },
+    detail: TEXT,
+    instance: TEXT,
+    code: TEXT,
+    request_id: TEXT,
     errors: {
       type: 'array',
       items: shape(
@@ -160,9 +158,9 @@ export const PROBLEM: Schema = shape(
             description:
               'code of the error in this line, row or file; more specific than the code of the response',
           },
-          message: { type: 'string' },
-          path: { type: 'string' },
-          file: { type: 'string' },
+          message: TEXT,
+          path: TEXT,
+          file: TEXT,
           line: { type: 'integer' },
           column: { type: 'integer' },
           row: { type: 'integer' },
@@ -173,7 +171,7 @@ export const PROBLEM: Schema = shape(
     errors_total: { type: 'integer' },
     available: {
       type: 'array',
-      items: { type: 'string' },
+      items: TEXT,
       description: 'valid names, such as the subsets of a dataset; the first 1,000',
     },
   },

@@ -95,7 +95,6 @@ export function treeRoutes(deps: HubServingDeps): readonly Route[] {
           required: ['paths'],
         },
       },
-      errors: [...HUB_READ.errors, 'invalid_json', 'body_too_large', 'unsupported_media_type'],
       responses: { 200: { description: 'the entries', schema: ENTRIES } },
       handle: (request) => findPaths(deps, request),
     },

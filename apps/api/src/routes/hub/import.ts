@@ -10,7 +10,7 @@ import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson, getMember } from '@svc/jsonl-v23/json';
 import { currentContext, runWithContext } from '@svc/observability';
-import { type Config, RequestError, type Route, type TokenCipher } from '@svc/runtime';
+import { type Config, invalidRequest, type Route, type TokenCipher } from '@svc/runtime';
 import { checkHandle, type IdempotencyClaim, type Store, type StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
@@ -130,7 +130,7 @@ async function enqueueImport(
   if (token !== undefined && tokenCipher === null) {
     const message =
       'Cannot encrypt the token for an asynchronous import: set SVC_JOB_KEY, import without respond-async, or configure HUB_TOKEN on the workers.';
-    throw new RequestError('invalid_request', message, { errors: [{ message, path: '/config/token' }] });
+    throw invalidRequest('/config/token', message);
   }
   const encrypted = token === undefined ? undefined : tokenCipher?.encrypt(id, token);
   const job = await store.jobs.create(

@@ -1,5 +1,6 @@
 import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { type Schema, shape } from '@svc/runtime';
+import { COUNT, COUNT_OR_NULL, TEXT } from '../docs/scalars.ts';
 import { CHANGE } from '../docs/schemas.ts';
 
 const OPTIONAL_STRING: Schema = { type: ['string', 'null'], minLength: 1, maxLength: 1024 };
@@ -15,12 +16,12 @@ export const PREVIEW_ROWS: Readonly<Record<string, Schema>> = {
   samples: { type: 'array', items: { type: 'object' } },
   truncated_cells: {
     type: 'array',
-    items: shape({ row: { type: 'integer' }, column: { type: 'string' }, bytes: { type: 'integer' } }),
+    items: shape({ row: { type: 'integer' }, column: TEXT, bytes: { type: 'integer' } }),
   },
   suggested_mapping: { type: ['object', 'null'] },
   suggested_mapping_reasons: {
     type: ['object', 'null'],
-    additionalProperties: { type: 'string' },
+    additionalProperties: TEXT,
     description: 'key of the suggested mapping → why it was chosen',
   },
   items: {
@@ -48,19 +49,17 @@ export const SOURCE: Readonly<Record<string, Schema>> = {
 /** Which column becomes which part of an item. */
 export const MAPPING: Schema = MAPPING_SCHEMA;
 
-const COUNT_OR_NULL: Schema = { type: ['integer', 'null'], minimum: 0 };
-
 export const PREVIEW: Schema = shape(
   {
-    features: { type: 'array', items: shape({ name: { type: 'string' }, dtype: { type: 'string' } }) },
+    features: { type: 'array', items: shape({ name: TEXT, dtype: TEXT }) },
     num_rows: COUNT_OR_NULL,
     info: { type: 'object' },
-    subset: { type: 'string' },
-    split: { type: 'string' },
-    resolved_revision: { type: 'string' },
+    subset: TEXT,
+    split: TEXT,
+    resolved_revision: TEXT,
     splits: {
       type: 'array',
-      items: shape({ subset: { type: 'string' }, split: { type: 'string' }, num_rows: COUNT_OR_NULL }),
+      items: shape({ subset: TEXT, split: TEXT, num_rows: COUNT_OR_NULL }),
     },
     ...PREVIEW_ROWS,
   },
@@ -70,26 +69,26 @@ export const PREVIEW: Schema = shape(
 /** The result of a dry run. */
 export const DRY_RUN: Schema = shape(
   {
-    item_count: { type: 'integer', minimum: 0 },
+    item_count: COUNT,
     version_hash: { type: ['string', 'null'], description: 'null if a row is invalid' },
     change: CHANGE,
     errors: {
       type: 'array',
       items: shape(
         {
-          message: { type: 'string' },
-          code: { type: 'string' },
-          file: { type: 'string' },
+          message: TEXT,
+          code: TEXT,
+          file: TEXT,
           line: { type: 'integer' },
           column: { type: 'integer' },
           row: { type: 'integer' },
-          path: { type: 'string' },
+          path: TEXT,
         },
         ['file', 'line', 'column', 'row', 'path'],
       ),
       description: 'the first 100',
     },
-    errors_total: { type: 'integer', minimum: 0 },
+    errors_total: COUNT,
     skipped: {
       ...shape({
         count: { type: 'integer' },
@@ -98,8 +97,8 @@ export const DRY_RUN: Schema = shape(
           items: shape(
             {
               row: { type: 'integer' },
-              message: { type: 'string' },
-              file: { type: 'string' },
+              message: TEXT,
+              file: TEXT,
               line: { type: 'integer' },
             },
             ['row', 'file', 'line'],
@@ -114,7 +113,6 @@ export const DRY_RUN: Schema = shape(
 
 /** Error codes of every request to the hub. */
 export const HUB_ERRORS: readonly string[] = [
-  'invalid_json',
   'invalid_split',
   'hub_unsupported_dataset',
   'hub_gated',
@@ -126,6 +124,4 @@ export const HUB_ERRORS: readonly string[] = [
   'hub_bad_response',
   'hub_rate_limited',
   'hub_timeout',
-  'body_too_large',
-  'unsupported_media_type',
 ];

@@ -10,19 +10,14 @@ import {
 import type { Job, StoredResponse } from '@svc/store';
 import { ASYNC_APPLIED } from '../../http/prefer.ts';
 import { serializeProblem } from '../../http/problem.ts';
+import { COUNT, COUNT_OR_NULL, TEXT_OR_NULL, TIME, TIME_OR_NULL, UUID } from '../docs/scalars.ts';
 import { PROBLEM } from '../docs/schemas.ts';
-
-const COUNT: Schema = { type: 'integer', minimum: 0 };
-const COUNT_OR_NULL: Schema = { type: ['integer', 'null'], minimum: 0 };
-const TEXT_OR_NULL: Schema = { type: ['string', 'null'] };
-const TIME: Schema = { type: 'string', format: 'date-time' };
-const TIME_OR_NULL: Schema = { type: ['string', 'null'], format: 'date-time' };
 
 export const JOB_KINDS = ['import', 'upload'] as const;
 export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelling', 'cancelled'] as const;
 
 export const JOB: Schema = shape({
-  id: { type: 'string', format: 'uuid' },
+  id: UUID,
   kind: { type: 'string', enum: JOB_KINDS },
   status: { type: 'string', enum: JOB_STATUSES },
   progress: shape({

@@ -1,17 +1,18 @@
-import { MAX_COST_SCHEMA, parseRunConfig } from '@svc/evaluation';
+import { MAX_COST_SCHEMA, parseRunConfig, parseStoredRunConfig, scorersOf } from '@svc/evaluation';
 import type { Metrics } from '@svc/instrumentation';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { empty, json, orNull, type Route, type RouteRequest, type Schema } from '@svc/runtime';
+import { empty, json, orNull, type Route, type Schema } from '@svc/runtime';
 import { type RetryOnly, type Run, type RunChange, readStoredJson } from '@svc/store';
 import { NAME } from '../datasets/fields.ts';
 import type { CreateRunDeps } from './create.ts';
+import { idOf } from './path-params.ts';
 import { isFinished, RUN, serializeRun } from './serialize.ts';
 
 const RETRY_ONLY = ['failed', 'unscored', 'truncated', 'missing'] as const satisfies readonly RetryOnly[];
 
 /** A label of a run. */
-export const LABEL: Schema = {
+const LABEL: Schema = {
   type: 'string',
   pattern: '^[A-Za-z0-9][A-Za-z0-9._:/-]{0,63}$',
   'x-rule': 'must be 1 to 64 letters, digits and any of . _ : / - that begin with a letter or a digit',
@@ -21,7 +22,7 @@ export interface ChangeRunDeps extends CreateRunDeps {
   readonly metrics: Pick<Metrics, 'recordRun'>;
 }
 
-/** The endpoints that change a run: rename, delete, cancel, retry. */
+/** The endpoints that change a run: rename, delete, cancel, retry, finish. */
 export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
   const { runs } = deps.store;
   const common = { tag: 'runs', access: 'editor', produces: 'application/json' } as const;
@@ -52,7 +53,7 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
         },
       },
       responses: { 200: { description: 'the run', schema: RUN } },
-      errors: ['invalid_json', 'body_too_large', 'unsupported_media_type', 'run_not_found', 'unavailable'],
+      errors: ['run_not_found', 'unavailable'],
       handle: async ({ params, body }) =>
         json(serializeRun(await runs.update(idOf(params), body as RunChange))),
     },
@@ -103,10 +104,7 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
         },
       },
       responses: accepted,
-      errors: [
-        ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'run_not_found'],
-        ...['run_active', 'run_imported', 'nothing_to_retry', 'unavailable'],
-      ],
+      errors: ['run_not_found', 'run_active', 'run_imported', 'nothing_to_retry', 'unavailable'],
       handle: async ({ params, body }) => {
         const only = body?.['only'] as RetryOnly;
         const id = idOf(params);
@@ -117,6 +115,7 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
         return json(serializeRun(run), 202);
       },
     },
+    finishRunRoute(deps),
   ];
 }
 
@@ -125,8 +124,6 @@ function withMaxCost(config: string, maxCost: JsonObject | null): string {
   const { max_cost: _, ...others } = readStoredJson(config) as JsonObject;
   return canonicalJson(parseRunConfig({ ...others, max_cost: maxCost }, '') as unknown as JsonObject);
 }
-
-const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';
 
 /** Logs the request only when it has an effect. */
 async function cancel(id: string, { store: { runs }, logger, metrics }: ChangeRunDeps): Promise<Run> {
@@ -141,3 +138,51 @@ async function cancel(id: string, { store: { runs }, logger, metrics }: ChangeRu
   }
   return run;
 }
+
+/** `POST /runs/{id}/finish` */
+function finishRunRoute({ store: { runs }, logger, metrics }: ChangeRunDeps): Route {
+  return {
+    tag: 'runs',
+    access: 'editor',
+    produces: 'application/json',
+    method: 'post',
+    path: '/runs/{id}/finish',
+    operationId: 'finishRun',
+    summary: 'End a run whose results clients have sent; if it has judges, a worker asks them first',
+    body: {
+      contentType: 'application/json',
+      schema: {
+        type: 'object',
+        properties: {
+          allow_missing: {
+            type: 'boolean',
+            default: false,
+            description: 'whether to end it although results are missing',
+          },
+        },
+        additionalProperties: false,
+      },
+    },
+    responses: { 200: { description: 'the run', schema: RUN } },
+    errors: ['run_not_found', 'run_not_external', 'run_finished', 'run_incomplete', 'unavailable'],
+    handle: async ({ params, body }) => {
+      const id = idOf(params);
+      const before = await runs.get(id);
+      const judges = judgeNames(before);
+      const run = await runs.finish(id, { allowMissing: body?.['allow_missing'] === true, judges });
+      if (before.finishedAt === null && run.finishedAt !== null) {
+        metrics.recordRun('completed');
+        runWithContext({ run_id: run.id }, () =>
+          logger.log('run.finish', { missing: run.resultsLeft, item_count: run.counts.done }),
+        );
+      }
+      return json(serializeRun(run));
+    },
+  };
+}
+
+/** Names of the scorers of a run that are judges. */
+const judgeNames = ({ config }: Run): readonly string[] =>
+  scorersOf(parseStoredRunConfig(readStoredJson(config))).flatMap(({ name, judge }) =>
+    judge === null ? [] : [name],
+  );

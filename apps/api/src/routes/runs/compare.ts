@@ -3,6 +3,7 @@ import { type CompareRequest, PAIR_BY, type PairBy, type RunDifference } from '@
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import type { CreateRunDeps } from './create.ts';
+import { idOf } from './path-params.ts';
 import { COMPARED_SLICES, COMPARISON, SCORER_QUERY } from './score-schemas.ts';
 
 const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
@@ -49,7 +50,7 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
     },
     errors: ['run_not_found', 'invalid_cursor', 'scorer_not_found', 'unavailable'],
     handle: async ({ params, query, signal }) => {
-      const found = await runs.compare(params['id'] ?? '', params['other_id'] ?? '', {
+      const found = await runs.compare(idOf(params), params['other_id'] ?? '', {
         ...pageOf(query),
         only: query['only'] as CompareRequest['only'],
         pairBy: query['pair_by'] as PairBy,
@@ -103,7 +104,7 @@ export function compareSlicesRoute({ store: { runs } }: Pick<CreateRunDeps, 'sto
     },
     errors: ['run_not_found', 'scorer_not_found', 'unavailable'],
     handle: async ({ params, query, signal }) => {
-      const slices = await runs.compareSlices(params['id'] ?? '', params['other_id'] ?? '', {
+      const slices = await runs.compareSlices(idOf(params), params['other_id'] ?? '', {
         by: (query['by'] as string | undefined) ?? 'tag',
         pairBy: query['pair_by'] as PairBy,
         scorer: query['scorer'] as string | undefined,

@@ -51,9 +51,6 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       202: { description: 'the run, which the workers process', schema: RUN },
     },
     errors: [
-      'invalid_json',
-      'body_too_large',
-      'unsupported_media_type',
       'nothing_to_score',
       'dataset_not_found',
       'version_not_found',

@@ -7,10 +7,10 @@ import {
 } from '@svc/jsonl-v23/internal';
 import { type JsonBody, type Schema, shape } from '@svc/runtime';
 import { AGREEMENT_CELLS, type StoredLabel } from '@svc/store';
-import { page } from '../docs/schemas.ts';
+import { COUNT, ITEM_ID, POSITIVE, SHA256, TEXT, TEXT_OR_NULL, TIME_OR_NULL } from '../docs/scalars.ts';
+import { pageMembers } from '../docs/schemas.ts';
 import { INTERVAL } from './score-schemas.ts';
 
-const COUNT: Schema = { type: 'integer', minimum: 0 };
 const SHARE: Schema = { type: ['number', 'null'], minimum: 0, maximum: 1 };
 const VERDICT: Schema = { type: 'string', enum: VERDICTS };
 export const VERDICT_OR_NULL: Schema = {
@@ -24,15 +24,14 @@ export const TYPES: Schema = {
   items: { type: 'string', minLength: 1, maxLength: MAX_TYPE_LENGTH },
   description: 'kinds of failures, each once',
 };
-const TIME: Schema = { type: ['string', 'null'], format: 'date-time' };
 
 const MEMBERS: Readonly<Record<string, Schema>> = {
   by: { type: 'string', description: 'name of the key; `anonymous` without keys' },
   verdict: VERDICT_OR_NULL,
-  note: { type: ['string', 'null'] },
+  note: TEXT_OR_NULL,
   types: TYPES,
-  created_at: { ...TIME, description: 'null for a label that is deleted' },
-  updated_at: TIME,
+  created_at: { ...TIME_OR_NULL, description: 'null for a label that is deleted' },
+  updated_at: TIME_OR_NULL,
   imported: { type: 'boolean', description: 'whether it came with a package, which states whose it is' },
 };
 
@@ -48,11 +47,11 @@ export const RESULT_LABELS: Schema = {
 };
 
 const OF_RESULT: Readonly<Record<string, Schema>> = {
-  section: { type: 'string' },
+  section: TEXT,
   order_index: COUNT,
-  repetition: { type: 'integer', minimum: 1 },
-  item_id: { type: ['string', 'integer', 'null'] },
-  item_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  repetition: POSITIVE,
+  item_id: ITEM_ID,
+  item_hash: SHA256,
 };
 
 const NUMBER_OF_LABELS = { labels: COUNT };
@@ -66,17 +65,17 @@ export const LABELS: Schema = shape({
     people: {
       type: 'array',
       maxItems: 100,
-      items: shape({ by: { type: 'string' }, ...NUMBER_OF_LABELS }),
+      items: shape({ by: TEXT, ...NUMBER_OF_LABELS }),
       description: 'those with most labels first',
     },
     types: {
       type: 'array',
       maxItems: 100,
-      items: shape({ type: { type: 'string' }, ...NUMBER_OF_LABELS }),
+      items: shape({ type: TEXT, ...NUMBER_OF_LABELS }),
       description: 'those of most labels first',
     },
   }),
-  ...(page(shape({ ...OF_RESULT, ...MEMBERS }))['properties'] as Readonly<Record<string, Schema>>),
+  ...pageMembers(shape({ ...OF_RESULT, ...MEMBERS })),
 });
 
 export const LABELS_QUERY: Readonly<Record<string, Schema>> = {
@@ -88,8 +87,8 @@ export const LABELS_QUERY: Readonly<Record<string, Schema>> = {
 
 export const AGREEMENT: Schema = shape({
   scorer: { type: ['string', 'null'], description: 'null if `other` is compared' },
-  by: { type: ['string', 'null'] },
-  other: { type: ['string', 'null'] },
+  by: TEXT_OR_NULL,
+  other: TEXT_OR_NULL,
   n: { ...COUNT, description: 'results with a verdict of both' },
   cells: shape({
     both_pass: COUNT,
@@ -110,7 +109,7 @@ export const AGREEMENT: Schema = shape({
   false_fail_rate: { ...SHARE, description: 'of those that the scorer fails' },
   false_fail_rate_ci95: INTERVAL,
   base_rate: { ...SHARE, description: 'share that the person passes' },
-  ...(page(
+  ...pageMembers(
     shape({
       ...OF_RESULT,
       cell: { type: 'string', enum: AGREEMENT_CELLS },
@@ -118,7 +117,7 @@ export const AGREEMENT: Schema = shape({
       verdict: VERDICT,
       passed: { type: 'boolean', description: 'what the scorer, or `other`, says' },
     }),
-  )['properties'] as Readonly<Record<string, Schema>>),
+  ),
 });
 
 /** A label as JSON. */

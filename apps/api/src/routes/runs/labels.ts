@@ -1,6 +1,6 @@
 import { LABEL_TABLE_COLUMNS, labelsTable } from '@svc/flows';
 import { isLabelNote, isLabelType, MAX_NOTE_LENGTH, type Verdict, wireValue } from '@svc/jsonl-v23/internal';
-import { type JsonBody, JsonText, json, RequestError, type Route, type RouteRequest } from '@svc/runtime';
+import { invalidMember, type JsonBody, JsonText, json, type Route, type RouteRequest } from '@svc/runtime';
 import {
   AGREEMENT_CELLS,
   type AgreementCell,
@@ -21,7 +21,7 @@ import {
   TYPES,
   VERDICT_OR_NULL,
 } from './label-schemas.ts';
-import { resultNameOf } from './result-name.ts';
+import { idOf, resultNameOf } from './path-params.ts';
 import { SCORER_QUERY } from './score-schemas.ts';
 
 /** The endpoints of labels: set one, list those of a run, compare them with a scorer. */
@@ -55,13 +55,10 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
         },
       },
       responses: { 200: { description: 'the label', schema: LABEL } },
-      errors: [
-        ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'run_not_found', 'not_found'],
-        ...['nothing_to_label', 'unavailable'],
-      ],
+      errors: ['run_not_found', 'not_found', 'nothing_to_label', 'unavailable'],
       handle: async ({ params, body, caller }) => {
         const label = { by: caller.name, ...readBody(body) };
-        const stored = await runs.setLabel(params['id'] ?? '', resultNameOf(params), label);
+        const stored = await runs.setLabel(idOf(params), resultNameOf(params), label);
         const none = { ...label, created_at: null, updated_at: null, imported: false };
         return json(stored === null ? none : serializeLabel(stored));
       },
@@ -78,7 +75,7 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
       },
       errors: ['run_not_found', 'invalid_cursor', 'unavailable'],
       handle: async ({ params, query, signal }) => {
-        const found = await runs.listLabels(params['id'] ?? '', {
+        const found = await runs.listLabels(idOf(params), {
           ...pageOf(query),
           ...conditionsOf(query),
           signal,
@@ -107,7 +104,7 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
       handle: async ({ params, query, signal }) => {
         const chosen = columnsOf(query['columns'], columns);
         await using opening = new AsyncDisposableStack();
-        const open = opening.use(await reads.runs.open(params['id'] ?? '', { signal }));
+        const open = opening.use(await reads.runs.open(idOf(params), { signal }));
         const table = labelsTable(open, {
           ...{ format: 'csv', columns: chosen, isForExcel: query['excel'] === true },
           conditions: conditionsOf(query),
@@ -149,7 +146,7 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
       handle: async ({ params, query, signal }) => {
         const text = (name: string): string | undefined => query[name] as string | undefined;
         const [scorer, by, other] = [text('scorer'), text('by'), text('other')];
-        const found = await runs.compareLabels(params['id'] ?? '', {
+        const found = await runs.compareLabels(idOf(params), {
           ...pageOf(query),
           ...{ scorer, by, other, signal },
           cell: query['cell'] as AgreementCell | undefined,
@@ -185,16 +182,11 @@ function readBody(body: RouteRequest['body']): {
   const trimmed = (types ?? []).map((type) => type.trim());
   const invalid = trimmed.findIndex((type) => !isLabelType(type));
   if (invalid !== -1) {
-    throw refused(`/types/${invalid}`, 'must be 1 to 64 characters without control characters');
+    throw invalidMember('body', `/types/${invalid}`, 'must be 1 to 64 characters without control characters');
   }
   if (note != null && !isLabelNote(note))
-    throw refused('/note', 'must hold neither NUL nor half of a surrogate pair');
+    throw invalidMember('body', '/note', 'must hold neither NUL nor half of a surrogate pair');
   return { verdict, note: note === undefined || note === '' ? null : note, types: [...new Set(trimmed)] };
-}
-
-function refused(path: string, rule: string): RequestError {
-  const message = `${path} ${rule}`;
-  return new RequestError('invalid_request', `Invalid body: ${message}.`, { errors: [{ message, path }] });
 }
 
 function conditionsOf(query: RouteRequest['query']): LabelConditions {

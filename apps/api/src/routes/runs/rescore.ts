@@ -10,7 +10,7 @@ import {
 import { planRun } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { RequestError, type Route, type RouteRequest, type Schema } from '@svc/runtime';
+import { invalidRequest, type Route, type RouteRequest, type Schema } from '@svc/runtime';
 import {
   type IdempotentCreation,
   type Run,
@@ -47,9 +47,14 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
     produces: 'application/json',
     responses: { 202: { description: 'the new run; with `add` the run itself', schema: RUN } },
     errors: [
-      ...['invalid_json', 'body_too_large', 'unsupported_media_type', 'nothing_to_score'],
-      ...['run_not_found', 'run_active', 'idempotency_key_reused', 'unavailable'],
-      ...['run_imported', 'scorer_exists', 'too_many_scorers'],
+      'nothing_to_score',
+      'run_not_found',
+      'run_active',
+      'idempotency_key_reused',
+      'unavailable',
+      'run_imported',
+      'scorer_exists',
+      'too_many_scorers',
     ],
     handle: async (request) => {
       const body = request.body ?? {};
@@ -91,8 +96,8 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
   ): Promise<StoredResponse> {
     const { scorers = null, add: _, ...others } = body ?? {};
     const [other] = Object.entries(others).find(([, value]) => value !== null) ?? [];
-    if (other !== undefined) throw invalid(`/${other} must be absent with add.`, `/${other}`);
-    if (scorers === null) throw invalid('/scorers must be there with add.', '/scorers');
+    if (other !== undefined) throw invalidRequest(`/${other}`, `/${other} must be absent with add.`);
+    if (scorers === null) throw invalidRequest('/scorers', '/scorers is required with add.');
     const added = parseAddedScorers(scorers, stored);
     if (added.taken !== null) {
       throw new StoreError('scorer_exists', `The run has a scorer ${added.taken}: use another name.`);
@@ -114,10 +119,6 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
     );
     return runAccepted(run);
   }
-}
-
-function invalid(message: string, path: string): RequestError {
-  return new RequestError('invalid_request', message, { errors: [{ message, path }] });
 }
 
 const ADD: Schema = {

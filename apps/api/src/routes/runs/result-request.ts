@@ -4,7 +4,7 @@ import { encodeText } from '@svc/pkg-format/internal';
 import { RequestError, type Route, type Schema, shape, stream, toJsonText } from '@svc/runtime';
 import { readStoredJson } from '@svc/store';
 import type { CreateRunDeps } from './create.ts';
-import { resultNameOf } from './result-name.ts';
+import { idOf, resultNameOf } from './path-params.ts';
 
 const REQUEST: Schema = shape({
   method: { type: 'string', enum: ['POST'] },
@@ -47,7 +47,7 @@ export function resultRequestRoute({
     responses: { 200: { description: 'the request', schema: REQUEST } },
     errors: ['run_not_found', 'not_found', 'item_too_large', 'unavailable'],
     handle: async ({ params, query, signal }) => {
-      const found = await runs.itemOfResult(params['id'] ?? '', resultNameOf(params), signal);
+      const found = await runs.itemOfResult(idOf(params), resultNameOf(params), signal);
       if (found === null) throw notFound('The run has no such result.');
       const readFile = (
         file: { readonly sha256: string; readonly byteLength: number },

@@ -1,5 +1,5 @@
 import { RESULT_FIELDS, VERDICTS, type Verdict } from '@svc/jsonl-v23/internal';
-import { RequestError, type RouteRequest, type Schema } from '@svc/runtime';
+import { invalidMember, type RouteRequest, type Schema } from '@svc/runtime';
 import { RESULTS_SORTS, type ResultsConditions } from '@svc/store';
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 
@@ -89,24 +89,17 @@ const BLIND: ReadonlySet<string> = new Set([
 ]);
 
 /** What chooses a blind sample; undefined where a query wants none. @throws RequestError `invalid_request` */
-export function sampleOf(query: RouteRequest['query']): ResultsConditions['sample'] {
+function sampleOf(query: RouteRequest['query']): ResultsConditions['sample'] {
   const { n, seed } = query;
   if (query['sample'] === undefined) {
     if (n === undefined && seed === undefined) return undefined;
-    throw invalidQuery(n === undefined ? 'seed' : 'n', 'is only for sample=blind');
+    throw invalidMember('query', n === undefined ? 'seed' : 'n', 'is only for sample=blind');
   }
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined || BLIND.has(name) || (name === 'sort' && value === 'order')) continue;
-    throw invalidQuery(name, 'cannot go with sample=blind: it would tell how outputs were scored');
+    throw invalidMember('query', name, 'cannot go with sample=blind: it would tell how outputs were scored');
   }
   return { n: (n as number | undefined) ?? 100, seed: (seed as number | undefined) ?? 0 };
-}
-
-function invalidQuery(name: string, rule: string): RequestError {
-  const message = `${name} ${rule}`;
-  return new RequestError('invalid_request', `Invalid query: ${message}.`, {
-    errors: [{ message, path: name }],
-  });
 }
 
 /** The results that a query with {@link RESULTS_FILTERS} chooses. */
@@ -145,7 +138,7 @@ function metaValues(meta: Readonly<Record<string, string>> | undefined): Results
     const path = name.slice('meta.'.length);
     const pointer = path.startsWith('/') ? path : `/${path.replaceAll('~', '~0')}`;
     if (path === '' || path.length > 1024 || !POINTER.test(pointer)) {
-      throw invalidQuery(name.slice(0, 100), 'must be `meta.` and a JSON Pointer such as /level');
+      throw invalidMember('query', name.slice(0, 100), 'must be `meta.` and a JSON Pointer such as /level');
     }
     return { pointer: `/meta${pointer}`, value };
   });

@@ -1,15 +1,17 @@
 import { RUN_FIELDS } from '@svc/jsonl-v23/internal';
-import { json, type Route, type RouteRequest, toJsonText } from '@svc/runtime';
+import { json, type Route, toJsonText } from '@svc/runtime';
 import { type ResultsSort, RUNS_SORTS, type RunStatus, type RunsSort } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, pageResponse, toPage } from '../page.ts';
-import { changeRunRoutes } from './change.ts';
+import { type ChangeRunDeps, changeRunRoutes } from './change.ts';
 import { compareRunsRoute, compareSlicesRoute } from './compare.ts';
 import { createRunRoute } from './create.ts';
 import { labelRoutes } from './labels.ts';
-import { type OutsideDeps, outsideRoutes } from './outside.ts';
+import { idOf } from './path-params.ts';
+import { type PendingDeps, pendingRoutes } from './pending.ts';
 import { providersRoute } from './providers.ts';
+import { type PushDeps, pushRoutes } from './push.ts';
 import { rescoreRunRoute } from './rescore.ts';
 import { resultRequestRoute } from './result-request.ts';
 import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
@@ -18,10 +20,12 @@ import { createProgressMeter } from './run-progress.ts';
 import { isFinished, RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
 import { tryRunRoute } from './try.ts';
 
-export interface RunDeps extends OutsideDeps {
-  /** Aborts when the server starts to drain: event streams then end. */
-  readonly drainSignal: AbortSignal;
-}
+export type RunDeps = ChangeRunDeps &
+  PendingDeps &
+  PushDeps & {
+    /** Aborts when the server starts to drain: event streams then end. */
+    readonly drainSignal: AbortSignal;
+  };
 
 /** The endpoints of runs: create, list, get, results, watch, change. */
 export function runRoutes(deps: RunDeps): readonly Route[] {
@@ -42,7 +46,8 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
     rescoreRunRoute(deps),
     compareRunsRoute(deps),
     compareSlicesRoute(deps),
-    ...outsideRoutes(deps),
+    ...pendingRoutes(deps),
+    ...pushRoutes(deps),
     ...runPartsRoutes(deps),
     resultRequestRoute(deps),
     ...labelRoutes(deps),
@@ -152,5 +157,3 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
     },
   ];
 }
-
-const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';

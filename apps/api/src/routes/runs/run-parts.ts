@@ -1,9 +1,9 @@
-import { type JsonBody, JsonText, json, RequestError, type Route, type Schema, shape } from '@svc/runtime';
+import { invalidMember, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/runtime';
 import type { RunErrorGroup, RunSlice } from '@svc/store';
+import { COUNT, ITEM_ID, POSITIVE, TEXT } from '../docs/scalars.ts';
 import type { CreateRunDeps } from './create.ts';
+import { idOf } from './path-params.ts';
 import { GROUP_SCORES, SCORER_QUERY } from './score-schemas.ts';
-
-const COUNT: Schema = { type: 'integer', minimum: 0 };
 
 const SLICE: Schema = shape({
   values: {
@@ -16,17 +16,17 @@ const SLICE: Schema = shape({
 
 const ERROR_GROUP: Schema = shape({
   group: { type: 'string', description: 'names the group, also as `error` of a list of results' },
-  code: { type: 'string' },
+  code: TEXT,
   message: { type: 'string', description: 'with `<n>` for numbers and `<id>` for identifiers' },
   count: COUNT,
   examples: {
     type: 'array',
     maxItems: 3,
     items: shape({
-      section: { type: 'string' },
+      section: TEXT,
       order_index: COUNT,
-      repetition: { type: 'integer', minimum: 1 },
-      item_id: { type: ['string', 'integer', 'null'] },
+      repetition: POSITIVE,
+      item_id: ITEM_ID,
       message: { type: 'string', description: 'as it was' },
     }),
   },
@@ -62,20 +62,15 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
           description: 'the scores of each slice, in the order of the values',
           schema: shape({
             data: { type: 'array', items: SLICE },
-            meta: shape({ by: { type: 'array', items: { type: 'string' } }, total_items: COUNT }),
+            meta: shape({ by: { type: 'array', items: TEXT }, total_items: COUNT }),
           }),
         },
       },
       errors: ['run_not_found', 'scorer_not_found', 'unavailable'],
       handle: async ({ params, query, signal }) => {
         const by = query['by'] as readonly string[] | undefined;
-        if (by === undefined) {
-          const message = 'by is missing';
-          throw new RequestError('invalid_request', `Invalid query: ${message}.`, {
-            errors: [{ message, path: 'by' }],
-          });
-        }
-        const slices = await reads.runs.slice(params['id'] ?? '', {
+        if (by === undefined) throw invalidMember('query', 'by', 'is missing');
+        const slices = await reads.runs.slice(idOf(params), {
           ...{ by, signal },
           scorer: query['scorer'] as string | undefined,
         });
@@ -95,7 +90,7 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
       },
       errors: ['run_not_found', 'unavailable'],
       handle: async ({ params, signal }) => {
-        const groups = await reads.runs.errors(params['id'] ?? '', signal);
+        const groups = await reads.runs.errors(idOf(params), signal);
         return json({ data: groups.map(serializeGroup) });
       },
     },

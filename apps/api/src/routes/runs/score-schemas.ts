@@ -1,9 +1,8 @@
 import { type Schema, shape } from '@svc/runtime';
 import { PAIR_BY } from '@svc/store';
-import { page } from '../docs/schemas.ts';
+import { COUNT, ITEM_ID, NUMBER_OR_NULL, SHA256, TEXT } from '../docs/scalars.ts';
+import { pageMembers } from '../docs/schemas.ts';
 
-const COUNT: Schema = { type: 'integer', minimum: 0 };
-const NUMBER_OR_NULL: Schema = { type: ['number', 'null'] };
 const RATE: Schema = { type: ['number', 'null'], minimum: 0, maximum: 1 };
 
 /** A 95 % confidence interval. */
@@ -19,7 +18,7 @@ const WARNINGS: Schema = {
   type: 'array',
   items: shape({
     code: { type: 'string', enum: ['few_items', 'few_clusters'] },
-    message: { type: 'string' },
+    message: TEXT,
   }),
   description: 'below 10 scored items, or 10 clusters of them',
 };
@@ -75,7 +74,7 @@ export const RUN_SCORERS: Schema = {
 };
 
 export const COST: Schema = {
-  ...shape({ amount: { type: 'number', minimum: 0 }, currency: { type: 'string' } }),
+  ...shape({ amount: { type: 'number', minimum: 0 }, currency: TEXT }),
   type: ['object', 'null'],
   description: 'of the tokens at `config.price`, and of the judge’s at `config.judge.price`',
 };
@@ -122,7 +121,7 @@ const COMPARED: Readonly<Record<string, Schema>> = {
   input_tokens: MEANS,
   output_tokens: MEANS,
   cost: {
-    ...shape({ ...MEANS_MEMBERS, currency: { type: 'string' } }),
+    ...shape({ ...MEANS_MEMBERS, currency: TEXT }),
     type: ['object', 'null'],
     description: 'of one result; null unless both runs have prices in one currency',
   },
@@ -142,11 +141,11 @@ const COMPARED: Readonly<Record<string, Schema>> = {
 };
 
 const DIFFERENCE: Schema = shape({
-  section: { type: 'string' },
+  section: TEXT,
   order_index: COUNT,
-  item_id: { type: ['string', 'integer', 'null'] },
-  item_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-  other_section: { type: 'string' },
+  item_id: ITEM_ID,
+  item_hash: SHA256,
+  other_section: TEXT,
   other_order_index: COUNT,
   score: { type: 'number', description: 'mean over the repetitions' },
   other_score: { type: 'number' },
@@ -159,7 +158,7 @@ const DIFFERENCE: Schema = shape({
 /** A comparison of two runs. */
 export const COMPARISON: Schema = shape({
   ...COMPARED,
-  ...(page(DIFFERENCE)['properties'] as Readonly<Record<string, Schema>>),
+  ...pageMembers(DIFFERENCE),
 });
 
 /** How two runs differ in the slices of their pairs. */

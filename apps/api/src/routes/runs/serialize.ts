@@ -4,12 +4,11 @@ import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/runtim
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
 import { linkedItemText } from '../datasets/linked-item.ts';
 import { fieldBody, fieldSchema } from '../docs/fields.ts';
+import { COUNT, TEXT } from '../docs/scalars.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
 import { RESULT_LABELS, serializeLabel } from './label-schemas.ts';
 import { costOf, scorersOf, scoresOf } from './run-numbers.ts';
 import { COST, LATENCY, RUN_SCORERS, RUN_SCORES } from './score-schemas.ts';
-
-const COUNT: Schema = { type: 'integer', minimum: 0 };
 
 export const PLAN: Schema = shape({
   items: COUNT,
@@ -28,7 +27,7 @@ export const PLAN: Schema = shape({
 });
 const WARNINGS: Schema = {
   type: 'array',
-  items: shape({ code: { type: 'string' }, message: { type: 'string' } }),
+  items: shape({ code: TEXT, message: TEXT }),
 };
 
 /** A configuration that was checked, or one that came with a package, where any member may be absent. */

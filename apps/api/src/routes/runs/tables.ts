@@ -2,6 +2,7 @@ import { RESULT_COLUMNS, resultsTable } from '@svc/flows';
 import type { Route } from '@svc/runtime';
 import type { Store } from '@svc/store';
 import { columnsOf, tableResponse, tableRoute } from '../table.ts';
+import { idOf } from './path-params.ts';
 
 const COLUMNS = { columns: RESULT_COLUMNS };
 const OPERATIONS = {
@@ -24,7 +25,7 @@ export function resultTableRoutes({ store }: { readonly store: Pick<Store, 'read
     handle: async ({ params, query, signal }) => {
       const columns = columnsOf(query['columns'], COLUMNS);
       await using opening = new AsyncDisposableStack();
-      const open = opening.use(await store.reads.runs.open(params['id'] ?? '', { signal }));
+      const open = opening.use(await store.reads.runs.open(idOf(params), { signal }));
       const table = resultsTable(open, { format, columns, isForExcel: query['excel'] === true });
       return tableResponse(table, opening.move());
     },

@@ -13,6 +13,7 @@ import {
 } from '@svc/runtime';
 import type { StoredResult } from '@svc/store';
 import { fieldBody, fieldSchema } from '../docs/fields.ts';
+import { COUNT, ITEM_ID, TEXT } from '../docs/scalars.ts';
 
 const MAX_ITEMS = 20;
 
@@ -32,9 +33,9 @@ const TRIED: Schema = shape({
   data: {
     type: 'array',
     items: shape({
-      section: { type: 'string' },
-      order_index: { type: 'integer', minimum: 0 },
-      item_id: { type: ['string', 'integer', 'null'] },
+      section: TEXT,
+      order_index: COUNT,
+      item_id: ITEM_ID,
       request: {
         type: ['object', 'null'],
         description: 'the body that the model was sent, with links to files; null if no model was asked',

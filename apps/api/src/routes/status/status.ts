@@ -7,6 +7,7 @@ import {
   type WorkerBoard,
   type WorkerReport,
 } from '@svc/store';
+import { COUNT, TEXT, TIME, UUID } from '../docs/scalars.ts';
 import { JOB_STATUSES } from '../jobs/serialize.ts';
 
 export interface StatusDeps {
@@ -16,8 +17,6 @@ export interface StatusDeps {
   readonly version: string;
 }
 
-const COUNT: Schema = { type: 'integer', minimum: 0 };
-const TIME: Schema = { type: 'string', format: 'date-time' };
 const counts = (names: readonly string[]): Schema =>
   shape(Object.fromEntries(names.map((name) => [name, COUNT])));
 const TASKS = counts(['runs', 'jobs']);
@@ -44,13 +43,13 @@ const LIMITS = [
 ] as const;
 
 export const STATUS: Schema = shape({
-  version: { type: 'string' },
+  version: TEXT,
   workers: {
     type: 'array',
     description: 'the workers that have reported in the last 15 seconds',
     items: shape({
-      id: { type: 'string', format: 'uuid' },
-      version: { type: 'string' },
+      id: UUID,
+      version: TEXT,
       started_at: TIME,
       concurrency: { ...TASKS, description: 'the tasks that it may work on at a time' },
       running: { ...TASKS, description: 'those that it works on now' },

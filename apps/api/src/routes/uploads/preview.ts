@@ -1,6 +1,7 @@
 import { openUpload, previewUpload, TOOLS, type UploadPreview } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import {
+  invalidRequest,
   type JsonBody,
   JsonText,
   json,
@@ -10,7 +11,6 @@ import {
   shape,
   watchUploadRate,
 } from '@svc/runtime';
-import { invalid } from '../../http/form-parts.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import { PREVIEW_ROWS } from '../hub/schema.ts';
 import { serializeRows } from '../hub/serialize.ts';
@@ -69,7 +69,7 @@ export function uploadPreviewRoute(deps: UploadDeps): Route {
 function readLimit(text: string | undefined): number {
   if (text === undefined || text === '') return DEFAULT_LIMIT;
   if (/^(?:[1-9][0-9]?|100)$/.test(text)) return Number(text);
-  throw invalid('limit', 'limit must be a number from 1 to 100.');
+  throw invalidRequest('limit', 'limit must be a number from 1 to 100.');
 }
 
 /** What the members of a preview take besides its rows, of many columns. */

@@ -3,9 +3,8 @@ import { JsonlError } from '@svc/jsonl-v23';
 import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { readMapping } from '@svc/jsonl-v23/mapping';
-import { RequestError, type Schema } from '@svc/runtime';
+import { invalidRequest, type Schema } from '@svc/runtime';
 import { checkHandle } from '@svc/store';
-import { invalid } from '../../http/form-parts.ts';
 import type { Upload } from '../../http/receive-upload.ts';
 import { MESSAGE } from '../datasets/change.ts';
 import { parseName } from '../datasets/fields.ts';
@@ -91,7 +90,7 @@ export function readUploadForm({ fields }: Pick<Upload, 'fields'>): UploadForm {
 
 function readDescription(text: string | undefined): string | undefined {
   if (text === undefined || (text.isWellFormed() && !text.includes('\0'))) return text;
-  throw invalid('description', 'description must hold neither NUL nor half of a surrogate pair.');
+  throw invalidRequest('description', 'description must hold neither NUL nor half of a surrogate pair.');
 }
 
 function readHandle(handle: string | undefined): string | null {
@@ -108,10 +107,10 @@ function readObject(fields: ReadonlyMap<string, string>, name: string): JsonObje
     value = parseJson(text);
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    throw invalid(name, `${name} must be JSON: ${error.message}.`, error);
+    throw invalidRequest(name, `${name} must be JSON: ${error.message}.`, error);
   }
   if (value === null) return null;
-  if (!isJsonObject(value)) throw invalid(name, `${name} must be a JSON object.`);
+  if (!isJsonObject(value)) throw invalidRequest(name, `${name} must be a JSON object.`);
   return value;
 }
 
@@ -121,35 +120,34 @@ function toMapping(value: JsonObject): FileRequest['mapping'] {
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
     const { path = '/mapping' } = error.location;
-    const message = `${error.message}.`;
-    throw new RequestError('invalid_request', message, { errors: [{ message, path }], cause: error });
+    throw invalidRequest(path, `${error.message}.`, error);
   }
 }
 
 function readFormat(format: string | undefined): Pick<OpenUploadRequest['hints'], 'format'> {
   if (format === undefined || format === '') return {};
   const known = FORMATS.find((name) => name === format);
-  if (known === undefined) throw invalid('format', `format must be one of ${FORMATS.join(', ')}.`);
+  if (known === undefined) throw invalidRequest('format', `format must be one of ${FORMATS.join(', ')}.`);
   return { format: known };
 }
 
 function readOptions(options: JsonObject): OpenUploadRequest['hints'] {
   const unknown = Object.keys(options).find((key) => !KNOWN_OPTIONS.includes(key));
   if (unknown !== undefined)
-    throw invalid('options', `options must not have the key "${unknown.slice(0, 100)}".`);
+    throw invalidRequest('options', `options must not have the key "${unknown.slice(0, 100)}".`);
   const { delimiter, quote, encoding, header } = options;
   for (const [name, value] of Object.entries({ delimiter, quote })) {
     const isMissing = value === undefined || (value === null && name === 'quote');
     if (!isMissing && !(typeof value === 'string' && /^[\t\x20-\x7e]$/.test(value))) {
-      throw invalid('options', `options.${name} must be one ASCII character.`);
+      throw invalidRequest('options', `options.${name} must be one ASCII character.`);
     }
   }
   if (encoding !== undefined && typeof encoding !== 'string')
-    throw invalid('options', 'options.encoding must be a text.');
+    throw invalidRequest('options', 'options.encoding must be a text.');
   if (header !== undefined && typeof header !== 'boolean')
-    throw invalid('options', 'options.header must be true or false.');
+    throw invalidRequest('options', 'options.header must be true or false.');
   if (delimiter !== undefined && delimiter === quote)
-    throw invalid('options', 'options.delimiter and options.quote must differ.');
+    throw invalidRequest('options', 'options.delimiter and options.quote must differ.');
   return options as OpenUploadRequest['hints'];
 }
 
@@ -158,5 +156,5 @@ const KNOWN_OPTIONS = ['delimiter', 'quote', 'encoding', 'header'];
 function readFlag(text: string | undefined): boolean {
   if (text === undefined || text === '' || text === 'false') return false;
   if (text === 'true') return true;
-  throw invalid('convert', 'convert must be true or false.');
+  throw invalidRequest('convert', 'convert must be true or false.');
 }

@@ -54,3 +54,16 @@ export class RequestError extends Error {
     this.headers = details.headers ?? {};
   }
 }
+
+/** The error for one member of a request. @param path JSON Pointer into the body, or the name of a parameter, field or header */
+export function invalidRequest(path: string, message: string, cause?: unknown): RequestError {
+  return new RequestError('invalid_request', message, { errors: [{ message, path }], cause });
+}
+
+/** The same for a rule that a schema could state, with the message of one: `Invalid query: limit must be at most 100.` */
+export function invalidMember(where: 'query' | 'body', path: string, rule: string): RequestError {
+  const message = `${path} ${rule}`;
+  return new RequestError('invalid_request', `Invalid ${where}: ${message}.`, {
+    errors: [{ message, path }],
+  });
+}

@@ -2,7 +2,7 @@ import { schemaPredicate } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { QueryValue, Route, Schema } from '../route.ts';
-import { type FieldError, RequestError } from './request-error.ts';
+import { type FieldError, invalidMember, RequestError } from './request-error.ts';
 
 /** Errors in one response. */
 const MAX_ERRORS = 100;
@@ -96,12 +96,7 @@ function typed(value: string, type: unknown): string | number | boolean {
 
 /** Rejects every query parameter, for a route without any. */
 function rejectAll(values: Readonly<Record<string, unknown>>): void {
-  for (const name in values) {
-    const message = `${name} is unknown`;
-    throw new RequestError('invalid_request', `Invalid query: ${message}.`, {
-      errors: [{ message, path: name }],
-    });
-  }
+  for (const name in values) throw invalidMember('query', name, 'is unknown');
 }
 
 function check(

@@ -1,6 +1,9 @@
 import type { RouteRequest } from '@svc/runtime';
 import type { ResultName } from '@svc/store';
 
+/** The run that a path `/runs/{id}` names. */
+export const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';
+
 /** The result that a path `/runs/{id}/results/{section}/{order_index}/{repetition}` names. */
 export function resultNameOf(params: RouteRequest['params']): ResultName {
   return {

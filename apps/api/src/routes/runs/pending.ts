@@ -1,0 +1,154 @@
+import { createYielder } from '@svc/concurrency';
+import {
+  type CheckRunner,
+  parseStoredRunConfig,
+  promptsOf,
+  RunError,
+  rebuildMessages,
+} from '@svc/evaluation';
+import { linkOf } from '@svc/flows';
+import { linesToBytes } from '@svc/pkg-format/internal';
+import { type Route, type RouteResponse, stream } from '@svc/runtime';
+import { type PendingResult, type PendingResults, readStoredJson, type Store } from '@svc/store';
+import { linkedItemText } from '../datasets/linked-item.ts';
+import { idOf } from './path-params.ts';
+
+export interface PendingDeps {
+  readonly store: Pick<Store, 'runs'>;
+  /** Reads large items, apart from what requests wait for. */
+  readonly pushChecks: CheckRunner;
+}
+
+const MAX_CLAIMS = 10_000;
+
+/** The endpoints that list and reserve the results that a run lacks. */
+export function pendingRoutes(deps: PendingDeps): readonly Route[] {
+  const { runs } = deps.store;
+  const common = { tag: 'runs' } as const;
+  const lines = {
+    produces: 'application/jsonl',
+    streams: 'data',
+    responses: {
+      200: {
+        description:
+          'JSON Lines of `section`, `order_index`, `repetition`, `item_id`, `item_hash`, `item` with links to its files, `request` where the configuration has a `prompt_template` or `system_prompt`: the `messages` to ask, with links to files, or null if the item makes none; and `claimed_until` of claimed ones',
+        schema: { type: 'string' },
+      },
+    },
+  } as const;
+  return [
+    {
+      ...common,
+      ...lines,
+      method: 'get',
+      path: '/runs/{id}/pending',
+      operationId: 'listPendingResults',
+      summary: 'The results that a run lacks and clients are to send, each with its item',
+      access: 'viewer',
+      query: {
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 2_147_483_647,
+          description: 'lines at most; all by default',
+        },
+      },
+      errors: ['run_not_found', 'run_not_external', 'unavailable'],
+      handle: async ({ params, query, signal }) => {
+        const limit = (query['limit'] as number | undefined) ?? Number.MAX_SAFE_INTEGER;
+        return pendingResponse(deps, await runs.readPending(idOf(params), { limit, signal }), signal);
+      },
+    },
+    {
+      ...common,
+      ...lines,
+      method: 'post',
+      path: '/runs/{id}/pending',
+      operationId: 'claimPendingResults',
+      summary: 'The same of results that no other client has claimed, reserved for this client',
+      access: 'editor',
+      body: {
+        contentType: 'application/json',
+        schema: {
+          type: 'object',
+          properties: {
+            limit: {
+              type: 'integer',
+              minimum: 1,
+              maximum: MAX_CLAIMS,
+              default: 100,
+              description: 'results to claim at most',
+            },
+            claim_seconds: {
+              type: 'integer',
+              minimum: 1,
+              maximum: 86_400,
+              default: 600,
+              description: 'how long the claim lasts; each result of these items extends the rest of it',
+            },
+          },
+          additionalProperties: false,
+        },
+      },
+      errors: ['run_not_found', 'run_not_external', 'run_finished', 'unavailable'],
+      handle: async ({ params, body, signal }) => {
+        const found = await runs.claimPending(idOf(params), {
+          limit: body?.['limit'] as number,
+          claimSeconds: body?.['claim_seconds'] as number,
+          signal,
+        });
+        return pendingResponse(deps, found, signal);
+      },
+    },
+  ];
+}
+
+function pendingResponse(
+  { pushChecks: checks }: Pick<PendingDeps, 'pushChecks'>,
+  { run, results }: PendingResults,
+  signal: AbortSignal,
+): RouteResponse {
+  const config = parseStoredRunConfig(readStoredJson(run.config));
+  const { system, template } = promptsOf(config);
+  const hasPrompts = system !== null || template !== null;
+  const urlOf = linkOf(run.datasetId, run.datasetVersion);
+  const yieldToEventLoop = createYielder();
+
+  async function requestOf({ payload, answer, checker, assets, linkedFiles }: PendingItem): Promise<string> {
+    if (payload === null) return 'null';
+    await yieldToEventLoop();
+    const item = { parts: { payload, answer, checker, assets }, linkedFiles };
+    try {
+      return (await rebuildMessages({ checks }, config, item, urlOf, signal)) ?? 'null';
+    } catch (error) {
+      // The item lacks what a prompt needs.
+      if (error instanceof RunError) return 'null';
+      throw error;
+    }
+  }
+  async function* lines(): AsyncGenerator<readonly string[]> {
+    for await (const result of results) {
+      yield [pendingLine(result, run, hasPrompts ? await requestOf(result.item) : undefined)];
+    }
+  }
+  return stream(linesToBytes(lines()), { 'Content-Type': 'application/jsonl' });
+}
+
+type PendingItem = PendingResult['item'];
+
+/** A line of a result that a run lacks; without `item` where that is too large. */
+function pendingLine(
+  { item, repetition, claimedUntil }: PendingResult,
+  { datasetId, datasetVersion }: PendingResults['run'],
+  request: string | undefined,
+): string {
+  const { payload } = item;
+  const members = [
+    `"section":${JSON.stringify(item.section)},"order_index":${item.orderIndex},"repetition":${repetition}`,
+    `"item_id":${item.itemId},"item_hash":"${Buffer.from(item.itemHash).toString('hex')}"`,
+    `"item":${payload === null ? null : linkedItemText({ ...item, payload }, datasetId, datasetVersion)}`,
+    ...(request === undefined ? [] : [`"request":${request}`]),
+    ...(claimedUntil === null ? [] : [`"claimed_until":"${claimedUntil.toISOString()}"`]),
+  ];
+  return `{${members.join(',')}}`;
+}

@@ -1,0 +1,157 @@
+import type { Semaphore } from '@svc/concurrency';
+import type { CheckRunner } from '@svc/evaluation';
+import { MAX_REJECTED, type PushOutcome, pushResults, pushScores, type ResultReader } from '@svc/flows';
+import type { Logger, Metrics } from '@svc/instrumentation';
+import { spellingsOf } from '@svc/jsonl-v23/internal';
+import { runWithContext } from '@svc/observability';
+import {
+  type Config,
+  json,
+  RequestError,
+  type Route,
+  type Schema,
+  shape,
+  watchUploadRate,
+} from '@svc/runtime';
+import type { Store } from '@svc/store';
+import { readLineChunks } from '../../http/body-chunks.ts';
+import { LINES_TYPES } from '../../http/receive-upload.ts';
+import { COUNT, POSITIVE, TEXT } from '../docs/scalars.ts';
+import { idOf } from './path-params.ts';
+
+export interface PushDeps {
+  readonly logger: Logger;
+  readonly store: Pick<Store, 'runs'>;
+  readonly config: Config;
+  readonly metrics: Pick<Metrics, 'recordRunItem'>;
+  /** Reads lines on threads. */
+  readonly results: Pick<ResultReader, 'readPushed'>;
+  /** Scores outputs that clients send, apart from what requests wait for. */
+  readonly pushChecks: CheckRunner;
+  /** Bounds requests that send results, and the long lines in memory. */
+  readonly pushes: Semaphore;
+  readonly longLines: Semaphore;
+  /** Secrets known to this process, which no result may contain. */
+  readonly secrets: readonly string[];
+}
+
+/** The longest line: a longer output could not be checked. */
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+const PUSHED: Schema = shape({
+  accepted: { ...COUNT, description: 'lines that were stored' },
+  replaced: { ...COUNT, description: 'accepted lines that replaced another one' },
+  rejected: {
+    type: 'array',
+    maxItems: MAX_REJECTED,
+    items: shape({ line: POSITIVE, message: TEXT }),
+    description: `the first ${MAX_REJECTED} lines that were not stored`,
+  },
+  rejected_total: { ...COUNT, description: 'number of lines that were not stored' },
+});
+
+/** The endpoints that store results and scores that were made elsewhere. */
+export function pushRoutes(deps: PushDeps): readonly Route[] {
+  return [resultsRoute(deps), scoresRoute(deps)];
+}
+
+/** `POST /runs/{id}/results` */
+function resultsRoute(deps: PushDeps): Route {
+  const { store, metrics } = deps;
+  return linesRoute(deps, {
+    path: '/runs/{id}/results',
+    operationId: 'pushResults',
+    summary: 'Store results that were made elsewhere: a line for each',
+    errors: ['run_not_found', 'run_not_external', 'run_finished', 'too_many_scorers'],
+    event: 'run.results',
+    async push(id, chunks, options) {
+      const session = await store.runs.push(id, options.signal);
+      const onStored = (status: Parameters<typeof metrics.recordRunItem>[0]): void =>
+        metrics.recordRunItem(status);
+      return await pushResults(
+        chunks,
+        { session, reader: deps.results, checks: deps.pushChecks, onStored },
+        options,
+      );
+    },
+  });
+}
+
+/** `POST /runs/{id}/scores` */
+function scoresRoute(deps: PushDeps): Route {
+  const { runs } = deps.store;
+  return linesRoute(deps, {
+    path: '/runs/{id}/scores',
+    operationId: 'pushScores',
+    summary: 'Add scores that were made elsewhere to the results of a run that has ended: a line for each',
+    errors: ['run_not_found', 'run_active', 'scorer_exists', 'too_many_scorers'],
+    event: 'run.scores',
+    async push(id, chunks, options) {
+      const session = await runs.pushScores(id, options.signal);
+      const pushed = await pushScores(chunks, { session, reader: deps.results }, options);
+      // So that lists show the scores.
+      await runs.summarize(id, options.signal);
+      return pushed;
+    },
+  });
+}
+
+/** A route that accepts lines: reads them as fast as they are stored, and returns the outcome. */
+function linesRoute(
+  { config, logger, pushes, longLines, secrets }: PushDeps,
+  route: Pick<Route, 'path' | 'operationId' | 'summary' | 'errors'> & {
+    readonly event: 'run.results' | 'run.scores';
+    readonly push: (
+      id: string,
+      chunks: AsyncIterable<Uint8Array>,
+      options: Parameters<typeof pushResults>[2],
+    ) => Promise<PushOutcome>;
+  },
+): Route {
+  const known = spellingsOf(secrets);
+  const { push, event, ...described } = route;
+  return {
+    ...described,
+    method: 'post',
+    tag: 'runs',
+    access: 'editor',
+    body: { contentType: 'application/jsonl', schema: { type: 'string', description: 'JSON Lines' } },
+    produces: 'application/json',
+    responses: { 200: { description: 'the outcome of the lines', schema: PUSHED } },
+    errors: [...route.errors, 'upload_too_large', 'unsupported_media_type', 'unavailable'],
+    handle: async ({ params, raw, client, signal }) => {
+      if (!raw.is([...LINES_TYPES])) {
+        const type = JSON.stringify(raw.get('content-type') ?? 'nothing');
+        throw new RequestError('unsupported_media_type', `The body must be application/jsonl, got ${type}.`);
+      }
+      // Until a permit is free, the body is paused.
+      raw.pause();
+      using _permit = await pushes.acquire(signal, { client });
+      using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
+      let bytes = 0;
+      const onBytes = (count: number): void => {
+        bytes += count;
+        if (bytes > config.maxUploadBytes) throw tooLarge(config.maxUploadBytes);
+      };
+      using body = readLineChunks(raw, longLines, onBytes, arriving.signal);
+      const id = idOf(params);
+      const { accepted, replaced, rejected, rejectedTotal } = await push(id, body.chunks, {
+        maxLineBytes: Math.min(config.maxLineBytes, MAX_LINE_BYTES),
+        maxDepth: config.maxJsonDepth,
+        secrets: known,
+        signal: arriving.signal,
+      });
+      runWithContext({ run_id: id.toLowerCase() }, () =>
+        logger.log(event, { accepted, replaced, rejected: rejectedTotal }),
+      );
+      return json({
+        ...{ accepted, replaced, rejected_total: rejectedTotal },
+        rejected: rejected.map((line) => ({ ...line })),
+      });
+    },
+  };
+}
+
+function tooLarge(maxBytes: number): RequestError {
+  return new RequestError('upload_too_large', `The body must have at most ${maxBytes} bytes.`);
+}
