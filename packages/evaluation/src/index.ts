@@ -66,18 +66,9 @@ export { type ModelRequest, modelRequest } from './request/model-request.ts';
 export { type RebuiltRequest, rebuildMessages, rebuildRequest } from './request/rebuild-request.ts';
 export { type RequestBody, requestBody, requestText } from './request/request-body.ts';
 export { hashRequest } from './request/request-hash.ts';
+export { toFailure } from './result-facts.ts';
 export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run-error.ts';
-export {
-  addUsage,
-  type RunClock,
-  type RunItemOptions,
-  runItem,
-  type ScoreOutputDeps,
-  type Scorer,
-  type Scorers,
-  scoreOutput,
-  toFailure,
-} from './run-item.ts';
+export { type RunClock, type RunItemOptions, runItem } from './run-item.ts';
 export type {
   EarlierAnswer,
   RunEnd,
@@ -88,6 +79,13 @@ export type {
   RunSession,
   StoredOutput,
 } from './run-session.ts';
+export {
+  addUsage,
+  type ScoreOutputDeps,
+  type Scorer,
+  type Scorers,
+  scoreOutput,
+} from './score-output.ts';
 export {
   type Agreement,
   type AgreementCells,

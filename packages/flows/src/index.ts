@@ -11,8 +11,8 @@ export {
   type ImportSource,
   importDataset,
 } from './import-dataset.ts';
-export { type ImportFailure, requestFailure } from './import-failure.ts';
-export { type ObservedChange, observeChange } from './observe-change.ts';
+export { type ImportFailure, type Observed, requestFailure } from './import-failure.ts';
+export { observeChange } from './observe-change.ts';
 export { observeImport } from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
 export { type PlannedRun, type PlanRunDeps, type PlanRunRequest, planRun, sampleOf } from './plan-run.ts';

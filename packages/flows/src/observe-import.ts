@@ -1,16 +1,8 @@
 import type { EventFields, Logger, Metrics } from '@svc/instrumentation';
-import { formatLocation, type SourceLocation } from '@svc/jsonl-v23';
 import type { DatasetDraft } from '@svc/store';
-import type { ImportFailure } from './import-failure.ts';
+import { type Observed, placeOf } from './import-failure.ts';
 import { observeChange } from './observe-change.ts';
 import type { ImportTarget, StoredImport } from './store-import.ts';
-
-/** An import whose end is to be reported. */
-export interface ObservedImport {
-  finished(stored: StoredImport): void;
-  /** @param error logged with its place */
-  failed(error: unknown, failure: ImportFailure): void;
-}
 
 /**
  * Logs the start of an import, and later its end, with outcome, items, bytes and time in the metrics. That of a change is
@@ -23,7 +15,7 @@ export function observeImport(
   start: EventFields['dataset.import.start'],
   target: ImportTarget,
   draft: Pick<DatasetDraft, 'progress'>,
-): ObservedImport {
+): Observed<StoredImport> {
   if (target.kind === 'version') {
     const observed = observeChange({ logger, metrics }, target.change);
     return {
@@ -52,13 +44,12 @@ export function observeImport(
     },
     failed(error, { outcome, code }) {
       const { rowsRead, bytes } = draft.progress;
-      const { location } = error as { location?: SourceLocation };
       metrics.recordImport({ source, outcome, items: rowsRead, bytes, durationMs: elapsedMs() });
       logger.log('dataset.import.fail', {
         source,
         outcome,
         code,
-        place: location === undefined ? undefined : formatLocation(location) || undefined,
+        place: placeOf(error),
         rows_done: rowsRead,
         duration_ms: elapsedMs(),
       });

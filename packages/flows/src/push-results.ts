@@ -1,18 +1,13 @@
-import { createYielder } from '@svc/concurrency';
 import {
   type CheckRunner,
-  JsonText,
   MAIN_SCORER,
   parseStoredRunConfig,
   RunError,
   type RunResult,
-  type Scorer,
-  type Scorers,
-  scoreOutput,
   scorersOf,
 } from '@svc/evaluation';
-import { type KnownSecrets, LineCutter, type ScorerScore, type Scores } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { type KnownSecrets, LineCutter } from '@svc/jsonl-v23/internal';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import {
   type LocatedItem,
   type PushSession,
@@ -21,16 +16,15 @@ import {
   StoreError,
   writeResult,
 } from '@svc/store';
-import type { PushedLine, PushedResult, PushedScore } from './results/read-pushed.ts';
+import type { PushedLine } from './results/read-pushed.ts';
 import type { ResultReader } from './results/result-reader.ts';
+import { byClient, createPushScorer, type PlacedResult } from './results/score-pushed.ts';
 import { toScorers } from './run/to-scorers.ts';
 
 /** Lines that are looked up, scored and stored together. */
 const MAX_LINES = 2_000;
 /** Rejected lines that are listed. */
 export const MAX_REJECTED = 100;
-/** Longer outputs stay JSON text: threads read them. */
-const MAX_INLINE_CHARS = 64 * 1024;
 
 export interface PushDeps {
   readonly session: PushSession;
@@ -79,15 +73,15 @@ export async function pushResults(
       judge !== null && checker !== null ? [name] : [],
     ),
   );
-  const score = createScorer(deps, toScorers(config, new Map(), null), judges, options.signal);
-  const save = async (placed: readonly PlacedResult[]): Promise<number> => {
+  const score = createPushScorer(deps, toScorers(config, new Map(), null), judges, options.signal);
+  const save = async (placed: readonly PlacedResult[]): Promise<Saved> => {
     const results = await score(placed);
     const texts = results.map((result) => {
       return { ...writeResult(result, canonicalJson), sectionOrderIndex: result.sectionOrderIndex };
     });
     const { replaced } = await session.save(texts);
     for (const { status } of results) deps.onStored(status);
-    return replaced;
+    return { replaced, missing: NONE };
   };
   return await pushLines(source, { session, reader, save }, { ...options, areScores: false });
 }
@@ -103,9 +97,7 @@ export async function pushScores(
   options: PushOptions,
 ): Promise<PushOutcome> {
   const computed = configuredScorers(session.run.config);
-  const save = async (
-    placed: readonly PlacedResult[],
-  ): Promise<{ replaced: number; missing: ReadonlySet<number> }> => {
+  const save = async (placed: readonly PlacedResult[]): Promise<Saved> => {
     for (const { pushed } of placed) {
       const name = Object.keys(pushed.scores).find((one) => computed.has(one));
       if (name === undefined) continue;
@@ -136,17 +128,9 @@ function configuredScorers(config: string): ReadonlySet<string> {
   }
 }
 
-const byClient = (score: PushedScore): ScorerScore => ({ ...score, scored_by: 'client' });
-
 type Rejected = Extract<PushedLine, { readonly problem: string }>;
-type Placed = Exclude<LocatedItem, { readonly problem: string }>;
 
-/** A result of a line with its item. */
-interface PlacedResult {
-  readonly line: number;
-  readonly pushed: PushedResult;
-  readonly at: Placed;
-}
+const NONE: ReadonlySet<number> = new Set();
 
 interface Saved {
   readonly replaced: number;
@@ -164,7 +148,7 @@ async function pushLines(
   }: {
     readonly session: Pick<PushSession, 'run' | 'locate'>;
     readonly reader: PushDeps['reader'];
-    readonly save: (placed: readonly PlacedResult[]) => Promise<number | Saved>;
+    readonly save: (placed: readonly PlacedResult[]) => Promise<Saved>;
   },
   { maxLineBytes, maxDepth, secrets, signal, areScores }: PushOptions & { readonly areScores: boolean },
 ): Promise<PushOutcome> {
@@ -206,9 +190,8 @@ async function pushLines(
       }
     }
     const batch = [...placed.values()];
-    const saved = batch.length === 0 ? 0 : await save(batch);
     const { replaced: others, missing } =
-      typeof saved === 'number' ? { replaced: saved, missing: NONE } : saved;
+      batch.length === 0 ? { replaced: 0, missing: NONE } : await save(batch);
     for (const index of missing) {
       bad.push({ line: batch[index]?.line ?? 0, problem: 'The line names no result of the run' });
     }
@@ -217,99 +200,4 @@ async function pushLines(
     replaced += others + stored - (batch.length - missing.size);
     for (const one of bad.sort((left, right) => left.line - right.line)) reject(one);
   }
-}
-
-const NONE: ReadonlySet<number> = new Set();
-
-/** Makes what scores results by the scorers of the run, for which the client brings no score. */
-function createScorer(
-  { session, checks }: PushDeps,
-  { main, others, areNamed }: Scorers,
-  /** Names of those that score every item, when the run ends. */
-  judges: ReadonlySet<string>,
-  signal: AbortSignal,
-): (placed: readonly PlacedResult[]) => Promise<RunResult[]> {
-  const yieldToEventLoop = createYielder();
-  const all = [main, ...others].filter(({ name }) => !judges.has(name));
-  const missingOf = ({ pushed }: PlacedResult): readonly Scorer[] =>
-    pushed.error === null ? all.filter(({ name }) => !Object.hasOwn(pushed.scores, name)) : [];
-
-  return async (placed) => {
-    const results: RunResult[] = [];
-    const toScore: PlacedResult[] = [];
-    for (const one of placed) {
-      if (missingOf(one).length > 0) toScore.push(one);
-      else results.push(withClientScores(one, undefined));
-    }
-    for (let start = 0; start < toScore.length; ) {
-      const page = await session.readItems(toScore.slice(start).map(({ at }) => at));
-      for (const [index, item] of page.entries()) {
-        const one = toScore[start + index] as PlacedResult;
-        await yieldToEventLoop();
-        const [first, ...rest] = missingOf(one);
-        const scored = await scoreOutput(
-          { checks, readFile: session.readAsset },
-          { ...(item ?? { ...one.at, parts: null }), doneRepetitions: [] },
-          { ...factsOf(one), failure: null },
-          { main: first as Scorer, others: rest, areNamed: true },
-          signal,
-        );
-        results.push(withClientScores(one, scored));
-      }
-      start += page.length;
-    }
-    return results;
-  };
-
-  /** A result with the scores of the client in place. @param scored by the others; undefined where there is none */
-  function withClientScores(placed: PlacedResult, scored: RunResult | undefined): RunResult {
-    const { pushed, at } = placed;
-    const own = Object.entries(pushed.scores).map(([name, score]) => [name, byClient(score)] as const);
-    const computed = Object.entries((scored?.scores ?? {}) as Scores);
-    const scores = Object.fromEntries(
-      [...computed, ...own].filter(([name]) => areNamed || name !== main.name),
-    );
-    const named = Object.keys(scores).length === 0 ? null : scores;
-    const byMain = pushed.scores[main.name];
-    const isMain = byMain === undefined && !judges.has(main.name);
-    if (scored !== undefined && isMain) return { ...scored, scores: named };
-    const { section, sectionOrderIndex, orderIndex } = at;
-    const facts = {
-      ...{ section, sectionOrderIndex, orderIndex, ...factsOf(placed) },
-      ...{
-        attempts: null,
-        judgeUsage: null,
-        judgeCost: null,
-        reused: false,
-        usageReused: null,
-        scores: named,
-      },
-    };
-    if (byMain === undefined) {
-      const none = { score: null, passed: null, explanation: null, scoredBy: null } as const;
-      return {
-        ...facts,
-        ...none,
-        status: pushed.error === null ? 'unscored' : 'failed',
-        error: pushed.error,
-      };
-    }
-    return { ...facts, ...byMain, status: 'ok', scoredBy: 'client', error: null };
-  }
-}
-
-/** What a client says of a result, besides its score. */
-function factsOf({ pushed, at }: PlacedResult) {
-  const { repetition, output, finishReason, latencyMs, usage, traceId } = pushed;
-  return {
-    ...{ repetition, finishReason, latencyMs, traceId, omittedAssets: null },
-    itemId: at.itemId === null ? null : readStoredJson(at.itemId),
-    output:
-      output === null
-        ? null
-        : output.length > MAX_INLINE_CHARS
-          ? new JsonText(output)
-          : readStoredJson(output),
-    usage: usage === null ? null : (readStoredJson(usage) as JsonObject),
-  };
 }

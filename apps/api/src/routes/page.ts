@@ -8,7 +8,7 @@ import {
   toJsonText,
   toJsonTexts,
 } from '@svc/runtime';
-import type { Page } from '@svc/store';
+import type { ItemsRequest, Page } from '@svc/store';
 
 /** The error of an item or result that is too large for a list. */
 export const ITEM_TOO_LARGE = {
@@ -19,22 +19,11 @@ export const ITEM_TOO_LARGE = {
 export type Query = RouteRequest['query'];
 
 /** The page that a query requests, with the parameters of `PAGE_QUERY` or `PLACED_PAGE_QUERY`. */
-export function pageOf(query: Query): { limit: number; cursor?: string; offset?: number } {
+export function pageOf(query: Query): Pick<ItemsRequest, 'limit' | 'cursor' | 'offset'> {
   return {
     limit: query['limit'] as number,
-    ...definedOf({
-      cursor: query['cursor'] as string | undefined,
-      offset: query['offset'] as number | undefined,
-    }),
-  };
-}
-
-/** The members that are not undefined. */
-export function definedOf<T extends Record<string, unknown>>(
-  members: T,
-): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>;
+    cursor: query['cursor'] as string | undefined,
+    offset: query['offset'] as number | undefined,
   };
 }
 

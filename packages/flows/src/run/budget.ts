@@ -26,7 +26,7 @@ export interface Budget {
 }
 
 /** What one item costs: its requests to the model and to the judge. */
-export interface ItemBudget extends Disposable {
+interface ItemBudget extends Disposable {
   /**
    * The provider itself without a price; else one whose first request waits until its expected cost fits, and whose
    * answers are charged. What the item asks after that belongs to it: an output that was paid for is also judged.

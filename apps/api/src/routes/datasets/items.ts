@@ -9,7 +9,7 @@ import {
   sectionNotFound,
 } from '@svc/store';
 import { DIFF, ITEM, PAGE_QUERY, PLACED_PAGE_QUERY, page } from '../docs/schemas.ts';
-import { definedOf, pageOf, toPage } from '../page.ts';
+import { pageOf, toPage } from '../page.ts';
 import { itemPage } from './item-page.ts';
 import { linkedItemText } from './linked-item.ts';
 import { VERSION } from './resolve-datasets.ts';
@@ -70,15 +70,13 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
         signal,
         form,
         version,
-        ...definedOf({
-          section: query['section'] as string | undefined,
-          type: query['type'] as string | undefined,
-          tag: query['tag'] as string | undefined,
-          itemId: query['item_id'] as string | undefined,
-          itemHash: query['item_hash'] as string | undefined,
-          from: positionOf(query['from'] as string | undefined),
-          q: query['q'] as string | undefined,
-        }),
+        section: query['section'] as string | undefined,
+        type: query['type'] as string | undefined,
+        tag: query['tag'] as string | undefined,
+        itemId: query['item_id'] as string | undefined,
+        itemHash: query['item_hash'] as string | undefined,
+        from: positionOf(query['from'] as string | undefined),
+        q: query['q'] as string | undefined,
       });
       return await itemPage(assets, found, { datasetId, version, form, query, signal });
     },

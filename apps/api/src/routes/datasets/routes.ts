@@ -2,7 +2,7 @@ import type { Logger } from '@svc/instrumentation';
 import { empty, json, type Route } from '@svc/runtime';
 import { DATASET_ORDERS, type DatasetChanges, type DatasetOrder, type Store } from '@svc/store';
 import { DATASET, LISTED_DATASET, PAGE_QUERY, page, SECTION } from '../docs/schemas.ts';
-import { definedOf, pageOf, toPage } from '../page.ts';
+import { pageOf, toPage } from '../page.ts';
 import { HANDLE, NAME, OPTIONAL_TEXT } from './fields.ts';
 import { VERSION } from './resolve-datasets.ts';
 import { serializeDataset, serializeListed, serializeSection } from './serialize.ts';
@@ -80,13 +80,11 @@ function listRoute({ store: { reads } }: DatasetDeps): Route {
       const found = await reads.datasets.list({
         ...pageOf(query),
         signal,
-        ...definedOf({
-          name: query['name'] as string | undefined,
-          q: query['q'] as string | undefined,
-          source: query['source'] as 'hub' | 'pkg_zip' | 'file' | undefined,
-          versionHash: query['version_hash'] as string | undefined,
-          order: query['sort'] as DatasetOrder | undefined,
-        }),
+        name: query['name'] as string | undefined,
+        q: query['q'] as string | undefined,
+        source: query['source'] as 'hub' | 'pkg_zip' | 'file' | undefined,
+        versionHash: query['version_hash'] as string | undefined,
+        order: query['sort'] as DatasetOrder | undefined,
       });
       return json(toPage(found, query, serializeListed));
     },

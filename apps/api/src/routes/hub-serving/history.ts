@@ -1,7 +1,7 @@
 import { type JsonBody, json, type Route } from '@svc/runtime';
-import type { ListedVersion } from '@svc/store';
+import type { ListedVersion, Page } from '@svc/store';
 import { commitOf, findRepository, type HubServingDeps } from './repository.ts';
-import { HUB_READ, limitOf, nextPage } from './shared.ts';
+import { HUB_READ, limitOf, listQuery, listResponse, nextPage, OBJECTS } from './shared.ts';
 
 /** Versions that are tags at most: the newest ones. */
 const MAX_TAGS = 10_000;
@@ -23,14 +23,14 @@ export function historyRoutes(deps: HubServingDeps): readonly Route[] {
       handle: async ({ params, signal }) => {
         const { dataset, commit } = await findRepository(deps, params['repo'] ?? '', 'main', signal);
         const versions: ListedVersion[] = [];
-        for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
-          const request = { limit: VERSIONS_PER_PAGE, signal, ...(cursor === null ? {} : { cursor }) };
-          const page: Awaited<ReturnType<typeof datasets.listVersions>> = await datasets.listVersions(
-            dataset.id,
-            request,
-          );
+        for (let cursor: string | null | undefined; cursor !== null && versions.length < MAX_TAGS; ) {
+          const page: Page<ListedVersion> = await datasets.listVersions(dataset.id, {
+            limit: VERSIONS_PER_PAGE,
+            cursor,
+            signal,
+          });
           versions.push(...page.data);
-          cursor = versions.length < MAX_TAGS ? page.nextCursor : null;
+          cursor = page.nextCursor;
         }
         return json({
           branches: [{ name: 'main', ref: 'refs/heads/main', targetCommit: commit }],
@@ -47,16 +47,8 @@ export function historyRoutes(deps: HubServingDeps): readonly Route[] {
       path: '/api/datasets/svc/{repo}/commits/{revision}',
       operationId: 'listHubCommits',
       summary: 'A commit for each version up to a revision, newest first',
-      query: {
-        limit: { type: 'string', description: 'commits of a page, 1,000 at most' },
-        cursor: { type: 'string', maxLength: 2_000, description: 'as `Link` has it' },
-      },
-      responses: {
-        200: {
-          description: 'a page; the header `Link` names the next one',
-          schema: { type: 'array', items: { type: 'object', additionalProperties: true } },
-        },
-      },
+      query: listQuery('commits', '1,000'),
+      responses: listResponse(OBJECTS),
       errors: [...HUB_READ.errors, 'invalid_cursor'],
       handle: async (request) => {
         const { params, query, signal } = request;
@@ -66,11 +58,10 @@ export function historyRoutes(deps: HubServingDeps): readonly Route[] {
           params['revision'] ?? '',
           signal,
         );
-        const cursor = query['cursor'] as string | undefined;
         const page = await datasets.listVersions(dataset.id, {
           limit: limitOf(query['limit'], VERSIONS_PER_PAGE),
+          cursor: query['cursor'] as string | undefined,
           signal,
-          ...(cursor === undefined ? {} : { cursor }),
         });
         const shown = page.data.filter(({ version }) => version <= dataset.version);
         return json(shown.map(serializeCommit), 200, nextPage(request, page.nextCursor));

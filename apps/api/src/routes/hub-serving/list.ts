@@ -1,8 +1,7 @@
 import { json, type Route } from '@svc/runtime';
-import { definedOf } from '../page.ts';
 import { repositoryInfo } from './info.ts';
 import type { HubServingDeps } from './repository.ts';
-import { HUB_READ, limitOf, nextPage } from './shared.ts';
+import { HUB_READ, limitOf, listQuery, listResponse, nextPage, OBJECTS } from './shared.ts';
 
 const MAX_DATASETS = 100;
 
@@ -21,15 +20,9 @@ export function listRoute({ store: { reads } }: Pick<HubServingDeps, 'store'>): 
         description: 'part of the name or description',
       },
       author: { type: 'string', description: 'the owner, which is always `svc`' },
-      limit: { type: 'string', description: 'repositories of a page, 100 at most' },
-      cursor: { type: 'string', maxLength: 2_000, description: 'as `Link` has it' },
+      ...listQuery('repositories', '100'),
     },
-    responses: {
-      200: {
-        description: 'a page; the header `Link` names the next one',
-        schema: { type: 'array', items: { type: 'object', additionalProperties: true } },
-      },
-    },
+    responses: listResponse(OBJECTS),
     errors: [...HUB_READ.errors, 'invalid_cursor'],
     handle: async (request) => {
       const { query, signal } = request;
@@ -38,10 +31,8 @@ export function listRoute({ store: { reads } }: Pick<HubServingDeps, 'store'>): 
       const page = await reads.datasets.list({
         limit: limitOf(query['limit'], MAX_DATASETS),
         signal,
-        ...definedOf({
-          cursor: query['cursor'] as string | undefined,
-          q: search === '' ? undefined : search,
-        }),
+        cursor: query['cursor'] as string | undefined,
+        q: search === '' ? undefined : search,
       });
       return json(page.data.map(repositoryInfo), 200, nextPage(request, page.nextCursor));
     },

@@ -1,4 +1,4 @@
-import type { Route, RouteRequest } from '@svc/runtime';
+import type { Route, RouteRequest, Schema } from '@svc/runtime';
 
 /** What the routes for clients of the hub share. Other parameters of a query than those that they know are ignored. */
 export const HUB_READ: Pick<Route, 'tag' | 'produces' | 'ignoresQuery' | 'errors'> & {
@@ -12,6 +12,20 @@ export const HUB_READ: Pick<Route, 'tag' | 'produces' | 'ignoresQuery' | 'errors
   ignoresQuery: true,
   errors: ['not_found', 'unavailable'],
 };
+
+/** The query of a list of at most `max` entries a page. */
+export const listQuery = (entries: string, max: string): Readonly<Record<'limit' | 'cursor', Schema>> => ({
+  limit: { type: 'string', description: `${entries} of a page, ${max} at most` },
+  cursor: { type: 'string', maxLength: 2_000, description: 'as `Link` has it' },
+});
+
+/** The response with a page of such a list. */
+export const listResponse = (schema: Schema): Route['responses'] => ({
+  200: { description: 'a page; the header `Link` names the next one', schema },
+});
+
+/** Repositories and commits as clients of the hub know them. */
+export const OBJECTS: Schema = { type: 'array', items: { type: 'object', additionalProperties: true } };
 
 /** Whether a text of a query is true: clients of Python write `True`. */
 export const isTrue = (value: unknown): boolean => String(value).toLowerCase() === 'true' || value === '1';

@@ -11,7 +11,16 @@ import {
   makeCard,
   type Repository,
 } from './repository.ts';
-import { fromCursor, HUB_READ, isTrue, limitOf, nextPage, toCursor } from './shared.ts';
+import {
+  fromCursor,
+  HUB_READ,
+  isTrue,
+  limitOf,
+  listQuery,
+  listResponse,
+  nextPage,
+  toCursor,
+} from './shared.ts';
 
 const MAX_ENTRIES = 1_000;
 const MAX_PATHS = 2_000;
@@ -46,10 +55,9 @@ export function treeRoutes(deps: HubServingDeps): readonly Route[] {
     query: {
       recursive: { type: 'string', description: '`true`: files in folders too' },
       expand: { type: 'string', description: '`true`: each entry with its commit' },
-      limit: { type: 'string', description: 'entries of a page, 1,000 at most' },
-      cursor: { type: 'string', maxLength: 2_000, description: 'as `Link` has it' },
+      ...listQuery('entries', '1,000'),
     },
-    responses: { 200: { description: 'a page; the header `Link` names the next one', schema: ENTRIES } },
+    responses: listResponse(ENTRIES),
     handle: (request: RouteRequest) => listTree(deps, request),
   };
   return [

@@ -1,0 +1,66 @@
+import { RunError } from './run-error.ts';
+import type { RunFailure, RunItem, RunResult } from './run-session.ts';
+
+/** What is known of a result before it is scored. */
+export type Facts = Omit<
+  RunResult,
+  | 'status'
+  | 'score'
+  | 'passed'
+  | 'explanation'
+  | 'error'
+  | 'judgeUsage'
+  | 'judgeCost'
+  | 'cause'
+  | 'endsRun'
+  | 'scoredBy'
+  | 'scores'
+>;
+
+/** A result before anything of it is known. */
+export function nothingOf({ section, sectionOrderIndex, orderIndex }: RunItem, repetition: number): Facts {
+  return {
+    ...{ section, sectionOrderIndex, orderIndex, repetition },
+    ...{ itemId: null, output: null, latencyMs: null, usage: null },
+    ...{ finishReason: null, attempts: null, omittedAssets: null, traceId: null },
+    ...{ reused: false, usageReused: null },
+  };
+}
+
+export const UNREADABLE: RunFailure = { code: 'internal', message: 'Cannot read the item.' };
+
+/** @throws the error if it ends the run before anybody was asked; the signal's reason when it is aborted */
+export function failed(facts: Facts, error: unknown, signal: AbortSignal): RunResult {
+  signal.throwIfAborted();
+  if (!(error instanceof RunError)) return { ...failedWith(facts, toFailure(error)), cause: error };
+  const { attempts, judgeUsage, endsRun } = error;
+  if (endsRun && attempts === null) throw error;
+  return {
+    ...failedWith(facts, toFailure(error)),
+    attempts: facts.attempts ?? attempts,
+    judgeUsage,
+    ...(endsRun && { endsRun: error }),
+  };
+}
+
+export function failedWith(facts: Facts, error: RunFailure): RunResult {
+  const outcome = {
+    status: 'failed',
+    score: null,
+    passed: null,
+    explanation: null,
+    scoredBy: null,
+    scores: null,
+  } as const;
+  return { ...facts, ...outcome, judgeUsage: null, judgeCost: null, error };
+}
+
+/** An error as a result or a run stores it. The message says nothing about internal errors. */
+export function toFailure(error: unknown): RunFailure {
+  if (error instanceof RunError) return failureOf(error);
+  return { code: 'internal', message: 'Internal error.' };
+}
+
+function failureOf({ code, message, providerMessage }: RunError): RunFailure {
+  return { code, message, ...(providerMessage !== null && { provider_message: providerMessage }) };
+}

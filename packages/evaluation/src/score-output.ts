@@ -1,0 +1,177 @@
+import type { ItemParts, ScorerScore } from '@svc/jsonl-v23/internal';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { type MarkedFiles, markFiles, type ReadFile } from './assets/marked-files.ts';
+import { performCheck, planOutput, type ScorePlan } from './check-output.ts';
+import { isLargeItem, MAX_INLINE_TEXT_CHARS, readItem } from './item/large-item.ts';
+import { type RunChecker, withChecker } from './item/with-checker.ts';
+import { JsonText } from './json-text.ts';
+import { type Facts, failed, failedWith, nothingOf, UNREADABLE } from './result-facts.ts';
+import type { RunItem, RunResult, StoredOutput } from './run-session.ts';
+import type { Judge } from './scoring/ask-judge.ts';
+import { packValue } from './scoring/packed-value.ts';
+import { costOf } from './statistics/run-cost.ts';
+import type { CheckRunner } from './threads/check-runner.ts';
+import { tokenCounts } from './token-counts.ts';
+
+/** What scores outputs. */
+export interface Scorer {
+  readonly name: string;
+  readonly checker: RunChecker | null;
+  readonly judge: Judge | null;
+}
+
+/** The scorers of a run: that of `score` and the others. */
+export interface Scorers {
+  readonly main: Scorer;
+  readonly others: readonly Scorer[];
+  /** Whether `scores` has the main one too. */
+  readonly areNamed: boolean;
+}
+
+/** What scores an output that is there. */
+export interface ScoreOutputDeps {
+  readonly checks: CheckRunner;
+  readonly readFile: ReadFile;
+}
+
+/**
+ * Scores an output that is there, with its item. An error of the item becomes its result, `failed`.
+ *
+ * @throws RunError with `endsRun` if every item would fail in the same way; the signal's reason when it is aborted
+ */
+export async function scoreOutput(
+  deps: ScoreOutputDeps,
+  item: RunItem,
+  stored: StoredOutput,
+  scorers: Scorers,
+  signal: AbortSignal,
+): Promise<RunResult> {
+  const facts = { ...nothingOf(item, stored.repetition), ...factsOf(stored) };
+  if (stored.failure !== null) return failedWith(facts, stored.failure);
+  if (item.parts === null) return failedWith(facts, item.failure ?? UNREADABLE);
+  const marked = markFiles(item.parts, item.linkedFiles ?? [], deps.readFile);
+  return await scoreAll(deps, marked, facts, scorers, signal);
+}
+
+/** Scores an output by every scorer. What goes wrong with another one than the main one is an error of its score. */
+export async function scoreAll(
+  deps: ScoreOutputDeps,
+  marked: { readonly parts: ItemParts; readonly files: MarkedFiles | undefined },
+  facts: Facts,
+  { main, others, areNamed }: Scorers,
+  signal: AbortSignal,
+): Promise<RunResult> {
+  const result = await score(deps, main, marked, facts, signal);
+  if (others.length === 0 && !areNamed) return result;
+  const scores: Record<string, ScorerScore> = areNamed ? { [main.name]: scoreOf(result) } : {};
+  let { judgeUsage, judgeCost, omittedAssets, endsRun } = result;
+  for (const other of others) {
+    const scored = await score(deps, other, marked, facts, signal);
+    scores[other.name] = scoreOf(scored);
+    endsRun ??= scored.endsRun;
+    judgeUsage = addUsage(judgeUsage, scored.judgeUsage);
+    judgeCost = addCost(judgeCost, scored.judgeCost);
+    omittedAssets =
+      scored.omittedAssets === null
+        ? omittedAssets
+        : [...new Set([...(omittedAssets ?? []), ...scored.omittedAssets])];
+  }
+  return { ...result, scores, judgeUsage, judgeCost, omittedAssets, ...(endsRun && { endsRun }) };
+}
+
+function scoreOf({ score, passed, explanation, scoredBy, error }: RunResult): ScorerScore {
+  const said = { score, passed, explanation, scored_by: scoredBy };
+  return error === null ? said : { ...said, error: { code: error.code, message: error.message } };
+}
+
+/** The tokens of several judges together. */
+export function addUsage(
+  first: RunResult['judgeUsage'],
+  second: RunResult['judgeUsage'],
+): RunResult['judgeUsage'] {
+  if (first === null || second === null) return first ?? second;
+  const [one, other] = [tokenCounts(first), tokenCounts(second)];
+  return {
+    input_tokens: (one.input ?? 0) + (other.input ?? 0),
+    output_tokens: (one.output ?? 0) + (other.output ?? 0),
+  };
+}
+
+/** What several judges charged together. */
+const addCost = (first: number | null, second: number | null): number | null =>
+  first === null ? second : first + (second ?? 0);
+
+/** What a judge charged for an answer; null without one, or without a price. */
+function chargeOf(judge: Judge | null, usage: RunResult['judgeUsage']): number | null {
+  const { input, output } = tokenCounts(usage);
+  if (judge === null || judge.price === null || (input === null && output === null)) return null;
+  return costOf(judge.price, input ?? 0, output ?? 0);
+}
+
+function factsOf({ failure: _, ...facts }: StoredOutput): Partial<Facts> {
+  return facts;
+}
+
+async function score(
+  deps: ScoreOutputDeps,
+  { checker, judge }: Scorer,
+  marked: { readonly parts: ItemParts; readonly files: MarkedFiles | undefined },
+  facts: Facts,
+  signal: AbortSignal,
+): Promise<RunResult> {
+  const { output } = facts;
+  const parts = withChecker(marked.parts, checker);
+  let known = facts;
+  try {
+    const plan =
+      output instanceof JsonText || isLongText(output) || isLargeItem(parts)
+        ? await planOnThread({ ...deps, judge }, parts, output, signal)
+        : planOutput({ judge, output, item: readItem(parts) });
+    if ('question' in plan) known = withOmitted(facts, plan.question.omittedAssets);
+    const { judgeUsage = null, ...outcome } = await performCheck(plan, {
+      ...deps,
+      judge,
+      files: marked.files,
+      signal,
+    });
+    const scoredBy = outcome.status !== 'ok' ? null : 'question' in plan ? 'judge' : 'checker';
+    const judgeCost = chargeOf(judge, judgeUsage);
+    return { ...known, ...outcome, scoredBy, scores: null, judgeUsage, judgeCost, error: null };
+  } catch (error) {
+    const result = failed(known, error, signal);
+    return { ...result, judgeCost: chargeOf(judge, result.judgeUsage) };
+  }
+}
+
+/** Adds the assets that the judge was not sent. */
+function withOmitted(facts: Facts, names: readonly string[]): Facts {
+  if (names.length === 0) return facts;
+  return { ...facts, omittedAssets: [...new Set([...(facts.omittedAssets ?? []), ...names])] };
+}
+
+async function planOnThread(
+  { judge, checks }: Pick<ScoreOutputDeps, 'checks'> & Pick<Scorer, 'judge'>,
+  parts: ItemParts,
+  output: RunResult['output'],
+  signal: AbortSignal,
+): Promise<ScorePlan> {
+  return await checks.run(
+    {
+      kind: 'score',
+      parts,
+      output: packValue(output),
+      judge:
+        judge === null
+          ? null
+          : {
+              defaultPrompts: packValue(judge.defaultPrompts),
+              wireFormat: judge.provider.wireFormat ?? 'chat_completions',
+            },
+    },
+    signal,
+  );
+}
+
+function isLongText(output: JsonValue): boolean {
+  return typeof output === 'string' && output.length > MAX_INLINE_TEXT_CHARS;
+}

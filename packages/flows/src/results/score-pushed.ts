@@ -1,0 +1,118 @@
+import { createYielder } from '@svc/concurrency';
+import {
+  type CheckRunner,
+  JsonText,
+  type RunResult,
+  type Scorer,
+  type Scorers,
+  scoreOutput,
+} from '@svc/evaluation';
+import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
+import type { JsonObject } from '@svc/jsonl-v23/json';
+import { type LocatedItem, type PushSession, readStoredJson } from '@svc/store';
+import type { PushedResult, PushedScore } from './read-pushed.ts';
+
+/** Longer outputs stay JSON text: threads read them. */
+const MAX_INLINE_CHARS = 64 * 1024;
+
+/** A result of a line with its item. */
+export interface PlacedResult {
+  readonly line: number;
+  readonly pushed: PushedResult;
+  readonly at: Exclude<LocatedItem, { readonly problem: string }>;
+}
+
+export const byClient = (score: PushedScore): ScorerScore => ({ ...score, scored_by: 'client' });
+
+/** Makes what scores results by the scorers of the run, for which the client brings no score. */
+export function createPushScorer(
+  { session, checks }: { readonly session: PushSession; readonly checks: CheckRunner },
+  { main, others, areNamed }: Scorers,
+  /** Names of those that score every item, when the run ends. */
+  judges: ReadonlySet<string>,
+  signal: AbortSignal,
+): (placed: readonly PlacedResult[]) => Promise<RunResult[]> {
+  const yieldToEventLoop = createYielder();
+  const all = [main, ...others].filter(({ name }) => !judges.has(name));
+  const missingOf = ({ pushed }: PlacedResult): readonly Scorer[] =>
+    pushed.error === null ? all.filter(({ name }) => !Object.hasOwn(pushed.scores, name)) : [];
+
+  return async (placed) => {
+    const results: RunResult[] = [];
+    const toScore: PlacedResult[] = [];
+    for (const one of placed) {
+      if (missingOf(one).length > 0) toScore.push(one);
+      else results.push(withClientScores(one, undefined));
+    }
+    for (let start = 0; start < toScore.length; ) {
+      const page = await session.readItems(toScore.slice(start).map(({ at }) => at));
+      for (const [index, item] of page.entries()) {
+        const one = toScore[start + index] as PlacedResult;
+        await yieldToEventLoop();
+        const [first, ...rest] = missingOf(one);
+        const scored = await scoreOutput(
+          { checks, readFile: session.readAsset },
+          { ...(item ?? { ...one.at, parts: null }), doneRepetitions: [] },
+          { ...factsOf(one), failure: null },
+          { main: first as Scorer, others: rest, areNamed: true },
+          signal,
+        );
+        results.push(withClientScores(one, scored));
+      }
+      start += page.length;
+    }
+    return results;
+  };
+
+  /** A result with the scores of the client in place. @param scored by the others; undefined where there is none */
+  function withClientScores(placed: PlacedResult, scored: RunResult | undefined): RunResult {
+    const { pushed, at } = placed;
+    const own = Object.entries(pushed.scores).map(([name, score]) => [name, byClient(score)] as const);
+    const computed = Object.entries((scored?.scores ?? {}) as Scores);
+    const scores = Object.fromEntries(
+      [...computed, ...own].filter(([name]) => areNamed || name !== main.name),
+    );
+    const named = Object.keys(scores).length === 0 ? null : scores;
+    const byMain = pushed.scores[main.name];
+    const isMain = byMain === undefined && !judges.has(main.name);
+    if (scored !== undefined && isMain) return { ...scored, scores: named };
+    const { section, sectionOrderIndex, orderIndex } = at;
+    const facts = {
+      ...{ section, sectionOrderIndex, orderIndex, ...factsOf(placed) },
+      ...{
+        attempts: null,
+        judgeUsage: null,
+        judgeCost: null,
+        reused: false,
+        usageReused: null,
+        scores: named,
+      },
+    };
+    if (byMain === undefined) {
+      const none = { score: null, passed: null, explanation: null, scoredBy: null } as const;
+      return {
+        ...facts,
+        ...none,
+        status: pushed.error === null ? 'unscored' : 'failed',
+        error: pushed.error,
+      };
+    }
+    return { ...facts, ...byMain, status: 'ok', scoredBy: 'client', error: null };
+  }
+}
+
+/** What a client says of a result, besides its score. */
+function factsOf({ pushed, at }: PlacedResult) {
+  const { repetition, output, finishReason, latencyMs, usage, traceId } = pushed;
+  return {
+    ...{ repetition, finishReason, latencyMs, traceId, omittedAssets: null },
+    itemId: at.itemId === null ? null : readStoredJson(at.itemId),
+    output:
+      output === null
+        ? null
+        : output.length > MAX_INLINE_CHARS
+          ? new JsonText(output)
+          : readStoredJson(output),
+    usage: usage === null ? null : (readStoredJson(usage) as JsonObject),
+  };
+}
