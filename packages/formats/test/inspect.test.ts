@@ -94,6 +94,20 @@ it('reads zstd entries, and a log that has only its journal', async () => {
   }
 });
 
+it('follows a chain of attachments once, however many references begin it', async () => {
+  const count = 20_000;
+  const attachments: Record<string, string> = { a0: 'the end' };
+  for (let index = 1; index < count; index += 1) attachments[`a${index}`] = `attachment://a${index - 1}`;
+  const content = Array.from({ length: count }, () => ({
+    type: 'text',
+    text: `attachment://a${count - 1}`,
+  }));
+  const { items } = await convert({
+    'a.json': document([sample(1, { input: [{ role: 'user', content }], attachments })]),
+  });
+  expect((items[0]?.['inputs'] as { prompt: string }).prompt).toBe('the end'.repeat(count));
+});
+
 it('puts attachments back, lists missing ones, and refuses circles with their place', async () => {
   const attached = (attachments: object): string =>
     document([sample(1, { input: [{ role: 'user', content: 'attachment://one' }], attachments })]);

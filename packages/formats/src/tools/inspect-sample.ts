@@ -163,6 +163,8 @@ const PROTOCOL = 'attachment://';
 /** The texts of a sample that are kept apart, put back where they are named. */
 class Attachments {
   readonly #texts: JsonObject;
+  /** What names stand for: thousands of references may share a chain of as many names. */
+  readonly #resolved = new Map<string, string>();
   readonly #lost: LostCounter;
   readonly #location: SourceLocation;
   #lengthLeft: number;
@@ -187,24 +189,27 @@ class Attachments {
   }
 
   #textOf(reference: string): string {
-    const seen = new Set<string>();
+    const passed = new Set<string>();
     let text = reference;
     while (text.startsWith(PROTOCOL)) {
       const name = text.slice(PROTOCOL.length);
-      if (seen.has(name)) {
+      if (passed.has(name)) {
         throw invalidLine(
           'The attachment refers to itself',
           this.#location,
           jsonPointer(['attachments', name]),
         );
       }
-      seen.add(name);
-      const next = getMember(this.#texts, name);
-      if (typeof next !== 'string') {
-        this.#lost.add('missing attachments', this.#location);
-        return text;
-      }
-      text = next;
+      passed.add(name);
+      const known = this.#resolved.get(name);
+      const next = known ?? getMember(this.#texts, name);
+      if (typeof next === 'string') text = next;
+      if (typeof next !== 'string' || known !== undefined) break;
+    }
+    for (const name of passed) this.#resolved.set(name, text);
+    if (text.startsWith(PROTOCOL)) {
+      this.#lost.add('missing attachments', this.#location);
+      return text;
     }
     this.#lengthLeft -= text.length;
     if (this.#lengthLeft < 0) {
