@@ -75,6 +75,7 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['rename', 'hub', 'renamed', '--handle', 'my-hub'], prints: /"name":"renamed"/ },
   { argv: ['show', 'my-hub@1'], prints: /"handle":"my-hub"/ },
   { argv: ['run', 'package', ...ECHO], prints: /"status":"completed"/, keepsId: 'run' },
+  { argv: ['run', 'package', ...ECHO, '--try', '1'], prints: /"output":"1\+1\?"/ },
   { argv: ['runs'], prints: /"status":"completed"/ },
   { argv: ['results', '{run}'], prints: /"output"/ },
   { argv: ['results', '{run}', '--format', 'csv', '--output', 'results.csv'] },
@@ -119,6 +120,10 @@ const COMMAND_LINES: readonly CommandLine[] = [
   { argv: ['agreement', '{run}'], prints: /"kappa":null/ },
   { argv: ['export', 'package', '--run', '{run}', '--output', 'exported.pkg.zip'], prints: /"bytes"/ },
   { argv: ['convert', 'exported.pkg.zip', '--to', 'promptfoo', '--output', 'promptfoo.json'] },
+  { argv: ['convert', 'promptfoo.json', '--from', 'promptfoo', '--name', 'back'], prints: /"item_count":2/ },
+  { argv: ['convert', 'exported.pkg.zip', '--to', 'inspect', '--output', 'inspect.eval'] },
+  { argv: ['convert', 'inspect.eval', '--from', 'inspect', '--name', 'inspected'], prints: /"item_count":2/ },
+  { argv: ['convert', 'exported.pkg.zip', '--to', 'lm-eval', '--output', 'lm-eval'] },
   { argv: ['convert', 'evals.jsonl', '--from', 'openai-evals', '--name', 'evals'], prints: /"item_count":1/ },
   { argv: ['check', 'exported.pkg.zip'], prints: /"ok":true/ },
   {
