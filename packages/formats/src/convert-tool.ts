@@ -86,7 +86,7 @@ export async function convertTool(
   await using _folder = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
   // The files of the package and its own temporary ones are not larger than the staged lines.
   const roomFor = makeRoom && ((bytes: number): Promise<void> => makeRoom(3 * bytes));
-  await using stage = new SampleStage(folder, { limits, keepSource, makeRoom: roomFor });
+  await using stage = new SampleStage(folder, { limits, lost, keepSource, makeRoom: roomFor });
 
   const { name: found, samples } = await READERS[tool](files, { limits, lost, signal });
   let run: ToolRun | null = null;

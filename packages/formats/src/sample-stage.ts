@@ -5,19 +5,24 @@ import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-format';
 import { KeyNumbers } from './key-numbers.ts';
+import type { LostCounter } from './lost.ts';
 import { NumberList } from './number-list.ts';
 import { invalidLine } from './read-json.ts';
-import { type ToolResult, type ToolSample, toolError } from './tool.ts';
+import { type ToolResult, type ToolSample, type ToolScore, toolError } from './tool.ts';
 import { WindowReader } from './window-reader.ts';
 
 /** How often a run executes an item at most, as in packages. */
 const MAX_REPETITIONS = 100;
 const MAX_SECTIONS = 1_000;
+/** Scorers of one run; a package has no more. */
+const MAX_SCORERS = 16;
 const BATCH_RESULTS = 100;
 const BLOCK_BYTES = 256 * 1024;
 
 export interface StageOptions {
   readonly limits: PackageLimits;
+  /** Counts what has no place. */
+  readonly lost: LostCounter;
   /** Whether items keep the row that the tool read them from. */
   readonly keepSource: boolean;
   /** Is awaited with the bytes of all files before more is written. */
@@ -51,6 +56,8 @@ export class SampleStage implements AsyncDisposable {
   readonly #resultRepetitions = new NumberList();
   readonly #resultStarts = new NumberList();
   readonly #results: LineFile;
+  /** Of the run. */
+  readonly #scorers = new Set<string>();
   #bytes = 0;
   #repetitions = 1;
 
@@ -95,11 +102,12 @@ export class SampleStage implements AsyncDisposable {
     }
     this.#itemResults.set(number, Math.max(this.#itemResults.at(number), repetition));
     this.#repetitions = Math.max(this.#repetitions, repetition);
-    staged.mainScorer ??= result.scores.keys().next().value ?? null;
+    const scores = this.#ofScorers(result.scores, location);
+    staged.mainScorer ??= scores.keys().next().value ?? null;
     this.#resultItems.push(number);
     this.#resultRepetitions.push(repetition);
     this.#resultStarts.push(this.#results.bytes);
-    await this.#write(this.#results, encodeResult(result, item), location);
+    await this.#write(this.#results, encodeResult({ ...result, scores }, item), location);
   }
 
   /** Ends writing. */
@@ -220,6 +228,21 @@ export class SampleStage implements AsyncDisposable {
     const section = { index, name, items, itemCount: 0, mainScorer: null };
     this.#sections.set(name, section);
     return section;
+  }
+
+  /** The scores of those scorers that the run has place for. */
+  #ofScorers(
+    scores: ToolResult['scores'],
+    location: ToolSample['location'],
+  ): ReadonlyMap<string, ToolScore> {
+    const kept = new Map<string, ToolScore>();
+    for (const [name, score] of scores) {
+      if (this.#scorers.size < MAX_SCORERS) this.#scorers.add(name);
+      if (this.#scorers.has(name)) kept.set(name, score);
+    }
+    const count = scores.size - kept.size;
+    this.#options.lost.add(`scores of scorers beyond ${MAX_SCORERS}`, location, count);
+    return kept;
   }
 
   #withSource(item: JsonObject, row: JsonValue | undefined): JsonObject {

@@ -3,8 +3,6 @@ import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { LostCounter } from './lost.ts';
 import type { ToolScore } from './tool.ts';
 
-/** Scorers of one result; a package has no more. */
-const MAX_SCORERS = 16;
 const MAX_NAME = 64;
 
 /** The scores of a sample, by names that packages may have. */
@@ -25,8 +23,6 @@ export class ScoreList {
     const name = scorerName(scorer);
     if (problem !== null) this.#lost.add(`${problem} ${name}`, this.#location);
     else if (this.scores.has(name)) this.#lost.add(`second score of ${name}`, this.#location);
-    else if (this.scores.size === MAX_SCORERS)
-      this.#lost.add(`scorers beyond ${MAX_SCORERS}`, this.#location);
     else this.scores.set(name, { score: score as number, explanation });
   }
 }

@@ -23,6 +23,13 @@ it('puts two filters of many samples together, with memory that does not grow wi
   });
 });
 
+it('keeps the scores of as many scorers as a run has, and counts the others', async () => {
+  const filters = Array.from({ length: 20_000 }, (_, index) => logged(0, { filter: `f${index}` }));
+  const { results, lost } = await convert({ [NAME]: lines(filters) });
+  expect(Object.keys(results[0]?.scores ?? {})).toHaveLength(16);
+  expect(lost).toEqual(['19984 x scores of scorers beyond 16']);
+});
+
 it('counts what has no place, and keeps the row where asked', async () => {
   const text = lines([
     logged(0, { metrics: ['acc', 'ppl', 'pair', 'nan'], ppl: 12.5, pair: [1, 2], nan: 'NAN' }),
