@@ -1,7 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { ImportMeter } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { DEFAULT_LIMITS, type ExportRun, PackageError, type PackageLimits } from '@svc/pkg-format';
+import { toPackageError } from '@svc/pkg-format/internal';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { datasetName } from './base-name.ts';
 import { type Lost, LostCounter } from './lost.ts';
@@ -30,6 +32,9 @@ const READERS: Readonly<Record<Tool, Reader>> = {
   'openai-evals': readOpenAiEvals,
   'openai-batch': readOpenAiBatch,
 };
+
+/** Samples of one conversion, each of which takes about 80 bytes of memory until the package is written. */
+const MAX_SAMPLES = 10_000_000;
 
 export interface ConvertToolOptions {
   /** The package to write. */
@@ -86,7 +91,9 @@ export async function convertTool(
   await using _folder = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
   // The files of the package and its own temporary ones are not larger than the staged lines.
   const roomFor = makeRoom && ((bytes: number): Promise<void> => makeRoom(3 * bytes));
-  await using stage = new SampleStage(folder, { limits, lost, keepSource, makeRoom: roomFor });
+  const meter = new ImportMeter({ ...limits, maxRows: MAX_SAMPLES });
+  meter.setFileBytes(files.reduce((sum, { source }) => sum + source.byteLength, 0));
+  await using stage = new SampleStage(folder, { limits, meter, lost, keepSource, makeRoom: roomFor });
 
   const { name: found, samples } = await READERS[tool](files, { limits, lost, signal });
   let run: ToolRun | null = null;
@@ -97,7 +104,9 @@ export async function convertTool(
       run = next.value;
       break;
     }
-    await stage.add(next.value);
+    await stage.add(next.value).catch((error: unknown) => {
+      throw toPackageError(error, files[0]?.name ?? '');
+    });
   }
   await stage.flush();
   if (stage.itemCount === 0) {

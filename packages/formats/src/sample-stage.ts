@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
+import { type ImportMeter, linesOf, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-format';
 import { KeyNumbers } from './key-numbers.ts';
@@ -21,6 +21,7 @@ const BLOCK_BYTES = 256 * 1024;
 
 export interface StageOptions {
   readonly limits: PackageLimits;
+  readonly meter: ImportMeter;
   /** Counts what has no place. */
   readonly lost: LostCounter;
   /** Whether items keep the row that the tool read them from. */
@@ -80,9 +81,10 @@ export class SampleStage implements AsyncDisposable {
   /**
    * Adds a sample. Of several results of one repetition, the scores are put together.
    *
-   * @throws PackageError `package_limit`, `package_invalid_line` with the location of the sample
+   * @throws PackageError `package_limit`, `package_invalid_line`, JsonlError `package_limit`, with the location of the sample
    */
   async add({ section, key, item, sourceRow, result, location }: ToolSample): Promise<void> {
+    this.#options.meter.addRows(1, location);
     const staged = this.#section(section, location);
     const { number, isNew } = this.#keys.numberOf(`${staged.index}\0${key}`);
     if (isNew) {
@@ -252,17 +254,15 @@ export class SampleStage implements AsyncDisposable {
   }
 
   async #write(file: LineFile, value: JsonObject, location: ToolSample['location']): Promise<void> {
-    const { limits, makeRoom } = this.#options;
+    const { limits, meter, makeRoom } = this.#options;
     const line = `${canonicalJson(value)}\n`;
     const bytes = Buffer.byteLength(line);
     this.#bytes += bytes;
-    if (bytes > limits.maxLineBytes || this.#bytes > limits.maxTotalBytes) {
-      const [what, most] =
-        bytes > limits.maxLineBytes
-          ? ['The sample', limits.maxLineBytes]
-          : ['All samples together', limits.maxTotalBytes];
-      throw new PackageError('package_limit', `${what} must have at most ${most} bytes.`, { location });
+    if (bytes > limits.maxLineBytes) {
+      const message = `The sample must have at most ${limits.maxLineBytes} bytes.`;
+      throw new PackageError('package_limit', message, { location });
     }
+    meter.addItems({ bytes }, location);
     await makeRoom?.(this.#bytes);
     await file.add(line, bytes);
   }

@@ -35,6 +35,9 @@ function evalArchive(
   return buildZip({ entries });
 }
 
+const samplesOf = (samples: readonly object[]): Record<string, object> =>
+  Object.fromEntries(samples.map((one, index) => [`samples/${index}_epoch_1.json`, one]));
+
 const document = (samples: readonly object[], header: object = HEADER): string =>
   JSON.stringify({ ...header, samples });
 
@@ -106,6 +109,19 @@ it('follows a chain of attachments once, however many references begin it', asyn
     'a.json': document([sample(1, { input: [{ role: 'user', content }], attachments })]),
   });
   expect((items[0]?.['inputs'] as { prompt: string }).prompt).toBe('the end'.repeat(count));
+});
+
+it('compares what attachments become with the bytes of the files', async () => {
+  const content = Array.from({ length: 60 }, () => ({ type: 'text', text: 'attachment://a' }));
+  const samples = Array.from({ length: 3 }, (_, id) =>
+    sample(id, { input: [{ role: 'user', content }], attachments: { a: 'x'.repeat(500_000) } }),
+  );
+  const files = { 'log.eval': evalArchive({ 'header.json': HEADER, ...samplesOf(samples) }) };
+  await expect(convert(files)).rejects.toMatchObject({
+    code: 'package_limit',
+    message: expect.stringMatching(/^The import must make at most 500 times the \d+ bytes of its files/),
+    location: { file: expect.stringMatching(/^samples\//) },
+  });
 });
 
 it('puts attachments back, lists missing ones, and refuses circles with their place', async () => {
