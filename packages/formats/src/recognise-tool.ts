@@ -1,5 +1,4 @@
-import { isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
-import { parsePythonJson } from './read-json.ts';
+import { type JsonObject, setMember, skipValue } from '@svc/jsonl-v23/json';
 import type { Tool, ToolFile } from './tool.ts';
 import { isInspectArchive, isInspectDocument } from './tools/inspect.ts';
 import { isLmEvalLine } from './tools/lm-eval.ts';
@@ -10,6 +9,7 @@ import { isPromptfooResults, isPromptfooTests } from './tools/promptfoo.ts';
 /** Bytes of the beginning of a file that are looked at; longer first lines are looked at whole up to `MAX_LINE_BYTES`. */
 const HEAD_BYTES = 64 * 1024;
 const MAX_LINE_BYTES = 4 * 1024 * 1024;
+const MAX_MEMBERS = 1000;
 
 /**
  * Finds out whether files are those of a tool, by their beginnings; null if they are not. Several files must be of one
@@ -47,7 +47,10 @@ async function toolOf(file: ToolFile): Promise<Tool | null> {
   return isPromptfooTests(name, head, line) ? 'promptfoo' : null;
 }
 
-/** The first line, if it is an object. */
+/**
+ * The members of the first line, if it is an object: texts and objects are empty, and other values null. What has more
+ * members than any tool writes is none.
+ */
 async function firstLine({ source }: ToolFile, head: string): Promise<JsonObject | null> {
   const start = head.replace(/^\ufeff/, '').trimStart();
   if (!start.startsWith('{')) return null;
@@ -57,9 +60,34 @@ async function firstLine({ source }: ToolFile, head: string): Promise<JsonObject
     text = new TextDecoder().decode(bytes).trimStart().split('\n', 1)[0] ?? '';
   }
   try {
-    const value = text.includes('NaN') ? parsePythonJson(text, {}, 256) : parseJson(text);
-    return isJsonObject(value) ? value : null;
+    return outline(text);
   } catch {
     return null;
   }
+}
+
+/** @throws SyntaxError, JsonlError for what is no object */
+function outline(text: string): JsonObject | null {
+  const members: JsonObject = {};
+  let at = indexOfText(text, 1);
+  for (let count = 0; text[at] !== '}'; count += 1) {
+    if (count === MAX_MEMBERS) return null;
+    const afterKey = skipValue(text, at);
+    const key = JSON.parse(text.slice(at, afterKey)) as unknown;
+    const colon = indexOfText(text, afterKey);
+    if (typeof key !== 'string' || text[colon] !== ':') return null;
+    const start = indexOfText(text, colon + 1);
+    setMember(members, key, text[start] === '"' ? '' : text[start] === '{' ? {} : null);
+    at = indexOfText(text, skipValue(text, start));
+    if (text[at] === ',') at = indexOfText(text, at + 1);
+    else if (text[at] !== '}') return null;
+  }
+  return members;
+}
+
+/** The index of what follows white space. */
+function indexOfText(text: string, start: number): number {
+  let at = start;
+  while (text[at] === ' ' || text[at] === '\t' || text[at] === '\r') at += 1;
+  return at;
 }

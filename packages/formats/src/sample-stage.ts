@@ -233,10 +233,7 @@ export class SampleStage implements AsyncDisposable {
   }
 
   /** The scores of those scorers that the run has place for. */
-  #ofScorers(
-    scores: ToolResult['scores'],
-    location: ToolSample['location'],
-  ): ReadonlyMap<string, ToolScore> {
+  #ofScorers(scores: ToolResult['scores'], location: ToolSample['location']): ReadonlyMap<string, ToolScore> {
     const kept = new Map<string, ToolScore>();
     for (const [name, score] of scores) {
       if (this.#scorers.size < MAX_SCORERS) this.#scorers.add(name);
