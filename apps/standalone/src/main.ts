@@ -90,7 +90,7 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     if (obstacle === null) leaveRoot(account, [join(config.dataDir, 'spool')]);
     logger.log('server.root', {
       uid: process.getuid?.() ?? 0,
-      ...(obstacle === null ? {} : { reason: `the account of the database may not enter ${obstacle}` }),
+      ...(obstacle === null ? {} : { reason: `the database account cannot access ${obstacle}` }),
     });
   }
   await checkHubCache(config, logger);
@@ -128,7 +128,7 @@ function rootWarning(uid: number, obstacle: string | null): string[] {
   return obstacle === null
     ? [`  warning: started as root; switched to the database account (uid ${uid})`]
     : [
-        `  warning: it runs as root, because the account of its database (uid ${uid}) may not enter ${obstacle}:`,
-        '           start it as an ordinary user, or from a folder that every user may enter',
+        `  warning: running as root: the database account (uid ${uid}) cannot access ${obstacle}:`,
+        '           start it as an ordinary user, or from a folder that every user can access',
       ];
 }

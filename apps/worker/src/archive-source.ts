@@ -4,7 +4,7 @@ import { type JobStore, StoreError } from '@svc/store';
 export interface ArchiveFacts {
   readonly jobId: string;
   readonly archiveBytes: number;
-  /** Of every chunk but the last. */
+  /** Bytes of every chunk but the last. */
   readonly chunkBytes: number;
 }
 

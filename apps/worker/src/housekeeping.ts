@@ -9,7 +9,7 @@ const RETRY_MS = 10_000;
 
 /**
  * Deletes idempotency keys that have expired, every hour, and every minute assets and items that belong to no dataset,
- * results that belong to no run and tried runs that were left behind, and prepares look-ups by hash in new datasets. Any number of processes may do so at once.
+ * results that belong to no run and tried runs that were left behind, and prepares look-ups by hash in new datasets. Any number of processes may do so concurrently.
  *
  * @returns what stops it
  */

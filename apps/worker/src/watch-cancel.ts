@@ -4,7 +4,7 @@ import type { Cancellations } from '@svc/store';
 import { createNotifier } from './queue/notifier.ts';
 
 export interface WatchCancelOptions {
-  /** Queries the cancellations among these runs and jobs, and the interval, at once. */
+  /** Queries the cancellations among these runs and jobs, and the interval, in one statement. */
   readonly cancellationsAmong: (ids: readonly string[]) => Promise<Cancellations>;
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -30,7 +30,7 @@ export interface CancelWatch {
 const FIRST_INTERVAL_MS = 2_000;
 
 /**
- * Queries every interval, at once for everything that is watched, what was cancelled. The same query returns the interval,
+ * Queries what was cancelled once per interval, for everything that is watched. The same query returns the interval,
  * so a change takes effect at the next check. Nothing is queried while nothing is watched.
  */
 export function createCancelWatch({ cancellationsAmong, logger, metrics }: WatchCancelOptions): CancelWatch {

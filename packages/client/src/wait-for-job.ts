@@ -81,6 +81,6 @@ export async function importHub(
       ...(signal && { signal }),
     }),
   );
-  // A proxy may take the header Prefer away.
+  // A proxy may remove the header Prefer.
   return 'version_hash' in started ? started : await waitForJob(client, started, options);
 }

@@ -1,5 +1,5 @@
 /**
- * Calls `work` on each value of `source`, at most `concurrency` at once, in any order. It pulls the next value only when
+ * Calls `work` on each value of `source`, at most `concurrency` concurrently, in any order. It pulls the next value only when
  * a call may start, so that memory holds at most `concurrency` values.
  *
  * Resolves when all work is done. If a call, the source or the signal fails, it aborts the signal of `work`, closes the

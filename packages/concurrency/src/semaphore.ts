@@ -1,5 +1,5 @@
 export interface SemaphoreOptions {
-  /** Of all callers together. */
+  /** Permits of all callers together. */
   readonly permits: number;
   /** How many of them one client holds; all of them by default. */
   readonly permitsPerClient?: number;
@@ -65,14 +65,14 @@ export class Semaphore {
     };
   }
 
-  /** Whether only the free permits decide if a caller is admitted: neither its share, nor one that came before. */
+  /** Whether admission depends on the free permits only, not on the caller's share or on earlier callers. */
   #isFirst(claim: Claim): boolean {
     if (!this.#hasShare(claim)) return false;
     for (const waiter of this.#waiting) if (this.#hasShare(waiter)) return false;
     return true;
   }
 
-  /** Whether a client may hold so many more. Where one may hold all permits, only the free ones decide. */
+  /** Whether a client may hold this many more. If one client may hold all permits, only the free ones count. */
   #hasShare({ client, permits }: Claim): boolean {
     if (this.#permitsPerClient === this.#options.permits) return true;
     return (this.#held.get(client) ?? 0) + permits <= this.#permitsPerClient;

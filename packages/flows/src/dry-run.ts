@@ -8,7 +8,7 @@ export interface DryRun {
   /** Null if there are faults. */
   readonly versionHash: string | null;
   readonly faults: FaultList;
-  /** Of a dataset; null for a new one, and if there are faults. */
+  /** Counts of the change of a dataset; null for a new dataset, and with faults. */
   readonly change: DiffCounts | null;
   /** Null where the mapping does not skip rows. */
   readonly skipped: FaultList | null;

@@ -116,7 +116,7 @@ async function earlierRun(
   if (reuse.run_id === 'latest') return latest;
   const run = await store.runs.get(reuse.run_id);
   if (run.finishedAt !== null) return run;
-  throw new StoreError('run_active', `Cannot take the outputs of run ${run.id}: it has not ended.`);
+  throw new StoreError('run_active', `Cannot reuse the outputs of run ${run.id}: it has not ended.`);
 }
 
 /** The first items of the sample that a selection would be with a larger one. */

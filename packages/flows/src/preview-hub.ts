@@ -33,7 +33,7 @@ export interface OpenPreview {
   readSamples(limit: number, maxBytes: number): Promise<PreviewRows & Pick<PreviewHead, 'info'>>;
 }
 
-/** Of the sentence about numbers that JSON does not have, as JSON text. */
+/** Size of the warning about NaN and infinity, as JSON text. */
 const WARNING_BYTES = 128;
 
 /** Previews are interactive: fewer retries, shorter budget, and time for another attempt if the hub does not respond. */

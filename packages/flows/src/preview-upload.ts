@@ -91,7 +91,7 @@ async function previewPackage(
 
 const MAX_SECTIONS = 100;
 
-/** Of an older archive, which must be converted before anything of it can be shown. */
+/** Preview of a legacy archive: empty until it is converted. */
 const LEGACY_PREVIEW: UploadPreview = {
   ...{ kind: 'legacy_package', format: null, options: null, features: [], numRows: null, info: {} },
   ...{ samples: [], truncatedCells: [], suggestion: null, items: null },

@@ -54,7 +54,7 @@ export interface UploadJobRequest extends FileRequest {
     | { readonly kind: 'package'; readonly fileName: string }
     | { readonly kind: 'files'; readonly files: readonly JobFile[]; readonly sentBytes: number };
   readonly archiveBytes: number;
-  /** Of every chunk but the last. */
+  /** Bytes of every chunk but the last. */
   readonly chunkBytes: number;
   readonly target: ImportTarget;
 }

@@ -23,7 +23,7 @@ export type ImportTarget = NewDatasetTarget | VersionTarget;
 interface NewDatasetTarget {
   readonly kind: 'dataset';
   readonly handle: string | null;
-  /** What to do with a dataset that is there: that of this handle, or without one of the same name and hash. */
+  /** What to do if a dataset with this handle exists, or, without a handle, one with the same name and hash. */
   readonly ifExists: 'reuse' | 'error' | null;
   readonly message: string | null;
   readonly author: string | null;
@@ -32,7 +32,7 @@ interface NewDatasetTarget {
 export interface VersionTarget {
   readonly kind: 'version';
   readonly change: Omit<DatasetChange, 'staged' | 'edits'>;
-  /** Of mode `edit`; no job has it. */
+  /** The edits of mode `edit`, which no job has. */
   readonly edits?: readonly Edit[];
 }
 

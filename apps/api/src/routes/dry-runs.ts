@@ -13,7 +13,7 @@ const DRY_RUNS: Readonly<
   createRun: {
     path: '/runs/plan',
     operationId: 'planRun',
-    summary: 'What a run would do, and warnings; nothing starts. The same as `POST /runs?dry_run=true`',
+    summary: 'Plan a run and list its warnings without starting it. The same as `POST /runs?dry_run=true`',
   },
   uploadDataset: {
     path: '/datasets/upload/check',
@@ -68,7 +68,7 @@ export function withoutDryRuns(routes: readonly Route[]): readonly Route[] {
   });
 }
 
-/** Query parameters but for those with which a request does something else, which is a separate operation. */
+/** The query without the parameters that turn a request into another operation. */
 function withoutTrials(query: Route['query']): NonNullable<Route['query']> {
   return omit(omit(query, 'dry_run'), 'try');
 }

@@ -16,7 +16,8 @@ export const SESSION: Schema = shape({
   role: { type: 'string', enum: ['viewer', 'editor', 'admin'] },
   name: {
     type: 'string',
-    description: 'of the key, or `key` and its place in SVC_API_KEYS; `anonymous` without configured keys',
+    description:
+      'name of the key, or `key` and its position in SVC_API_KEYS; `anonymous` without configured keys',
   },
   anonymous: { type: 'boolean' },
   expires_at: { type: ['string', 'null'], format: 'date-time', description: 'null without a session' },

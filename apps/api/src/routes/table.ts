@@ -16,12 +16,12 @@ export function tableRoute<Row>(
 ): Pick<Route, 'produces' | 'responses' | 'streams'> & { readonly query: Record<string, Schema> } {
   const names = (of: readonly TableColumn<Row>[]): string => of.map(({ name }) => name).join(', ');
   const onRequest = others.length === 0 ? '' : `; also ${names(others)}`;
-  const description = `names of columns in the order that they are wanted in, with commas between them; all without it: ${names(columns)}${onRequest}`;
+  const description = `column names, separated by commas, in the order of the output; by default: ${names(columns)}${onRequest}`;
   const excel = {
     type: 'boolean',
     default: false,
     description:
-      'for spreadsheet programs: begins with a byte order mark, and puts an apostrophe before each text that would be a formula',
+      'for spreadsheet programs: add a byte order mark, and an apostrophe before each text that would be a formula',
   };
   return {
     query: { columns: { type: 'string', description }, ...(format === 'csv' ? { excel } : {}) },
@@ -32,7 +32,7 @@ export function tableRoute<Row>(
         description: 'the table',
         schema: format === 'parquet' ? { type: 'string', format: 'binary' } : { type: 'string' },
       },
-      304: { description: 'the table is still the one of `If-None-Match`' },
+      304: { description: 'not changed since `If-None-Match`' },
     },
   };
 }

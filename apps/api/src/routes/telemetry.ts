@@ -50,7 +50,10 @@ export function telemetryRoute({
     },
     produces: 'application/json',
     responses: {
-      202: { description: 'whether it was accepted', schema: shape({ accepted: { type: 'boolean' } }) },
+      202: {
+        description: 'true in `accepted` if the event was logged',
+        schema: shape({ accepted: { type: 'boolean' } }),
+      },
     },
     errors: ['unavailable'],
     handle: async ({ body }) => {

@@ -72,7 +72,7 @@ function validate(isValid: ValidateFunction, value: unknown, steps: Steps, probl
 const OPAQUE: ReadonlySet<string> = new Set(['params', 'checker']);
 
 /**
- * A copy for the validator, which takes an {@link ExactNumber} for an object: for the schemas, a double is close enough.
+ * A copy for the validator, which would see an {@link ExactNumber} as an object: for the schemas, a double is close enough.
  */
 function plainNumbers(value: JsonValue, depth: number = SCHEMA_DEPTH): unknown {
   if (value instanceof ExactNumber) return Number(value.text);

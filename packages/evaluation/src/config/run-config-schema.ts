@@ -104,7 +104,7 @@ export const PROVIDER_SCHEMAS = {
   },
   external: {
     type: 'object',
-    description: 'waits for results that clients send: nothing is asked, and no worker takes the run',
+    description: 'waits for results that clients send; no worker processes the run',
     properties: {
       type: { type: 'string', const: 'external' },
       label: {
@@ -159,7 +159,7 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 export const MAX_COST_SCHEMA = {
   type: 'object',
   description:
-    'no request starts that is expected to take the cost of the run beyond this; needs `price`. The run then ends as `stopped`',
+    'limit of the cost of the run; requires `price`. No request starts that is expected to exceed it, and the run then ends as `stopped`',
   properties: {
     amount: { type: 'number', minimum: 0, maximum: 1e12, description: 'in the currency of `price`' },
   },
@@ -281,7 +281,7 @@ const members = {
   checker_mode: {
     type: 'string',
     enum: ['default', 'override'],
-    description: 'whether `checker` is for items without a checker, by default, or for all',
+    description: '`default`: `checker` applies to items without a checker; `override`: to all items',
   },
   scorers: SCORERS_SCHEMA,
   added_scorers: {
@@ -291,7 +291,7 @@ const members = {
   },
   allow_unscored: {
     type: 'boolean',
-    description: 'whether to run although no item can be scored; by default not',
+    description: 'run even if no item can be scored',
   },
   cluster_by: {
     ...ITEM_POINTER,

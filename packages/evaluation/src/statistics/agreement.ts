@@ -15,7 +15,7 @@ export interface AgreementCells {
 export interface Agreement {
   readonly n: number;
   readonly cells: AgreementCells;
-  /** Share of the outputs of which both say the same. */
+  /** Share of the outputs with equal verdicts. */
   readonly agreement: number | null;
   /** Cohen's kappa; null where chance agreement is 1. */
   readonly kappa: number | null;

@@ -46,7 +46,7 @@ export interface GroupScores {
   readonly pass_rate_scored_ci95: Interval | null;
   /** By k from 1 to the repetitions. */
   readonly pass_at_k: Readonly<Record<string, number>>;
-  /** The same, of items of which all tries pass. */
+  /** Probability that all of k attempts pass, by k. */
   readonly pass_hat_k: Readonly<Record<string, number>>;
   readonly results: number;
   readonly ok: number;

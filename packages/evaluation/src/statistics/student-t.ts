@@ -1,7 +1,7 @@
 /** The 97.5 % quantile of the normal distribution. */
 export const NORMAL_975 = 1.959963984540054;
 
-/** From so many degrees of freedom on, the asymptotic series has an error below 1e-9. */
+/** From this number of degrees of freedom on, the asymptotic series has an error below 1e-9. */
 const MIN_ASYMPTOTIC = 100;
 
 /**

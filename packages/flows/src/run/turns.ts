@@ -13,7 +13,7 @@ const PIECES_AT_ONCE = 4;
  */
 export function createTurns(): Turns {
   const waiting: (() => void)[] = [];
-  /** Whether the event loop has yet to turn since the last piece, and how many may go on before it does. */
+  /** True while the event loop has not turned since the last piece; and the number of pieces that may still run. */
   let hasBegun = false;
   let left = PIECES_AT_ONCE;
   const begin = (): void => {

@@ -1,6 +1,6 @@
 import type { Config } from './load-config.ts';
 
-/** What of the configuration the hub client of every process has alike. */
+/** The part of the configuration that the hub client of every process uses. */
 export interface HubSettings {
   readonly endpoint: string;
   readonly token: string | undefined;

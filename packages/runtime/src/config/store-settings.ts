@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Config, Limits } from './load-config.ts';
 import type { S3Location } from './s3-location.ts';
 
-/** What of the configuration the store of every process has alike. */
+/** The part of the configuration that the store of every process uses. */
 export interface StoreSettings {
   readonly directUrl: string | undefined;
   readonly assetStore: S3Location | null;

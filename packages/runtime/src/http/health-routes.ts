@@ -19,7 +19,7 @@ export function healthRoutes({ logger, metrics, checkReadiness, queueSizes }: He
       ...common,
       path: '/healthz',
       operationId: 'getHealth',
-      summary: 'Whether the process responds; depends on nothing else',
+      summary: 'Check that the process responds; depends on nothing else',
       access: 'public',
       produces: 'application/json',
       responses: {
@@ -35,7 +35,7 @@ export function healthRoutes({ logger, metrics, checkReadiness, queueSizes }: He
       ...common,
       path: '/readyz',
       operationId: 'getReadiness',
-      summary: 'Whether requests can be served now',
+      summary: 'Check that requests can be served now',
       access: 'public',
       produces: 'application/json',
       responses: {

@@ -41,7 +41,7 @@ export interface ErrorView {
   readonly errors: readonly FieldError[];
   /** Where there are more errors than `errors` has. */
   readonly errorsTotal?: number | undefined;
-  /** Names of which one would do. */
+  /** The valid names. */
   readonly available?: readonly string[] | undefined;
   /** How many are missing. */
   readonly missing?: number | undefined;

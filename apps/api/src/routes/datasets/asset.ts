@@ -19,15 +19,16 @@ export function assetRoute({ store: { reads } }: AssetDeps): Route {
     ...DATASET_READ,
     path: '/datasets/{id}/assets/{sha256}',
     operationId: 'getAsset',
-    summary: 'The bytes of an asset; those of the media types that a browser shows safely are not a download',
+    summary:
+      'The bytes of an asset. Media types that browsers can show safely are sent inline, others as a download',
     query: VERSION,
     headers: { Range: text, 'If-None-Match': text, 'If-Range': text },
     produces: '*/*',
     streams: 'assets',
     responses: {
       200: { description: 'the bytes', schema: { type: 'string', format: 'binary' } },
-      206: { description: 'those of `Range`', schema: { type: 'string', format: 'binary' } },
-      304: { description: 'the bytes are those of `If-None-Match`' },
+      206: { description: 'the bytes of `Range`', schema: { type: 'string', format: 'binary' } },
+      304: { description: 'not changed since `If-None-Match`' },
     },
     errors: ['dataset_not_found', 'not_found', 'range_not_satisfiable', 'asset_missing', 'unavailable'],
     handle: async ({ params, query, header, raw, signal }) => {

@@ -14,7 +14,7 @@ const QUERY: Readonly<Record<string, Schema>> = {
     type: 'string',
     enum: ['append', 'upsert', 'replace'],
     description:
-      '`append`: to the end of the sections; `upsert`: in place of the items with the same `id`, others to the end; `replace`: in place of all items',
+      '`append` adds items to the end of their sections; `upsert` replaces the items with the same `id` and appends the others; `replace` replaces all items',
   },
   section: {
     type: 'string',
@@ -22,10 +22,10 @@ const QUERY: Readonly<Record<string, Schema>> = {
     maxLength: 255,
     format: 'storable-text',
     description:
-      'the section of a body that names none; by default the only one of the dataset, or `default`',
+      'section for a body that names none; by default the only section of the dataset, or `default`',
   },
   message: MESSAGE,
-  dry_run: { type: 'boolean', default: false, description: 'compare, and store nothing' },
+  dry_run: { type: 'boolean', default: false, description: 'compare without storing anything' },
 };
 
 /** `POST /datasets/{id}/items`: the next version of a dataset, from all that an upload may be. */

@@ -8,7 +8,7 @@ export const MESSAGE: Schema = {
   type: 'string',
   maxLength: 1000,
   format: 'storable-text',
-  description: 'what the history says of the change',
+  description: 'message of the change in the history',
 };
 
 /** The headers of requests that change a dataset. */
@@ -19,13 +19,16 @@ export const CHANGE_HEADERS: Readonly<Record<string, Schema>> = {
   },
   'X-Version-Message': {
     type: 'string',
-    description: 'what the history says of the change, as percent-encoded UTF-8, in place of `message`',
+    description: 'message of the change in the history, as percent-encoded UTF-8; instead of `message`',
   },
 };
 
 /** The responses to requests that change a dataset. */
 export const CHANGE_RESPONSES: Route['responses'] = {
-  200: { description: 'the newest version, which has this content already', schema: CHANGED_DATASET },
+  200: {
+    description: 'nothing changed: the newest version already has this content',
+    schema: CHANGED_DATASET,
+  },
   201: { description: 'the new version', schema: CHANGED_DATASET },
 };
 

@@ -20,11 +20,11 @@ const EDIT: Schema = {
       type: 'string',
       pattern: '^[0-9a-f]{64}$',
       'x-rule': 'must be 64 hexadecimal digits in lower case',
-      description: 'the item; or `item_id`',
+      description: 'hash of the item to edit; or use `item_id`',
     },
-    item_id: { description: '`id` of the item, as JSON: `1` and `"1"` differ' },
+    item_id: { description: '`id` of the item to edit, as JSON: `1` and `"1"` differ' },
     section: { type: 'string', description: 'the section of the item, if several sections contain it' },
-    item: { type: 'object', description: 'the new item; or `remove`' },
+    item: { type: 'object', description: 'the new item; or use `remove`' },
     remove: { type: 'boolean', const: true },
   },
   additionalProperties: false,
@@ -43,7 +43,7 @@ export function editItemsRoute(deps: EditDeps): Route {
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, ...CHANGE_HEADERS },
     query: {
       message: MESSAGE,
-      dry_run: { type: 'boolean', default: false, description: 'compare, and store nothing' },
+      dry_run: { type: 'boolean', default: false, description: 'compare without storing anything' },
     },
     body: {
       contentType: 'application/json',

@@ -16,7 +16,7 @@ const QUERY = {
   format: {
     type: 'string',
     enum: TOOLS,
-    description: 'for another tool, instead of a package: the dataset, or where a run is named its results',
+    description: 'write the dataset, or the results of `run_id`, for this tool instead of a package',
   },
   model: {
     type: 'string',
@@ -36,7 +36,7 @@ const FILE = {
       description: 'a .pkg.zip archive, or the file of the other tool',
       schema: { type: 'string', format: 'binary' },
     },
-    304: { description: 'the archive is still the one of `If-None-Match`' },
+    304: { description: 'not changed since `If-None-Match`' },
   },
 } as const;
 

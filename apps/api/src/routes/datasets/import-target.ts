@@ -11,7 +11,7 @@ export const IF_EXISTS: Readonly<Record<'if_exists', Schema>> = {
     type: 'string',
     enum: ['reuse', 'version', 'error'],
     description:
-      'what to do with a dataset that is there, of the same handle, or without one of the same name and hash: `reuse` answers with it (200), `version` makes the content its next version, `error` refuses the request',
+      'what to do if a dataset with the same handle exists, or, without a handle, one with the same name and hash: `reuse` returns it (200), `version` stores the content as its next version, `error` refuses the request',
   },
 };
 

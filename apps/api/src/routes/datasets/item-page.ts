@@ -4,7 +4,7 @@ import { type ItemsPage, joinStoredItem, type ListedItem, type Store, type Store
 import { ITEM_TOO_LARGE, pageMeta, pageResponse, type Query } from '../page.ts';
 import { linkedItemText } from './linked-item.ts';
 
-/** Pieces are collected until they have so many characters. */
+/** Characters per piece that is sent. */
 const CHUNK_LENGTH = 64 * 1024;
 
 /** The error of an item whose files cannot be embedded. */

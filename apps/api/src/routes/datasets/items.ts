@@ -41,9 +41,9 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
     query: {
       ...PLACED_PAGE_QUERY,
       ...VERSION,
-      section: { type: 'string', description: 'the section of this name' },
+      section: { type: 'string', description: 'items of this section' },
       type: { type: 'string', description: 'items of this type' },
-      tag: { type: 'string', description: 'items with this label' },
+      tag: { type: 'string', description: 'items with this tag' },
       item_id: { type: 'string', description: 'items with this `id`' },
       item_hash: {
         type: 'string',
@@ -54,10 +54,9 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
         type: 'string',
         pattern: '^[0-9]{1,9}-[0-9]{1,9}$',
         'x-rule': 'must be a position such as 0-12',
-        description:
-          'begins at this position, `<order of the section>-<order of the item>`; without a cursor',
+        description: 'start at this position, `<section order>-<item order>`; not with a cursor',
       },
-      q: { type: 'string', description: 'part of the item’s text, in any case' },
+      q: { type: 'string', description: 'part of the item’s text, case-insensitive' },
       assets: ASSETS,
     },
     responses: { 200: { description: 'a page', schema: page(ITEM) } },
@@ -98,7 +97,7 @@ function linesRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
     summary: 'Every item, one canonical line each',
     query: {
       ...VERSION,
-      section: { type: 'string', description: 'only the section of this name' },
+      section: { type: 'string', description: 'items of this section only' },
       assets: ASSETS,
     },
     produces: 'application/jsonl',
@@ -136,15 +135,18 @@ function diffRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
     ...DATASET_READ,
     path: '/datasets/{id}/diff/{other_id}',
     operationId: 'diffDatasets',
-    summary: 'What the other dataset or version adds, removes, changes and moves',
+    summary: 'Compare with another dataset or version: items that it adds, removes, changes and moves',
     query: {
       ...PAGE_QUERY,
       ...VERSION,
-      other_version: { ...VERSION.version, description: 'the same of the other dataset' },
+      other_version: {
+        ...VERSION.version,
+        description: 'the version of the other dataset, in the same form',
+      },
       only: {
         enum: ['added', 'removed', 'changed', 'moved'],
         type: 'string',
-        description: 'lists differences of this kind; `counts` are of all',
+        description: 'list only differences of this kind; `counts` still has all of them',
       },
     },
     responses: { 200: { description: 'a page of differences, and their counts', schema: DIFF } },

@@ -19,7 +19,7 @@ export function itemTableRoutes({ store }: Pick<DatasetDeps, 'store'>): readonly
       query: {
         ...shared.query,
         ...VERSION,
-        section: { type: 'string', description: 'only the section of this name' },
+        section: { type: 'string', description: 'items of this section only' },
       },
       errors: ['dataset_not_found', 'section_not_found', 'item_too_large', 'unavailable'],
       handle: async ({ params, query, signal }) => {

@@ -22,13 +22,13 @@ export const DATASET_VERSION: Schema = shape({
   message: TEXT_OR_NULL,
   author: {
     type: ['string', 'null'],
-    description: 'name of the API key, or its place in SVC_API_KEYS: `key 1`',
+    description: 'name of the API key, or its position in SVC_API_KEYS: `key 1`',
   },
   change: CHANGE,
   source: {
     type: 'string',
     enum: ['upload', 'hub', 'append', 'upsert', 'edit', 'restore', 'replace'],
-    description: 'what was done',
+    description: 'how the version was made',
   },
   run_count: COUNT,
 });
@@ -108,10 +108,10 @@ function deleteRoute({ logger, store: { datasets } }: VersionDeps): Route {
     method: 'delete',
     path: '/datasets/{id}/versions/{version}',
     operationId: 'deleteVersion',
-    summary: 'Delete an old version; what only it held is removed for good',
+    summary: 'Delete an old version, and permanently remove what no other version contains',
     tag: 'datasets',
     access: 'admin',
-    query: { runs: { type: 'string', enum: ['delete'], description: 'deletes its runs too' } },
+    query: { runs: { type: 'string', enum: ['delete'], description: 'delete the runs of the version too' } },
     produces: 'application/json',
     responses: { 204: { description: 'the version is deleted' } },
     errors: [

@@ -49,7 +49,7 @@ export const LISTED_DATASET: Schema = shape({
   last_run: {
     ...shape({ id: UUID, score: { type: 'number' }, pass_rate: { type: 'number' }, finished_at: TIME }),
     type: ['object', 'null'],
-    description: 'the newest run that has ended and has a score, with its mean; null without one',
+    description: 'the newest run that has ended with a score; null without one',
   },
 });
 
@@ -196,6 +196,6 @@ export const PLACED_PAGE_QUERY: Readonly<Record<string, Schema>> = {
     type: 'integer',
     minimum: 0,
     maximum: 2_147_483_647,
-    description: 'entries to leave out at the beginning, to read a list from any place; without a cursor',
+    description: 'number of entries to skip; not with a cursor',
   },
 };

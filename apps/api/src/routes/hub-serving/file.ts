@@ -37,7 +37,7 @@ export function fileRoute(deps: FileDeps): Route {
     ...HUB_READ,
     path: '/datasets/svc/{repo}/resolve/{revision}/{+file}',
     operationId: 'downloadHubFile',
-    summary: 'A file of a repository, or a range of it; any range costs what it covers',
+    summary: 'A file of a repository, or a range of it; the cost depends on the range, not on the file',
     query: {},
     headers: { Range: text, 'If-None-Match': text, 'If-Range': text },
     produces: '*/*',
@@ -45,7 +45,7 @@ export function fileRoute(deps: FileDeps): Route {
     responses: {
       200: { description: 'the file', schema: { type: 'string', format: 'binary' } },
       206: { description: 'the bytes of `Range`', schema: { type: 'string', format: 'binary' } },
-      304: { description: 'the file is the one of `If-None-Match`' },
+      304: { description: 'not changed since `If-None-Match`' },
     },
     errors: [...HUB_READ.errors, 'range_not_satisfiable', 'item_too_large', 'asset_missing'],
     handle: async ({ params, header, raw, signal }) => {

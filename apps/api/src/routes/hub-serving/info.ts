@@ -40,7 +40,7 @@ export function infoRoutes(deps: HubServingDeps): readonly Route[] {
       ...shared,
       path: '/api/datasets/svc/{repo}/revision/{revision}',
       operationId: 'getHubDatasetRevision',
-      summary: 'The same at a revision: `main`, `v<version>` or a commit',
+      summary: 'A dataset as a repository at a revision: `main`, `v<version>` or a commit',
     },
   ];
 }

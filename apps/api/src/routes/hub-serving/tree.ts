@@ -78,7 +78,7 @@ export function treeRoutes(deps: HubServingDeps): readonly Route[] {
       method: 'post',
       path: '/api/datasets/svc/{repo}/paths-info/{revision}',
       operationId: 'findHubFiles',
-      summary: 'Those of some paths that a repository has',
+      summary: 'Find some paths of a repository',
       body: {
         contentType: 'application/json',
         acceptsForm: true,

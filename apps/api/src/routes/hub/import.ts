@@ -45,7 +45,7 @@ export function hubImportRoute(deps: HubImportDeps): Route {
     access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, Prefer: PREFER, ...CHANGE_HEADERS },
     query: {
-      dry_run: { type: 'boolean', default: false, description: 'convert every row and store nothing' },
+      dry_run: { type: 'boolean', default: false, description: 'convert every row without storing anything' },
       ...IF_EXISTS,
       message: MESSAGE,
     },

@@ -42,7 +42,8 @@ export const SOURCE: Readonly<Record<string, Schema>> = {
     maxLength: 512,
     pattern: '^[\\x21-\\x7e]*$',
     'x-rule': 'must be visible ASCII characters',
-    description: 'hub token for this request only; stored, encrypted, until an asynchronous import finishes',
+    description:
+      'hub token for this request only; an asynchronous import stores it, encrypted, until it finishes',
   },
 };
 

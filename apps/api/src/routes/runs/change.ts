@@ -44,7 +44,7 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
               type: 'array',
               maxItems: 20,
               items: LABEL,
-              description: 'all of them; doubles count once',
+              description: 'all labels of the run; repeated ones count once',
             },
             note: { type: ['string', 'null'], maxLength: 10_000 },
           },
@@ -85,7 +85,7 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
       method: 'post',
       path: '/runs/{id}/retry',
       operationId: 'retryRun',
-      summary: 'Let a run that has ended do some results again, and those that are missing',
+      summary: 'Repeat some results of a run that has ended, and make those that are missing',
       body: {
         contentType: 'application/json',
         schema: {
@@ -95,9 +95,9 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
               type: 'string',
               enum: RETRY_ONLY,
               description:
-                'the results to do again; each is replaced when the new one is written. `missing` does only those that are not there',
+                'the results to repeat; each is replaced when the new one is written. `missing` only makes results that do not exist',
             },
-            max_cost: orNull(MAX_COST_SCHEMA, 'the new limit of the whole run; null for none'),
+            max_cost: orNull(MAX_COST_SCHEMA, 'new cost limit of the whole run; null for none'),
           },
           required: ['only'],
           additionalProperties: false,
@@ -157,7 +157,7 @@ function finishRunRoute({ store: { runs }, logger, metrics }: ChangeRunDeps): Ro
           allow_missing: {
             type: 'boolean',
             default: false,
-            description: 'whether to end it although results are missing',
+            description: 'end the run even if results are missing',
           },
         },
         additionalProperties: false,

@@ -12,14 +12,14 @@ const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
     type: 'string',
     enum: PAIR_BY,
     default: 'hash',
-    description: 'what items of both runs have in common; equal ones pair in their order',
+    description: 'how items of both runs are paired; items with equal values are paired in order',
   },
   cluster_by: {
     type: 'string',
     maxLength: 1024,
     pattern: '^(?:none|/(?:[^~]|~[01])*)$',
     'x-rule': 'must be a JSON Pointer such as /meta/passage, or none',
-    description: 'as in a run; by default that of both runs',
+    description: 'cluster standard errors by this value; by default as both runs are configured',
   },
 };
 
@@ -29,7 +29,7 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
     method: 'get',
     path: '/runs/{id}/compare/{other_id}',
     operationId: 'compareRuns',
-    summary: 'How another run differs from this one in the items that both have scored',
+    summary: 'Compare another run with this one, over the items that both have scored',
     tag: 'runs',
     access: 'viewer',
     query: {
@@ -37,7 +37,7 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
       only: {
         type: 'string',
         enum: ['regressions', 'improvements', 'changed_output'],
-        description: 'items in which the other run is worse, or better, or has another output',
+        description: 'list only items with a lower score, a higher score, or another output in the other run',
       },
       ...SCORED_PAIRS,
     },
@@ -84,7 +84,7 @@ export function compareSlicesRoute({ store: { runs } }: Pick<CreateRunDeps, 'sto
     method: 'get',
     path: '/runs/{id}/compare/{other_id}/slices',
     operationId: 'compareRunSlices',
-    summary: 'How another run differs from this one in the slices of the items that both have scored',
+    summary: 'Compare another run with this one by slices of the items that both have scored',
     tag: 'runs',
     access: 'viewer',
     query: {

@@ -35,7 +35,7 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       dry_run: {
         type: 'boolean',
         default: false,
-        description: 'answer with the plan only, and start nothing',
+        description: 'return the plan without starting the run',
       },
       try: TRY_ITEMS,
     },
@@ -47,7 +47,7 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
     },
     produces: 'application/json',
     responses: {
-      200: { description: 'the plan and its warnings, for a dry run', schema: PLANNED },
+      200: { description: 'for a dry run: the plan and its warnings', schema: PLANNED },
       202: { description: 'the run, which the workers process', schema: RUN },
     },
     errors: [
@@ -140,7 +140,8 @@ function bodySchema(config: Schema): Schema {
       dataset_id: { type: 'string', minLength: 1, maxLength: 96, description: 'id or handle of the dataset' },
       version: {
         type: ['string', 'integer', 'null'],
-        description: 'its number, or at least 8 digits of its hash; by default the newest',
+        description:
+          'version of the dataset: its number, or at least 8 digits of its hash; by default the newest',
       },
       name: { ...NAME, type: ['string', 'null'] },
       config,

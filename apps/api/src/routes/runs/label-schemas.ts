@@ -32,7 +32,7 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
   types: TYPES,
   created_at: { ...TIME_OR_NULL, description: 'null for a label that is deleted' },
   updated_at: TIME_OR_NULL,
-  imported: { type: 'boolean', description: 'whether it came with a package, which states whose it is' },
+  imported: { type: 'boolean', description: 'true if it came with a package, which says who made it' },
 };
 
 /** What a person says of an output. */
@@ -43,7 +43,7 @@ export const RESULT_LABELS: Schema = {
   type: 'array',
   maxItems: MAX_OUTPUT_LABELS,
   items: LABEL,
-  description: 'what people say of the output, in all runs with it; the newest first',
+  description: 'labels of the output in all runs, newest first',
 };
 
 const OF_RESULT: Readonly<Record<string, Schema>> = {
@@ -66,13 +66,13 @@ export const LABELS: Schema = shape({
       type: 'array',
       maxItems: 100,
       items: shape({ by: TEXT, ...NUMBER_OF_LABELS }),
-      description: 'those with most labels first',
+      description: 'the people with most labels first',
     },
     types: {
       type: 'array',
       maxItems: 100,
       items: shape({ type: TEXT, ...NUMBER_OF_LABELS }),
-      description: 'those of most labels first',
+      description: 'the types with most labels first',
     },
   }),
   ...pageMembers(shape({ ...OF_RESULT, ...MEMBERS })),
@@ -89,33 +89,39 @@ export const AGREEMENT: Schema = shape({
   scorer: { type: ['string', 'null'], description: 'null if `other` is compared' },
   by: TEXT_OR_NULL,
   other: TEXT_OR_NULL,
-  n: { ...COUNT, description: 'results with a verdict of both' },
+  n: { ...COUNT, description: 'results with a verdict from both' },
   cells: shape({
     both_pass: COUNT,
     both_fail: COUNT,
     false_pass: { ...COUNT, description: 'the scorer passes what the person fails' },
     false_fail: { ...COUNT, description: 'the scorer fails what the person passes' },
   }),
-  agreement: { ...SHARE, description: 'share of the results of which both say the same' },
+  agreement: { ...SHARE, description: 'share of the results with equal verdicts' },
   kappa: {
     type: ['number', 'null'],
     minimum: -1,
     maximum: 1,
     description: 'Cohen’s; null where chance agreement is 1',
   },
-  kappa_ci95: { ...INTERVAL, description: 'of Fleiss, Cohen and Everitt, cut to -1 to 1' },
-  false_pass_rate: { ...SHARE, description: 'of those that the scorer passes' },
+  kappa_ci95: { ...INTERVAL, description: 'interval of Fleiss, Cohen and Everitt, limited to -1 to 1' },
+  false_pass_rate: {
+    ...SHARE,
+    description: 'share of the outputs passed by the scorer that the person fails',
+  },
   false_pass_rate_ci95: INTERVAL,
-  false_fail_rate: { ...SHARE, description: 'of those that the scorer fails' },
+  false_fail_rate: {
+    ...SHARE,
+    description: 'share of the outputs failed by the scorer that the person passes',
+  },
   false_fail_rate_ci95: INTERVAL,
-  base_rate: { ...SHARE, description: 'share that the person passes' },
+  base_rate: { ...SHARE, description: 'share of the outputs that the person passes' },
   ...pageMembers(
     shape({
       ...OF_RESULT,
       cell: { type: 'string', enum: AGREEMENT_CELLS },
-      by: { type: 'string', description: 'whose verdict it is' },
+      by: { type: 'string', description: 'person who gave the verdict' },
       verdict: VERDICT,
-      passed: { type: 'boolean', description: 'what the scorer, or `other`, says' },
+      passed: { type: 'boolean', description: 'verdict of the scorer, or of `other`' },
     }),
   ),
 });

@@ -36,7 +36,7 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
       path: '/runs/{id}/results/{section}/{order_index}/{repetition}/label',
       operationId: 'labelResult',
       summary:
-        'Say whether an output is right: in place of what the caller said before, in every run with this output of the item',
+        'Label an output, in place of the earlier label of the caller. The label applies to every run with this output of the item',
       access: 'editor',
       body: {
         contentType: 'application/json',
@@ -45,7 +45,7 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
           properties: {
             verdict: {
               ...VERDICT_OR_NULL,
-              description: 'null without one; without note and types too, the label is deleted',
+              description: 'null for none; the label is deleted if note and types are absent too',
             },
             note: { type: ['string', 'null'], maxLength: MAX_NOTE_LENGTH },
             types: TYPES,
@@ -71,7 +71,7 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
       summary: 'The labels of the results of a run, in item order and by person',
       query: { ...PAGE_QUERY, ...LABELS_QUERY },
       responses: {
-        200: { description: 'a page, and a summary of all that pass the filters', schema: LABELS },
+        200: { description: 'a page, and a summary of all labels that pass the filters', schema: LABELS },
       },
       errors: ['run_not_found', 'invalid_cursor', 'unavailable'],
       handle: async ({ params, query, signal }) => {
@@ -118,22 +118,22 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
       path: '/runs/{id}/agreement',
       operationId: 'getRunAgreement',
       summary:
-        'How a scorer agrees with people, or one person with another, and the results in which they do not',
+        'Measure how a scorer agrees with people, or one person with another, and list where they disagree',
       query: {
         ...PAGE_QUERY,
         scorer: SCORER_QUERY,
         by: {
           type: 'string',
-          description: 'name of the person whose verdicts count; without it, the newest one of each output',
+          description: 'person whose verdicts count; by default the newest verdict on each output',
         },
         other: {
           type: 'string',
-          description: 'name of another person, who is compared in place of a scorer; needs `by`',
+          description: 'another person to compare with instead of a scorer; requires `by`',
         },
         cell: {
           type: 'string',
           enum: AGREEMENT_CELLS,
-          description: 'list the results of this cell; the disagreements by default',
+          description: 'list the results of this cell; by default the disagreements',
         },
       },
       responses: {

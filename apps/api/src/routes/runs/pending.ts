@@ -43,14 +43,14 @@ export function pendingRoutes(deps: PendingDeps): readonly Route[] {
       method: 'get',
       path: '/runs/{id}/pending',
       operationId: 'listPendingResults',
-      summary: 'The results that a run lacks and clients are to send, each with its item',
+      summary: 'List the results that clients have not sent yet, each with its item',
       access: 'viewer',
       query: {
         limit: {
           type: 'integer',
           minimum: 1,
           maximum: 2_147_483_647,
-          description: 'lines at most; all by default',
+          description: 'maximum number of lines; by default all',
         },
       },
       errors: ['run_not_found', 'run_not_external', 'unavailable'],
@@ -65,7 +65,7 @@ export function pendingRoutes(deps: PendingDeps): readonly Route[] {
       method: 'post',
       path: '/runs/{id}/pending',
       operationId: 'claimPendingResults',
-      summary: 'The same of results that no other client has claimed, reserved for this client',
+      summary: 'Reserve results that no other client has claimed, and list them with their items',
       access: 'editor',
       body: {
         contentType: 'application/json',
@@ -77,14 +77,15 @@ export function pendingRoutes(deps: PendingDeps): readonly Route[] {
               minimum: 1,
               maximum: MAX_CLAIMS,
               default: 100,
-              description: 'results to claim at most',
+              description: 'maximum number of results to claim',
             },
             claim_seconds: {
               type: 'integer',
               minimum: 1,
               maximum: 86_400,
               default: 600,
-              description: 'how long the claim lasts; each result of these items extends the rest of it',
+              description:
+                'duration of the claim; each result of these items extends the claims of the others',
             },
           },
           additionalProperties: false,

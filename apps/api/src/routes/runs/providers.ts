@@ -7,10 +7,10 @@ const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
 const PROVIDER: Schema = shape({
   name: {
     type: ['string', 'null'],
-    description: 'of the variable that holds the key: `api_key_env`; null for servers without a key',
+    description: 'name of the variable that holds the key (`api_key_env`); null for servers without a key',
   },
-  origins: { ...TEXTS, description: 'that may receive the key, and those of earlier runs' },
-  models: { ...TEXTS, description: 'of earlier runs, the newest first' },
+  origins: { ...TEXTS, description: 'origins that may receive the key, and origins of earlier runs' },
+  models: { ...TEXTS, description: 'models of earlier runs, newest first' },
 });
 
 interface ListedProvider {

@@ -61,7 +61,7 @@ function resultsRoute(deps: PushDeps): Route {
   return linesRoute(deps, {
     path: '/runs/{id}/results',
     operationId: 'pushResults',
-    summary: 'Store results that were made elsewhere: a line for each',
+    summary: 'Store results that were made elsewhere, one per line',
     errors: ['run_not_found', 'run_not_external', 'run_finished', 'too_many_scorers'],
     event: 'run.results',
     async push(id, chunks, options) {
@@ -83,7 +83,8 @@ function scoresRoute(deps: PushDeps): Route {
   return linesRoute(deps, {
     path: '/runs/{id}/scores',
     operationId: 'pushScores',
-    summary: 'Add scores that were made elsewhere to the results of a run that has ended: a line for each',
+    summary:
+      'Add scores that were made elsewhere to the results of a run that has ended, one result per line',
     errors: ['run_not_found', 'run_active', 'scorer_exists', 'too_many_scorers'],
     event: 'run.scores',
     async push(id, chunks, options) {

@@ -124,7 +124,7 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
 const ADD: Schema = {
   type: 'boolean',
   default: false,
-  description: 'whether to add `scorers` to the same run, next to those that it has',
+  description: 'add `scorers` to the run itself instead of creating a new run',
 };
 
 function bodySchema(checker: Schema, judge: Schema, scorers: Schema): Schema {

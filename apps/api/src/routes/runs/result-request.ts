@@ -12,7 +12,7 @@ const REQUEST: Schema = shape({
   headers: {
     type: 'object',
     additionalProperties: { type: 'string' },
-    description: 'without the key, and those that depend on the connection',
+    description: 'without the key, and without headers of the connection',
   },
   body: {
     type: 'object',
@@ -31,7 +31,7 @@ export function resultRequestRoute({
     path: '/runs/{id}/results/{section}/{order_index}/{repetition}/request',
     operationId: 'getResultRequest',
     summary:
-      'What the model was asked for a result: made again from the item and the configuration, without the key',
+      'The request that the model was sent for a result, rebuilt from the item and the configuration, without the key',
     tag: 'runs',
     access: 'viewer',
     query: {
@@ -39,7 +39,8 @@ export function resultRequestRoute({
         type: 'string',
         enum: ['embed', 'link'],
         default: 'link',
-        description: '`link`: a link in place of the content of each embedded file; `embed`: as it was sent',
+        description:
+          '`link` replaces the content of each embedded file by a link; `embed` keeps it as it was sent',
       },
     },
     produces: 'application/json',

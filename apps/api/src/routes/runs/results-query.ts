@@ -9,12 +9,11 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
   passed: { type: 'boolean' },
   scorer: {
     type: 'string',
-    description:
-      'name of the scorer that `passed`, `min_score` and `max_score` are about; the main one by default',
+    description: 'scorer that `passed`, `min_score` and `max_score` refer to; by default the main one',
   },
-  section: { type: 'string', description: 'of the section of this name' },
-  type: { type: 'string', description: 'of items of this type' },
-  tag: { type: 'string', description: 'of items with this tag' },
+  section: { type: 'string', description: 'results of this section' },
+  type: { type: 'string', description: 'results of items of this type' },
+  tag: { type: 'string', description: 'results of items with this tag' },
   finish_reason: { type: 'string', description: 'such as `stop` or `length`' },
   output: {
     type: 'string',
@@ -26,33 +25,38 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
     type: 'string',
     pattern: '^[0-9a-f]{64}$',
     'x-rule': 'must be 64 hexadecimal digits in lower case',
-    description: 'of the item with this hash',
+    description: 'results of the item with this hash',
   },
-  min_score: { type: 'number', description: 'of at least this score' },
-  max_score: { type: 'number', description: 'of at most this score' },
+  min_score: { type: 'number', description: 'results with at least this score' },
+  max_score: { type: 'number', description: 'results with at most this score' },
   label: {
     type: 'string',
     enum: [...VERDICTS, 'none'],
-    description: 'whose output has this newest verdict of people, or none',
+    description: 'results whose output has this newest verdict, or `none` without one',
   },
-  label_by: { type: 'string', description: 'with a label of this person, whose labels alone count' },
-  label_type: { type: 'string', description: 'with a label that has this type' },
+  label_by: {
+    type: 'string',
+    description:
+      'results that this person labelled; `label` and `label_type` then refer to these labels only',
+  },
+  label_type: { type: 'string', description: 'results with a label of this type' },
   error: {
     type: 'string',
     pattern: '^[0-9a-f]{16}$',
     'x-rule': 'must be the `group` of an error of the run',
-    description: 'with an error of this `group` of `/errors`',
+    description: 'results with an error of this `group` of `/errors`',
   },
   meta: {
     type: 'object',
     additionalProperties: { type: 'string' },
     maxProperties: 8,
     description:
-      'parameters such as `meta./level=hard`: of items whose `meta` has this value at a JSON Pointer; numbers, true, false and null as they are written',
+      'parameters such as `meta./level=hard`: results of items whose `meta` has this value at this JSON Pointer; numbers, true, false and null as in JSON',
   },
   q: {
     type: 'string',
-    description: 'part of the question, the answer, the output, the explanation or the error, in any case',
+    description:
+      'part of the question, the answer, the output, the explanation or the error, case-insensitive',
   },
 };
 
@@ -66,19 +70,19 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
     default: 'order',
     description: `${RESULTS_SORTS.map((name) => `\`${name}\``).join(', ')} or \`scorer:<name>\` for the score of one scorer; ascending, or descending after \`-\`; results without the value come last`,
   },
-  include: { type: 'string', enum: ['item'], description: 'each result with its item' },
+  include: { type: 'string', enum: ['item'], description: 'include the item of each result' },
   sample: {
     type: 'string',
     enum: ['blind'],
     description:
-      'some results with an output, in an order that only the seed decides, without what would tell whether they are right: `section`, `order_index`, `repetition`, `item_id`, `item_hash`, `output`, `item` and the `labels` of the caller. Only with the filters of items and labels',
+      'a sample of the results with an output, in an order that depends on the seed only, and without their scores: each has `section`, `order_index`, `repetition`, `item_id`, `item_hash`, `output`, `item` and the `labels` of the caller. Only filters of items and labels apply',
   },
-  n: { type: 'integer', minimum: 1, maximum: 1_000, description: 'results of the sample; 100 by default' },
+  n: { type: 'integer', minimum: 1, maximum: 1_000, description: 'size of the sample; 100 by default' },
   seed: {
     type: 'integer',
     minimum: 0,
     maximum: 2_147_483_647,
-    description: 'of the sample; 0 by default. The same seed gives the same results',
+    description: 'seed of the sample; 0 by default. The same seed gives the same results',
   },
 };
 

@@ -68,9 +68,9 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
           type: 'integer',
           minimum: 1,
           maximum: 2_147_483_647,
-          description: 'of this version of a dataset',
+          description: 'runs of this version of a dataset',
         },
-        name: { type: 'string', description: 'part of the name, in any case' },
+        name: { type: 'string', description: 'part of the name, case-insensitive' },
         model: { type: 'string', description: 'runs that ask this model' },
         sort: {
           type: 'string',

@@ -15,9 +15,9 @@ const SLICE: Schema = shape({
 });
 
 const ERROR_GROUP: Schema = shape({
-  group: { type: 'string', description: 'names the group, also as `error` of a list of results' },
+  group: { type: 'string', description: 'id of the group, for the parameter `error` of a list of results' },
   code: TEXT,
-  message: { type: 'string', description: 'with `<n>` for numbers and `<id>` for identifiers' },
+  message: { type: 'string', description: 'the message with `<n>` for numbers and `<id>` for identifiers' },
   count: COUNT,
   examples: {
     type: 'array',
@@ -27,7 +27,7 @@ const ERROR_GROUP: Schema = shape({
       order_index: COUNT,
       repetition: POSITIVE,
       item_id: ITEM_ID,
-      message: { type: 'string', description: 'as it was' },
+      message: { type: 'string', description: 'the original message' },
     }),
   },
 });
@@ -53,7 +53,7 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
             'x-rule': 'must be section, tag, or a JSON Pointer such as /meta/level',
           },
           description:
-            '`section`, `tag`, or a JSON Pointer into the item, each of at most 50 values; repeat it for a second. Of `tag` alone the 50 with most results',
+            '`section`, `tag`, or a JSON Pointer into the item, each with at most 50 values; repeat the parameter for a second key. `tag` alone gives the 50 tags with most results',
         },
         scorer: SCORER_QUERY,
       },
@@ -81,7 +81,7 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
       ...common,
       path: '/runs/{id}/errors',
       operationId: 'listRunErrors',
-      summary: 'The errors of a run in groups of equal messages, those with most results first',
+      summary: 'Group the errors of a run by message, largest groups first',
       responses: {
         200: {
           description: 'at most 100 groups',

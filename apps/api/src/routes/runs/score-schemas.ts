@@ -24,23 +24,30 @@ const WARNINGS: Schema = {
 };
 
 const NUMBERS: Readonly<Record<string, Schema>> = {
-  mean: { ...NUMBER_OR_NULL, description: 'of the scored results' },
+  mean: { ...NUMBER_OR_NULL, description: 'mean score of the scored results' },
   stderr: { ...NUMBER_OR_NULL, description: 'standard error of the mean, clustered by item or `cluster_by`' },
   ci95: { ...INTERVAL, description: '95 % confidence interval of the mean' },
   passed: COUNT,
   wrong: { ...COUNT, description: 'scored, and not passed' },
   no_output: { ...COUNT, description: 'failed requests' },
-  pass_rate: { ...RATE, description: 'passed of those that should have been scored' },
+  pass_rate: {
+    ...RATE,
+    description: 'share that passed of the results that should have a score, failed requests included',
+  },
   pass_rate_ci95: INTERVAL,
-  pass_rate_scored: { ...RATE, description: 'passed of the scored ones' },
+  pass_rate_scored: { ...RATE, description: 'share of the scored results that passed' },
   pass_rate_scored_ci95: INTERVAL,
 };
 const BY_K: Readonly<Record<string, Schema>> = {
-  pass_at_k: { type: 'object', additionalProperties: RATE, description: 'by k, up to the repetitions' },
+  pass_at_k: {
+    type: 'object',
+    additionalProperties: RATE,
+    description: 'probability that at least one of k attempts passes, by k up to the number of repetitions',
+  },
   pass_hat_k: {
     type: 'object',
     additionalProperties: RATE,
-    description: 'by k, up to the repetitions: all k tries pass',
+    description: 'probability that all of k attempts pass, by k up to the number of repetitions',
   },
 };
 const COUNTS = { results: COUNT, ok: COUNT, failed: COUNT, unscored: COUNT };
@@ -70,13 +77,13 @@ export const SCORER_QUERY: Schema = {
 export const RUN_SCORERS: Schema = {
   type: 'object',
   additionalProperties: shape(GROUP_SCORES, Object.keys(BY_K)),
-  description: 'the same by each named scorer; empty where the run names none, or until they are known',
+  description: 'scores by the name of the scorer; empty if the run names none, and until they are known',
 };
 
 export const COST: Schema = {
   ...shape({ amount: { type: 'number', minimum: 0 }, currency: TEXT }),
   type: ['object', 'null'],
-  description: 'of the tokens at `config.price`, and of the judge’s at `config.judge.price`',
+  description: 'cost of the tokens at `config.price`, plus those of the judge at `config.judge.price`',
 };
 
 export const LATENCY: Schema = shape({ p50: NUMBER_OR_NULL, p90: NUMBER_OR_NULL, p99: NUMBER_OR_NULL });
@@ -96,7 +103,7 @@ const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
   mean_difference: { ...NUMBER_OR_NULL, description: 'other minus this' },
   stderr: NUMBER_OR_NULL,
   ci95: INTERVAL,
-  wins: { ...COUNT, description: 'items in which the other run is better' },
+  wins: { ...COUNT, description: 'items with a higher score in the other run' },
   losses: COUNT,
   ties: COUNT,
   p_value: { ...RATE, description: 'exact McNemar test of passed and not passed' },
@@ -108,22 +115,22 @@ const COMPARED: Readonly<Record<string, Schema>> = {
   by_section: {
     type: 'object',
     additionalProperties: shape(COMPARED_SCORES),
-    description: 'the same by the section of this run, at most the 1,000 with most pairs',
+    description: 'comparison by section of this run: the 1,000 sections with most pairs',
   },
   pair_by: { type: 'string', enum: PAIR_BY },
-  cluster_by: { type: ['string', 'null'], description: 'by what standard errors are clustered' },
+  cluster_by: { type: ['string', 'null'], description: 'value that clusters the standard errors' },
   reason: {
     type: ['string', 'null'],
-    description: 'why no items pair, and which `pair_by` would; null if some do',
+    description: 'why no items were paired, and which `pair_by` would pair them; null if some were',
   },
-  changed_outputs: { ...COUNT, description: 'pairs of which an output differs' },
-  latency_ms: { ...MEANS, description: 'of one result, where both runs know it' },
+  changed_outputs: { ...COUNT, description: 'pairs with different outputs' },
+  latency_ms: { ...MEANS, description: 'mean per result, over results where both runs know it' },
   input_tokens: MEANS,
   output_tokens: MEANS,
   cost: {
     ...shape({ ...MEANS_MEMBERS, currency: TEXT }),
     type: ['object', 'null'],
-    description: 'of one result; null unless both runs have prices in one currency',
+    description: 'mean per result; null unless both runs have prices in the same currency',
   },
   config_differences: {
     type: ['array', 'null'],
@@ -150,9 +157,9 @@ const DIFFERENCE: Schema = shape({
   score: { type: 'number', description: 'mean over the repetitions' },
   other_score: { type: 'number' },
   difference: { type: 'number', description: 'other minus this' },
-  passed: { type: 'boolean', description: 'whether more than half of the scored repetitions passed' },
+  passed: { type: 'boolean', description: 'true if more than half of the scored repetitions passed' },
   other_passed: { type: 'boolean' },
-  output_changed: { type: 'boolean', description: 'whether any output differs' },
+  output_changed: { type: 'boolean', description: 'true if any output differs' },
 });
 
 /** A comparison of two runs. */
@@ -172,7 +179,7 @@ export const COMPARED_SLICES: Schema = shape({
         items: {},
         minItems: 1,
         maxItems: 1,
-        description: 'of `by`; null for items without it',
+        description: 'the value of `by`; null for items without it',
       },
       ...COMPARED_SCORES,
     }),

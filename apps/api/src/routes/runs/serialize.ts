@@ -16,10 +16,10 @@ export const PLAN: Schema = shape({
     ...COUNT,
     description: 'requests to the model and the judge, without retries and reused outputs',
   },
-  reused: { ...COUNT, description: 'requests to the model that an earlier run has an answer to' },
+  reused: { ...COUNT, description: 'requests to the model that an earlier run has already made' },
   estimate: orNull(
     shape({ input_tokens: COUNT, output_tokens: { type: ['integer', 'null'], minimum: 0 }, cost: COST }),
-    'of the requests to the model, from 20 of the items; null if it asks none',
+    'estimate for the requests to the model, from 20 items; null without requests',
   ),
   scorable: COUNT,
   unscorable: COUNT,
@@ -35,7 +35,8 @@ export const STORED_CONFIG: Schema = {
   ...RUN_CONFIG_SCHEMA,
   required: [],
   additionalProperties: true,
-  description: 'with every default filled in, without any secret; of an imported run, as the package has it',
+  description:
+    'the configuration with all defaults and without secrets; for an imported run, as in the package',
 };
 
 /** The answer to a dry run. */
@@ -75,7 +76,7 @@ export const RUN_RESULT: Schema = shape(
   ['item'],
 );
 
-/** What a result of a blind sample has: nothing of its run, and of labels that of the caller alone. */
+/** The members of a result in a blind sample: no scores, and only the caller's labels. */
 const BLIND_FIELDS = [
   RESULT_FIELDS.section,
   RESULT_FIELDS.orderIndex,

@@ -22,7 +22,7 @@ const counts = (names: readonly string[]): Schema =>
 const TASKS = counts(['runs', 'jobs']);
 
 const MINUTE_MS = 60_000;
-/** What takes the database a count of rows is asked for this rarely, however many ask. */
+/** How long figures that need a count of rows are cached. */
 const MEASURED_MS = 15_000;
 
 /** The limits of the configuration that people meet, under the names of their variables. */
@@ -52,7 +52,7 @@ export const STATUS: Schema = shape({
       version: TEXT,
       started_at: TIME,
       concurrency: { ...TASKS, description: 'the tasks that it may work on at a time' },
-      running: { ...TASKS, description: 'those that it works on now' },
+      running: { ...TASKS, description: 'tasks that it is working on' },
     }),
   },
   queue: { ...counts(['queued', 'retry', 'running', 'failed']), description: 'tasks by state' },
@@ -80,7 +80,7 @@ export const STATUS: Schema = shape({
       'requests to model providers by minute, of the last six hours; minutes without any are left out',
     items: shape({ minute: TIME, requests: COUNT, errors: COUNT }),
   },
-  limits: { ...counts(LIMITS.map(snakeCase)), description: 'of the configuration; 0 is none' },
+  limits: { ...counts(LIMITS.map(snakeCase)), description: 'configured limits; 0 means no limit' },
 });
 
 /** `GET /status`: what an operator wants to see on one page. */

@@ -32,7 +32,7 @@ const OPTIONS: Schema = {
       description: 'null: quotes are ordinary characters',
     },
     encoding: { type: 'string', description: 'such as `utf-8`, `utf-16`, `latin-1`, `cp1252`' },
-    header: { type: 'boolean', description: 'whether the first row has the names of the columns' },
+    header: { type: 'boolean', description: 'true if the first row has the column names' },
   },
   additionalProperties: false,
   description: 'overrides the detection',

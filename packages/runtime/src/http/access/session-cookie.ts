@@ -8,7 +8,7 @@ export function setSessionCookie(value: string, isSecure: boolean): string {
   return cookie(value, SESSION_SECONDS, isSecure);
 }
 
-/** The `Set-Cookie` header that takes the session away. */
+/** The `Set-Cookie` header that ends the session. */
 export function clearSessionCookie(isSecure: boolean): string {
   return cookie('', 0, isSecure);
 }

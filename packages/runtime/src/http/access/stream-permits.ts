@@ -27,7 +27,7 @@ export function createStreamPermits(
       permitsPerClient: permits,
       waitMs,
       timeoutError: () =>
-        new RequestError('rate_limited', `More than ${permits} ${what} at once.`, {
+        new RequestError('rate_limited', `More than ${permits} concurrent ${what}.`, {
           headers: { 'Retry-After': String(retrySeconds) },
         }),
     });

@@ -20,7 +20,7 @@ export type RequestErrorCode =
 
 /** One of several errors in a request. */
 export interface FieldError {
-  /** Of the error itself, where it has one. */
+  /** Code of this error, if it has its own. */
   readonly code?: string;
   readonly message: string;
   /** JSON Pointer into the body, or the name of the query parameter or form field. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { awaitsBody } from '../request/awaits-body.ts';
 import { requestState } from '../request/track-request.ts';
 
-/** How long a client may go on sending a body that we discard, and how long it may pause. */
+/** How long a client may continue to send a body that is discarded, and how long it may pause. */
 const LEFTOVER_BODY_MS = 5000;
 const LEFTOVER_PAUSE_MS = 1000;
 

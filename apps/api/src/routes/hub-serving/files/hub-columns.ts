@@ -10,9 +10,9 @@ export type HubColumn = {
   readonly name: string;
 } & (
   | { readonly from: 'item'; readonly type: ValueType }
-  /** Of a key of `meta`. */
+  /** A column for a key of `meta`. */
   | { readonly from: 'meta'; readonly key: string; readonly type: ValueType }
-  /** Of the assets of a name. */
+  /** A column for the assets of one name. */
   | { readonly from: 'asset'; readonly key: string; readonly type: 'image' }
   | { readonly from: 'list'; readonly type: 'images' }
 );

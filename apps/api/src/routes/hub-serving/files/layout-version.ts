@@ -18,7 +18,7 @@ const GROUP_BYTES = 1024 * 1024;
 const GROUP_ITEMS = 10_000;
 /** The next group is read while one is encoded. */
 const GROUPS_AT_ONCE = 2;
-/** A file ends with the group that brings it to so many bytes, or before the one that would bring it beyond so many rows. */
+/** A file ends when it has reached this many bytes, or would exceed this many rows. */
 const FILE_BYTES = 3.5 * 1024 * 1024;
 const FILE_ROWS = 100_000;
 

@@ -8,17 +8,17 @@ import { addItem, emptyProfile, type Profile } from '../files/profile.ts';
 export interface EncodeTask {
   /** For `unpackItems`. */
   readonly packed: Uint8Array<ArrayBuffer>;
-  /** Of the files that the result embeds, by their hash. */
+  /** Contents of the files that the result embeds, by hash. */
   readonly contents: ReadonlyMap<string, Uint8Array>;
-  /** Makes a row group of a Parquet file of it, else canonical lines. */
+  /** Set to encode a row group of a Parquet file; null for canonical lines. */
   readonly table: { readonly section: string; readonly columns: readonly HubColumn[] } | null;
 }
 
 export interface EncodedItems {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Of a row group, the chunks. */
+  /** The chunks of a row group; null for lines. */
   readonly group: RowGroup | null;
-  /** Of lines, the profile of their items. */
+  /** The profile of the items of lines; null for a row group. */
   readonly profile: Profile | null;
 }
 
