@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { DEFAULT_LIMITS, type ExportRun, PackageError, type PackageLimits } from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
+import { createYielder } from '@svc/tabular/internal';
 import { datasetName } from './base-name.ts';
 import { type Lost, LostCounter } from './lost.ts';
 import { SampleStage } from './sample-stage.ts';
@@ -97,7 +98,10 @@ export async function convertTool(
 
   const { name: found, samples } = await READERS[tool](files, { limits, lost, signal });
   let run: ToolRun | null = null;
+  const nextTurn = createYielder();
   for (;;) {
+    const turn = nextTurn();
+    if (turn !== undefined) await turn;
     const next = await samples.next();
     signal?.throwIfAborted();
     if (next.done === true) {
@@ -124,7 +128,7 @@ export async function convertTool(
   }
   const name = given ?? datasetName(found);
   const facts = { tool, files: files.map((file) => file.name), lost: losses.map(lostValue) };
-  const resultCount = run === null ? 0 : stage.countResults();
+  const resultCount = run === null ? 0 : await stage.countResults();
   const written = await writePackageFile(
     output,
     { name, schema: { source: 'pkg_zip', ...facts }, sections: stage.sections() },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type ImportMeter, linesOf, splitLines } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-format';
+import { createYielder } from '@svc/tabular/internal';
 import { KeyNumbers } from './key-numbers.ts';
 import type { LostCounter } from './lost.ts';
 import { NumberList } from './number-list.ts';
@@ -17,6 +18,8 @@ const MAX_SECTIONS = 1_000;
 /** Scorers of one run; a package has no more. */
 const MAX_SCORERS = 16;
 const BATCH_RESULTS = 100;
+/** Results that are sorted in well under a millisecond. */
+const TURN_RESULTS = 1024;
 const BLOCK_BYTES = 256 * 1024;
 
 export interface StageOptions {
@@ -132,7 +135,7 @@ export class SampleStage implements AsyncDisposable {
     const sections = [...this.#sections.values()];
     await using file = await WindowReader.open(this.#results.path);
     let batch: ExportResult[] = [];
-    for (const { item, repetition, parts } of this.#ordered()) {
+    for await (const { item, repetition, parts } of this.#ordered()) {
       const section = sections[this.#itemSections.at(item)] as StagedSection;
       const place = { section: section.name, order_index: this.#itemOrders.at(item), repetition };
       const [first, ...others] = parts;
@@ -147,20 +150,23 @@ export class SampleStage implements AsyncDisposable {
   }
 
   /** Counts the results. */
-  countResults(): number {
+  async countResults(): Promise<number> {
     let count = 0;
-    for (const _ of this.#ordered()) count += 1;
+    for await (const _ of this.#ordered()) count += 1;
     return count;
   }
 
   /** The repetitions of items in the order of a package, each with the numbers of the results that it is put together from. */
-  *#ordered(): Generator<{
+  async *#ordered(): AsyncGenerator<{
     readonly item: number;
     readonly repetition: number;
     readonly parts: readonly number[];
   }> {
-    const order = this.#order();
+    const order = await this.#order();
+    const nextTurn = createYielder();
     for (let at = 0; at < order.length; ) {
+      const turn = nextTurn();
+      if (turn !== undefined) await turn;
       const item = this.#resultItems.at(order[at] ?? 0);
       const byRepetition = new Map<number, number[]>();
       for (; at < order.length && this.#resultItems.at(order[at] ?? 0) === item; at += 1) {
@@ -181,7 +187,7 @@ export class SampleStage implements AsyncDisposable {
   }
 
   /** The numbers of the results by their items: a counting sort, which no order of samples makes slow. */
-  #order(): Uint32Array {
+  async #order(): Promise<Uint32Array> {
     const starts: number[] = [];
     let itemCount = 0;
     for (const section of this.#sections.values()) {
@@ -193,20 +199,20 @@ export class SampleStage implements AsyncDisposable {
       return (starts[this.#itemSections.at(item)] ?? 0) + this.#itemOrders.at(item);
     };
     const places = new Uint32Array(itemCount + 1);
-    const count = this.#resultItems.length;
-    for (let result = 0; result < count; result += 1) {
+    const order = new Uint32Array(this.#resultItems.length);
+    await inTurns(order.length, (result) => {
       const next = rankOf(result) + 1;
       places[next] = (places[next] ?? 0) + 1;
-    }
-    for (let rank = 1; rank <= itemCount; rank += 1)
-      places[rank] = (places[rank] ?? 0) + (places[rank - 1] ?? 0);
-    const order = new Uint32Array(count);
-    for (let result = 0; result < count; result += 1) {
+    });
+    await inTurns(itemCount, (rank) => {
+      places[rank + 1] = (places[rank + 1] ?? 0) + (places[rank] ?? 0);
+    });
+    await inTurns(order.length, (result) => {
       const rank = rankOf(result);
       const place = places[rank] ?? 0;
       order[place] = result;
       places[rank] = place + 1;
-    }
+    });
     return order;
   }
 
@@ -262,6 +268,17 @@ export class SampleStage implements AsyncDisposable {
     meter.addItems({ bytes }, location);
     await makeRoom?.(this.#bytes);
     await file.add(line, bytes);
+  }
+}
+
+/** Does something for each number below `count`, and lets the event loop turn between them. */
+async function inTurns(count: number, work: (index: number) => void): Promise<void> {
+  const nextTurn = createYielder();
+  for (let start = 0; start < count; start += TURN_RESULTS) {
+    const end = Math.min(count, start + TURN_RESULTS);
+    for (let index = start; index < end; index += 1) work(index);
+    const turn = nextTurn();
+    if (turn !== undefined) await turn;
   }
 }
 
