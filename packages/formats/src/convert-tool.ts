@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ImportMeter } from '@svc/jsonl-v23/internal';
+import { checkOptions, ImportMeter } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { DEFAULT_LIMITS, type ExportRun, PackageError, type PackageLimits } from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
@@ -69,23 +69,20 @@ export interface ToolReport extends WrittenPackage {
  * report, and in `schema.lost` and the configuration of the run. The package appears when it is complete; until then a
  * hidden folder next to it has the temporary files. Memory holds one sample, and about 80 bytes for each.
  *
- * @throws PackageError with file, line and JSON Pointer: `package_invalid_line`, `package_invalid_json`,
- *   `package_limit`, `package_unsupported`, `package_corrupt`; errors of the file system; the signal's reason
+ * @throws TypeError for wrong options; PackageError with file, line and JSON Pointer: `package_invalid_line`,
+ *   `package_invalid_json`, `package_limit`, `package_unsupported`, `package_corrupt`; errors of the file system; the
+ *   signal's reason
  */
 export async function convertTool(
   tool: Tool,
   files: readonly ToolFile[],
-  {
-    output,
-    name: given,
-    keepSource = false,
-    strict = false,
-    force,
-    makeRoom,
-    signal,
-    ...options
-  }: ConvertToolOptions,
+  options: ConvertToolOptions,
 ): Promise<ToolReport> {
+  checkOptions('convertTool', options, {
+    ...{ output: true, name: true, keepSource: true, strict: true, force: true, limits: true },
+    ...{ signal: true, makeRoom: true },
+  });
+  const { output, name: given, keepSource = false, strict = false, force, makeRoom, signal } = options;
   const limits: PackageLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const lost = new LostCounter();
   const folder = await mkdtemp(join(dirname(output), '.tool-temp-'));

@@ -1,3 +1,4 @@
+import { checkOptions } from '@svc/jsonl-v23/internal';
 import { encodeText } from '@svc/pkg-format/internal';
 import { type Lost, LostCounter } from './lost.ts';
 import type { Tool } from './tool.ts';
@@ -30,13 +31,16 @@ export const writesRuns = (tool: Tool): boolean => tool !== 'lm-eval' && tool !=
 /**
  * Writes a dataset for a tool, or its run where it has one. Items and results are read as fast as the files are.
  *
- * @throws RangeError for a run in a format that has none (see {@link writesRuns}); what the source throws
+ * @throws TypeError for wrong options; RangeError for a run in a format that has none (see {@link writesRuns}); what the
+ *   source throws
  */
 export async function writeTool(
   tool: Tool,
   source: ToolSource,
-  { model = 'model' }: WriteToolOptions = {},
+  options: WriteToolOptions = {},
 ): Promise<ToolExport> {
+  checkOptions('writeTool', options, { model: true });
+  const { model = 'model' } = options;
   if (source.run !== null && !writesRuns(tool)) throw new RangeError(`A run cannot be written as ${tool}.`);
   const lost = new LostCounter();
   const context = { lost, model };
