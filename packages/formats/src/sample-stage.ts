@@ -60,6 +60,8 @@ export class SampleStage implements AsyncDisposable {
   readonly #resultRepetitions = new NumberList();
   readonly #resultStarts = new NumberList();
   readonly #results: LineFile;
+  /** The section of the last sample: only its lines wait in memory. */
+  #current: StagedSection | null = null;
   /** Of the run. */
   readonly #scorers = new Set<string>();
   #bytes = 0;
@@ -89,6 +91,8 @@ export class SampleStage implements AsyncDisposable {
   async add({ section, key, item, sourceRow, result, location }: ToolSample): Promise<void> {
     this.#options.meter.addRows(1, location);
     const staged = this.#section(section, location);
+    if (this.#current !== staged) await this.#current?.items.flush();
+    this.#current = staged;
     const { number, isNew } = this.#keys.numberOf(`${staged.index}\0${key}`);
     if (isNew) {
       this.#itemSections.push(staged.index);
