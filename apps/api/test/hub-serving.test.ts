@@ -188,6 +188,28 @@ describe('requests as clients send them', () => {
     expect((await ask('/api/datasets?author=openai')).json()).toEqual([]);
   });
 
+  it('lists the commits of an old revision from its own on', async () => {
+    const send = async (path: string, body: BodyInit, headers = {}): Promise<string> => {
+      const { status, json } = await ask(path, { method: 'POST', body, headers });
+      expect(status).toBe(201);
+      return json().version_hash.slice(0, 40);
+    };
+    const line = (prompt: string): string => `${JSON.stringify({ inputs: { prompt } })}\n`;
+    const form = new FormData();
+    form.set('file', new Blob([line('first')]), 'lines.jsonl');
+    form.set('handle', 'Grown');
+    const first = await send('/datasets/upload', form);
+    const append = (prompt: string): Promise<string> =>
+      send('/datasets/Grown/items?mode=append', line(prompt), { 'content-type': 'application/jsonl' });
+    const second = await append('second');
+    await append('third');
+    const page = await ask('/api/datasets/svc/Grown/commits/v2?limit=1');
+    expect(page.json()).toMatchObject([{ id: second }]);
+    const next = /^<http:\/\/[^/]+([^>]+)>; rel="next"$/.exec(page.headers.get('link') ?? '')?.[1] ?? '';
+    const last = await ask(next);
+    expect([last.json(), last.headers.get('link')]).toMatchObject([[{ id: first }], null]);
+  });
+
   it('pages lists by absolute links', async () => {
     const paths: string[] = [];
     let next: string | undefined = `${api.url}/api/datasets/svc/Capitals/tree/main?recursive=True&limit=2`;

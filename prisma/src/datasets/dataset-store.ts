@@ -10,7 +10,7 @@ import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from '.
 import type { ChangedDataset } from '../versions/change-dataset.ts';
 import { deleteVersion } from '../versions/delete-version.ts';
 import { listSections } from '../versions/list-sections.ts';
-import { type ListedVersion, listVersions } from '../versions/list-versions.ts';
+import { type ListedVersion, listVersions, type VersionsRequest } from '../versions/list-versions.ts';
 import { readSummary } from '../versions/read-summary.ts';
 import { type DatasetVersion, resolveVersion } from '../versions/resolve-version.ts';
 import { type Restoration, restoreVersion } from '../versions/restore-version.ts';
@@ -74,7 +74,7 @@ export interface DatasetStore {
    */
   resolve(dataset: string, version?: string, signal?: AbortSignal): Promise<DatasetVersion>;
   /** The history of a dataset, newest first. @throws StoreError `invalid_cursor` */
-  listVersions(id: string, request: PageRequest): Promise<Page<ListedVersion>>;
+  listVersions(id: string, request: VersionsRequest): Promise<Page<ListedVersion>>;
   /** Makes the content of an older version the newest one. @throws StoreError `version_not_found`, `version_changed` */
   restore(restoration: Restoration): Promise<ChangedDataset>;
   /**

@@ -24,13 +24,22 @@ export interface ListedVersion {
 
 type VersionRow = Omit<ListedVersion, 'change' | 'runCount'> & DiffCounts & { readonly runCount: string };
 
+export interface VersionsRequest extends PageRequest {
+  /** Number of the newest version to list; by default that of the dataset. */
+  readonly upTo?: number | undefined;
+}
+
 /** See `DatasetStore.listVersions`. */
 export async function listVersions(
   query: ReadQuery,
   id: string,
-  { limit, cursor }: PageRequest,
+  { limit, cursor, upTo }: VersionsRequest,
 ): Promise<Page<ListedVersion>> {
-  const before = cursor === undefined ? null : decodeCursor('versions', ['index'], cursor)[0];
+  const starts = [
+    ...(cursor === undefined ? [] : [Number(decodeCursor('versions', ['index'], cursor)[0])]),
+    ...(upTo === undefined ? [] : [upTo + 1]),
+  ];
+  const before = starts.length === 0 ? null : Math.min(...starts);
   const [dataset] = isUuid(id)
     ? await query<{ count: number }>('SELECT version_count AS count FROM datasets WHERE id = $1', [id])
     : [];

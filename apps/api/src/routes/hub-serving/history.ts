@@ -61,10 +61,10 @@ export function historyRoutes(deps: HubServingDeps): readonly Route[] {
         const page = await datasets.listVersions(dataset.id, {
           limit: limitOf(query['limit'], VERSIONS_PER_PAGE),
           cursor: query['cursor'] as string | undefined,
+          upTo: dataset.version,
           signal,
         });
-        const shown = page.data.filter(({ version }) => version <= dataset.version);
-        return json(shown.map(serializeCommit), 200, nextPage(request, page.nextCursor));
+        return json(page.data.map(serializeCommit), 200, nextPage(request, page.nextCursor));
       },
     },
   ];
