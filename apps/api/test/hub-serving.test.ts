@@ -189,7 +189,7 @@ describe('requests as clients send them', () => {
   });
 
   it('lists the commits of an old revision from its own on', async () => {
-    const send = async (path: string, body: BodyInit, headers = {}): Promise<string> => {
+    const send = async (path: string, body: FormData | string, headers = {}): Promise<string> => {
       const { status, json } = await ask(path, { method: 'POST', body, headers });
       expect(status).toBe(201);
       return json().version_hash.slice(0, 40);

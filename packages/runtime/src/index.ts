@@ -1,13 +1,11 @@
 export { checkHubCache } from './config/check-hub-cache.ts';
 export { ConfigError, EXIT_CONFIG } from './config/config-error.ts';
-export { hubSettings } from './config/hub-settings.ts';
+export { hubSettings, importLimits, packageLimits, storeSettings } from './config/config-parts.ts';
 export { type ApiKey, type Config, type Limits, loadConfig } from './config/load-config.ts';
-export { packageLimits } from './config/package-limits.ts';
 export type { ProviderKey, ProviderKeys } from './config/provider-keys.ts';
 export { requiredDatabaseUrl } from './config/required-database-url.ts';
 export { parseS3Location } from './config/s3-location.ts';
 export { Secret } from './config/secret.ts';
-export { importLimits, storeSettings } from './config/store-settings.ts';
 export { type Role, VARIABLES, type Variable } from './config/variables.ts';
 export type { Access } from './http/access/access.ts';
 export { type Caller, unauthenticated } from './http/access/authenticate.ts';

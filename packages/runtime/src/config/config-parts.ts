@@ -1,0 +1,44 @@
+import { availableParallelism } from 'node:os';
+import type { Config, Limits } from './load-config.ts';
+
+/** The part of the configuration that the store of every process uses, without the URL of its database. */
+export function storeSettings(config: Config) {
+  return {
+    directUrl: config.databaseDirectUrl?.reveal(),
+    assetStore: config.assetStore,
+    poolSize: config.databasePoolSize,
+    maxImports: config.maxConcurrentImports,
+    importWaitMs: config.importWaitMs,
+    maxItemBytes: config.maxLineBytes,
+    importLimits: importLimits(config),
+    // On one core, threads would only take turns.
+    encoderThreads: availableParallelism() > 1 ? config.workerConcurrency : 0,
+  };
+}
+
+/** The configured limits of what one import makes. */
+export function importLimits({ maxUncompressedBytes, maxExpansionRatio, maxRows }: Limits) {
+  return { maxTotalBytes: maxUncompressedBytes, maxExpansionRatio, maxRows };
+}
+
+/** The part of the configuration that the hub client of every process uses. */
+export function hubSettings(config: Config) {
+  return {
+    endpoint: config.hubEndpoint,
+    token: config.hubToken?.reveal(),
+    cacheDir: config.hubCacheDir,
+    cacheMaxBytes: config.hubCacheBytes,
+  };
+}
+
+/** The configured limits as options of the package reader. */
+export function packageLimits(limits: Limits) {
+  return {
+    maxEntries: limits.maxArchiveEntries,
+    maxTotalBytes: limits.maxUncompressedBytes,
+    maxExpansionRatio: limits.maxExpansionRatio,
+    maxLineBytes: limits.maxLineBytes,
+    maxAssetBytes: limits.maxAssetBytes,
+    maxDepth: limits.maxJsonDepth,
+  };
+}
