@@ -13,8 +13,8 @@ import {
   openPackageFile,
   writePackageStream,
 } from '../src/node/index.ts';
-import { collectBytes } from '../src/package/collect-bytes.ts';
 import { PACKAGE_FORMAT_VERSION } from '../src/package/manifest.ts';
+import { collectBytes } from '../src/zip/byte-source.ts';
 import { buildZip } from './build-zip.ts';
 import { memoryDataset } from './memory-dataset.ts';
 import { type EverythingRead, readEverything } from './read-everything.ts';

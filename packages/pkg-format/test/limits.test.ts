@@ -5,8 +5,7 @@ import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPackage, type PackageReader } from '../src/index.ts';
 import { openPackageFile } from '../src/node/index.ts';
-import { collectBytes } from '../src/package/collect-bytes.ts';
-import { bytesSource } from '../src/zip/byte-source.ts';
+import { bytesSource, collectBytes } from '../src/zip/byte-source.ts';
 import { buildZip } from './build-zip.ts';
 import { readEverything } from './read-everything.ts';
 

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import yazl from 'yazl';
 import { openPackage, writePackage } from '../src/index.ts';
 import { openPackageFile, writePackageStream } from '../src/node/index.ts';
-import { collectBytes } from '../src/package/collect-bytes.ts';
+import { collectBytes } from '../src/zip/byte-source.ts';
 import { memoryDataset } from './memory-dataset.ts';
 import { readEverything } from './read-everything.ts';
 

@@ -12,9 +12,8 @@ import {
 } from '../src/index.ts';
 import { resolveLimits } from '../src/limits.ts';
 import { writePackageStream } from '../src/node/index.ts';
-import { collectBytes } from '../src/package/collect-bytes.ts';
 import { PACKAGE_FORMAT_VERSION } from '../src/package/manifest.ts';
-import { bytesSource } from '../src/zip/byte-source.ts';
+import { bytesSource, collectBytes } from '../src/zip/byte-source.ts';
 import { readDirectory } from '../src/zip/read-directory.ts';
 import { memoryDataset } from './memory-dataset.ts';
 import { readEverything } from './read-everything.ts';

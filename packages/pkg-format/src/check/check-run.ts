@@ -1,10 +1,10 @@
 import { PackageError } from '../errors.ts';
-import { collectBytes } from '../package/collect-bytes.ts';
 import { RESULTS_FILE, RUN_CONFIG_FILE } from '../package/layout.ts';
+import { parseJsonFile } from '../package/open-archive.ts';
 import type { PackageReader } from '../package/package-reader.ts';
 import { checkResultCount } from '../package/package-run.ts';
-import { parseJsonFile } from '../package/parse-json-file.ts';
 import { type CountedSections, createResultReader } from '../package/run-results.ts';
+import { collectBytes } from '../zip/byte-source.ts';
 import { checkLines } from './check-lines.ts';
 
 /**

@@ -1,12 +1,13 @@
-import type { SourceLocation } from '@svc/jsonl-v23';
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
 import { FILE_CACHE_BYTES, type PackageLimits, resolveLimits } from '../limits.ts';
-import { ByteBudget } from '../zip/byte-budget.ts';
-import type { ByteSource } from '../zip/byte-source.ts';
-import { entryCeiling } from '../zip/entry-ceiling.ts';
+import { type ByteSource, collectBytes } from '../zip/byte-source.ts';
+import { decodeUtf8 } from '../zip/entry-name.ts';
 import { readDirectory } from '../zip/read-directory.ts';
 import {
+  ByteBudget,
+  entryCeiling,
   type InflateZstd,
   isSmallEntry,
   type ReadEntryOptions,
@@ -14,9 +15,7 @@ import {
   readSmallEntry,
 } from '../zip/read-entry.ts';
 import type { ZipEntry } from '../zip/zip-entry.ts';
-import { collectBytes } from './collect-bytes.ts';
 import { type ArchiveFiles, archiveFiles } from './layout.ts';
-import { parseJsonFile } from './parse-json-file.ts';
 
 export interface ReadOptions {
   /** Bytes that the file may have. */
@@ -208,4 +207,53 @@ class FileCache {
     this.#contents.delete(path);
     this.#bytes -= content.byteLength;
   }
+}
+
+const LINE_FEED = 0x0a;
+
+/**
+ * Parses a JSON file of the archive, which must contain an object. Keeps every digit of its numbers; accepts a byte order
+ * mark.
+ *
+ * @throws PackageError `package_invalid_json` with line, column and JSON Pointer
+ */
+export function parseJsonFile(bytes: Uint8Array, file: string, maxDepth: number): JsonObject {
+  const value = parseJsonFileValue(bytes, file, maxDepth);
+  if (!isJsonObject(value))
+    throw invalid(`${quote(file)} does not contain a JSON object.`, { file, line: 1 });
+  return value;
+}
+
+function parseJsonFileValue(bytes: Uint8Array, file: string, maxDepth: number): JsonValue {
+  const decoded = decodeUtf8(bytes);
+  if (decoded === null)
+    throw invalid(`${quote(file)} is not UTF-8.`, { file, line: firstUndecodableLine(bytes) });
+  const text = decoded.startsWith('\ufeff') ? decoded.slice(1) : decoded;
+  try {
+    return parseJson(text, { maxDepth, location: { file } });
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    throw invalid(`Cannot parse ${quote(file)}: ${error.message}.`, error.location, error);
+  }
+}
+
+function invalid(message: string, location: SourceLocation, cause?: unknown): PackageError {
+  const { file: entry } = location;
+  return new PackageError('package_invalid_json', message, {
+    ...(entry !== undefined && { entry }),
+    location,
+    cause,
+  });
+}
+
+/** A line feed is never part of a longer UTF-8 sequence, so each line can be decoded alone. */
+function firstUndecodableLine(bytes: Uint8Array): number {
+  let line = 1;
+  for (let start = 0; start <= bytes.length; line += 1) {
+    const end = bytes.indexOf(LINE_FEED, start);
+    const stop = end < 0 ? bytes.length : end;
+    if (decodeUtf8(bytes.subarray(start, stop)) === null) return line;
+    start = stop + 1;
+  }
+  return line;
 }

@@ -4,9 +4,15 @@ import { createSha256, toHex } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote, toPackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
-import { isPathInside } from '../zip/entry-name.ts';
-import { normalForm } from '../zip/normal-form.ts';
-import { ASSETS_FOLDER, CHECKERS_FOLDER, MANIFEST_FILE, META_FILE, packageLayout } from './layout.ts';
+import { isPathInside, normalForm } from '../zip/entry-name.ts';
+import {
+  ASSETS_FOLDER,
+  CHECKERS_FOLDER,
+  MANIFEST_FILE,
+  META_FILE,
+  packageLayout,
+  RESULTS_FILE,
+} from './layout.ts';
 import {
   checkDatasetName,
   isPackageManifest,
@@ -229,9 +235,10 @@ function createReader(
       return read(path, { ...(signal && { signal }) });
     },
 
-    readRun: (options) => {
+    async readRun(options) {
       const { limits, files } = archive;
-      return readPackageRun(
+      if (!files.has(RESULTS_FILE)) return null;
+      return await readPackageRun(
         { manifest, meta, limits, has: (path) => files.has(path), read, explain },
         options,
       );

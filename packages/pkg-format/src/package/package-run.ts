@@ -3,12 +3,11 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { PackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
-import { collectBytes } from './collect-bytes.ts';
+import { collectBytes } from '../zip/byte-source.ts';
 import { MANIFEST_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from './layout.ts';
 import { isPackageManifest } from './manifest.ts';
 import { MEMBER_READERS } from './member-readers.ts';
-import type { ReadOptions } from './open-archive.ts';
-import { parseJsonFile } from './parse-json-file.ts';
+import { parseJsonFile, type ReadOptions } from './open-archive.ts';
 import {
   type CountedSections,
   createSectionFinder,
@@ -69,12 +68,8 @@ export interface RunFiles {
 /** Bytes of `run_config.json`: as many as a request to create a run may have. */
 const MAX_CONFIG_BYTES = 1024 * 1024;
 
-/** See `PackageReader.readRun`. */
-export async function readPackageRun(
-  files: RunFiles,
-  { signal }: SignalOptions = {},
-): Promise<PackageRun | null> {
-  if (!files.has(RESULTS_FILE)) return null;
+/** Reads the run of a package that has results, see `PackageReader.readRun`. */
+export async function readPackageRun(files: RunFiles, { signal }: SignalOptions = {}): Promise<PackageRun> {
   const { manifest, meta, limits } = files;
   const stated = isPackageManifest(manifest) ? memberObject(manifest, 'run') : null;
   const config = await readConfig(files, signal);

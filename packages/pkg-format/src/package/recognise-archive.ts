@@ -1,8 +1,15 @@
-import { type ArchiveKind, archiveKind } from '../legacy/archive-kind.ts';
+import { compareUtf8 } from '@svc/jsonl-v23/internal';
+import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { PackageError, toPackageError } from '../errors.ts';
+import { datasetPrompts } from '../legacy/dataset-prompts.ts';
+import { readLegacyItems } from '../legacy/legacy-items.ts';
+import { isOtherFile } from '../legacy/legacy-sources.ts';
+import { upgradeItem } from '../legacy/upgrade-item.ts';
 import type { PackageLimits } from '../limits.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
 import { MANIFEST_FILE } from './layout.ts';
-import { type Archive, openArchive } from './open-archive.ts';
+import { type Archive, openArchive, type ReadOptions } from './open-archive.ts';
+import { createReferenceResolver } from './resolve-reference.ts';
 
 /** A ZIP archive, and what it holds. */
 export interface RecognisedArchive {
@@ -32,4 +39,86 @@ export async function recogniseArchive(
   const kind = await archiveKind(archive, signal);
   const holdsTables = kind === 'legacy_package' && areTables && !archive.files.has(MANIFEST_FILE);
   return { kind: holdsTables ? 'files' : kind, archive };
+}
+
+/** What a ZIP archive is: `files` are any others, such as tables. */
+export type ArchiveKind = 'package' | 'legacy_package' | 'office_document' | 'files';
+
+/** Files whose first item is looked at, and the bytes of each that are read. */
+const MAX_FILES = 20;
+const MAX_BYTES = 1024 * 1024;
+
+/**
+ * Tells packages from older archives, Office documents and other files. An older archive is one that the converter
+ * understands: the first item of a JSON file has a prompt when it is upgraded. Only the beginnings of files are read.
+ *
+ * @throws PackageError `package_corrupt`, `package_limit`, `package_unsupported`; errors of the source; the signal's reason
+ */
+export async function archiveKind(archive: Archive, signal?: AbortSignal): Promise<ArchiveKind> {
+  const paths = [...archive.files.keys()];
+  if (paths.includes('[Content_Types].xml')) return 'office_document';
+  if (paths.length === 0 || paths.some((path) => /^sections\/.*\.jsonl$/.test(path))) return 'package';
+  const candidates = paths.filter((path) => /\.jsonl?$/i.test(path) && !isOtherFile(path)).sort(compareUtf8);
+  for (const path of candidates.slice(0, MAX_FILES)) {
+    if (await hasItems(archive, path, signal)) return 'legacy_package';
+  }
+  return paths.includes(MANIFEST_FILE) ? 'package' : 'files';
+}
+
+/** Whether the first item of a file becomes one with a prompt; a line that is longer than the beginning may. */
+async function hasItems(archive: Archive, path: string, signal: AbortSignal | undefined): Promise<boolean> {
+  const kind = /\.json$/i.test(path) ? 'json' : 'jsonl';
+  const resolveReference = createReferenceResolver(archive.files);
+  const beginning = new ArchiveBeginning(archive);
+  try {
+    for await (const { item, location } of readLegacyItems(beginning, path, kind, signal)) {
+      if (item instanceof PackageError) return beginning.isCut && kind === 'jsonl';
+      const upgraded = upgradeItem(item, {
+        section: path,
+        prompts: datasetPrompts([]),
+        location,
+        resolveFile: (reference) => resolveReference(reference, path),
+      });
+      return hasPrompt(upgraded.item);
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    const found = toPackageError(error, path);
+    if (!(found instanceof PackageError) || DAMAGED.has(found.code)) throw found;
+  }
+  return false;
+}
+
+/** The error for an archive that no reader accepts. */
+const DAMAGED: ReadonlySet<string> = new Set(['package_corrupt', 'package_unsupported']);
+
+/** An archive with no more than the beginning of a file. */
+class ArchiveBeginning {
+  readonly limits: Archive['limits'];
+  readonly #archive: Archive;
+  #left = MAX_BYTES;
+
+  constructor(archive: Archive) {
+    this.limits = archive.limits;
+    this.#archive = archive;
+  }
+
+  /** Whether there is more of the file. */
+  get isCut(): boolean {
+    return this.#left < 0;
+  }
+
+  async *read(path: string, options: ReadOptions = {}): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.#archive.read(path, { ...options, uncounted: true })) {
+      yield chunk.subarray(0, this.#left);
+      this.#left -= chunk.byteLength;
+      if (this.#left < 0) return;
+    }
+  }
+}
+
+function hasPrompt(item: JsonObject): boolean {
+  const inputs = getMember(item, 'inputs');
+  if (!isJsonObject(inputs)) return false;
+  return typeof getMember(inputs, 'prompt') === 'string' || Array.isArray(getMember(inputs, 'messages'));
 }

@@ -1,5 +1,5 @@
 import { groupBy } from '../group-by.ts';
-import { normalForm } from '../zip/normal-form.ts';
+import { normalForm } from '../zip/entry-name.ts';
 import type { ArchiveFiles } from './layout.ts';
 
 /**

@@ -1,10 +1,9 @@
 import { PackageError } from '../errors.ts';
 import { DEFAULT_LIMITS } from '../limits.ts';
 import { MANIFEST_FILE, META_FILE } from '../package/layout.ts';
-import { ByteBudget } from '../zip/byte-budget.ts';
 import type { ByteSource } from '../zip/byte-source.ts';
-import { entryCeiling } from '../zip/entry-ceiling.ts';
 import { readDirectory } from '../zip/read-directory.ts';
+import { ByteBudget, entryCeiling } from '../zip/read-entry.ts';
 
 /**
  * Refuses an archive that a reader with the default limits would refuse: by the sizes in its directory, so that no entry is

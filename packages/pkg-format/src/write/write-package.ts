@@ -1,8 +1,7 @@
 import { checkOptions, type OwnBytes } from '@svc/jsonl-v23/internal';
 import { PackageError } from '../errors.ts';
 import { DEFAULT_LIMITS, MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../limits.ts';
-import { collectBytes } from '../package/collect-bytes.ts';
-import { bytesSource } from '../zip/byte-source.ts';
+import { bytesSource, collectBytes } from '../zip/byte-source.ts';
 import { readDirectory } from '../zip/read-directory.ts';
 import { checkWritten } from './check-written.ts';
 import type { ExportDataset, WriteOptions } from './export-dataset.ts';

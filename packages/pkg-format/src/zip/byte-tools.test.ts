@@ -1,7 +1,7 @@
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { collectBytes } from '../package/collect-bytes.ts';
+import { collectBytes } from './byte-source.ts';
 import * as nodeByteTools from './byte-tools-node.ts';
 import * as webByteTools from './byte-tools-web.ts';
 import type { ZipEntry } from './zip-entry.ts';

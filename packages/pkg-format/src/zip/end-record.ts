@@ -1,6 +1,5 @@
 import { PackageError } from '../errors.ts';
 import type { ByteSource } from './byte-source.ts';
-import { readUint64 } from './extra-fields.ts';
 
 /** Where the central directory is, and how many entries it has. */
 export interface DirectoryBounds {
@@ -155,4 +154,11 @@ async function readZip64End(source: ByteSource, endRecordStart: number): Promise
 async function readView(source: ByteSource, start: number, end: number): Promise<DataView> {
   const bytes = await source.read(start, end);
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** An unsigned 64-bit number; one that a double cannot hold becomes the largest safe integer. */
+export function readUint64(view: DataView, at: number): number {
+  const value = view.getBigUint64(at, true);
+  // It is compared only with smaller numbers, so the replacement never passes for the true value.
+  return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value);
 }

@@ -1,9 +1,22 @@
-import { PackageError } from '../errors.ts';
+import { PackageError, quote } from '../errors.ts';
 import { MAX_DIRECTORY_BYTES, type PackageLimits } from '../limits.ts';
-import { type ByteSource, windowedSource } from './byte-source.ts';
-import { type DirectoryOptions, readCentralRecords, refuseEqualNames } from './central-directory.ts';
-import { findDirectory } from './end-record.ts';
-import { checkLocalHeaders } from './local-headers.ts';
+import { type ByteSource, type WindowedSource, windowedSource } from './byte-source.ts';
+import {
+  type CentralRecord,
+  corrupt,
+  type DirectoryOptions,
+  FLAG_DESCRIPTOR,
+  FLAG_ENCRYPTED,
+  FLAG_MASKED_HEADER,
+  FLAG_STRONG_ENCRYPTION,
+  FLAG_UTF8,
+  readCentralRecords,
+  refuseEqualNames,
+  unicodePath,
+  withZip64Sizes,
+} from './central-directory.ts';
+import { findDirectory, readUint64 } from './end-record.ts';
+import { decodeUtf8 } from './entry-name.ts';
 import type { ZipEntry } from './zip-entry.ts';
 
 /**
@@ -42,4 +55,128 @@ export async function readDirectory(
     const dataStart = dataStarts[index] ?? 0;
     return { name, isDirectory, method, compressedSize, size, crc32, headerStart, dataStart };
   });
+}
+
+const LOCAL_HEADER = 0x04034b50;
+const DATA_DESCRIPTOR = 0x08074b50;
+/** Flags that change what a reader sees; the others (deflate level) may differ between the two headers. */
+const AGREEING_FLAGS =
+  FLAG_ENCRYPTED | FLAG_DESCRIPTOR | FLAG_STRONG_ENCRYPTION | FLAG_UTF8 | FLAG_MASKED_HEADER;
+
+/**
+ * Checks all bytes before the directory (section 4.3.7): each local header must follow the entry before it and agree with
+ * the directory.
+ *
+ * @returns where the data of each entry starts, in the order of the records
+ * @throws PackageError `package_corrupt`
+ */
+export async function checkLocalHeaders(
+  window: WindowedSource,
+  records: readonly CentralRecord[],
+  directoryStart: number,
+): Promise<Float64Array> {
+  const startOf = (index: number): number => records[index]?.headerStart ?? directoryStart;
+  const order = Uint32Array.from(records.keys()).sort((a, b) => startOf(a) - startOf(b));
+  const dataStarts = new Float64Array(records.length);
+  for (const [position, index] of order.entries()) {
+    const record = records[index] as CentralRecord;
+    if (position === 0 && record.headerStart > 0) throw looseBytes(record.name, record.headerStart);
+    const dataStart = await checkLocalHeader(window, record, directoryStart);
+    dataStarts[index] = dataStart;
+    const end = dataStart + record.compressedSize;
+    const next = records[order[position + 1] ?? records.length];
+    const nextStart = next?.headerStart ?? directoryStart;
+    if (end > nextStart) {
+      throw corrupt(record.name, `overlaps ${next === undefined ? 'the directory' : quote(next.name)}`);
+    }
+    await checkBytesBetween(window, record, end, nextStart);
+  }
+  if (records.length === 0 && directoryStart > 0) throw looseBytes('', directoryStart);
+  return dataStarts;
+}
+
+async function checkLocalHeader(
+  window: WindowedSource,
+  record: CentralRecord,
+  directoryStart: number,
+): Promise<number> {
+  const { name, headerStart } = record;
+  if (headerStart + 30 > directoryStart)
+    throw corrupt(name, 'has no local header: the archive is truncated or damaged');
+  const fixed = await window.view(headerStart, headerStart + 30);
+  if (fixed.getUint32(0, true) !== LOCAL_HEADER)
+    throw corrupt(name, 'has no local header where the directory points');
+  const nameLength = fixed.getUint16(26, true);
+  const dataStart = headerStart + 30 + nameLength + fixed.getUint16(28, true);
+  if (dataStart > directoryStart) throw corrupt(name, 'has a local header that overlaps the directory');
+
+  const header = await window.view(headerStart, dataStart);
+  const extra = new DataView(header.buffer, header.byteOffset + 30 + nameLength, header.getUint16(28, true));
+  const rawName = new Uint8Array(header.buffer, header.byteOffset + 30, nameLength);
+  if (!isName(rawName, record.storedName)) throw disagrees(name, 'name');
+  const unicodeName = unicodePath(extra, rawName);
+  if (unicodeName !== null && unicodeName !== (record.unicodeName ?? record.name))
+    throw disagrees(name, 'name');
+  if (((header.getUint16(6, true) ^ record.flags) & AGREEING_FLAGS) !== 0) throw disagrees(name, 'flags');
+  if (header.getUint16(8, true) !== record.methodId) throw disagrees(name, 'compression method');
+
+  const { size, compressedSize } = withZip64Sizes(name, extra, {
+    size: header.getUint32(22, true),
+    compressedSize: header.getUint32(18, true),
+    headerStart: 0,
+  });
+  // With a data descriptor (flag bit 3) the three values may still be zero here.
+  const mayBeZero = (record.flags & FLAG_DESCRIPTOR) !== 0;
+  const agrees = (local: number, central: number) => local === central || (mayBeZero && local === 0);
+  if (!agrees(header.getUint32(14, true), record.crc32)) throw disagrees(name, 'CRC-32');
+  if (!agrees(compressedSize, record.compressedSize) || !agrees(size, record.size)) {
+    throw disagrees(name, 'sizes');
+  }
+  return dataStart;
+}
+
+/** Section 4.3.9: only a data descriptor may follow an entry's data, and only if flag bit 3 announces it. */
+async function checkBytesBetween(
+  window: WindowedSource,
+  record: CentralRecord,
+  start: number,
+  end: number,
+): Promise<void> {
+  const length = end - start;
+  if ((record.flags & FLAG_DESCRIPTOR) === 0) {
+    if (length > 0) throw looseBytes(record.name, length);
+    return;
+  }
+  if (![12, 16, 20, 24].includes(length))
+    throw corrupt(record.name, 'is not followed by its data descriptor');
+  const descriptor = await window.view(start, end);
+  const hasSignature = length % 8 === 0;
+  const at = hasSignature ? 4 : 0;
+  const wide = length >= 20;
+  const agrees =
+    (!hasSignature || descriptor.getUint32(0, true) === DATA_DESCRIPTOR) &&
+    descriptor.getUint32(at, true) === record.crc32 &&
+    (wide ? readUint64(descriptor, at + 4) : descriptor.getUint32(at + 4, true)) === record.compressedSize &&
+    (wide ? readUint64(descriptor, at + 12) : descriptor.getUint32(at + 8, true)) === record.size;
+  if (!agrees) throw corrupt(record.name, 'has a data descriptor that differs from the directory');
+}
+
+/** Whether these are the bytes of a name. */
+function isName(bytes: Uint8Array, name: CentralRecord['storedName']): boolean {
+  // Strict UTF-8 writes a text in one way only.
+  if (typeof name === 'string') return decodeUtf8(bytes) === name;
+  return bytes.byteLength === name.byteLength && bytes.every((byte, index) => byte === name[index]);
+}
+
+function disagrees(name: string, what: string): PackageError {
+  return corrupt(name, `has a local header that differs from the directory in its ${what}`);
+}
+
+function looseBytes(name: string, count: number): PackageError {
+  const where = name === '' ? 'before the directory' : `around entry ${quote(name)}`;
+  return new PackageError(
+    'package_corrupt',
+    `${count} bytes ${where} belong to no entry.`,
+    name === '' ? {} : { entry: name },
+  );
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { inflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../../limits.ts';
-import { collectBytes } from '../../package/collect-bytes.ts';
+import { collectBytes } from '../../zip/byte-source.ts';
 import { createDeflater } from './create-deflater.ts';
 
 const KIB = 1024;
