@@ -35,19 +35,21 @@ export type {
   IdempotencyStore,
   StoredResponse,
 } from './idempotency/idempotency-store.ts';
+export { datasetExists } from './import/commit-draft.ts';
 export { DiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
 export type { DatasetDraft, DraftOptions } from './import/draft.ts';
 export type {
-  ChangedDraft,
-  DraftChange,
+  DatasetMeta,
   DraftCommit,
   DraftContent,
-  JoinedRun,
+  ImportTarget,
+  NewDatasetTarget,
+  StoredImport,
+  VersionTarget,
 } from './import/draft-content.ts';
 export type { DraftProgress, ReadSource } from './import/draft-totals.ts';
 export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
 export { type FaultList, ImportReport } from './import/import-report.ts';
-export type { DatasetMeta } from './import/insert-dataset.ts';
 export type { SectionWriter, WriteLinesOptions } from './import/section-writer.ts';
 export type { ItemLine } from './items/item-lines.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './items/list-items.ts';

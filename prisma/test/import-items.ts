@@ -2,7 +2,7 @@ import { splitLines } from '@svc/jsonl-v23/internal';
 import type { DatasetSummary } from '../src/database/dataset-row.ts';
 import type { IdempotencyClaim, StoredResponse } from '../src/idempotency/idempotency-store.ts';
 import type { DatasetDraft } from '../src/import/draft.ts';
-import type { DatasetMeta } from '../src/import/insert-dataset.ts';
+import type { DatasetMeta, StoredImport } from '../src/import/draft-content.ts';
 import type { JobClaim } from '../src/jobs/job-store.ts';
 
 type Draft = Pick<DatasetDraft, 'section' | 'commit'> & AsyncDisposable;
@@ -34,8 +34,11 @@ export async function importItems(
 ): Promise<DatasetSummary> {
   await using draft = await datasets.begin({ signal });
   await writeSections(draft, sections);
-  const response = idempotency && { claim: idempotency.claim, of: idempotency.response };
-  return await draft.commit({ dataset: metaOf(meta), job, response });
+  const response = idempotency && {
+    claim: idempotency.claim,
+    of: ({ dataset }: StoredImport) => idempotency.response(dataset),
+  };
+  return (await draft.commit({ dataset: metaOf(meta), job, response })).dataset;
 }
 
 /** Writes items into a draft. */

@@ -9,6 +9,7 @@ import {
   type Config,
   createApp,
   PROBES,
+  packageLimits,
   RequestError,
   startHttpServer,
   type TokenCipher,
@@ -77,6 +78,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const routes = apiRoutes({
     ...deps,
     staging,
+    limits: packageLimits(config),
     checks,
     results,
     pushChecks,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importItems, writeSections } from '../../../prisma/test/import-items.ts';
+import { importItems, metaOf, writeSections } from '../../../prisma/test/import-items.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { makePackage, uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
@@ -53,9 +53,10 @@ async function dataset(...versions: readonly (readonly string[])[]): Promise<str
   const [first = [], ...others] = versions;
   const { id } = await importItems(api.store.datasets, { default: first });
   for (const items of others) {
-    await using draft = await api.store.datasets.begin();
+    const target = { kind: 'version', change: { datasetId: id, mode: 'replace' } } as const;
+    await using draft = await api.store.datasets.begin({ target });
     await writeSections(draft, { default: items });
-    await draft.change({ change: { datasetId: id, mode: 'replace' } });
+    await draft.commit({ dataset: metaOf() });
   }
   return id;
 }

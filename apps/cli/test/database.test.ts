@@ -35,8 +35,7 @@ async function store(path: string, name: string): Promise<string> {
     const options = { maxLineBytes: 1024 * 1024, maxDepth: 100, results };
     const source = packageSource(0, () => Promise.resolve(pkg), request, options);
     const content = await importDataset(source, draft, report, new AbortController().signal);
-    const { id } = await draft.commit(content);
-    return id;
+    return (await draft.commit(content)).dataset.id;
   } finally {
     await opened.close();
   }

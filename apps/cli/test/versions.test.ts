@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Outcome, svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
 import { temporaryFolder } from '../../../packages/svc-pkg/test/temporary-folder.ts';
-import { importItems, writeSections } from '../../../prisma/test/import-items.ts';
+import { importItems, metaOf, writeSections } from '../../../prisma/test/import-items.ts';
 import { startTestService, type TestService } from '../../worker/test/start-test-service.ts';
 import { createDatabase } from '../src/database/create-database.ts';
 
@@ -42,9 +42,10 @@ async function dataset(first: readonly number[], ...others: readonly (readonly n
   const { datasets: store } = service.store;
   const { id } = await importItems(store, { default: first.map(item) });
   for (const ids of others) {
-    await using draft = await store.begin();
+    const target = { kind: 'version', change: { datasetId: id, mode: 'replace' } } as const;
+    await using draft = await store.begin({ target });
     await writeSections(draft, { default: ids.map(item) });
-    await draft.change({ change: { datasetId: id, mode: 'replace' } });
+    await draft.commit({ dataset: metaOf() });
   }
   const handle = `set-${datasets++}`;
   await done('rename', id, `Name of ${handle}`, '--handle', handle);

@@ -29,7 +29,6 @@ afterAll(async () => {
 
 const { signal } = new AbortController();
 const REQUEST = { name: 'n', description: undefined, mapping: null, mappingAsSent: null };
-const TARGET = { kind: 'dataset', handle: null, ifExists: null, message: null, author: null } as const;
 const options = () => ({ maxLineBytes: 1_000_000, maxDepth: 100, results });
 
 /** Three million bytes, whose first line is faulty. */
@@ -88,6 +87,6 @@ describe.each([
     }
     const report = new ImportReport();
     await using dry = await store.datasets.begin({ report, dryRun: true });
-    await expect(dryRun(await make(error), TARGET, dry, report, signal)).rejects.toBe(error);
+    await expect(dryRun(await make(error), dry, report, signal)).rejects.toBe(error);
   });
 });

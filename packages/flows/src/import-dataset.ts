@@ -2,7 +2,7 @@ import type { EventFields } from '@svc/instrumentation';
 import type { JsonlError } from '@svc/jsonl-v23';
 import { ImportErrors } from '@svc/jsonl-v23/internal';
 import type { PackageError } from '@svc/pkg-format';
-import type { DatasetDraft, DraftContent, ImportReport } from '@svc/store';
+import type { DatasetDraft, DiffCounts, DraftContent, FaultList, ImportReport } from '@svc/store';
 
 /** An error of one line, row or column. */
 export type ImportError = JsonlError | PackageError;
@@ -11,8 +11,6 @@ export type ImportError = JsonlError | PackageError;
 export interface ImportSource {
   /** How the import is logged. */
   readonly start: EventFields['dataset.import.start'];
-  /** Whether it names its sections; else it has one, whose name is only a default. */
-  readonly namesSections: boolean;
   /**
    * Writes all items, in one pass. Invalid lines and rows go to the report, and the pass continues.
    *
@@ -46,4 +44,42 @@ export async function importDataset(
   if (error !== undefined) throw total === 1 ? error : new ImportErrors(error, errors, total);
   if (content === null) throw new Error('A source that stops early must report a fault.');
   return content;
+}
+
+/** What a dry run found. */
+export interface DryRun {
+  readonly itemCount: number;
+  /** Null if there are faults. */
+  readonly versionHash: string | null;
+  readonly faults: FaultList;
+  /** Counts of the change of a dataset; null for a new dataset, and with faults. */
+  readonly change: DiffCounts | null;
+  /** Null where the mapping does not skip rows. */
+  readonly skipped: FaultList | null;
+}
+
+/**
+ * Does everything that an import does with its commit, and returns the faults.
+ *
+ * @param draft of a dry run
+ * @param report of the draft
+ * @throws what the source and the draft throw
+ */
+export async function dryRun(
+  source: ImportSource,
+  draft: DatasetDraft,
+  report: ImportReport,
+  signal: AbortSignal,
+): Promise<DryRun> {
+  const content = await source.write(draft, report, signal);
+  const { faults, skipped } = report;
+  const isFaulty = content === null || faults.total > 0;
+  const changed = isFaulty ? null : (await draft.commit(content)).changed;
+  return {
+    itemCount: draft.progress.items,
+    versionHash: isFaulty ? null : (changed?.versionHash ?? draft.hashes.versionHash),
+    change: changed?.change ?? null,
+    faults,
+    skipped,
+  };
 }

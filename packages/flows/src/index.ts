@@ -3,17 +3,22 @@ export { ImportErrors } from '@svc/jsonl-v23/internal';
 export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
 export type { TableColumn } from '@svc/tabular/write';
 export { linkOf } from './asset-link.ts';
-export { type DryRun, dryRun } from './dry-run.ts';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
 export { exportTool, type ToolFileExport } from './export-tool.ts';
 export {
+  type DryRun,
+  dryRun,
   type ImportError,
   type ImportSource,
   importDataset,
 } from './import-dataset.ts';
-export { type ImportFailure, type Observed, requestFailure } from './import-failure.ts';
-export { observeChange } from './observe-change.ts';
-export { observeImport } from './observe-import.ts';
+export {
+  type ImportFailure,
+  type Observed,
+  observeChange,
+  observeImport,
+  requestFailure,
+} from './observe-import.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
 export { type PlannedRun, type PlanRunDeps, type PlanRunRequest, planRun, sampleOf } from './plan-run.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
@@ -48,16 +53,9 @@ export {
 } from './sources/open-upload.ts';
 export { packageSource } from './sources/package-source.ts';
 export { partOf } from './sources/part-of.ts';
-export type { TableFile, UploadedFile } from './sources/recognise.ts';
 export { type StagedFile, type Staging, type StagingFile, UploadStage } from './sources/stage-content.ts';
 export { UploadError } from './sources/upload-error.ts';
-export {
-  datasetExists,
-  type ImportTarget,
-  type StoredImport,
-  storeImport,
-  type VersionTarget,
-} from './store-import.ts';
+export type { TableFile, UploadedFile } from './sources/uploaded-file.ts';
 export { ITEM_COLUMNS, OTHER_ITEM_COLUMNS } from './tables/item-columns.ts';
 export { type ItemsTableOptions, itemsTable } from './tables/items-table.ts';
 export { LABEL_TABLE_COLUMNS, type LabelsTableOptions, labelsTable } from './tables/labels-table.ts';

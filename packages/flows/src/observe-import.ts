@@ -1,8 +1,6 @@
-import type { EventFields, Logger, Metrics } from '@svc/instrumentation';
-import type { DatasetDraft } from '@svc/store';
-import { type Observed, placeOf } from './import-failure.ts';
-import { observeChange } from './observe-change.ts';
-import type { ImportTarget, StoredImport } from './store-import.ts';
+import type { ChangeMode, EventFields, Logger, Metrics } from '@svc/instrumentation';
+import { formatLocation, type SourceLocation } from '@svc/jsonl-v23';
+import type { ChangedDataset, DatasetDraft, ImportTarget, StoredImport } from '@svc/store';
 
 /**
  * Logs the start of an import, and later its end, with outcome, items, bytes and time in the metrics. That of a change is
@@ -55,4 +53,59 @@ export function observeImport(
       });
     },
   };
+}
+
+/** Logs the start of a change, and later its end, with its outcome in the metrics. */
+export function observeChange(
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Pick<Metrics, 'recordChange'> },
+  { datasetId, mode }: { readonly datasetId: string; readonly mode: ChangeMode },
+): Observed<ChangedDataset> {
+  const startedAt = performance.now();
+  const facts = { dataset_id: datasetId, mode };
+  const elapsed = (): { readonly duration_ms: number } => ({
+    duration_ms: Math.round(performance.now() - startedAt),
+  });
+  logger.log('dataset.change.start', facts);
+  return {
+    finished({ version, versionHash, isNew, change: { added, changed, removed } }) {
+      const outcome = isNew ? 'succeeded' : 'unchanged';
+      metrics.recordChange({ mode, outcome });
+      const counts = { added, changed, removed };
+      const now = { version, version_hash: versionHash };
+      logger.log('dataset.change.finish', { ...facts, outcome, ...now, ...counts, ...elapsed() });
+    },
+    failed(error, { outcome, code }) {
+      metrics.recordChange({ mode, outcome });
+      logger.log('dataset.change.fail', { ...facts, outcome, code, place: placeOf(error), ...elapsed() });
+    },
+  };
+}
+
+/** How an import ended that has no dataset. */
+export interface ImportFailure {
+  readonly outcome: 'failed' | 'cancelled';
+  /** The stable error code. */
+  readonly code: string;
+}
+
+/** How to report an error of an import within a request; one whose request has ended is cancelled. */
+export function requestFailure(error: unknown, signal: AbortSignal): ImportFailure {
+  const { code } = error as { code?: unknown };
+  return {
+    outcome: signal.aborted ? 'cancelled' : 'failed',
+    code: typeof code === 'string' ? code : signal.aborted ? 'aborted' : 'internal',
+  };
+}
+
+/** Where an error of an import is, for the log. */
+export function placeOf(error: unknown): string | undefined {
+  const { location } = error as { location?: SourceLocation };
+  return location === undefined ? undefined : formatLocation(location) || undefined;
+}
+
+/** An import or change whose end is to be reported. */
+export interface Observed<T> {
+  finished(done: T): void;
+  /** @param error logged with its place */
+  failed(error: unknown, failure: ImportFailure): void;
 }

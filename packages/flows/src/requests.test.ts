@@ -1,3 +1,4 @@
+import type { ImportTarget } from '@svc/store';
 import { expect, it } from 'vitest';
 import {
   decodeImportRequest,
@@ -7,7 +8,6 @@ import {
   toImportRequest,
   type UploadJobRequest,
 } from './requests.ts';
-import type { ImportTarget } from './store-import.ts';
 
 const target: ImportTarget = {
   ...{ kind: 'dataset', handle: 'h', ifExists: 'reuse', message: 'm', author: null },

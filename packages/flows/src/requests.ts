@@ -1,9 +1,14 @@
-import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
-import { readStoredJson, StoreError } from '@svc/store';
+import {
+  type DatasetChange,
+  type ImportTarget,
+  type NewDatasetTarget,
+  readStoredJson,
+  StoreError,
+} from '@svc/store';
 import type { DetectedFile } from '@svc/tabular';
-import type { TableFile } from './sources/recognise.ts';
-import { decodeTarget, encodeTarget, type ImportTarget } from './store-import.ts';
+import type { TableFile } from './sources/uploaded-file.ts';
 
 /** An import from the hub, as it was requested. */
 export interface ImportRequest {
@@ -201,4 +206,47 @@ function stringOf(object: JsonObject, key: string): string | undefined {
 function objectOf(object: JsonObject, key: string): JsonObject {
   const value = getMember(object, key);
   return isJsonObject(value) ? value : {};
+}
+
+/** Writes a target for a job to keep. */
+function encodeTarget(target: ImportTarget): JsonObject {
+  if (target.kind === 'dataset') {
+    const { kind, handle, ifExists, message, author } = target;
+    return { kind, handle, if_exists: ifExists, message, author };
+  }
+  const { datasetId, mode, section, ifMatch, source, message, author } = target.change;
+  return {
+    ...{
+      kind: target.kind,
+      dataset_id: datasetId,
+      mode,
+      section: section ?? null,
+      if_match: ifMatch ?? null,
+    },
+    ...{ source: source ?? null, message: message ?? null, author: author ?? null },
+  };
+}
+
+/** Reads what {@link encodeTarget} wrote; jobs of the previous version have none, and make datasets. */
+function decodeTarget(value: JsonValue | undefined): ImportTarget {
+  const target = value !== undefined && isJsonObject(value) ? value : {};
+  const textOf = (key: string): string | null => {
+    const member = getMember(target, key);
+    return typeof member === 'string' ? member : null;
+  };
+  const facts = { message: textOf('message'), author: textOf('author') };
+  if (textOf('kind') !== 'version') {
+    const ifExists = textOf('if_exists') as NewDatasetTarget['ifExists'];
+    return { kind: 'dataset', handle: textOf('handle'), ifExists, ...facts };
+  }
+  const { mode, source } = target as unknown as Pick<DatasetChange, 'mode' | 'source'>;
+  return {
+    kind: 'version',
+    change: {
+      ...{ ...facts, mode, datasetId: textOf('dataset_id') ?? '' },
+      section: textOf('section') ?? undefined,
+      ifMatch: textOf('if_match') ?? undefined,
+      source: source ?? undefined,
+    },
+  };
 }

@@ -15,5 +15,4 @@ export {
   type Reads,
   readFrom,
 } from './read-query.ts';
-export { sendTogether } from './send-together.ts';
-export { inTransaction, Transaction } from './transaction.ts';
+export { inTransaction, sendTogether, Transaction } from './transaction.ts';

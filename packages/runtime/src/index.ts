@@ -32,8 +32,17 @@ export {
   type RequestErrorCode,
 } from './http/request/request-error.ts';
 export { isUnchanged } from './http/response/is-unchanged.ts';
-export { type JsonBody, JsonText, toJsonText, toJsonTexts } from './http/response/json-text.ts';
-export { empty, json, type RouteResponse, stream, text } from './http/response/response.ts';
+export {
+  empty,
+  type JsonBody,
+  JsonText,
+  json,
+  type RouteResponse,
+  stream,
+  text,
+  toJsonText,
+  toJsonTexts,
+} from './http/response/response.ts';
 export { orNull, type Route, type RouteRequest, type Schema, shape } from './http/route.ts';
 export { type HttpServer, type HttpServerOptions, startHttpServer } from './http/server/http-server.ts';
 export { configureHeap } from './lifecycle/configure-heap.ts';

@@ -39,11 +39,6 @@ export class AssetWriter {
     this.#signal = signal;
   }
 
-  /** Whether the import has no files. */
-  get isEmpty(): boolean {
-    return this.#position === 0 && this.#pending.length === 0;
-  }
-
   /** Whether {@link stage} is due. */
   get isFull(): boolean {
     return this.#pendingBytes >= FULL_BYTES || this.#pending.length >= FULL_COUNT;

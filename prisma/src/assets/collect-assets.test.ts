@@ -28,8 +28,7 @@ async function importContents(indexes: readonly number[]): Promise<string> {
   const lines = indexes.map((index) => JSON.stringify({ assets: [`assets/${index}`] }));
   await using draft = await store.datasets.begin();
   await draft.section('s').writeLines(splitLines(linesOf(lines)), { ...LINES, readFile: files });
-  const { id } = await draft.commit({ dataset: metaOf() });
-  return id;
+  return (await draft.commit({ dataset: metaOf() })).dataset.id;
 }
 
 it('removes no asset that a dataset refers to, and leaves no other, while 50 imports and deletions share them', async () => {

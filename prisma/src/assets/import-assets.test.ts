@@ -30,7 +30,7 @@ async function importLines(
   await using draft = await store.datasets.begin();
   const readFile = (path: string): Promise<Uint8Array> => Promise.resolve(files[path] as Uint8Array);
   await draft.section('s').writeLines(splitLines(linesOf(lines)), { ...LINES, readFile });
-  return await draft.commit({ dataset: metaOf({}) });
+  return (await draft.commit({ dataset: metaOf({}) })).dataset;
 }
 
 /** The items of a dataset with their files, by the stream and by the pages, which must agree. */

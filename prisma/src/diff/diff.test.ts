@@ -2,7 +2,7 @@ import { itemHash, parseItem } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { createPool, inTransaction } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importItems, writeSections } from '../../test/import-items.ts';
+import { importItems, metaOf, writeSections } from '../../test/import-items.ts';
 import { type Content, referenceDiff } from '../../test/reference-diff.ts';
 import { createTestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
@@ -28,9 +28,9 @@ beforeAll(async () => {
 afterAll(() => cleanUp.disposeAsync());
 
 async function change(sections: Content, request: Omit<DatasetChange, 'staged'>): Promise<ChangedDataset> {
-  await using draft = await store.datasets.begin();
+  await using draft = await store.datasets.begin({ target: { kind: 'version', change: request } });
   await writeSections(draft, sections);
-  return (await draft.change({ change: request })).changed;
+  return (await draft.commit({ dataset: metaOf() })).changed as ChangedDataset;
 }
 
 /** All pages of a diff. */

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { StoreError } from '../database/errors.ts';
 
 /** Why there is no room, for a log. */
 export class DiskShortage extends Error {
@@ -62,4 +63,38 @@ export async function freeDiskBytes(folder: string): Promise<number> {
   const { bavail, blocks, bsize } = await statfs(folder);
   // some file systems do not report their size
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
+}
+
+/** Room is asked for in steps. */
+const STEP_BYTES = 16 * 1024 * 1024;
+
+/** The room that one import takes on the disk of the database. Disposing gives it back. */
+export class ImportRoom implements Disposable {
+  readonly #share: DiskShare<object> | null;
+  #bytes = 0;
+  #reservedBytes = 0;
+
+  /** @param share null where the disk is not known */
+  constructor(share: DiskShare<object> | null) {
+    this.#share = share;
+  }
+
+  /** Reserves room for further bytes. @throws StoreError `unavailable` */
+  async add(bytes: number): Promise<void> {
+    this.#bytes += bytes;
+    if (this.#share === null || this.#bytes <= this.#reservedBytes) return;
+    const reservedBytes = this.#bytes + STEP_BYTES;
+    try {
+      await this.#share.reserve(this, reservedBytes);
+    } catch (cause) {
+      if (!(cause instanceof DiskShortage)) throw cause;
+      const message = 'The server is at capacity: no disk space is left for this import. Retry later.';
+      throw new StoreError('unavailable', message, { cause, retryAfterMs: 30_000 });
+    }
+    this.#reservedBytes = reservedBytes;
+  }
+
+  [Symbol.dispose](): void {
+    this.#share?.release(this);
+  }
 }

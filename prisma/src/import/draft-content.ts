@@ -1,10 +1,42 @@
-import type { DatasetSummary } from '../database/dataset-row.ts';
+import type { DatasetSource, DatasetSummary } from '../database/dataset-row.ts';
 import type { IdempotencyClaim, StoredResponse } from '../idempotency/idempotency-store.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
 import type { ImportedRun } from '../runs/write/insert-imported-run.ts';
 import type { ImportedResult } from '../runs/write/written-result.ts';
 import type { ChangedDataset, DatasetChange } from '../versions/change-dataset.ts';
-import type { DatasetMeta } from './insert-dataset.ts';
+import type { Edit } from '../versions/place-edits.ts';
+
+/** What an import makes: a dataset, or the next version of one. */
+export type ImportTarget = NewDatasetTarget | VersionTarget;
+
+export interface NewDatasetTarget {
+  readonly kind: 'dataset';
+  /** Short name that no other dataset has. */
+  readonly handle: string | null;
+  /** What to do if a dataset with this handle exists, or, without a handle, one with the same name and hash. */
+  readonly ifExists: 'reuse' | 'error' | null;
+  /** What the history says of the first version. */
+  readonly message: string | null;
+  /** Name of the API key. */
+  readonly author: string | null;
+}
+
+export interface VersionTarget {
+  readonly kind: 'version';
+  readonly change: Omit<DatasetChange, 'staged' | 'edits'>;
+  /** The edits of mode `edit`, which no job has. */
+  readonly edits?: readonly Edit[] | undefined;
+}
+
+/** What a caller says of a dataset; the items say the rest. */
+export interface DatasetMeta {
+  readonly name: string;
+  readonly description: string | null;
+  readonly notes: string | null;
+  readonly source: DatasetSource;
+  /** Provenance object as canonical JSON text, stored unchanged. */
+  readonly schema: string;
+}
 
 /** What a dataset is made of besides its items. */
 export interface DraftContent {
@@ -16,6 +48,8 @@ export interface DraftContent {
     /** Whether it belongs to a dataset that has its items, if there is one; by `ids`, that has those whose hashes are their ids; `ids only` if its own items are nothing but ids. */
     readonly joins?: 'items' | 'ids' | 'ids only' | null;
   } | null;
+  /** Whether the source names its sections; else their names are only defaults. Default true. */
+  readonly namesSections?: boolean | undefined;
 }
 
 export interface DraftCommit extends DraftContent {
@@ -23,36 +57,17 @@ export interface DraftCommit extends DraftContent {
   readonly job?: TaskClaim | undefined;
   /** The idempotent request that imports the dataset, and its response. */
   readonly response?:
-    | { readonly claim: IdempotencyClaim; readonly of: (dataset: DatasetSummary) => StoredResponse }
+    | { readonly claim: IdempotencyClaim; readonly of: (stored: StoredImport) => StoredResponse }
     | undefined;
 }
 
-/** A dataset after a change. */
-export interface ChangedDraft {
-  readonly changed: ChangedDataset;
+/** What an import made. */
+export interface StoredImport {
   readonly dataset: DatasetSummary;
-}
-
-/** A run that was added to a dataset. */
-export interface JoinedRun {
-  readonly dataset: DatasetSummary;
-  readonly runId: string;
-}
-
-/** What ends with a run that joins a dataset. */
-export interface JoinEnd extends Pick<DraftCommit, 'job'> {
-  readonly response?:
-    | { readonly claim: IdempotencyClaim; readonly of: (joined: JoinedRun) => StoredResponse }
-    | undefined;
-}
-
-export interface DraftChange {
-  readonly change: Omit<DatasetChange, 'staged'>;
-  /** Whether the source names its sections; else their names are only defaults. Default true. */
-  readonly namesSections?: boolean | undefined;
-  readonly job?: TaskClaim | undefined;
-  readonly response?:
-    | { readonly claim: IdempotencyClaim; readonly of: (changed: ChangedDraft) => StoredResponse }
-    | undefined;
-  readonly dryRun?: boolean | undefined;
+  /** Null for a new dataset, and for one that is used again. */
+  readonly changed: ChangedDataset | null;
+  /** Whether there is a new dataset or version. */
+  readonly isNew: boolean;
+  /** The run that was added to a dataset that has its items; null for none. */
+  readonly runId: string | null;
 }

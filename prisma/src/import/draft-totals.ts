@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type SourceLocation, versionHash } from '@svc/jsonl-v23';
-import { type ImportLimits, ImportMeter, type LimitNames } from '@svc/jsonl-v23/internal';
+import { createSha256, type ImportLimits, ImportMeter, type LimitNames } from '@svc/jsonl-v23/internal';
+import { RUN_ITEMS } from '../items/hash-blocks.ts';
+import type { ItemRange } from '../versions/ranges.ts';
+import { type Sha256State, startSectionHash } from '../versions/sha256-state.ts';
+import type { RowTarget } from './encode/encode-rows.ts';
 import type { EncodedRows } from './encode/encoded-rows.ts';
-import { type SectionRecord, SectionTotals } from './section-totals.ts';
 
 /** How far an import is. */
 export interface DraftProgress {
@@ -115,3 +118,99 @@ const LIMIT_NAMES: LimitNames = {
   maxExpansionRatio: 'SVC_MAX_EXPANSION_RATIO',
   maxRows: 'SVC_MAX_ROWS',
 };
+
+/** A section whose items have all been added. */
+export interface SectionRecord {
+  /** Uuid. */
+  readonly id: string;
+  readonly name: string;
+  readonly orderIndex: number;
+  readonly itemCount: number;
+  /** Where its items are: whole parts. */
+  readonly parts: readonly ItemRange[];
+  readonly sectionHash: Uint8Array;
+  /** From which the hash continues when items are appended. */
+  readonly hashState: Uint8Array;
+  /** Size and SHA-256 of the section's file in an export; null when its items embed files. */
+  readonly exportFile: { readonly bytes: number; readonly sha256: Uint8Array } | null;
+}
+
+/** Counts and hashes the items of one section as they pass (hashes as in item-v23, section 4). */
+export class SectionTotals {
+  readonly id: string;
+  readonly name: string;
+  readonly orderIndex: number;
+  readonly parts: SectionParts = new SectionParts();
+  #itemCount = 0;
+  readonly #hash: Sha256State;
+  /** Null once an item embeds a file. */
+  #file: { readonly hash: ReturnType<typeof createSha256>; bytes: number } | null = {
+    hash: createSha256(),
+    bytes: 0,
+  };
+  #record: SectionRecord | undefined;
+
+  constructor(id: string, name: string, orderIndex: number) {
+    this.id = id;
+    this.name = name;
+    this.orderIndex = orderIndex;
+    this.#hash = startSectionHash(name);
+  }
+
+  add(encoded: EncodedRows): void {
+    this.#hash.update(encoded.itemHashes);
+    this.#itemCount += encoded.itemCount;
+    if (encoded.lines === null) this.#file = null;
+    else if (this.#file !== null) {
+      this.#file.hash.update(encoded.lines);
+      this.#file.bytes += encoded.lines.byteLength;
+    }
+  }
+
+  /** Ends the section; nothing can be added any more. */
+  end(): SectionRecord {
+    const { id, name, orderIndex } = this;
+    const file = this.#file;
+    this.#record ??= {
+      id,
+      name,
+      orderIndex,
+      itemCount: this.#itemCount,
+      parts: this.parts.ranges,
+      sectionHash: this.#hash.digest(),
+      hashState: this.#hash.save(),
+      exportFile: file === null ? null : { bytes: file.bytes, sha256: file.hash.digest() },
+    };
+    return this.#record;
+  }
+}
+
+/** Items of a part: as many as one run of hash blocks has. */
+const PART_ITEMS = RUN_ITEMS;
+
+/** The parts in which the items of a section are stored: a long one has many, so that they are on all nodes of a cluster. */
+export class SectionParts {
+  readonly #parts: { readonly partId: string; count: number }[] = [];
+
+  /** Where the next items go; call {@link add} when it is known how many they are. @param most how many they may be */
+  place(most: number): RowTarget {
+    let last = this.#parts.at(-1);
+    if (last === undefined || (last.count > 0 && last.count + most > PART_ITEMS)) {
+      last = { partId: randomUUID(), count: 0 };
+      this.#parts.push(last);
+    }
+    return { partId: last.partId, firstOrdinal: last.count };
+  }
+
+  /** Counts items of the place before. */
+  add(count: number): void {
+    const last = this.#parts.at(-1);
+    if (last !== undefined) last.count += count;
+  }
+
+  get ranges(): readonly ItemRange[] {
+    return this.#parts
+      .filter(({ count }) => count > 0)
+      .map(({ partId, count }) => ({ partId, first: 0, count }));
+  }
+}

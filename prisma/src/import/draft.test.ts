@@ -123,7 +123,8 @@ describe('a run in an import', () => {
     await writeSections(draft, sections);
     const results = batches([result(0, 1), result(1, 0.5)], [result(2, null)]);
     const dataset = metaOf({ name: 'with a run' });
-    const { id, versionHash } = await draft.commit({ dataset, run: { facts: run, results } });
+    const stored = await draft.commit({ dataset, run: { facts: run, results } });
+    const { id, versionHash } = stored.dataset;
     const { data } = await store.runs.list({ limit: 10, datasetId: id });
     expect(data).toMatchObject([
       {

@@ -2,37 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { createYielder } from '@svc/concurrency';
 import type { SourceLocation } from '@svc/jsonl-v23';
 import type { ImportLimits } from '@svc/jsonl-v23/internal';
-import { queryOf, transactionIdOf } from '@svc/postgres';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
-import type { DatasetSummary } from '../database/dataset-row.ts';
 import { interruptible } from '../database/interruptible.ts';
-import { completeClaim } from '../idempotency/idempotency-store.ts';
-import { completeJob } from '../jobs/end-job.ts';
-import { takeItemIds } from '../runs/take-item-ids.ts';
-import { checkRunTexts, insertImportedRun } from '../runs/write/insert-imported-run.ts';
-import { changeDataset } from '../versions/change-dataset.ts';
-import { readSummary } from '../versions/read-summary.ts';
-import type { DiskShare } from './disk-share.ts';
-import type {
-  ChangedDraft,
-  DraftChange,
-  DraftCommit,
-  DraftContent,
-  JoinEnd,
-  JoinedRun,
-} from './draft-content.ts';
-import { type DraftHashes, type DraftProgress, DraftTotals } from './draft-totals.ts';
+import { commitDataset, commitVersion } from './commit-draft.ts';
+import { type DiskShare, ImportRoom } from './disk-share.ts';
+import type { DraftCommit, ImportTarget, StoredImport } from './draft-content.ts';
+import { type DraftHashes, type DraftProgress, DraftTotals, type SectionTotals } from './draft-totals.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-section.ts';
 import type { EncodedRows } from './encode/encoded-rows.ts';
 import type { RowEncoder } from './encode/row-encoder.ts';
-import { findHome } from './find-home.ts';
-import { findRepeated, type RepeatedDataset } from './find-repeated.ts';
 import { type FaultList, ImportReport } from './import-report.ts';
-import { ImportRoom } from './import-room.ts';
-import { checkTexts, type DatasetMeta, type NewDataset, summaryOf } from './insert-dataset.ts';
 import { PartRows } from './part-rows.ts';
-import type { SectionTotals } from './section-totals.ts';
 import type { SectionOptions, SectionWriter } from './section-writer.ts';
 
 /** What imports share besides the rest of the store. */
@@ -51,6 +32,8 @@ export interface DraftOptions {
   readonly onProgress?: ((progress: DraftProgress) => void) | undefined;
   /** Receives the invalid lines and rows. After the first one, the draft rolls back and continues checking. */
   readonly report?: ImportReport | undefined;
+  /** What to make of what is written; by default a new dataset. */
+  readonly target?: ImportTarget | undefined;
   /** Does everything that an import does, and stores nothing. */
   readonly dryRun?: boolean | undefined;
 }
@@ -73,8 +56,9 @@ export class DatasetDraft implements AsyncDisposable {
   readonly #id: string = randomUUID();
   readonly #room: ImportRoom;
   #totals: DraftTotals;
-  #rows: PartRows;
-  #assets: AssetWriter;
+  readonly #rows: PartRows;
+  /** Made for the first item that embeds a file. */
+  #assets: AssetWriter | null = null;
 
   private constructor(context: ImportContext, options: DraftOptions, permit: Disposable) {
     this.#context = context;
@@ -84,7 +68,6 @@ export class DatasetDraft implements AsyncDisposable {
     this.#room = new ImportRoom(context.diskShare);
     this.#totals = new DraftTotals(context.importLimits);
     this.#rows = new PartRows(context.pool, options.signal);
-    this.#assets = new AssetWriter(context.assets, options.signal);
   }
 
   /**
@@ -138,141 +121,37 @@ export class DatasetDraft implements AsyncDisposable {
   }
 
   /**
-   * Stores the dataset with what belongs to it. When the connection breaks during the commit, finds out whether it
-   * committed. A dry run reads and checks the same.
+   * Stores what was written as the draft's target wants it, with what belongs to it. When the connection breaks during the
+   * commit, finds out whether it committed. A dry run reads and checks the same.
    *
-   * @throws StoreError `invalid_request` for a text that cannot be stored; `superseded`, `job_finished` for a job or a
-   *   request that another process has handled; what `results` throws
+   * @throws StoreError `invalid_request` for a text that cannot be stored, or a section of a source that names its own;
+   *   `handle_taken`, `dataset_exists`; `superseded`, `job_finished` for a job or a request that another process has
+   *   handled; what `changeDataset` and `results` throw
    */
-  async commit({ dataset: meta, run, job, response }: DraftCommit): Promise<DatasetSummary> {
+  async commit(content: DraftCommit): Promise<StoredImport> {
     if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');
-    const { sections, versionHash } = this.hashes;
-    const dataset: NewDataset = { ...meta, ...this.#totals.counts, id: this.#id, versionHash };
-    checkTexts(dataset, sections);
-    if (run) checkRunTexts(run.facts);
-    if (this.#options.dryRun === true) {
-      if (run) for await (const _ of run.results);
-      return summaryOf(dataset, sections, new Date());
-    }
-    const rows = this.#rows;
-    const { createdAt, transactionId } = await rows.insertDataset(dataset, sections);
-    const summary = summaryOf(dataset, sections, createdAt);
-    if (run) {
-      const home = { ...dataset, version: 1 };
-      await rows.run((client) => insertImportedRun(client, home, run.facts, run.results));
-    }
-    if (job) await rows.run((client) => completeJob(client, job, dataset.id));
-    if (response) await rows.run((client) => completeClaim(client, response.claim, response.of(summary)));
-    // As late as possible: a concurrent import of the same files waits from here to the commit.
-    if (!this.#assets.isEmpty) await rows.run((client) => this.#assets.store(client, dataset.id));
-    await rows.commit(transactionId);
-    return summary;
-  }
-
-  /**
-   * Makes the items the next version of a dataset, together with what belongs to the change.
-   *
-   * @param dryRun rolls everything back
-   * @returns the dataset as it is then, and whether it has a new version
-   * @throws as {@link changeDataset} and {@link commit}
-   */
-  async change({
-    change,
-    namesSections = true,
-    job,
-    response,
-    dryRun = false,
-  }: DraftChange): Promise<ChangedDraft> {
-    if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');
-    const staged = this.hashes.sections.map(({ name, parts }) => ({
-      section: namesSections ? name : null,
-      ranges: parts,
-    }));
-    const { changed, dataset } = await this.#rows.run(async (client) => {
-      const done = await changeDataset(client, { ...change, staged });
-      return { changed: done, dataset: await readSummary(queryOf(client), done.datasetId, done.version) };
-    });
-    if (dryRun) return { changed, dataset };
-    // What is stored is what was there: only the job and the response remain.
-    if (!changed.isNew) await this.#discard();
-    const rows = this.#rows;
-    if (job) await rows.run((client) => completeJob(client, job, dataset.id));
-    if (response) {
-      await rows.run((client) => completeClaim(client, response.claim, response.of({ changed, dataset })));
-    }
-    if (!this.#assets.isEmpty) {
-      await rows.run((client) => this.#assets.store(client, dataset.id, changed.version));
-    }
-    await this.#commitRows();
-    return { changed, dataset };
-  }
-
-  /**
-   * Finds the dataset that this one would repeat: that of the same handle, or without one the last of the same name and hash.
-   * Other drafts of this name wait with their search until this one ends.
-   */
-  async findRepeated({
-    name,
-    handle,
-  }: Pick<DatasetMeta, 'name' | 'handle'>): Promise<RepeatedDataset | null> {
-    const { versionHash } = this.hashes;
-    return await this.#rows.run((client) => findRepeated(client, { name, handle, versionHash }));
-  }
-
-  /**
-   * Adds the run to a dataset that has all of its items, and stores nothing else. Null, and nothing is done, where there is
-   * none.
-   *
-   * @throws as {@link commit}
-   */
-  async joinRun({ run }: Pick<DraftContent, 'run'>, end: JoinEnd): Promise<JoinedRun | null> {
-    if (this.#isRefused) throw new Error('A draft with faults cannot be committed.');
-    if (run?.joins == null) return null;
-    const idsAreHashes = run.joins !== 'items';
-    const home = await this.#rows.run((client) => findHome(client, this.hashes, idsAreHashes));
-    if (home === null) return null;
-    checkRunTexts(run.facts);
-    await this.#discard();
-    const rows = this.#rows;
-    const joined = await rows.run(async (client) => {
-      const dataset = await readSummary(queryOf(client), home.id, home.version);
-      const runId = await insertImportedRun(client, home, run.facts, home.place(run.results));
-      if (idsAreHashes) await takeItemIds(client, runId, { datasetId: home.id, version: home.version });
-      return { dataset, runId };
-    });
-    const { job, response } = end;
-    if (job) await rows.run((client) => completeJob(client, job, joined.dataset.id));
-    if (response) {
-      await rows.run((client) => completeClaim(client, response.claim, response.of(joined)));
-    }
-    await this.#commitRows();
-    return joined;
-  }
-
-  /** Ends the job and answers the request with a dataset that is there, and stores nothing else. */
-  async reuse(
-    dataset: DatasetSummary,
-    { job, response }: Pick<DraftCommit, 'job' | 'response'>,
-  ): Promise<void> {
-    await this.#discard();
-    const rows = this.#rows;
-    if (job) await rows.run((client) => completeJob(client, job, dataset.id));
-    if (response) await rows.run((client) => completeClaim(client, response.claim, response.of(dataset)));
-    if (job || response) await this.#commitRows();
+    const { target = NEW_DATASET, dryRun = false } = this.#options;
+    const written = {
+      ...{ id: this.#id, totals: this.#totals, rows: this.#rows, assets: this.#assets, dryRun },
+    };
+    return target.kind === 'dataset'
+      ? await commitDataset(written, target, content)
+      : await commitVersion(written, target, content);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
-      await this.#rows[Symbol.asyncDispose]();
+      await this.#rows.discard();
     } finally {
       this.#room[Symbol.dispose]();
       this.#permit[Symbol.dispose]();
     }
   }
 
-  async #commitRows(): Promise<void> {
-    const rows = this.#rows;
-    await rows.commit(await rows.run(transactionIdOf));
+  /** The items of a change are compared with those that are stored, in a transaction that a dry run rolls back. */
+  get #storesRows(): boolean {
+    const { dryRun = false, target = NEW_DATASET } = this.#options;
+    return !dryRun || target.kind === 'version';
   }
 
   get #isRefused(): boolean {
@@ -295,7 +174,7 @@ export class DatasetDraft implements AsyncDisposable {
       if (failures !== null) found.add(failures, file);
       onProgress?.(this.progress);
       if (this.#isRefused) await this.#discard();
-      else if (this.#options.dryRun !== true) await this.#store(encoded);
+      else if (this.#storesRows) await this.#store(encoded);
       this.#context.encoder.recycle(encoded);
       await yieldToEventLoop();
     }
@@ -307,18 +186,27 @@ export class DatasetDraft implements AsyncDisposable {
   async #store({ rows, itemBytes, contents }: EncodedRows): Promise<void> {
     await this.#room.add(contents.reduce((sum, { bytes }) => sum + bytes.byteLength, itemBytes));
     await this.#rows.write(rows);
-    this.#assets.add(contents);
-    if (this.#assets.isFull) await this.#rows.run((client) => this.#assets.stage(client));
+    if (contents.length === 0) return;
+    const assets = this.#assets ?? new AssetWriter(this.#context.assets, this.#options.signal);
+    this.#assets = assets;
+    assets.add(contents);
+    if (assets.isFull) await this.#rows.run((client) => assets.stage(client));
   }
 
   /** Rolls back what is stored: to check the rest may take long, and needs no connection. */
   async #discard(): Promise<void> {
-    const { signal } = this.#options;
-    await this.#rows[Symbol.asyncDispose]();
-    this.#rows = new PartRows(this.#context.pool, signal);
-    this.#assets = new AssetWriter(this.#context.assets, signal);
+    await this.#rows.discard();
+    this.#assets = null;
   }
 }
+
+const NEW_DATASET: ImportTarget = {
+  kind: 'dataset',
+  handle: null,
+  ifExists: null,
+  message: null,
+  author: null,
+};
 
 /** Where the rows of a section are, and where their failures go. */
 interface WrittenRows {

@@ -1,28 +1,13 @@
 import { type Pool, prepared } from '@svc/postgres';
 import type pg from 'pg';
-import { type DatasetSource, type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
+import { type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
 import { storableText } from '../database/values.ts';
 import { checkHandle, toHandleTaken } from '../versions/handle.ts';
 import { toColumns } from '../versions/ranges.ts';
-import type { SectionRecord } from './section-totals.ts';
+import type { DatasetMeta, NewDatasetTarget } from './draft-content.ts';
+import type { SectionRecord } from './draft-totals.ts';
 
-/** What a caller says of a dataset; the items say the rest. */
-export interface DatasetMeta {
-  readonly name: string;
-  /** Short name that no other dataset has. */
-  readonly handle?: string | null | undefined;
-  /** What the history says of the first version. */
-  readonly message?: string | null | undefined;
-  /** Name of the API key. */
-  readonly author?: string | null | undefined;
-  readonly description: string | null;
-  readonly notes: string | null;
-  readonly source: DatasetSource;
-  /** Provenance object as canonical JSON text, stored unchanged. */
-  readonly schema: string;
-}
-
-export interface NewDataset extends DatasetMeta {
+export interface NewDataset extends DatasetMeta, Pick<NewDatasetTarget, 'handle' | 'message' | 'author'> {
   /** UUID */
   readonly id: string;
   /** 64 hex digits. */
@@ -59,8 +44,8 @@ export function checkTexts(
   sections: readonly SectionRecord[],
 ): void {
   storableText('name', name);
-  if (handle != null) checkHandle(handle);
-  if (message != null) storableText('message', message);
+  if (handle !== null) checkHandle(handle);
+  if (message !== null) storableText('message', message);
   if (description !== null) storableText('description', description);
   if (notes !== null) storableText('notes', notes);
   for (const section of sections) storableText('name of a section', section.name);
@@ -79,18 +64,7 @@ export async function insertDataset(
   dataset: NewDataset,
   sections: readonly SectionRecord[],
 ): Promise<InsertedDataset> {
-  const {
-    id,
-    name,
-    handle = null,
-    message = null,
-    author = null,
-    description,
-    notes,
-    source,
-    versionHash,
-    schema,
-  } = dataset;
+  const { id, name, handle, message, author, description, notes, source, versionHash, schema } = dataset;
   const ids = sections.map(({ id }) => id);
   const columns = [
     sections.map(({ name }) => name),
@@ -143,7 +117,7 @@ export function summaryOf(
   const { id, name, description, notes, source, versionHash, schema, itemCount, assetCount } = dataset;
   return {
     ...{ id, name, description, notes, source, versionHash, schema, itemCount, assetCount },
-    handle: dataset.handle ?? null,
+    handle: dataset.handle,
     version: 1,
     versionCount: 1,
     sectionCount: sections.length,

@@ -1,21 +1,20 @@
-import { hasCommitted, type Pool, sendTogether, Transaction } from '@svc/postgres';
+import { hasCommitted, type Pool, prepared, sendTogether, Transaction } from '@svc/postgres';
 import type pg from 'pg';
+import { COPY_HEADER, COPY_TRAILER, copiedRows, type RowFields } from '../database/copy-format.ts';
 import { CopyIn } from '../database/copy-in.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
+import type { SectionRecord } from './draft-totals.ts';
 import { COPY_ITEMS } from './encode/encode-rows.ts';
 import { type InsertedDataset, insertDataset, type NewDataset } from './insert-dataset.ts';
-import { insertItems } from './insert-items.ts';
-import type { SectionRecord } from './section-totals.ts';
 
 /** Rows up to this size are held. */
 const MAX_HELD_BYTES = 64 * 1024;
 
 /**
  * The rows of an import's parts, and the transaction that stores them. There are two ways in: rows of at most 64 KiB are
- * held in memory, and inserted with the dataset in one round trip; more of them are copied as they come. Disposing rolls
- * back.
+ * held in memory, and inserted with the dataset in one round trip; more of them are copied as they come.
  */
-export class PartRows implements AsyncDisposable {
+export class PartRows {
   readonly #pool: Pool;
   readonly #signal: AbortSignal | undefined;
   #held: Buffer[] = [];
@@ -48,7 +47,8 @@ export class PartRows implements AsyncDisposable {
   /** Runs statements after the rows so far. @throws StoreError `unavailable`; what `work` throws */
   async run<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
     this.#signal?.throwIfAborted();
-    if (this.#transaction === undefined) await this.#openCopy();
+    if (this.#held.length > 0) await this.#openCopy();
+    else await this.#begin();
     await this.#endCopy();
     try {
       return await work((this.#transaction as Transaction).client);
@@ -86,9 +86,16 @@ export class PartRows implements AsyncDisposable {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#copy?.abort(new Error('The transaction was not committed.'));
-    await this.#transaction?.[Symbol.asyncDispose]();
+  /** Rolls back what is not committed; further rows start anew. */
+  async discard(): Promise<void> {
+    const [copy, transaction] = [this.#copy, this.#transaction];
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#copy = undefined;
+    this.#transaction = undefined;
+    this.#stored = 0;
+    await copy?.abort(new Error('The transaction was not committed.'));
+    await transaction?.[Symbol.asyncDispose]();
   }
 
   async #insertHeld(dataset: NewDataset, sections: readonly SectionRecord[]): Promise<InsertedDataset> {
@@ -100,6 +107,7 @@ export class PartRows implements AsyncDisposable {
         insertItems(client, pool, this.#held),
       ]);
       this.#transaction = transaction;
+      this.#held = [];
       const [inserted, stored] = results;
       this.#stored = stored;
       return inserted;
@@ -111,17 +119,23 @@ export class PartRows implements AsyncDisposable {
   /** The COPY; a new one gets the rows that are held. */
   async #openCopy(): Promise<CopyIn> {
     if (this.#copy !== undefined) return this.#copy;
-    this.#signal?.throwIfAborted();
-    try {
-      this.#transaction ??= await Transaction.begin(this.#pool);
-    } catch (error) {
-      throw toStoreError(error);
-    }
-    const copy = new CopyIn(this.#transaction.client, COPY_ITEMS, this.#signal);
+    const { client } = await this.#begin();
+    const copy = new CopyIn(client, COPY_ITEMS, this.#signal);
     this.#copy = copy;
     for (const rows of this.#held) await copy.write(rows);
     this.#held = [];
     return copy;
+  }
+
+  /** The transaction; a new one if there is none. */
+  async #begin(): Promise<Transaction> {
+    this.#signal?.throwIfAborted();
+    try {
+      this.#transaction ??= await Transaction.begin(this.#pool);
+      return this.#transaction;
+    } catch (error) {
+      throw toStoreError(error);
+    }
   }
 
   async #endCopy(): Promise<void> {
@@ -143,4 +157,42 @@ async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefi
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** The columns of a row of `items` in the order of a COPY, with their types and how a statement takes their values. */
+const COLUMNS: readonly (readonly [
+  name: string,
+  type: string,
+  read: (row: RowFields, column: number) => unknown,
+])[] = [
+  ['part_id', 'uuid', (row, column) => row.view(column).toString('hex')],
+  ['ordinal', 'int4', (row, column) => row.int32(column)],
+  ['byte_length', 'int4', (row, column) => row.int32(column)],
+  ['item_hash', 'bytea', (row, column) => row.view(column)],
+  ['type', 'text', (row, column) => row.text(column)],
+  ['payload', 'json', (row, column) => row.text(column)],
+  ['answer', 'json', (row, column) => row.text(column)],
+  ['checker', 'json', (row, column) => row.text(column)],
+  ['assets', 'json', (row, column) => row.text(column)],
+  ['linked_files', 'json', (row, column) => row.text(column)],
+  ['linked_bytes', 'int8', (row, column) => (row.isNull(column) ? null : row.int64(column))],
+  ['item_id', 'text', (row, column) => row.text(column)],
+];
+
+const NAMES = COLUMNS.map(([name]) => name).join(', ');
+const ARRAYS = COLUMNS.map(([, type], index) => `$${index + 1}::${type}[]`).join(', ');
+const INSERT_ITEMS = `INSERT INTO items (${NAMES}) SELECT ${NAMES} FROM unnest(${ARRAYS}) AS item (${NAMES})`;
+
+/** Inserts a few rows by one statement. @param rows as for a COPY @returns how many the server counted */
+export async function insertItems(
+  client: pg.ClientBase,
+  pool: Pool,
+  rows: readonly Buffer[],
+): Promise<number> {
+  const columns: unknown[][] = COLUMNS.map(() => []);
+  for (const row of copiedRows([COPY_HEADER, ...rows, COPY_TRAILER])) {
+    for (const [column, [, , read]] of COLUMNS.entries()) columns[column]?.push(read(row, column));
+  }
+  const { rowCount } = await client.query(prepared(pool, 'insert_items', INSERT_ITEMS, columns));
+  return rowCount ?? 0;
 }

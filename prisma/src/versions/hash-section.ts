@@ -4,17 +4,10 @@ import { to as copyTo } from 'pg-copy-streams';
 import { COPY_HEADER, COPY_TRAILER } from '../database/copy-format.ts';
 import { itemsInRanges, LITERALS } from '../items/item-ranges.ts';
 import { cutItems, type ItemRange, itemCountOf, splitRanges, toSectionRanges } from './ranges.ts';
-import { Sha256State } from './sha256-state.ts';
+import type { Sha256State } from './sha256-state.ts';
 
 /** Hashes that one query reads: 2 MB. */
 const ITEMS_PER_QUERY = 65_536;
-
-/** The state before the first item of a section (item-v23, section 4). */
-export function startSectionHash(name: string): Sha256State {
-  const state = Sha256State.start();
-  state.update(Buffer.from(`svc-section-1\n${name}\n`));
-  return state;
-}
 
 /** Adds the hashes of items to the hash of their section. */
 export async function hashItems(

@@ -4,7 +4,7 @@ import { Parameters } from '../database/page.ts';
 import type { DiffCounts } from '../diff/diff-counts.ts';
 import { RUN_ITEMS } from '../items/hash-blocks.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
-import { hashItems, startSectionHash } from './hash-section.ts';
+import { hashItems } from './hash-section.ts';
 import type { NewSection, PlannedSection, StagedItems } from './planned-section.ts';
 import {
   cutItems,
@@ -16,7 +16,7 @@ import {
   toSectionRanges,
 } from './ranges.ts';
 import type { SectionState, VersionState } from './read-version.ts';
-import { Sha256State } from './sha256-state.ts';
+import { Sha256State, startSectionHash } from './sha256-state.ts';
 
 /** What a version says of itself. */
 export interface VersionMeta {

@@ -65,6 +65,13 @@ export class Sha256State {
   }
 }
 
+/** The state before the first item of a section (item-v23, section 4). */
+export function startSectionHash(name: string): Sha256State {
+  const state = Sha256State.start();
+  state.update(Buffer.from(`svc-section-1\n${name}\n`));
+  return state;
+}
+
 const BLOCK_BYTES = 64;
 /** Where the length is in the last block. */
 const LENGTH_AT = 56;

@@ -3,7 +3,7 @@ import { createSectionHasher, itemHash, parseItem, versionHash } from '@svc/json
 import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { createPool, inTransaction } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importItems, type Sections, writeSections } from '../../test/import-items.ts';
+import { importItems, metaOf, type Sections, writeSections } from '../../test/import-items.ts';
 import { createTestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import { type ChangedDataset, changeDataset, type DatasetChange } from './change-dataset.ts';
@@ -33,9 +33,10 @@ async function change(
   request: Omit<DatasetChange, 'staged'>,
   options?: { readonly dryRun?: boolean },
 ): Promise<ChangedDataset> {
-  await using draft = await store.datasets.begin();
+  const { edits, ...change } = request;
+  await using draft = await store.datasets.begin({ target: { kind: 'version', change, edits }, ...options });
   await writeSections(draft, sections);
-  return (await draft.change({ change: request, ...options })).changed;
+  return (await draft.commit({ dataset: metaOf() })).changed as ChangedDataset;
 }
 
 const textOf = (id: number | null, prompt: string): string =>
@@ -225,13 +226,13 @@ describe('versions', () => {
   it('an upsert of several parts into one section hashes what it replaced', async () => {
     const content = { s: [textOf(1, 'a'), textOf(2, 'b')] };
     const { id } = await importItems(store.datasets, content);
-    await using draft = await store.datasets.begin();
+    const target = { kind: 'version', change: { datasetId: id, mode: 'upsert' } } as const;
+    await using draft = await store.datasets.begin({ target });
     await writeSections(draft, { x: [textOf(1, 'new')] });
     await writeSections(draft, { y: [textOf(3, 'c')] });
-    const request = { datasetId: id, mode: 'upsert' } as const;
-    const { changed } = await draft.change({ change: request, namesSections: false });
+    const { changed } = await draft.commit({ dataset: metaOf(), namesSections: false });
     const expected = { s: [textOf(1, 'new'), textOf(2, 'b'), textOf(3, 'c')] };
-    expect(changed.versionHash).toBe(hashOf(expected));
+    expect(changed?.versionHash).toBe(hashOf(expected));
     expect(await read(id)).toEqual(expected);
     await store.datasets.delete(id);
     await store.datasets.collect();

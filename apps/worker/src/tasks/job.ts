@@ -1,12 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  type ImportFailure,
-  type ImportSource,
-  type ImportTarget,
-  importDataset,
-  observeImport,
-  storeImport,
-} from '@svc/flows';
+import { type ImportFailure, type ImportSource, importDataset, observeImport } from '@svc/flows';
 import { HubError } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
@@ -15,6 +8,7 @@ import type { TokenCipher } from '@svc/runtime';
 import {
   type DraftProgress,
   ImportReport,
+  type ImportTarget,
   type JobClaim,
   type Store,
   StoreError,
@@ -167,13 +161,13 @@ async function importIntoJob(
     });
   try {
     const report = new ImportReport();
-    await using draft = await store.datasets.begin({ signal, onProgress, report });
+    await using draft = await store.datasets.begin({ signal, onProgress, report, target });
     const observed = observeImport(deps, source.start, target, draft);
     try {
       const content = await importDataset(source, draft, report, signal);
       // The next statement locks the job's row.
       await progress.flush();
-      observed.finished(await storeImport(source, draft, content, target, store.datasets, { job: claim }));
+      observed.finished(await draft.commit({ ...content, job: claim }));
     } catch (error) {
       const failure = failureOf(error);
       if (failure !== null) observed.failed(error, failure);

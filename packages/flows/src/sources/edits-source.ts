@@ -19,7 +19,6 @@ export function editsSource(
 ): ImportSource {
   return {
     start: { source: 'file' },
-    namesSections: false,
     toError({ code, message, location: { line = 1, path = '' }, cause }) {
       return new JsonlError(code, message, { path: `${edited[line - 1]?.path ?? ''}${path}` }, { cause });
     },
@@ -45,4 +44,5 @@ async function* linesOf(edited: readonly EditedItem[]): AsyncGenerator<Uint8Arra
 /** Edits make no dataset. */
 const NO_DATASET: DraftContent = {
   dataset: { name: '', description: null, notes: null, source: 'file', schema: '{}' },
+  namesSections: false,
 };

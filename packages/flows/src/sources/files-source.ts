@@ -15,9 +15,9 @@ import {
 } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
-import type { TableFile, UploadedTables } from './recognise.ts';
 import { skippedRows } from './skipped-rows.ts';
 import { toUploadError } from './upload-error.ts';
+import type { TableFile, UploadedTables } from './uploaded-file.ts';
 
 export interface FilesSourceOptions {
   /** Longest line of items, and longest canonical text of an item. */
@@ -40,7 +40,6 @@ export function filesSource(
   const bytes = files.reduce((sum, { source }) => sum + source.byteLength, 0);
   return {
     start: { source: 'file', bytes },
-    namesSections: files.length > 1,
     toError: (fault) => fault,
     async write(draft, report, signal) {
       // Not of the unpacked files: the ratio of an archive and that of its tables would multiply.
@@ -56,6 +55,7 @@ export function filesSource(
           source: 'file',
           schema: canonicalJson(fileSchema(files, rows)),
         },
+        namesSections: files.length > 1,
       };
     },
   };

@@ -28,7 +28,6 @@ export function hubSource(
   const { path, revision, subset, split } = config;
   return {
     start: { source: 'hub', path, split, subset, revision },
-    namesSections: false,
     toError: (fault) => fault,
     async write(draft, report, signal) {
       const dataset = await hub.openDataset({ path, revision, token, signal });
@@ -43,7 +42,10 @@ export function hubSource(
         const slice = { reader, resolvedRevision: dataset.resolvedRevision };
         const facts = { mapping: mappingAsSent, skipped: skippedRows(report) };
         const schema = canonicalJson(hubSchema(config, slice, facts));
-        return { dataset: { name, description, notes: null, source: 'hub', schema } };
+        return {
+          dataset: { name, description, notes: null, source: 'hub', schema },
+          namesSections: false,
+        };
       } catch (error) {
         if (!(error instanceof HubError && error.code === 'invalid_row')) throw error;
         // After this row, the file cannot be read.

@@ -1,18 +1,33 @@
-import { stat, writeFile } from 'node:fs/promises';
-import { convertTool, recogniseTool, type Tool } from '@svc/formats';
+import { recogniseTool, type Tool } from '@svc/formats';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
 import { PackageError, type PackageLimits } from '@svc/pkg-format';
-import { type Archive, bytesSource, openArchive, readPackage } from '@svc/pkg-format/internal';
-import { convertLegacyFile, openFileSource } from '@svc/pkg-format/node';
-import type { FormatHints } from '@svc/tabular';
-import { chooseContents, kindOf, limitContent, tableFiles, unpackFiles } from '@svc/tabular/internal';
+import {
+  type Archive,
+  bytesSource,
+  openArchive,
+  readPackage,
+  recogniseArchive,
+} from '@svc/pkg-format/internal';
+import { openFileSource } from '@svc/pkg-format/node';
+import { type FormatHints, openFileTable } from '@svc/tabular';
+import {
+  chooseContents,
+  kindOf,
+  limitContent,
+  type PackedFile,
+  sourceOf,
+  tableFiles,
+  toMappable,
+  unpackFiles,
+} from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
+import { convertArchive, convertFiles } from './convert-upload.ts';
 import { type FilesSourceOptions, filesSource } from './files-source.ts';
-import { nameOfFile, type PackageSourceOptions, packageSource } from './package-source.ts';
-import { mappingRequired, recognise, type UploadedFile, type UploadedTables } from './recognise.ts';
-import { roomInSteps, type StagedFile, type Staging, UploadStage } from './stage-content.ts';
-import { toUploadError } from './upload-error.ts';
+import { type PackageSourceOptions, packageSource } from './package-source.ts';
+import { type StagedFile, type Staging, UploadStage } from './stage-content.ts';
+import { toUploadError, UploadError } from './upload-error.ts';
+import type { TableFile, UploadedFile, UploadedTables } from './uploaded-file.ts';
 
 /** What an upload is, ready to be read. */
 export type UploadContent =
@@ -61,22 +76,25 @@ export async function openUpload(
     return { ...content, ignoredFiles, [Symbol.asyncDispose]: () => held.disposeAsync() };
   };
 
-  const files = await openFiles(staged, stack, limits);
+  const files = await openFiles(staged, stack);
   const tool = isPlain(request) ? await recogniseTool(files) : null;
   if (tool !== null) {
-    const staged = await convertFiles(tool, files, request, stage, limits, signal);
-    return opened({ ...(await openConverted([staged], stack, limits)), tool });
+    const converted = await convertFiles(tool, files, request, stage, limits, signal);
+    return opened({ ...(await openConverted(converted, stack, limits)), tool });
   }
   const recognised = await recognise(files, request.mapping, limits, signal);
   if (recognised.kind === 'files') {
     try {
-      const contents = await chooseContents(recognised.files, request.hints, signal);
+      const packed = recognised.files.map(({ file, archive }) => ({ file: limited(file, limits), archive }));
+      const contents = await chooseContents(packed, request.hints, signal);
       const unpacked: StagedFile[] = [];
       for await (const { name, content } of unpackFiles(contents, limits.maxTotalBytes, signal)) {
         unpacked.push(await stage.add(name, content));
       }
       const sentBytes = staged.reduce((sum, { bytes }) => sum + bytes, 0);
-      const unpackedFiles = await openFiles(unpacked, stack, limits, sentBytes);
+      const unpackedFiles = (await openFiles(unpacked, stack)).map((file) =>
+        limited(file, limits, sentBytes),
+      );
       const tables = await tableFiles(contents, unpackedFiles, request.hints, signal);
       const kind = kindOf(tables, request.mapping);
       return opened({ kind, files: tables, sentBytes }, contents.ignored);
@@ -85,9 +103,10 @@ export async function openUpload(
     }
   }
   const { kind, file, archive } = recognised;
+  const [archiveFile] = staged;
   if (kind === 'package') return opened({ kind, file, archive, tool: null });
-  if (!request.convert) return opened({ kind });
-  const converted = await convert(staged, request, stage, limits, signal);
+  if (!request.convert || archiveFile === undefined) return opened({ kind });
+  const converted = await convertArchive(archiveFile, request, stage, limits, signal);
   return opened({ ...(await openConverted(converted, stack, limits)), tool: null });
 }
 
@@ -97,83 +116,41 @@ const isPlain = ({ mapping, hints }: OpenUploadRequest): boolean =>
 
 /** Opens a package that was made of an upload. */
 async function openConverted(
-  staged: readonly StagedFile[],
+  converted: StagedFile,
   stack: AsyncDisposableStack,
   limits: Partial<PackageLimits>,
 ): Promise<Omit<Extract<UploadContent, { readonly kind: 'package' }>, 'tool'>> {
-  const [file] = await openFiles(staged, stack, limits);
-  if (file === undefined) throw new Error('There is no archive to convert.');
+  const file = await openFile(converted, stack);
   const archive = await openArchive(file.source, limits, () => Promise.resolve());
   return { kind: 'package', file, archive };
 }
 
-/** Converts the files of another tool into a package, whose hash stays that of the first of them. */
-async function convertFiles(
-  tool: Tool,
-  files: readonly UploadedFile[],
-  { name }: OpenUploadRequest,
-  stage: UploadStage,
-  limits: Partial<PackageLimits>,
-  signal: AbortSignal,
-): Promise<StagedFile> {
-  const output = stage.create();
-  const [{ name: fileName, sha256 } = { name: '', sha256: '' }] = files;
-  const makeRoom = roomInSteps(output, 0);
-  await convertTool(tool, files, { output: output.path, name, limits, signal, makeRoom });
-  const { size: bytes } = await stat(output.path);
-  return { fileName, sha256, path: output.path, content: null, bytes };
-}
-
-/** @param sentBytes of the archive that the files come from */
 async function openFiles(
   staged: readonly StagedFile[],
   stack: AsyncDisposableStack,
-  limits: Partial<PackageLimits>,
-  sentBytes?: number,
 ): Promise<UploadedFile[]> {
   const files: UploadedFile[] = [];
-  for (const { path, content, fileName: name, sha256 } of staged) {
-    if (content !== null) {
-      files.push({ name, sha256, source: limitContent(bytesSource(content), limits, sentBytes) });
-      continue;
-    }
-    const source = await openFileSource(path);
-    stack.defer(() => source.close());
-    files.push({ name, sha256, source: limitContent(source, limits, sentBytes) });
-  }
+  for (const file of staged) files.push(await openFile(file, stack));
   return files;
 }
 
-/** Converts an older archive into a package, whose hash stays that of what was sent. */
-async function convert(
-  [archive]: readonly StagedFile[],
-  { name }: OpenUploadRequest,
-  stage: UploadStage,
-  limits: Partial<PackageLimits>,
-  signal: AbortSignal,
-): Promise<StagedFile[]> {
-  if (archive === undefined) return [];
-  const input = archive.content === null ? archive.path : await writeSmall(archive.content, stage);
-  const output = stage.create();
-  await output.makeRoom(archive.bytes);
-  await convertLegacyFile(input, {
-    output: output.path,
-    name: name ?? undefined,
-    fallbackName: nameOfFile(archive.fileName),
-    limits,
-    signal,
-    makeRoom: roomInSteps(output, archive.bytes),
-  });
-  const { size: bytes } = await stat(output.path);
-  return [{ ...archive, path: output.path, content: null, bytes }];
+async function openFile(
+  { path, content, fileName: name, sha256 }: StagedFile,
+  stack: AsyncDisposableStack,
+): Promise<UploadedFile> {
+  if (content !== null) return { name, sha256, source: bytesSource(content) };
+  const source = await openFileSource(path);
+  stack.defer(() => source.close());
+  return { name, sha256, source };
 }
 
-/** Writes a file that is in memory to the disk. */
-async function writeSmall(content: Uint8Array, stage: UploadStage): Promise<string> {
-  const file = stage.create();
-  await file.makeRoom(content.byteLength);
-  await writeFile(file.path, content, { flag: 'wx', mode: 0o600 });
-  return file.path;
+/** A file of rows, with the bytes that may come out of it. @param sentBytes of the archive that it comes from */
+function limited(
+  { source, ...file }: UploadedFile,
+  limits: OpenUploadDeps['limits'],
+  sentBytes?: number,
+): UploadedFile {
+  return { ...file, source: limitContent(source, limits, sentBytes) };
 }
 
 /**
@@ -203,3 +180,71 @@ function legacyError(): PackageError {
     'The archive has no sections/*.jsonl file, but it is an older archive: convert it with "svc-pkg convert", or send convert=true to convert it on upload; if its files are tables, send a mapping.';
   return new PackageError('package_no_sections', message);
 }
+
+/** What was uploaded, by its first bytes and the directories of its archives. */
+export type Recognised =
+  | { readonly kind: 'package' | 'legacy_package'; readonly file: UploadedFile; readonly archive: Archive }
+  | { readonly kind: 'files'; readonly files: readonly PackedFile<UploadedFile>[] };
+
+/**
+ * Finds out whether an upload is a package, an older archive, or files, some of which may be archives of files. With a
+ * mapping, the files of an archive are tables, also those that could be items.
+ *
+ * @throws PackageError for a ZIP archive that cannot be read; UploadError `unsupported_file`; errors of the files
+ */
+export async function recognise(
+  files: readonly UploadedFile[],
+  mapping: Mapping | null,
+  limits: Partial<PackageLimits>,
+  signal: AbortSignal,
+): Promise<Recognised> {
+  const packed: PackedFile<UploadedFile>[] = [];
+  const options = { limits, areTables: mapping !== null, signal };
+  for (const file of files) {
+    const found = await recogniseArchive(file.source, options).catch((error: unknown) => {
+      if (!(error instanceof PackageError) || !OFFICE_NAME.test(file.name)) throw error;
+      throw unsupported(file, 'it is a damaged Office document; save its table as CSV');
+    });
+    if (found === null) {
+      packed.push({ file, archive: null });
+      continue;
+    }
+    const { kind, archive } = found;
+    if (kind === 'office_document') {
+      throw unsupported(file, 'it is an Office document; save its table as CSV');
+    }
+    if (kind === 'files') packed.push({ file, archive });
+    else if (files.length === 1) return { kind, file, archive };
+    else throw unsupported(file, 'a package must be the only file');
+  }
+  return { kind: 'files', files: packed };
+}
+
+const OFFICE_NAME = /\.(?:docx|xlsx|pptx|od[tsp])$/i;
+
+function unsupported({ name }: UploadedFile, problem: string): UploadError {
+  return new UploadError('unsupported_file', `Cannot read the file: ${problem}.`, { file: name });
+}
+
+/** The error for files that come without a mapping; it lists their columns. @throws JsonlError, UploadError for a file that cannot be read */
+export async function mappingRequired(
+  files: readonly TableFile[],
+  signal: AbortSignal,
+): Promise<UploadError> {
+  const file = files.find(({ detected }) => detected.format !== 'jsonl') ?? files[0];
+  if (file === undefined) throw new RangeError('An upload has at least one file.');
+  const { name, detected } = file;
+  try {
+    const table = await openFileTable(sourceOf(file), detected, { wholeFile: false, signal });
+    const entries = table.features.map(toMappable).map(({ name: column, dtype }) => ({
+      message: `Column ${JSON.stringify(column.slice(0, 100))} has the type ${dtype.slice(0, 100)}.`,
+      file: name,
+    }));
+    const message = `A ${detected.format} file needs a mapping, which says which column becomes the prompt.`;
+    return new UploadError('mapping_required', message, {}, entries.slice(0, MAX_ENTRIES));
+  } catch (error) {
+    throw toUploadError(error, name);
+  }
+}
+
+const MAX_ENTRIES = 100;

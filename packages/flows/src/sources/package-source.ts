@@ -32,7 +32,6 @@ export function packageSource(
 ): ImportSource {
   return {
     start: { source: 'pkg_zip', bytes },
-    namesSections: true,
     toError: (fault) => toPackageError(fault, '') as PackageError,
     async write(draft, report, signal) {
       const pkg = await open();

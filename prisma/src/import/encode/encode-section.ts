@@ -1,7 +1,7 @@
 import { mapOrdered } from '@svc/concurrency';
 import { JsonlError } from '@svc/jsonl-v23';
 import { type CellBatch, createBatchCutter, type LineBatch, type SizedBatch } from '@svc/jsonl-v23/internal';
-import type { SectionParts } from '../section-parts.ts';
+import type { SectionParts } from '../draft-totals.ts';
 import { encodeWithFiles, type ReadFile } from './encode-with-files.ts';
 import {
   countedRows,

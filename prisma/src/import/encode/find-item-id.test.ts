@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { findItemId } from './find-item-id.ts';
+import { findItemId } from './encode-rows.ts';
 
 const idOf = (text: string): string | null => {
   const bytes = Buffer.from(`before${text}`);

@@ -1,5 +1,5 @@
 import { invalidRequest, type Route, type RouteRequest, type Schema, toJsonText } from '@svc/runtime';
-import type { ChangedDraft, StoredResponse } from '@svc/store';
+import type { ChangedDataset, DatasetSummary, StoredResponse } from '@svc/store';
 import { CHANGED_DATASET } from '../docs/schemas.ts';
 import { serializeSummary } from './serialize.ts';
 
@@ -84,8 +84,10 @@ function readIfMatch(value: string | undefined): string | undefined {
 }
 
 /** The response to a change: the summary of the newest version, new or not. */
-export function datasetChanged({ changed, dataset }: ChangedDraft): StoredResponse {
-  const { isNew, change, version } = changed;
+export function datasetChanged(
+  dataset: DatasetSummary,
+  { isNew, change, version }: ChangedDataset,
+): StoredResponse {
   return {
     status: isNew ? 201 : 200,
     headers: { Location: `/datasets/${dataset.id}?version=${version}` },

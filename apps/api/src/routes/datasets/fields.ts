@@ -1,5 +1,5 @@
-import { DATASET_NAME, isDatasetName } from '@svc/jsonl-v23/internal';
-import { invalidRequest, type Schema } from '@svc/runtime';
+import { DATASET_NAME } from '@svc/jsonl-v23/internal';
+import type { Schema } from '@svc/runtime';
 
 /** A dataset's name. */
 export const NAME: Schema = {
@@ -25,17 +25,3 @@ export const OPTIONAL_TEXT: Schema = {
   'x-rule': 'must hold no NUL',
   format: 'storable-text',
 };
-
-/**
- * The name field of an upload form, under the rules of {@link NAME}.
- *
- * @throws RequestError `invalid_request`
- */
-export function parseName(name: string | undefined): string | undefined {
-  if (name === undefined) return undefined;
-  if (isDatasetName(name)) return name;
-  throw invalidRequest(
-    'name',
-    'name must have 1 to 255 characters, not all of them blank, and no control characters.',
-  );
-}

@@ -93,7 +93,7 @@ function restoreRoute({ logger, metrics, store: { datasets } }: VersionDeps): Ro
         const changed = await datasets.restore({ ...facts, datasetId, version });
         observed.finished(changed);
         const dataset = await datasets.get(datasetId, { version: changed.version, signal });
-        const response = datasetChanged({ changed, dataset });
+        const response = datasetChanged(dataset, changed);
         return json(new JsonText(response.body), response.status, response.headers);
       } catch (error) {
         observed.failed(error, requestFailure(error, signal));

@@ -1,23 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import {
-  encodeImportRequest,
-  hubSource,
-  type ImportJobRequest,
-  type ImportTarget,
-  toImportRequest,
-} from '@svc/flows';
+import { encodeImportRequest, hubSource, type ImportJobRequest, toImportRequest } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson, getMember } from '@svc/jsonl-v23/json';
 import { currentContext, runWithContext } from '@svc/observability';
 import { type Config, invalidRequest, type Route, type TokenCipher } from '@svc/runtime';
-import { checkHandle, type IdempotencyClaim, type Store, type StoredResponse } from '@svc/store';
+import {
+  checkHandle,
+  type IdempotencyClaim,
+  type ImportTarget,
+  type Store,
+  type StoredResponse,
+} from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
 import { CHANGE_HEADERS, changeFacts, MESSAGE } from '../datasets/change.ts';
 import { HANDLE, NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
-import { dryRunNow, importNow } from '../datasets/import-now.ts';
-import { IF_EXISTS, type IfExists, importTarget, TARGET_ERRORS } from '../datasets/import-target.ts';
+import {
+  dryRunNow,
+  IF_EXISTS,
+  type IfExists,
+  importNow,
+  importTarget,
+  TARGET_ERRORS,
+} from '../datasets/import-now.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
 import { HUB_ERRORS, MAPPING, SOURCE } from './schema.ts';

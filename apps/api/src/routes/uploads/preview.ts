@@ -5,7 +5,6 @@ import {
   type JsonBody,
   JsonText,
   json,
-  packageLimits,
   type Route,
   type Schema,
   shape,
@@ -36,7 +35,7 @@ export const UPLOAD_PREVIEW: Schema = shape(
 
 /** `POST /datasets/upload/preview`: form → staging files → the first rows. Nothing is stored. */
 export function uploadPreviewRoute(deps: UploadDeps): Route {
-  const { config, staging, uploads } = deps;
+  const { config, staging, limits, uploads } = deps;
   const schema = { ...UPLOAD_FORM, properties: { ...(UPLOAD_FORM['properties'] as object), limit: LIMIT } };
   return {
     method: 'post',
@@ -58,7 +57,6 @@ export function uploadPreviewRoute(deps: UploadDeps): Route {
       await using received = await receiveUpload(raw, staging, config, fields, arriving.signal);
       const limit = readLimit(received.fields.get('limit'));
       const form = readUploadForm(received);
-      const limits = packageLimits(config);
       await using upload = await openUpload(received.files, form, { staging, limits }, signal);
       const maxBytes = Math.floor(config.maxPreviewBytes * (1 - HEAD_SHARE));
       return json(serialize(await previewUpload(upload, form.mapping, { limit, maxBytes, signal })));

@@ -1,13 +1,12 @@
 import type { FileRequest, OpenUploadRequest } from '@svc/flows';
 import { JsonlError } from '@svc/jsonl-v23';
-import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
+import { isDatasetName, MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { readMapping } from '@svc/jsonl-v23/mapping';
 import { invalidRequest, type Schema } from '@svc/runtime';
 import { checkHandle } from '@svc/store';
 import type { Upload } from '../../http/receive-upload.ts';
 import { MESSAGE } from '../datasets/change.ts';
-import { parseName } from '../datasets/fields.ts';
 
 /** Names of the fields of an upload form, besides its files. */
 export const UPLOAD_FIELDS: readonly string[] = [
@@ -76,7 +75,7 @@ export function readUploadForm({ fields }: Pick<Upload, 'fields'>): UploadForm {
   const mapping = readObject(fields, 'mapping');
   const digest = canonicalJson(Object.fromEntries([...fields].sort(([a], [b]) => (a < b ? -1 : 1))));
   return {
-    name: parseName(fields.get('name')),
+    name: readName(fields.get('name')),
     description: readDescription(fields.get('description')),
     mapping: mapping === null ? null : toMapping(mapping),
     mappingAsSent: mapping,
@@ -86,6 +85,15 @@ export function readUploadForm({ fields }: Pick<Upload, 'fields'>): UploadForm {
     message: fields.get('message') ?? null,
     digest,
   };
+}
+
+/** The same rules as those of `NAME` in JSON bodies. */
+function readName(name: string | undefined): string | undefined {
+  if (name === undefined || isDatasetName(name)) return name;
+  throw invalidRequest(
+    'name',
+    'name must have 1 to 255 characters, not all of them blank, and no control characters.',
+  );
 }
 
 function readDescription(text: string | undefined): string | undefined {

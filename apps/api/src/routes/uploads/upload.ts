@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Semaphore } from '@svc/concurrency';
 import {
   encodeUploadRequest,
-  type ImportTarget,
   type OpenUpload,
   openUpload,
   type ResultReader,
@@ -11,24 +10,29 @@ import {
 } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { currentContext, runWithContext } from '@svc/observability';
-import type { ByteSource } from '@svc/pkg-format';
+import type { ByteSource, PackageLimits } from '@svc/pkg-format';
 import {
   type Config,
-  packageLimits,
   type Route,
   type RouteRequest,
   type RouteResponse,
   watchUploadRate,
 } from '@svc/runtime';
-import type { IdempotencyClaim, Store, StoredResponse } from '@svc/store';
+import type { IdempotencyClaim, ImportTarget, Store, StoredResponse } from '@svc/store';
 import { fileChunks } from '../../http/file-chunks.ts';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import type { StagingFolder } from '../../http/staging-folder.ts';
 import { CHANGE_HEADERS, changeFacts, MESSAGE } from '../datasets/change.ts';
-import { dryRunNow, importNow } from '../datasets/import-now.ts';
-import { IF_EXISTS, type IfExists, importTarget, TARGET_ERRORS } from '../datasets/import-target.ts';
+import {
+  dryRunNow,
+  IF_EXISTS,
+  type IfExists,
+  importNow,
+  importTarget,
+  TARGET_ERRORS,
+} from '../datasets/import-now.ts';
 import { DATASET_SUMMARY, FOUND_DATASET } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
@@ -39,6 +43,8 @@ export interface UploadDeps {
   readonly metrics: Metrics;
   readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
   readonly staging: StagingFolder;
+  /** Of archives and of what comes out of files. */
+  readonly limits: PackageLimits;
   /** Bounds uploads, from their first byte to their end. */
   readonly uploads: Semaphore;
   /** Reads the results of runs in packages. */
@@ -125,7 +131,7 @@ export async function importUpload(
   request: RouteRequest,
   { names, operation, receive, targetOf }: UploadOperation,
 ): Promise<RouteResponse> {
-  const { config, store, staging, uploads, results } = deps;
+  const { config, store, staging, limits, uploads, results } = deps;
   const { raw, signal } = request;
   // Until a permit is free, the body is paused, and none of its files is on the disk.
   raw.pause();
@@ -133,7 +139,6 @@ export async function importUpload(
   using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
   await using received = await receive(raw, staging, config, names, arriving.signal);
   const form = readUploadForm(received);
-  const limits = packageLimits(config);
   await using upload = await openUpload(received.files, form, { staging, limits }, signal);
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   const content =

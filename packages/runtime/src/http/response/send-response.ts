@@ -3,8 +3,7 @@ import { limitClosing, writeStream } from '../minimum-rate.ts';
 import { chooseCoding, compressBytes, compressStream } from './compress.ts';
 import { endResponse } from './end-response.ts';
 import { isUnchanged } from './is-unchanged.ts';
-import { toJsonText } from './json-text.ts';
-import type { RouteResponse } from './response.ts';
+import { type RouteResponse, toJsonText } from './response.ts';
 
 /** Headers of a response that a client already has, and that 304 therefore omits. */
 const BODY_HEADERS = ['Content-Type', 'Content-Encoding', 'Content-Disposition'];

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type JsonBody, JsonText, toJsonText } from './json-text.ts';
+import { type JsonBody, JsonText, toJsonText } from './response.ts';
 
 const MARK = String.raw`"\u0041"`;
 

@@ -1,0 +1,190 @@
+import { queryOf, transactionIdOf } from '@svc/postgres';
+import type pg from 'pg';
+import type { AssetWriter } from '../assets/asset-writer.ts';
+import { StoreError } from '../database/errors.ts';
+import { searchableText } from '../database/values.ts';
+import { completeClaim } from '../idempotency/idempotency-store.ts';
+import { completeJob } from '../jobs/end-job.ts';
+import { takeItemIds } from '../runs/take-item-ids.ts';
+import { checkRunTexts, insertImportedRun } from '../runs/write/insert-imported-run.ts';
+import { changeDataset } from '../versions/change-dataset.ts';
+import { readSummary } from '../versions/read-summary.ts';
+import type { DraftCommit, NewDatasetTarget, StoredImport, VersionTarget } from './draft-content.ts';
+import type { DraftTotals } from './draft-totals.ts';
+import { findHome } from './find-home.ts';
+import { checkTexts, type NewDataset, summaryOf } from './insert-dataset.ts';
+import type { PartRows } from './part-rows.ts';
+
+/** What a draft has written. */
+export interface WrittenDraft {
+  /** Uuid of a new dataset. */
+  readonly id: string;
+  readonly totals: DraftTotals;
+  readonly rows: PartRows;
+  /** The files that its items embed; null for none. */
+  readonly assets: AssetWriter | null;
+  /** Whether everything is checked, and nothing stored. */
+  readonly dryRun: boolean;
+}
+
+/**
+ * Stores a draft as a dataset: a new one, or the one that it would repeat; a run joins the dataset that has its items.
+ *
+ * @throws as `DatasetDraft.commit`
+ */
+export async function commitDataset(
+  draft: WrittenDraft,
+  { handle, ifExists, message, author }: NewDatasetTarget,
+  { dataset: meta, run, ...end }: DraftCommit,
+): Promise<StoredImport> {
+  const { id, totals, rows, dryRun } = draft;
+  const { sections, versionHash } = totals.hashes;
+  const dataset: NewDataset = { ...meta, handle, message, author, ...totals.counts, id, versionHash };
+  if (!dryRun && handle === null && ifExists === null && run?.joins != null) {
+    const joined = await joinRun(draft, run, run.joins, end);
+    if (joined !== null) return joined;
+    if (run.joins === 'ids only') {
+      throw new StoreError(
+        'invalid_request',
+        'No dataset has the items of these results: send the requests of the batch with them.',
+      );
+    }
+  }
+  if (!dryRun && ifExists !== null) {
+    const repeated = await rows.run((client) => findRepeated(client, dataset));
+    if (repeated !== null) return await reuse(draft, repeated, dataset, ifExists, end);
+  }
+  checkTexts(dataset, sections);
+  if (run) checkRunTexts(run.facts);
+  const stored = (createdAt: Date): StoredImport => {
+    return { dataset: summaryOf(dataset, sections, createdAt), changed: null, isNew: true, runId: null };
+  };
+  if (dryRun) {
+    if (run) for await (const _ of run.results);
+    return stored(new Date());
+  }
+  const { createdAt, transactionId } = await rows.insertDataset(dataset, sections);
+  if (run) {
+    const home = { ...dataset, version: 1 };
+    await rows.run((client) => insertImportedRun(client, home, run.facts, run.results));
+  }
+  return await endImport(draft, stored(createdAt), end, transactionId);
+}
+
+/** Makes a draft the next version of a dataset. @throws as `DatasetDraft.commit` */
+export async function commitVersion(
+  draft: WrittenDraft,
+  { change, edits }: VersionTarget,
+  { run, namesSections = true, ...end }: DraftCommit,
+): Promise<StoredImport> {
+  const { totals, rows, dryRun } = draft;
+  if (namesSections && change.section !== undefined) {
+    throw new StoreError('invalid_request', 'section must be left out: the body names its sections.');
+  }
+  // A package is checked to its end, and its end is that of its run.
+  if (run) for await (const _ of run.results);
+  const staged = totals.hashes.sections.map(({ name, parts }) => ({
+    section: namesSections ? name : null,
+    ranges: parts,
+  }));
+  const stored = await rows.run(async (client) => {
+    const changed = await changeDataset(client, { ...change, edits, staged });
+    const dataset = await readSummary(queryOf(client), changed.datasetId, changed.version);
+    return { dataset, changed, isNew: changed.isNew, runId: null };
+  });
+  if (dryRun) return stored;
+  if (stored.isNew) return await endImport(draft, stored, end);
+  // What is stored is what was there: only the job and the response remain.
+  await rows.discard();
+  return await endImport({ rows, assets: null }, stored, end);
+}
+
+/** Ends the job, answers the request, stores the files, and commits. */
+async function endImport(
+  { rows, assets }: Pick<WrittenDraft, 'rows' | 'assets'>,
+  stored: StoredImport,
+  { job, response }: Pick<DraftCommit, 'job' | 'response'>,
+  transactionId?: string,
+): Promise<StoredImport> {
+  const { id, version } = stored.dataset;
+  if (job) await rows.run((client) => completeJob(client, job, id));
+  if (response) await rows.run((client) => completeClaim(client, response.claim, response.of(stored)));
+  // As late as possible: a concurrent import of the same files waits from here to the commit.
+  if (assets !== null) await rows.run((client) => assets.store(client, id, version));
+  await rows.commit(transactionId ?? (await rows.run(transactionIdOf)));
+  return stored;
+}
+
+/** Adds the run to a dataset that has all of its items, and stores nothing else. Null, and nothing is done, where there is none. */
+async function joinRun(
+  { totals, rows }: WrittenDraft,
+  { facts, results }: NonNullable<DraftCommit['run']>,
+  joins: 'items' | 'ids' | 'ids only',
+  end: Pick<DraftCommit, 'job' | 'response'>,
+): Promise<StoredImport | null> {
+  const idsAreHashes = joins !== 'items';
+  const home = await rows.run((client) => findHome(client, totals.hashes, idsAreHashes));
+  if (home === null) return null;
+  checkRunTexts(facts);
+  await rows.discard();
+  const joined = await rows.run(async (client) => {
+    const dataset = await readSummary(queryOf(client), home.id, home.version);
+    const runId = await insertImportedRun(client, home, facts, home.place(results));
+    if (idsAreHashes) await takeItemIds(client, runId, { datasetId: home.id, version: home.version });
+    return { dataset, changed: null, isNew: false, runId };
+  });
+  return await endImport({ rows, assets: null }, joined, end);
+}
+
+/** Uses a dataset that is there in place of the draft. */
+async function reuse(
+  { rows }: WrittenDraft,
+  repeated: RepeatedDataset,
+  { handle, versionHash }: NewDataset,
+  ifExists: 'reuse' | 'error',
+  end: Pick<DraftCommit, 'job' | 'response'>,
+): Promise<StoredImport> {
+  if (ifExists === 'error') throw datasetExists(repeated.id);
+  if (repeated.versionHash !== versionHash) {
+    throw new StoreError('handle_taken', `Another dataset has the handle "${handle}", and another content.`);
+  }
+  const dataset = await rows.run((client) => readSummary(queryOf(client), repeated.id, null));
+  await rows.discard();
+  const stored = { dataset, changed: null, isNew: false, runId: null };
+  const { job, response } = end;
+  return job || response ? await endImport({ rows, assets: null }, stored, end) : stored;
+}
+
+/** The error for a dataset that is there. */
+export function datasetExists(id: string): StoreError {
+  return new StoreError('dataset_exists', `There is such a dataset: ${id}.`);
+}
+
+/** A dataset that an import would repeat. */
+interface RepeatedDataset {
+  readonly id: string;
+  /** Hash of its newest version, 64 hex digits. */
+  readonly versionHash: string;
+}
+
+/**
+ * Finds the dataset that a new one would repeat: that of the same handle, or without one the last of the same name and hash.
+ * Other drafts of this name wait with their search until this transaction ends.
+ */
+async function findRepeated(
+  client: pg.ClientBase,
+  { name, handle, versionHash }: NewDataset,
+): Promise<RepeatedDataset | null> {
+  const key = handle == null ? `name ${searchableText(name)}` : `handle ${handle.toLowerCase()}`;
+  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [key]);
+  const from = `SELECT d.id, v.version_hash AS "versionHash"
+    FROM datasets d JOIN versions v ON v.dataset_id = d.id AND v.version = d.version`;
+  const { rows } =
+    handle == null
+      ? await client.query<RepeatedDataset>(
+          `${from} WHERE d.name = $1 AND v.version_hash = $2 ORDER BY d.created_at DESC LIMIT 1`,
+          [searchableText(name), versionHash],
+        )
+      : await client.query<RepeatedDataset>(`${from} WHERE lower(d.handle) = lower($1)`, [handle]);
+  return rows[0] ?? null;
+}
