@@ -28,7 +28,8 @@ beforeAll(async () => {
 afterAll(() => cleanUp.disposeAsync());
 
 async function change(sections: Content, request: Omit<DatasetChange, 'staged'>): Promise<ChangedDataset> {
-  await using draft = await store.datasets.begin({ target: { kind: 'version', change: request } });
+  const { edits, ...change } = request;
+  await using draft = await store.datasets.begin({ target: { kind: 'version', change, edits } });
   await writeSections(draft, sections);
   return (await draft.commit({ dataset: metaOf() })).changed as ChangedDataset;
 }
