@@ -1,8 +1,15 @@
-import { RequestError } from '@svc/runtime';
+import {
+  empty,
+  isUnchanged,
+  RequestError,
+  type RouteRequest,
+  type RouteResponse,
+  stream,
+} from '@svc/runtime';
 import type { Request } from 'express';
 
 /** Bytes of a representation. */
-export interface ByteRange {
+interface ByteRange {
   readonly start: number;
   /** Not included. */
   readonly end: number;
@@ -17,7 +24,7 @@ const ONE_RANGE = /^bytes=[ \t]{0,8}(\d{0,99})-(\d{0,99})[ \t]{0,8}$/i;
  *
  * @throws RequestError `range_not_satisfiable` for a range without any byte
  */
-export function requestedRange(
+function requestedRange(
   request: Pick<Request, 'get' | 'method'>,
   { byteLength, etag }: { readonly byteLength: number; readonly etag: string },
 ): ByteRange | null {
@@ -32,4 +39,39 @@ export function requestedRange(
   throw new RequestError('range_not_satisfiable', `None of the ${byteLength} bytes are in the range.`, {
     headers: { 'Content-Range': `bytes */${byteLength}` },
   });
+}
+
+/** A file that a response sends, whole or in part. */
+interface RangedFile {
+  readonly byteLength: number;
+  readonly etag: string;
+  /** Headers of every response, also of 304. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Headers of responses with bytes. */
+  readonly bodyHeaders: Readonly<Record<string, string>>;
+  read(range: ByteRange): AsyncIterable<Uint8Array>;
+}
+
+/**
+ * The response with a file: 304 if the client has it, 206 for a range, else 200.
+ *
+ * @throws RequestError `range_not_satisfiable`
+ */
+export function rangedResponse(
+  { header, raw }: Pick<RouteRequest, 'header' | 'raw'>,
+  { byteLength, etag, headers, bodyHeaders, read }: RangedFile,
+): RouteResponse {
+  const always = { ...headers, ETag: etag };
+  if (isUnchanged(header('if-none-match'), etag)) return empty(304, always);
+  const range = requestedRange(raw, { byteLength, etag });
+  const { start, end } = range ?? { start: 0, end: byteLength };
+  const response = stream(read({ start, end }), {
+    ...always,
+    ...bodyHeaders,
+    'Accept-Ranges': 'bytes',
+    'Content-Length': String(end - start),
+  });
+  if (range === null) return response;
+  const contentRange = { 'Content-Range': `bytes ${start}-${end - 1}/${byteLength}` };
+  return { ...response, status: 206, headers: { ...response.headers, ...contentRange } };
 }

@@ -1,6 +1,6 @@
-import { empty, isUnchanged, type Route, stream } from '@svc/runtime';
+import type { Route } from '@svc/runtime';
 import { assetNotFound, type Store } from '@svc/store';
-import { requestedRange } from '../../http/byte-range.ts';
+import { rangedResponse } from '../../http/byte-range.ts';
 import { mediaHeaders, SAFE } from '../../http/media-headers.ts';
 import { VERSION } from './resolve-datasets.ts';
 import { DATASET_READ } from './routes.ts';
@@ -31,7 +31,8 @@ export function assetRoute({ store: { reads } }: AssetDeps): Route {
       304: { description: 'not changed since `If-None-Match`' },
     },
     errors: ['dataset_not_found', 'not_found', 'range_not_satisfiable', 'asset_missing', 'unavailable'],
-    handle: async ({ params, query, header, raw, signal }) => {
+    handle: async (request) => {
+      const { params, query, signal } = request;
       const version = query['version'] as number | undefined;
       const [id, sha256] = [params['id'] ?? '', params['sha256'] ?? ''];
       const asset = await reads.assets.find(id, sha256, { version, signal });
@@ -39,25 +40,13 @@ export function assetRoute({ store: { reads } }: AssetDeps): Route {
         await reads.datasets.get(id, { signal });
         throw assetNotFound();
       }
-      const { byteLength } = asset;
-      const etag = `"${sha256}"`;
-      const headers = { ETag: etag, 'Cache-Control': FOREVER, ...SAFE };
-      if (isUnchanged(header('if-none-match'), etag)) return empty(304, headers);
-      const range = requestedRange(raw, { byteLength, etag });
-      const { start, end } = range ?? { start: 0, end: byteLength };
-      const response = stream(reads.assets.read(sha256, { range: { start, end }, signal }), {
-        ...headers,
-        ...mediaHeaders(asset.mimeType, sha256),
-        'Accept-Ranges': 'bytes',
-        'Content-Length': String(end - start),
+      return rangedResponse(request, {
+        byteLength: asset.byteLength,
+        etag: `"${sha256}"`,
+        headers: { 'Cache-Control': FOREVER, ...SAFE },
+        bodyHeaders: mediaHeaders(asset.mimeType, sha256),
+        read: (range) => reads.assets.read(sha256, { range, signal }),
       });
-      return range === null
-        ? response
-        : {
-            ...response,
-            status: 206,
-            headers: { ...response.headers, 'Content-Range': `bytes ${start}-${end - 1}/${byteLength}` },
-          };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix';
-import { empty, isUnchanged, type Route, stream } from '@svc/runtime';
-import { requestedRange } from '../../http/byte-range.ts';
+import type { Route } from '@svc/runtime';
+import { rangedResponse } from '../../http/byte-range.ts';
 import { contentDisposition } from '../../http/content-disposition.ts';
 import { SAFE } from '../../http/media-headers.ts';
 import { fileBytes } from './files/file-bytes.ts';
@@ -48,31 +48,21 @@ export function fileRoute(deps: FileDeps): Route {
       304: { description: 'not changed since `If-None-Match`' },
     },
     errors: [...HUB_READ.errors, 'range_not_satisfiable', 'item_too_large', 'asset_missing'],
-    handle: async ({ params, header, raw, signal }) => {
+    handle: async (request) => {
+      const { params, signal } = request;
       const repository = await findRepository(deps, params['repo'] ?? '', params['revision'] ?? '', signal);
       const path = params['file'] ?? '';
       const file = await openFile(deps, repository, path, signal);
-      const { byteLength } = file;
-      const etag = `"${file.sha256}"`;
-      const headers = {
-        ...SAFE,
-        ETag: etag,
-        'X-Repo-Commit': repository.commit,
-        'Cache-Control': 'private, no-cache',
-      };
-      if (isUnchanged(header('if-none-match'), etag)) return empty(304, headers);
-      const range = requestedRange(raw, { byteLength, etag });
-      const { start, end } = range ?? { start: 0, end: byteLength };
-      const response = stream(file.bytes({ start, end }), {
-        ...headers,
-        'Content-Type': file.mediaType,
-        'Content-Disposition': contentDisposition(basename(path)),
-        'Accept-Ranges': 'bytes',
-        'Content-Length': String(end - start),
+      return rangedResponse(request, {
+        byteLength: file.byteLength,
+        etag: `"${file.sha256}"`,
+        headers: { ...SAFE, 'X-Repo-Commit': repository.commit, 'Cache-Control': 'private, no-cache' },
+        bodyHeaders: {
+          'Content-Type': file.mediaType,
+          'Content-Disposition': contentDisposition(basename(path)),
+        },
+        read: file.bytes,
       });
-      if (range === null) return response;
-      const contentRange = { 'Content-Range': `bytes ${start}-${end - 1}/${byteLength}` };
-      return { ...response, status: 206, headers: { ...response.headers, ...contentRange } };
     },
   };
 }
