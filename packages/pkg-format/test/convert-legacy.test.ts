@@ -696,6 +696,37 @@ describe('sizes', () => {
     });
   });
 
+  it('prompts of the dataset, which are in each item, make it no larger than an import may be', async () => {
+    const words = Array.from({ length: 20_000 }, (_, index) => index.toString(36)).join(' ');
+    const files = {
+      'meta.json': { system_prompt: words, judge_prompt: words },
+      'a.jsonl': '{}\n'.repeat(1_000),
+      'b.jsonl': '{}\n'.repeat(1_000),
+    };
+    const converting = convert(files);
+    await expect(converting).rejects.toMatchObject({
+      code: 'package_limit',
+      message: expect.stringMatching(/^The import must make at most 500 times the \d+ bytes of its files/),
+      location: { file: 'a.jsonl', line: expect.any(Number) },
+      errorsTotal: 1,
+    });
+    await convert({ ...files, 'a.jsonl': '{}\n'.repeat(100), 'b.jsonl': '{}\n'.repeat(100) });
+  });
+
+  it('a list of judge prompts, which is looked at for each item, has at most 1,000', async () => {
+    const files = (count: number) => ({
+      'meta.json': {
+        default_judge_prompts: Array.from({ length: count }, (_, type) => ({ type, prompt: 'p' })),
+      },
+      'a.jsonl': '{}\n',
+    });
+    await convert(files(1000));
+    await expect(convert(files(1001))).rejects.toMatchObject({
+      code: 'package_limit',
+      message: 'default_judge_prompts must have at most 1000 prompts, got 1001.',
+    });
+  });
+
   it('a file of many items counts once', async () => {
     const item = { id: 1, assets: [{ file: 'pics/a.bin' }] };
     const files = {

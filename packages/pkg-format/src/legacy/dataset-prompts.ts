@@ -1,5 +1,9 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { PackageError } from '../errors.ts';
 import type { DatasetPrompts } from './upgrade-item.ts';
+
+/** Prompts of a list, all of which are looked at for each item. */
+const MAX_LISTED_PROMPTS = 1000;
 
 /**
  * The prompts for all items in legacy metadata: `system_prompt`, `judge_prompt` and `default_judge_prompts`, each from
@@ -9,6 +13,7 @@ import type { DatasetPrompts } from './upgrade-item.ts';
  * section with `default` for the rest, or a list of `{type | section, prompt}`.
  *
  * @param blobs the first has priority: a file's members, then `meta.json`, then `manifest.json`
+ * @throws PackageError `package_limit` for a list of more than 1,000 prompts
  */
 export function datasetPrompts(blobs: readonly (JsonObject | null)[]): DatasetPrompts {
   const first = (key: string): JsonValue | undefined =>
@@ -18,6 +23,10 @@ export function datasetPrompts(blobs: readonly (JsonObject | null)[]): DatasetPr
   const systemPrompt = first('system_prompt');
   const judgePrompt = first('judge_prompt');
   const defaults = first('default_judge_prompts');
+  if (Array.isArray(defaults) && defaults.length > MAX_LISTED_PROMPTS) {
+    const message = `default_judge_prompts must have at most ${MAX_LISTED_PROMPTS} prompts, got ${defaults.length}.`;
+    throw new PackageError('package_limit', message);
+  }
   return {
     areNone: systemPrompt === undefined && judgePrompt === undefined && defaults === undefined,
     systemPrompt: typeof systemPrompt === 'string' ? systemPrompt : null,

@@ -2,13 +2,22 @@ import {
   createSectionHasher,
   encodeItem,
   type FileReference,
+  JsonlError,
   joinItem,
   parseItem,
   rehydrateItem,
   type SourceLocation,
   versionHash,
 } from '@svc/jsonl-v23';
-import { checkItemSize, compareUtf8, createSha256, isDatasetName, toHex } from '@svc/jsonl-v23/internal';
+import {
+  checkItemSize,
+  compareUtf8,
+  createSha256,
+  DEFAULT_IMPORT_LIMITS,
+  ImportMeter,
+  isDatasetName,
+  toHex,
+} from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList } from '../check/error-list.ts';
 import { PackageError, toPackageError } from '../errors.ts';
@@ -60,9 +69,10 @@ interface ConvertedSection {
  * Converts a legacy archive (package-format section 4): every item is upgraded once and its line written to a temporary file,
  * compressed as it will be in the package, so that memory stays flat however large the archive is.
  *
- * Goes on after an error, to find all of them.
+ * Goes on after an error, to find all of them. What items become is limited as in an import: prompts of the dataset are in
+ * each of them.
  *
- * @throws PackageError with entry and location, and all errors in `errors`
+ * @throws PackageError with entry and location, and all errors in `errors`; `package_limit` immediately
  */
 export async function convertLegacy(
   archive: Archive,
@@ -77,6 +87,8 @@ export async function convertLegacy(
   const meta = await readBlob(archive, META_FILE, leftovers, errors);
   const contents = new LegacyContents(archive, tempDir.contents);
   const changes = new ChangeCounter();
+  const meter = new ImportMeter({ ...DEFAULT_IMPORT_LIMITS, ...archive.limits });
+  meter.setFileBytes(archive.byteLength);
 
   const resolveReference = createReferenceResolver(archive.files);
   const bySource = new Map<LegacySection, ConvertedSection>();
@@ -102,7 +114,7 @@ export async function convertLegacy(
         for (const change of upgraded.changes) changes.add(change, location);
         return upgraded;
       };
-      const deps = { archive, contents, tempDir, errors };
+      const deps = { archive, contents, tempDir, errors, meter };
       const section = await convertSection(source, items, upgrade, deps);
       // The rest of the file cannot be read.
       if (section === null) break;
@@ -160,6 +172,7 @@ interface SectionDeps {
   readonly contents: LegacyContents;
   readonly tempDir: TempDir;
   readonly errors: ErrorList;
+  readonly meter: ImportMeter;
 }
 
 /** Converts the items of a section, or finds their errors; null if its file cannot be read to the end. */
@@ -167,7 +180,7 @@ async function convertSection(
   source: LegacySection,
   items: Peekable<LegacyItem | UpgradedLines>,
   upgrade: (item: JsonObject, location: SourceLocation) => UpgradedItem,
-  { archive, contents, tempDir, errors }: SectionDeps,
+  { archive, contents, tempDir, errors, meter }: SectionDeps,
 ): Promise<ConvertedSection | null> {
   const hasher = createSectionHasher(source.name);
   const { maxLineBytes: maxItemBytes } = archive.limits;
@@ -176,12 +189,17 @@ async function convertSection(
     for (let next = await items.peek(); next?.section === source.index; next = await items.peek()) {
       items.take();
       if ('lines' in next) {
+        const { bytes } = next.lines;
+        meter.addRows(next.lines.itemCount, { file: source.file });
+        meter.addItems({ bytes: bytes.byteLength }, { file: source.file });
         hasher.add(next.lines.itemHashes);
         itemCount += next.lines.itemCount;
-        if (errors.total === 0) yield [next.lines.bytes];
+        if (errors.total === 0) yield [bytes];
         continue;
       }
+      meter.addRows(1, next.location);
       const line = await lineOf(next).catch((error: unknown) => errors.add(error));
+      if (line !== undefined) meter.addItems({ bytes: Buffer.byteLength(line) }, next.location);
       // After an error, nothing is written, but further items are checked.
       if (line !== undefined && errors.total === 0) yield [line];
       itemCount += 1;
@@ -214,6 +232,7 @@ async function convertSection(
     return { source, itemCount, sectionHash: hasher.digest(), file };
   } catch (error) {
     const found = toPackageError(error, source.file);
+    if (error instanceof JsonlError && error.code === 'package_limit') throw found;
     if (found instanceof PackageError && found.code === 'package_corrupt') errors.damaged(found);
     else errors.add(found);
     return null;

@@ -35,6 +35,8 @@ export interface ContentCheck {
 
 /** A checked archive: its files by path. */
 export interface Archive {
+  /** Size of the file. */
+  readonly byteLength: number;
   readonly files: ArchiveFiles;
   readonly limits: PackageLimits;
   /** Streams a file; checks size, CRC-32 and limits while reading. */
@@ -135,6 +137,7 @@ function archiveOver(
   }
 
   return {
+    byteLength: source.byteLength,
     files,
     limits,
     read,
