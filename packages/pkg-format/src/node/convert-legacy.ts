@@ -50,6 +50,7 @@ import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
 import type { FileDigest, PackedBytes } from '../write/scan-dataset.ts';
 import { foldName } from '../zip/entry-name.ts';
 import { LegacyContents } from './legacy-contents.ts';
+import { type Peekable, peekable } from './peekable.ts';
 import type { PackedFile, TempDir } from './temp-dir.ts';
 
 /** A package to write, and the report on its conversion. */
@@ -335,30 +336,4 @@ async function carriedFiles(
     sources.push([path, () => archive.read(file, { uncounted: true })]);
   }
   return { files, sources };
-}
-
-/** An iterator with a look at the next value. */
-interface Peekable<T> extends AsyncDisposable {
-  /** The next value, which is not taken; undefined at the end. */
-  peek(): Promise<T | undefined>;
-  /** Takes the value that `peek` returned. */
-  take(): void;
-}
-
-/** Makes an iterable peekable; disposing it closes the source. */
-function peekable<T extends object>(source: AsyncIterable<T>): Peekable<T> {
-  const iterator = source[Symbol.asyncIterator]();
-  let waiting: IteratorResult<T> | undefined;
-  return {
-    async peek() {
-      waiting ??= await iterator.next();
-      return waiting.done ? undefined : waiting.value;
-    },
-    take() {
-      if (!waiting?.done) waiting = undefined;
-    },
-    async [Symbol.asyncDispose]() {
-      await iterator.return?.();
-    },
-  };
 }
