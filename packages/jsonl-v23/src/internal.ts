@@ -87,6 +87,8 @@ export {
   replaceLinked,
 } from './item/linked-files.ts';
 export { embedFiles } from './item/rehydrate-item.ts';
+export { asciiText } from './json/ascii.ts';
+export { digitsEnd, mantissaEnd } from './json/canonical/number-writer.ts';
 export { jsonText } from './json/json-text.ts';
 export { locateValue } from './json/locate-value.ts';
 export { transferBuffer } from './json/transfer-buffer.ts';

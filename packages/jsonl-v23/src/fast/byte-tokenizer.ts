@@ -2,15 +2,14 @@ import { isUtf8 } from '#native';
 import { KIND } from '../item/value-rule.ts';
 import { ASCII } from '../json/ascii.ts';
 import { putCodePoint, putEscape, putUnicodeEscape } from '../json/canonical/escapes.ts';
+import { NumberWriter } from '../json/canonical/number-writer.ts';
 import { BYTE_CLASS, BYTE_CLASSES } from '../json/canonical/string-bytes.ts';
 import { copyRange } from './member-ranges.ts';
-import { NumberWriter } from './number-writer.ts';
 
 const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, BACKSLASH, SLASH, LOWER_U } = ASCII;
 const { MINUS, POINT, ZERO, NINE, LOWER_A, LOWER_E, LOWER_F } = ASCII;
-const { PLAIN, END, ESCAPE, MULTIBYTE } = BYTE_CLASS;
-/** For lines that are valid UTF-8: multi-byte characters are plain. */
-const classes: Uint8Array = BYTE_CLASSES.map((kind) => (kind === MULTIBYTE ? PLAIN : kind));
+const { PLAIN, END, ESCAPE } = BYTE_CLASS;
+const classes = BYTE_CLASSES;
 
 /** Instead of the kind of a value: the reference path must read it. */
 export const FALLBACK = 0;
@@ -206,7 +205,7 @@ export abstract class ByteTokenizer {
   #rewriteNumber(start: number, mantissaEnd: number): number {
     const numbers = this.#numbers;
     this.reserve(NumberWriter.maxBytes);
-    const end = numbers.write(this.bytes, start, mantissaEnd, this.written);
+    const end = numbers.write(this.bytes, start, mantissaEnd, this.bytes.length, this.bytes, this.written);
     if (end === -1) return FALLBACK;
     this.start = this.written;
     this.written = end;

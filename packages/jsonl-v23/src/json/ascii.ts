@@ -32,3 +32,10 @@ export const ASCII = {
   OPEN_BRACE: 123,
   CLOSE_BRACE: 125,
 } as const;
+
+/** A range of ASCII as text. */
+export function asciiText(bytes: Uint8Array, start: number, end: number): string {
+  let text = '';
+  for (let at = start; at < end; at += 1) text += String.fromCharCode(bytes[at] as number);
+  return text;
+}

@@ -48,6 +48,13 @@ export class CellWriter {
     return true;
   }
 
+  /** Writes the number that a range spells. Returns false, and writes nothing, if the range is not a JSON number. */
+  number(bytes: Uint8Array, start: number, end: number): boolean {
+    if (!this.#writer.writeNumber(bytes, start, end)) return false;
+    this.#finishCell();
+    return true;
+  }
+
   /** Writes a range of UTF-8 that is canonical JSON already, such as a number. */
   canonical(bytes: Uint8Array, start: number, end: number): void {
     this.#writer.writeSpan(bytes, start, end);

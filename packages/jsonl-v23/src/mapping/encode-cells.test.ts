@@ -4,6 +4,7 @@ import { anyText, jsonValue } from '../../test/arbitrary-json.ts';
 import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
 import { createItemEncoder } from '../item/encode-item.ts';
 import { canonicalJson } from '../json/canonical/canonical-json.ts';
+import { canonicalNumber } from '../json/canonical-number.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { CellBatch } from './cell-batch.ts';
 import { CellWriter } from './cell-writer.ts';
@@ -271,6 +272,35 @@ describe('CellWriter', () => {
           expect(writer.text(bytes)).toBe(isText);
         },
       ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('writes numbers as their canonical text, and refuses other ranges', () => {
+    const part = fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 30 });
+    const literal = fc
+      .tuple(
+        fc.constantFrom('', '-', '+'),
+        part,
+        fc.constantFrom('', '.'),
+        part,
+        fc.constantFrom('', 'e', 'E-'),
+        part,
+      )
+      .map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.oneof(literal, fc.double().map(String)), (text) => {
+        const bytes = new TextEncoder().encode(`7${text}7`);
+        const writer = new CellWriter();
+        if (!writer.number(bytes, 1, bytes.length - 1)) writer.value(null);
+        let expected = 'null';
+        try {
+          expected = canonicalNumber(text);
+        } catch {
+          // Not a number, or too long.
+        }
+        expect(new TextDecoder().decode(writer.end().bytes)).toBe(expected);
+      }),
       { numRuns: 2000 },
     );
   });

@@ -1,4 +1,4 @@
-import { NULL_WORDS } from '@svc/jsonl-v23/internal';
+import { asciiText, NULL_WORDS } from '@svc/jsonl-v23/internal';
 import { canonicalNumber, JsonlError } from '@svc/jsonl-v23/json';
 import { shorten } from '../errors.ts';
 import { isInt64, isUint64 } from '../schema/int64.ts';
@@ -14,12 +14,6 @@ const MAX_WORD_BYTES = Math.max(...[...NULL_WORDS].map((word) => word.length), '
 /** What a field is by its spelling. */
 export type CsvValueKind = 'null' | 'int' | 'uint' | 'float' | 'bool' | 'text';
 
-const decoder = (bytes: Uint8Array, start: number, end: number): string => {
-  let text = '';
-  for (let at = start; at < end; at += 1) text += String.fromCharCode(bytes[at] as number);
-  return text;
-};
-
 /**
  * What a field is: a number or a truth value only if it is written as its JSON text, so that nothing is lost by reading it
  * as one.
@@ -29,10 +23,10 @@ export function csvValueKind(bytes: Uint8Array, start: number, end: number): Csv
   if (length === 0) return 'null';
   const first = bytes[start] as number;
   const isNumberLike = first === MINUS || (first >= ZERO && first <= NINE);
-  if (!isNumberLike) return length > MAX_WORD_BYTES ? 'text' : wordKind(decoder(bytes, start, end));
+  if (!isNumberLike) return length > MAX_WORD_BYTES ? 'text' : wordKind(asciiText(bytes, start, end));
   const plain = plainNumberKind(bytes, start, end);
   if (plain !== null) return plain;
-  return length > MAX_NUMBER_BYTES ? 'text' : numberKind(decoder(bytes, start, end));
+  return length > MAX_NUMBER_BYTES ? 'text' : numberKind(asciiText(bytes, start, end));
 }
 
 function wordKind(word: string): CsvValueKind {
@@ -94,7 +88,7 @@ function spellingOf(kind: CsvValueKind, bytes: Uint8Array, start: number, end: n
   if (kind === 'bool') return 'bool';
   if (kind !== 'text') return 'number';
   if (end - start > MAX_SPELLED_BYTES) return 'other';
-  const text = decoder(bytes, start, end);
+  const text = asciiText(bytes, start, end);
   if (text === 'True' || text === 'False') return 'bool';
   return NUMBER.test(text) ? 'number' : 'other';
 }

@@ -8,7 +8,7 @@ import type { Inference } from '../schema/inference.ts';
 import { isInt64, isUint64 } from '../schema/int64.ts';
 import { VERBATIM } from './csv-scanner.ts';
 import type { PandasRows } from './pandas-rows.ts';
-import { plainNumberKind } from './plain-number.ts';
+import { numberKind, plainNumberKind, truthOf } from './plain-number.ts';
 
 /**
  * Whether a CSV column has had fields of each kind: `uint` are integers beyond int64 that fit 64 bits without a sign, `long`
@@ -121,13 +121,16 @@ function noteField(shape: CsvShape, row: PandasRows, column: number): void {
   const { bytes, starts, ends, escaped } = row.scanner;
   const index = row.field(column);
   const start = starts[index] as number;
-  const plain = escaped[index] === VERBATIM ? plainNumberKind(bytes, start, ends[index] as number) : null;
-  if (plain === null) {
-    noteText(shape, row.text(column));
-    return;
+  const end = ends[index] as number;
+  if (escaped[index] !== VERBATIM) noteText(shape, row.text(column));
+  else if (truthOf(bytes, start, end) !== undefined) shape.bool = true;
+  else {
+    // Once a number is known to be respelled, the spelling of the others does not matter.
+    const kind = (shape.respelled === null ? plainNumberKind : numberKind)(bytes, start, end);
+    if (kind === null) noteText(shape, row.text(column));
+    else shape[kind] = true;
+    if (kind !== null && bytes[start] === MINUS) shape.negative = true;
   }
-  shape[plain] = true;
-  if (bytes[start] === MINUS) shape.negative = true;
 }
 
 const MINUS = 45;

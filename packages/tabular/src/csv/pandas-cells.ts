@@ -1,12 +1,12 @@
 import { CellWriter } from '@svc/jsonl-v23/internal';
 import type { TableError } from '../errors.ts';
-import { asIs, type Convert, toNumber } from '../schema/cast.ts';
+import { asIs, type Convert, toBoolean, toNumber } from '../schema/cast.ts';
 import type { CellRows } from '../table.ts';
 import type { BatchWriter } from '../text/batch-rows.ts';
 import { endCells, isFullBatch } from './cell-batches.ts';
 import { VERBATIM } from './csv-scanner.ts';
 import type { PandasRows } from './pandas-rows.ts';
-import { plainNumberKind } from './plain-number.ts';
+import { truthOf } from './plain-number.ts';
 
 /** Writes rows as the cells of some columns. */
 export class PandasCells implements BatchWriter<PandasRows, CellRows> {
@@ -50,12 +50,14 @@ export class PandasCells implements BatchWriter<PandasRows, CellRows> {
   /** Writes a value. Returns false, and writes nothing, if it is not UTF-8. */
   #write(row: PandasRows, column: number, convert: Convert): boolean {
     if (convert === asIs) return row.write(this.#writer, column);
-    if (convert === toNumber) {
-      const { bytes, starts, ends, escaped } = row.scanner;
-      const index = row.field(column);
+    const { bytes, starts, ends, escaped } = row.scanner;
+    const index = row.field(column);
+    if (escaped[index] === VERBATIM) {
       const [start, end] = [starts[index] as number, ends[index] as number];
-      if (escaped[index] === VERBATIM && plainNumberKind(bytes, start, end) !== null) {
-        this.#writer.canonical(bytes, start, end);
+      if (convert === toNumber && this.#writer.number(bytes, start, end)) return true;
+      const truth = convert === toBoolean ? truthOf(bytes, start, end) : undefined;
+      if (truth !== undefined) {
+        this.#writer.value(truth);
         return true;
       }
     }

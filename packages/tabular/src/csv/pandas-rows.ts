@@ -27,9 +27,10 @@ export class PandasRows implements ArrivedRows<PandasRows> {
   readonly #settings: PandasSettings;
   readonly #options: TextOptions;
   readonly #reader: FieldReader;
-  /** Null words as the scanner has them, the bytes with which they begin, and the length of the longest one. */
+  /** Null words as the scanner has them, and the bytes with which they begin and end. */
   readonly #nulls: ReadonlySet<string>;
   readonly #nullStarts: Uint8Array = new Uint8Array(256);
+  readonly #nullEnds: Uint8Array = new Uint8Array(256);
   readonly #maxNullBytes: number;
   /** Records so far, without those that `skiprows` leaves out. */
   #seen = 0;
@@ -49,7 +50,12 @@ export class PandasRows implements ArrivedRows<PandasRows> {
     this.#reader = new FieldReader(this.scanner);
     this.#nulls = new Set([...settings.nulls].map((word) => settings.exchange?.(word) ?? word));
     const words = [...this.#nulls].map((word) => new TextEncoder().encode(word));
-    for (const [first] of words) if (first !== undefined) this.#nullStarts[first] = 1;
+    for (const word of words) {
+      const last = word.at(-1);
+      if (last === undefined) continue;
+      this.#nullStarts[word[0] as number] = 1;
+      this.#nullEnds[last] = 1;
+    }
     this.#maxNullBytes = Math.max(0, ...words.map(({ length }) => length));
   }
 
@@ -91,12 +97,15 @@ export class PandasRows implements ArrivedRows<PandasRows> {
     if (index >= fieldCount) return true;
     if (this.#keepsText[column] === true) return false;
     const start = starts[index] as number;
-    const length = (ends[index] as number) - start;
-    if (length === 0) return this.#nulls.has('');
+    const end = ends[index] as number;
+    if (start === end) return this.#nulls.has('');
     const isVerbatim = escaped[index] === VERBATIM;
-    if (isVerbatim && this.#nullStarts[bytes[start] as number] === 0) return false;
+    const canBeNull =
+      (this.#nullStarts[bytes[start] as number] as number) &
+      (this.#nullEnds[bytes[end - 1] as number] as number);
+    if (isVerbatim && canBeNull === 0) return false;
     // Every character may be escaped, between quotes.
-    if (length > (isVerbatim ? this.#maxNullBytes : 2 * this.#maxNullBytes + 2)) return false;
+    if (end - start > (isVerbatim ? this.#maxNullBytes : 2 * this.#maxNullBytes + 2)) return false;
     const text = this.#reader.text(index);
     return text !== null && this.#nulls.has(text);
   }

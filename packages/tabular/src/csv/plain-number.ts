@@ -1,32 +1,62 @@
+import { digitsEnd, mantissaEnd } from '@svc/jsonl-v23/internal';
+
+const PLUS = 43;
 const MINUS = 45;
 const POINT = 46;
 const ZERO = 48;
-const NINE = 57;
-/** Decimal digits that every double keeps. */
-const SAFE_DIGITS = 15;
+const LOWER_E = 101;
+/** Every integer with this many digits fits 64 bits. */
+const MAX_INT_DIGITS = 18;
+/** A number this long has fewer digits than a number may have. */
+const MAX_NUMBER_BYTES = 64;
+/** A number with a longer exponent may be too long to write out. */
+const MAX_EXPONENT_DIGITS = 2;
 /** ECMAScript writes smaller numbers with an exponent. */
 const MAX_LEADING_ZEROS = 5;
 
-/** What a range is if it is a short number written as its canonical JSON text, as nearly all numbers are; else null. */
-export function plainNumberKind(bytes: Uint8Array, start: number, end: number): 'int' | 'float' | null {
+/** The kind of a field that is a number as most files have them, int64 or float64; null for any other field. */
+export type NumberKind = 'int' | 'float' | null;
+
+/** The kind of a number that is written as its canonical JSON text, without an exponent. */
+export function plainNumberKind(bytes: Uint8Array, start: number, end: number): NumberKind {
   const whole = bytes[start] === MINUS ? start + 1 : start;
-  const point = digitsEnd(bytes, whole, end);
   const startsWithZero = bytes[whole] === ZERO;
-  if (point === whole || (startsWithZero && point > whole + 1)) return null;
-  if (point === end) {
-    const isNegativeZero = startsWithZero && whole > start;
-    return point - whole <= SAFE_DIGITS && !isNegativeZero ? 'int' : null;
-  }
+  const kind = numberKind(bytes, start, end);
+  if (kind === null) return null;
+  if (kind === 'int') return startsWithZero && end > start + 1 ? null : 'int';
+  const point = digitsEnd(bytes, whole, end);
   const fraction = point + 1;
-  if (bytes[point] !== POINT || fraction === end || end - 1 - whole > SAFE_DIGITS) return null;
-  if (digitsEnd(bytes, fraction, end) < end || bytes[end - 1] === ZERO) return null;
+  if (bytes[point] !== POINT || bytes[end - 1] === ZERO || digitsEnd(bytes, fraction, end) < end) return null;
   let zeros = 0;
   while (startsWithZero && bytes[fraction + zeros] === ZERO) zeros += 1;
   return zeros <= MAX_LEADING_ZEROS ? 'float' : null;
 }
 
-function digitsEnd(bytes: Uint8Array, start: number, end: number): number {
-  let at = start;
-  while (at < end && (bytes[at] as number) >= ZERO && (bytes[at] as number) <= NINE) at += 1;
-  return at;
+/** The kind of a number that is written as in JSON, whatever its canonical text is. */
+export function numberKind(bytes: Uint8Array, start: number, end: number): NumberKind {
+  const last = mantissaEnd(bytes, start, end);
+  if (last === -1 || end - start > MAX_NUMBER_BYTES) return null;
+  const whole = bytes[start] === MINUS ? start + 1 : start;
+  const point = digitsEnd(bytes, whole, last);
+  if (point - whole > MAX_INT_DIGITS) return null;
+  if (last === end) return point === end ? 'int' : 'float';
+  if (((bytes[last] as number) | 32) !== LOWER_E) return null;
+  const sign = bytes[last + 1];
+  const exponent = sign === MINUS || sign === PLUS ? last + 2 : last + 1;
+  return end - exponent <= MAX_EXPONENT_DIGITS && exponent < end && digitsEnd(bytes, exponent, end) === end
+    ? 'float'
+    : null;
+}
+
+const TRUE = [116, 114, 117, 101];
+const FALSE = [102, 97, 108, 115, 101];
+
+/** The truth value that a field spells, in any case; undefined if it spells none. */
+export function truthOf(bytes: Uint8Array, start: number, end: number): boolean | undefined {
+  const word = end - start === TRUE.length ? TRUE : FALSE;
+  if (end - start !== word.length) return undefined;
+  for (let index = 0; index < word.length; index += 1) {
+    if (((bytes[start + index] as number) | 32) !== word[index]) return undefined;
+  }
+  return word === TRUE;
 }

@@ -73,7 +73,8 @@ export function toNumber(value: JsonValue): JsonValue {
   return number === undefined ? value : number;
 }
 
-function toBoolean(value: JsonValue): JsonValue {
+/** The truth value in a CSV field; other values as they are. */
+export function toBoolean(value: JsonValue): JsonValue {
   if (typeof value !== 'string') return value;
   return /^(?:true|false)$/i.test(value) ? value.toLowerCase() === 'true' : value;
 }

@@ -1,12 +1,13 @@
+import { isUtf8 } from '#native';
 import { JsonlError } from '../../errors.ts';
 import { ASCII } from '../ascii.ts';
 import { transferBuffer } from '../transfer-buffer.ts';
-import { sequenceEnd } from '../utf8.ts';
 import { putEscape } from './escapes.ts';
-import { BYTE_CLASS, BYTE_CLASSES, isPlainPair } from './string-bytes.ts';
+import { mantissaEnd, NumberWriter } from './number-writer.ts';
+import { arePlain, BYTE_CLASS, BYTE_CLASSES, HIGHEST_BITS } from './string-bytes.ts';
 
 const { QUOTE, MINUS, POINT, ZERO } = ASCII;
-const { PLAIN, MULTIBYTE } = BYTE_CLASS;
+const { PLAIN } = BYTE_CLASS;
 const classes = BYTE_CLASSES;
 
 /** Initial size of a buffer. */
@@ -32,6 +33,7 @@ export class Utf8Buffer {
   /** Growing beyond this ends with `line_too_long`. What is written may be longer by one range or text. */
   maxBytes: number = Number.POSITIVE_INFINITY;
   #words: DataView = new DataView(this.#bytes.buffer);
+  readonly #numbers: NumberWriter = new NumberWriter();
 
   /** Bytes written since the last `clear`. */
   get length(): number {
@@ -152,31 +154,44 @@ export class Utf8Buffer {
     let length = this.#length;
     const lastPair = end - 8;
     let position = from;
+    let seen = 0;
     bytes[length++] = QUOTE;
     for (;;) {
-      for (; position <= lastPair && isPlainPair(words, position); position += 8) {
-        target.setInt32(length, words.getInt32(position, true), true);
-        target.setInt32(length + 4, words.getInt32(position + 4, true), true);
+      for (; position <= lastPair; position += 8) {
+        const first = words.getInt32(position, true);
+        const second = words.getInt32(position + 4, true);
+        if (!arePlain(first, second)) break;
+        seen |= first | second;
+        target.setInt32(length, first, true);
+        target.setInt32(length + 4, second, true);
         length += 8;
       }
-      while (position < end && classes[text[position] as number] === PLAIN) {
-        bytes[length++] = text[position++] as number;
+      for (; position < end; position += 1) {
+        const byte = text[position] as number;
+        if (classes[byte] !== PLAIN) break;
+        seen |= byte;
+        bytes[length++] = byte;
       }
       if (position === end) break;
-      const byte = text[position] as number;
-      if (classes[byte] === MULTIBYTE) {
-        const next = sequenceEnd(text, position);
-        if (next === -1 || next > end) return false;
-        while (position < next) bytes[length++] = text[position++] as number;
-        continue;
-      }
       this.reserve(length - this.#length + end - position + BYTES_PER_UNIT + 1);
       bytes = this.#bytes;
       target = this.#words;
-      length = putEscape(bytes, length, byte);
+      length = putEscape(bytes, length, text[position] as number);
       position += 1;
     }
+    if ((seen & HIGHEST_BITS) !== 0 && !isUtf8(text.subarray(from, end))) return false;
     bytes[length++] = QUOTE;
+    this.#length = length;
+    return true;
+  }
+
+  /** Writes the number that a range spells. Returns false, and writes nothing, if the range is not a JSON number. */
+  writeNumber(text: Uint8Array, start: number, end: number): boolean {
+    const mantissa = mantissaEnd(text, start, end);
+    if (mantissa === -1) return false;
+    this.reserve(NumberWriter.maxBytes);
+    const length = this.#numbers.write(text, start, mantissa, end, this.#bytes, this.#length);
+    if (length === -1 || this.#numbers.next !== end) return false;
     this.#length = length;
     return true;
   }
