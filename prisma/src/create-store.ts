@@ -14,7 +14,7 @@ import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createHubFileStore, type HubFileStore } from './hub-files/hub-file-store.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency/idempotency-store.ts';
-import { DiskShare, freeDiskBytes } from './import/disk-share.ts';
+import { importShare } from './import/disk-share.ts';
 import type { ImportContext } from './import/draft.ts';
 import { createRowEncoder } from './import/encode/row-encoder.ts';
 import { createJobStore, type JobStore } from './jobs/job-store.ts';
@@ -137,7 +137,7 @@ export function createStore(options: StoreOptions): Store {
     assets: objects === null ? database : createS3AssetStore({ pool, objects, database }),
     encoder,
     ...createSemaphores(options, quarterOf(options), maxItemBytes),
-    diskShare: shareOf(options),
+    diskShare: options.disk == null ? null : importShare(options.disk),
     importLimits: options.importLimits ?? DEFAULT_IMPORT_LIMITS,
     maxItemBytes,
     maxWholeBytes: options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES,
@@ -211,16 +211,6 @@ function readFromReplica(
       await pool.end();
     },
   };
-}
-
-function shareOf({ disk = null }: StoreOptions): ImportContext['diskShare'] {
-  if (disk === null) return null;
-  // What is sent may not be on the disk yet, and takes more there, with its log: nothing of it counts as written.
-  return new DiskShare(
-    disk.sharePercent,
-    () => freeDiskBytes(disk.folder),
-    () => 0,
-  );
 }
 
 function quarterOf({ poolSize = DEFAULT_POOL_SIZE }: StoreOptions): number {

@@ -65,6 +65,19 @@ export async function freeDiskBytes(folder: string): Promise<number> {
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 }
 
+/** The share that imports may take of the disk of the database. */
+export function importShare({
+  folder,
+  sharePercent,
+}: {
+  readonly folder: string;
+  readonly sharePercent: number;
+}): DiskShare<object> {
+  // What is sent may not be on the disk yet, and takes more there, with its log: nothing of it counts as written.
+  const writtenBytes = (): number => 0;
+  return new DiskShare(sharePercent, () => freeDiskBytes(folder), writtenBytes);
+}
+
 /** Room is asked for in steps. */
 const STEP_BYTES = 16 * 1024 * 1024;
 

@@ -66,8 +66,8 @@ export class LineCutter {
   #firstLine = 1;
   #lineCount = 0;
   #itemCount = 0;
-  /** Counts the values of the line that starts at #complete, if it is long enough to have too many. */
-  #counter: ValueCounter = new ValueCounter();
+  /** Counts the values of the line that starts at #complete; null as long as it is too short to have too many. */
+  #counter: ValueCounter | null = null;
   /** Whether the line that starts at #complete is refused, and its rest to be dropped. */
   #isRefused = false;
   /** Whether the start of the file was checked for a byte order mark. */
@@ -175,7 +175,7 @@ export class LineCutter {
     if (!isBlank(this.#bytes, this.#complete, end)) this.#itemCount += 1;
     this.#complete = next;
     this.#scanned = next;
-    if (this.#counter.bytes > 0) this.#counter = new ValueCounter();
+    this.#counter = null;
   }
 
   /** Drops the bytes of a refused line before `next`, with which no batch begins. */
@@ -183,7 +183,7 @@ export class LineCutter {
     this.#start = next;
     this.#complete = next;
     this.#scanned = next;
-    this.#counter = new ValueCounter();
+    this.#counter = null;
     if (!isWhole) return;
     this.#firstLine += 1;
     this.#isRefused = false;
@@ -200,6 +200,7 @@ export class LineCutter {
     if (isTooLong) return `is longer than ${this.#maxLineBytes} bytes`;
     // As many values take more bytes.
     if (length < MAX_LINE_VALUES) return null;
+    this.#counter ??= new ValueCounter();
     const counter = this.#counter;
     counter.add(this.#bytes.subarray(this.#complete + counter.bytes, end));
     return counter.values > MAX_LINE_VALUES ? `has more than ${MAX_LINE_VALUES} values` : null;
