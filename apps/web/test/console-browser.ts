@@ -139,6 +139,24 @@ export async function barriersOf(page: Page): Promise<string[]> {
 
 let axe: string | undefined;
 
+/** Counts the clicks in a page from now on, also after it is loaded again. @returns how many there were since the last call */
+export async function countClicks(page: Page): Promise<() => Promise<number>> {
+  const clicks = { count: 0 };
+  await page.exposeFunction('countClick', () => {
+    clicks.count += 1;
+  });
+  const listen = `addEventListener('pointerdown', () => window.countClick(), { capture: true })`;
+  await page.addInitScript(listen);
+  await page.evaluate(listen);
+  return async () => {
+    // what the page has sent is here
+    await page.evaluate('0');
+    const { count } = clicks;
+    clicks.count = 0;
+    return count;
+  };
+}
+
 /** By how many pixels a page is wider than its window. */
 export async function overflowOf(page: Page): Promise<number> {
   return await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { barriersOf } from './console-browser.ts';
+import { barriersOf, countClicks } from './console-browser.ts';
 import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
 
 // What people read, and how they get about: items of every kind, the keyboard, and what happens when things go wrong.
@@ -23,27 +23,43 @@ beforeAll(async () => {
     id: 'org/animals',
     files: {
       'README.md': `---\nconfigs:\n${['cats', 'dogs']
-        .map((name) => `- config_name: ${name}\n  data_files:\n  - split: train\n    path: ${name}.jsonl\n`)
+        .map(
+          (name) =>
+            `- config_name: ${name}\n  data_files:\n${['test', 'validation', 'dev']
+              .map((split) => `  - split: ${split}\n    path: ${name}/${split}.jsonl\n`)
+              .join('')}`,
+        )
         .join('')}---\n`,
-      'cats.jsonl': lines('Cat'),
-      'dogs.jsonl': lines('Dog'),
+      ...Object.fromEntries(
+        ['test', 'validation', 'dev'].flatMap((split) => [
+          [`cats/${split}.jsonl`, lines(`Cat of ${split}`)],
+          [`dogs/${split}.jsonl`, lines(`Dog of ${split}`)],
+        ]),
+      ),
     },
   });
 });
 afterAll(() => own[Symbol.asyncDispose]());
 
 describe('the console', () => {
-  it('asks which subset of a hub dataset without a default is imported', async () => {
+  it('asks for the subset and the split of a hub dataset without defaults, as MMLU is, and keeps the split', async () => {
     await using opened = await own.browser.open('/console/import', { key: KEYS.editor });
     const { page, faults } = opened;
+    const clicks = await countClicks(page);
     await page.getByLabel('Dataset').fill('org/animals');
     await page.keyboard.press('Enter');
     await page.getByRole('combobox', { name: 'Subset (2)' }).click();
+    await page.getByRole('option', { name: 'cats' }).click();
+    await page.getByRole('combobox', { name: 'Split (3)' }).click();
+    await page.getByRole('option', { name: 'dev' }).click();
+    await page.getByRole('region', { name: 'First rows' }).getByText('Cat of dev 0?').waitFor();
+    await page.getByRole('combobox', { name: 'Subset (2)' }).click();
     await page.getByRole('option', { name: 'dogs' }).click();
-    await page.getByRole('region', { name: 'First rows' }).getByText('Dog 0?').waitFor();
+    await page.getByRole('region', { name: 'First rows' }).getByText('Dog of dev 0?').waitFor();
     await page.getByRole('button', { name: 'Check every row' }).click();
     await page.getByText('3 items, no invalid row').waitFor();
     await page.getByRole('button', { name: 'Import', exact: true }).click();
+    expect(await clicks()).toBe(8);
     const { pathname } = new URL(
       (await page.getByRole('link', { name: 'Open the dataset' }).getAttribute('href')) ?? '',
       own.url,
@@ -53,15 +69,15 @@ describe('the console', () => {
       `/datasets/${pathname.split('/').at(-1)}/items`,
     );
     expect(imported.data).toHaveLength(3);
-    expect(imported.data[0]?.item).toMatchObject({ inputs: { prompt: 'Dog 0?' }, answer: 'yes' });
+    expect(imported.data[0]?.item).toMatchObject({ inputs: { prompt: 'Dog of dev 0?' }, answer: 'yes' });
     // the address of the viewer names the subset
     await page
       .getByLabel('Dataset', { exact: true })
       .or(page.getByLabel('Dataset *'))
       .first()
-      .fill(`${own.hub.endpoint}/datasets/org/animals/viewer/cats/train`);
+      .fill(`${own.hub.endpoint}/datasets/org/animals/viewer/cats/test`);
     await page.keyboard.press('Enter');
-    await page.getByRole('region', { name: 'First rows' }).getByText('Cat 0?').waitFor();
+    await page.getByRole('region', { name: 'First rows' }).getByText('Cat of test 0?').waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -8,6 +8,7 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import { hubSourceOf } from './hub-source.ts';
 import { ImportForm } from './import-form.tsx';
+import type { ImportSearch } from './import-search.ts';
 import { useHubPreview } from './use-hub-preview.ts';
 
 const route = getRouteApi('/import');
@@ -21,7 +22,7 @@ export function ImportPage() {
   const [token, setToken] = useState<string>();
   useEffect(() => setTyped(search.path ?? ''), [search.path]);
   const preview = useHubPreview({ ...search, token }, null);
-  const subsets = subsetsOf(preview.error);
+  const missing = missingOf(preview.error);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     setToken(typedToken.trim() || undefined);
@@ -62,8 +63,10 @@ export function ImportPage() {
       </form>
       {search.path !== undefined && (
         <Stack>
-          {subsets.length > 0 && <SubsetChoice subsets={subsets} />}
-          {preview.error !== null && subsets.length === 0 && (
+          {missing !== null && preview.data === undefined && (
+            <MissingChoice {...missing} subset={search.subset} />
+          )}
+          {preview.error !== null && (missing === null || preview.data !== undefined) && (
             <ErrorView error={preview.error} onRetry={() => void preview.refetch()} />
           )}
           {preview.isPending && <PageSkeleton />}
@@ -80,28 +83,48 @@ export function ImportPage() {
   );
 }
 
-/** The subsets of a dataset that asks for one of them. */
-function SubsetChoice({ subsets }: { readonly subsets: readonly string[] }) {
+/** A part of a dataset that has to be named before there is a preview, with the names to choose from. */
+interface Missing {
+  readonly part: 'subset' | 'split';
+  readonly available: readonly string[];
+}
+
+/** A select of what a dataset asks for: one of its subsets, or one of the splits of a subset. */
+function MissingChoice({ part, available, subset }: Missing & { readonly subset: string | undefined }) {
   const navigate = route.useNavigate();
+  const change = (changes: ImportSearch): void =>
+    void navigate({ search: (before) => ({ ...before, ...changes }) });
+  const label = part === 'subset' ? 'Subset' : 'Split';
   return (
-    <Select
-      label={`Subset (${formatCount(subsets.length)})`}
-      description="This dataset has several subsets and no default. Choose the one to import."
-      placeholder="Choose a subset"
-      maw={560}
-      searchable
-      limit={200}
-      data={subsets}
-      value={null}
-      onChange={(subset) =>
-        void navigate({ search: (before) => ({ ...before, subset: subset ?? undefined, split: undefined }) })
-      }
-    />
+    <Group align="flex-end" gap="xs">
+      <Select
+        key={part}
+        label={`${label} (${formatCount(available.length)})`}
+        description={`This ${part === 'subset' ? 'dataset' : 'subset'} has several ${part}s and no default. Choose the one to import.`}
+        placeholder={`Choose a ${part}`}
+        flex="1 1 260px"
+        maw={560}
+        searchable
+        limit={200}
+        data={available}
+        value={null}
+        onChange={(name) => change({ [part]: name ?? undefined })}
+      />
+      {part === 'split' && subset !== undefined && (
+        <Button variant="default" onClick={() => change({ subset: undefined, split: undefined })}>
+          Other subset
+        </Button>
+      )}
+    </Group>
   );
 }
 
-/** The subsets to choose from, where that is why there is no preview. */
-function subsetsOf(error: Error | null): readonly string[] {
-  if (!(error instanceof ApiProblem) || error.problem.code !== 'hub_subset_not_found') return [];
-  return error.problem.available ?? [];
+const PARTS = { hub_subset_not_found: 'subset', hub_split_not_found: 'split' } as const;
+
+/** What a preview lacks; null where there is another reason, or nothing to choose from. */
+function missingOf(error: Error | null): Missing | null {
+  if (!(error instanceof ApiProblem)) return null;
+  const part = Object.entries(PARTS).find(([code]) => code === error.problem.code)?.[1];
+  const available = error.problem.available ?? [];
+  return part === undefined || available.length === 0 ? null : { part, available };
 }
