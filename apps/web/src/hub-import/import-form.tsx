@@ -23,7 +23,7 @@ export function ImportForm({
   readonly preview: HubPreview;
 }) {
   const suggested = useMemo(() => suggestMapping(preview), [preview]);
-  const mapping = useMappingDraft(suggested.mapping, preview.features);
+  const mapping = useMappingDraft(suggested.mapping, preview);
   const mapped = useHubPreview(mapping.settled === null ? {} : source, mapping.settled);
   return (
     <Stack>
@@ -58,7 +58,8 @@ function Slice({ source, preview }: { readonly source: HubSource; readonly previ
           size="xs"
           searchable
           value={preview.subset}
-          onChange={(value) => change({ subset: value ?? undefined, split: undefined })}
+          // most subsets of a dataset have the same splits
+          onChange={(value) => change({ subset: value ?? undefined })}
           data={subsets}
         />
       )}

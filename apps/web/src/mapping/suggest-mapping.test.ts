@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { suggestMapping } from './suggest-mapping.ts';
+import { suggestMapping, withType } from './suggest-mapping.ts';
 
 const ROWS = 9;
 
@@ -32,3 +32,23 @@ it.each([
   ['text', (row: number) => `A text ${row}`],
   ['id', () => 'same'],
 ])('does not suggest %s', (name, valueAt) => expect(idOf(name, valueAt)).toBeUndefined());
+
+it.each([
+  ['numeric', [18, -3.5, '70000']],
+  ['exact', ['Paris', 'New York', 12]],
+  [undefined, ['Because the sum of both is larger than the first one.']],
+  [undefined, [['a', 'b']]],
+  [undefined, []],
+])('suggests the type %s for the answers %j', (type, answers) => {
+  const samples = answers.map((answer) => ({ question: 'Why?', answer }));
+  const mapping = { prompt_column: 'question', answer_column: 'answer' };
+  expect(withType(samples, mapping).default_type).toBe(type);
+  const preview = { features: [], samples, suggested_mapping: mapping, suggested_mapping_reasons: null };
+  expect(suggestMapping(preview).mapping.default_type).toBe(type);
+  expect('default_type' in suggestMapping(preview).reasons).toBe(type !== undefined);
+});
+
+it('keeps the type that a mapping states', () => {
+  const mapping = { prompt_column: 'question', answer_column: 'answer', type_column: 'kind' };
+  expect(withType([{ answer: 1 }], mapping)).toBe(mapping);
+});

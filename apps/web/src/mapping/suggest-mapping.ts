@@ -23,8 +23,9 @@ const MAX_LENGTH = 60;
 
 /** The suggestion of the service, with a type where answers are short, an id and tags. */
 export function suggestMapping(preview: PreviewedTable): SuggestedMapping {
-  const { mapping, reasons } = suggestType(preview);
   const { features, samples } = preview;
+  const mapping = (preview.suggested_mapping ?? {}) as MappingDraft;
+  const type = typeOf(samples, mapping);
   const free = keptColumns(features, mapping);
   const valuesOf = (name: string): readonly string[] =>
     samples.map((row) => plainText(getMember(row as JsonObject, name), MAX_LENGTH + 1));
@@ -35,9 +36,14 @@ export function suggestMapping(preview: PreviewedTable): SuggestedMapping {
     ? []
     : free.filter((name) => name !== id && areFew(valuesOf(name)) && isTexts(samples, name));
   return {
-    mapping: { ...mapping, ...(id && { id_column: id }), ...(tags.length > 0 && { tags_columns: tags }) },
+    mapping: {
+      ...withType(samples, mapping),
+      ...(id && { id_column: id }),
+      ...(tags.length > 0 && { tags_columns: tags }),
+    },
     reasons: {
-      ...reasons,
+      ...preview.suggested_mapping_reasons,
+      ...(type !== null && { default_type: type.reason }),
       ...(id && { id_column: 'Each of the first rows has another value.' }),
       ...(tags.length > 0 && {
         tags_columns: 'The first rows have few different values, which charts and filters can use.',
@@ -82,29 +88,34 @@ function areFew(values: readonly string[]): boolean {
 const isTexts = (samples: readonly object[], name: string): boolean =>
   samples.every((row) => typeof (getMember(row as JsonObject, name) ?? '') === 'string');
 
-function suggestType({
-  samples,
-  suggested_mapping,
-  suggested_mapping_reasons,
-}: PreviewedTable): SuggestedMapping {
-  const mapping = (suggested_mapping ?? {}) as MappingDraft;
-  const reasons = (suggested_mapping_reasons ?? {}) as Readonly<Record<string, string>>;
-  const { answer_column, answer_pattern, default_type, type_column, choices_column, choices_columns } =
-    mapping;
+/** The type of items whose answers are numbers or short, which says how they are scored, and why; null where it is open. */
+function typeOf(
+  samples: readonly object[],
+  { answer_column, answer_pattern, default_type, type_column, choices_column, choices_columns }: MappingDraft,
+): { readonly type: string; readonly reason: string } | null {
   const isOpen = [answer_pattern, default_type, type_column, choices_column, choices_columns].every(
     (key) => key === undefined || key === null,
   );
-  if (!answer_column || !isOpen) return { mapping, reasons };
+  if (!answer_column || !isOpen) return null;
   const answers = samples
     .map((row) => getMember(row as JsonObject, answer_column) ?? null)
     .filter((answer) => answer !== null);
-  const areShort = answers.every((answer) => {
-    const text = plainText(answer, MAX_LENGTH + 1).trim();
-    return typeof answer !== 'object' && text.length <= MAX_LENGTH && text.split(' ').length <= MAX_WORDS;
-  });
-  if (answers.length === 0 || !areShort) return { mapping, reasons };
-  return {
-    mapping: { ...mapping, default_type: 'exact' },
-    reasons: { ...reasons, default_type: 'The answers are short: an output is right if it is the same.' },
-  };
+  const texts = answers.map((answer) => plainText(answer, MAX_LENGTH + 1).trim());
+  const areShort = texts.every(
+    (text, at) =>
+      typeof answers[at] !== 'object' && text.length <= MAX_LENGTH && text.split(' ').length <= MAX_WORDS,
+  );
+  if (answers.length === 0 || !areShort) return null;
+  return texts.every((text) => NUMBER.test(text))
+    ? {
+        type: 'numeric',
+        reason: 'The answers are numbers: an output is right if its last number is the same.',
+      }
+    : { type: 'exact', reason: 'The answers are short: an output is right if it is the same.' };
+}
+
+/** The mapping after another answer was chosen: with the type of its items, unless something states one. */
+export function withType(samples: readonly object[], mapping: MappingDraft): MappingDraft {
+  const found = typeOf(samples, mapping);
+  return found === null ? mapping : { ...mapping, default_type: found.type };
 }

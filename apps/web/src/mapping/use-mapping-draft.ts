@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import { hasFileColumns, keptColumns, withMetadata } from './kept-columns.ts';
 import { completeMapping, type Mapping, type MappingDraft } from './mapping-fields.ts';
-import type { PreviewedTable } from './suggest-mapping.ts';
+import { type PreviewedTable, withType } from './suggest-mapping.ts';
 
 const TYPING_MS = 300;
 
@@ -22,7 +22,10 @@ export interface MappingState {
 }
 
 /** Keeps the mapping of an import; it begins with a suggestion, and keeps every other column as metadata. */
-export function useMappingDraft(suggested: MappingDraft, features: PreviewedTable['features']): MappingState {
+export function useMappingDraft(
+  suggested: MappingDraft,
+  { features, samples }: PreviewedTable,
+): MappingState {
   const [draft, setDraft] = useState<MappingDraft>(suggested);
   const [keepsOthers, setKeepsOthers] = useState(true);
   const others = useMemo(() => keptColumns(features, draft), [features, draft]);
@@ -31,5 +34,7 @@ export function useMappingDraft(suggested: MappingDraft, features: PreviewedTabl
     [draft, others, keepsOthers, features],
   );
   const [settled] = useDebouncedValue(shown, TYPING_MS);
-  return { draft, setDraft, others, keepsOthers, setKeepsOthers, shown, settled };
+  const change = (next: MappingDraft): void =>
+    setDraft(next.answer_column === draft.answer_column ? next : withType(samples, next));
+  return { draft, setDraft: change, others, keepsOthers, setKeepsOthers, shown, settled };
 }

@@ -42,7 +42,7 @@ function MappedTable({
 }) {
   const api = useApi();
   const suggested = useMemo(() => suggestMapping(preview), [preview]);
-  const mapping = useMappingDraft(suggested.mapping, preview.features);
+  const mapping = useMappingDraft(suggested.mapping, preview);
   const asked = textOf(mapping.settled);
   const mapped = useQuery({
     queryKey: ['upload-preview', fileKey, asked],
