@@ -46,24 +46,18 @@ export function DifferencesTable({
   const columns: Column<Row>[] = [
     {
       header: 'Run',
-      minWidth: 130,
-      maxWidth: 320,
+      minWidth: 180,
+      maxWidth: 360,
       wraps: true,
       cell: ({ run }) => (
-        <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
-          {nameOf(run)}
-        </LinkAnchor>
-      ),
-    },
-    {
-      header: 'Dataset',
-      minWidth: 150,
-      maxWidth: 240,
-      wraps: true,
-      cell: ({ run }) => (
-        <Text span size="sm" c="dimmed">
-          {datasetOf(run)}
-        </Text>
+        <>
+          <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
+            {nameOf(run)}
+          </LinkAnchor>
+          <Text size="xs" c="dimmed">
+            {datasetOf(run)}
+          </Text>
+        </>
       ),
     },
     {

@@ -11,6 +11,7 @@ import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Panes } from '../ui/layout/panes.tsx';
 import { formatScore } from '../ui/text/formats.ts';
+import { ItemId } from '../ui/text/item-id.tsx';
 import { plainText } from '../ui/text/pretty-json.ts';
 import { useChosenRow } from '../ui/use-chosen-row.ts';
 import { VirtualList } from '../ui/virtual-list.tsx';
@@ -74,7 +75,7 @@ export function ItemsThatDiffer({
             selected={selected}
             onSelect={select}
             onRange={onRange}
-            columns="minmax(60px, 1fr) minmax(0, 3fr) 104px 84px"
+            columns="minmax(96px, 1fr) minmax(0, 3fr) 104px 84px"
             renderRow={(index) => (
               <Row difference={at(index)} question={questions.get(at(index)?.item_hash ?? '') ?? ''} />
             )}
@@ -130,7 +131,9 @@ function Row({
   const { item_id, section, order_index, score, other_score } = difference;
   return (
     <>
-      <span dir="auto">{plainText(item_id as JsonValue) || `${section} ${order_index}`}</span>
+      <span dir="auto">
+        <ItemId id={plainText(item_id as JsonValue) || `${section} ${order_index}`} />
+      </span>
       <span dir="auto">{question}</span>
       <span className="numbers">
         {formatScore(score)} → {formatScore(other_score)}

@@ -118,7 +118,7 @@ export default function RunsOfDataset({
                 { header: 'Score', align: 'end', cell: ({ score }: MeasuredRun) => formatScore(score) },
                 { header: LABELS[against], align: 'end', cell: ({ took }: MeasuredRun) => format(took) },
                 {
-                  header: 'Best for it',
+                  header: 'Pareto-optimal',
                   cell: ({ run }: MeasuredRun) => (best.some((one) => one.run === run) ? 'yes' : ''),
                 },
               ]}

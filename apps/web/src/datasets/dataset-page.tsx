@@ -51,6 +51,11 @@ export function DatasetPage() {
       subtitle={<Facts dataset={dataset} />}
       actions={<DatasetActions dataset={dataset} isNewest={isNewest} />}
     >
+      {dataset.description !== null && (
+        <Spoiler maxHeight={84} maw={900} showLabel="More" hideLabel="Less" fz="sm" c="dimmed">
+          <RichText text={dataset.description} label="the description" />
+        </Spoiler>
+      )}
       {newest.data !== undefined && !isNewest && <OldVersion shown={dataset} newest={newest.data} />}
       <Tabs
         value={tab}
@@ -133,41 +138,34 @@ function VersionChoice({ dataset }: { readonly dataset: Dataset }) {
 
 function Facts({ dataset }: { readonly dataset: Dataset }) {
   return (
-    <>
-      <Group gap={10} mt={4}>
-        <SourceBadge schema={dataset.schema} />
-        <VersionChoice dataset={dataset} />
-        <span>
-          {formatCount(dataset.item_count)} {dataset.item_count === 1 ? 'item' : 'items'}
-        </span>
-        <span>
-          {formatCount(dataset.section_count)} {dataset.section_count === 1 ? 'section' : 'sections'}
-        </span>
-        {dataset.asset_count > 0 && <span>{formatCount(dataset.asset_count)} files</span>}
-        <Group gap={4} wrap="nowrap">
-          hash
-          <CopyText
-            text={dataset.version_hash}
-            shown={dataset.version_hash.slice(0, 12)}
-            label="version hash"
-          />
-        </Group>
-        <Group gap={4} wrap="nowrap">
-          id
-          <CopyText text={dataset.id} shown={dataset.id.slice(0, 8)} label="dataset id" />
-        </Group>
-        {dataset.handle !== null && (
-          <Group gap={4} wrap="nowrap">
-            handle
-            <CopyText text={dataset.handle} label="handle" />
-          </Group>
-        )}
+    <Group gap={10} mt={4}>
+      <SourceBadge schema={dataset.schema} />
+      <VersionChoice dataset={dataset} />
+      <span>
+        {formatCount(dataset.item_count)} {dataset.item_count === 1 ? 'item' : 'items'}
+      </span>
+      <span>
+        {formatCount(dataset.section_count)} {dataset.section_count === 1 ? 'section' : 'sections'}
+      </span>
+      {dataset.asset_count > 0 && <span>{formatCount(dataset.asset_count)} files</span>}
+      <Group gap={4} wrap="nowrap">
+        hash
+        <CopyText
+          text={dataset.version_hash}
+          shown={dataset.version_hash.slice(0, 12)}
+          label="version hash"
+        />
       </Group>
-      {dataset.description !== null && (
-        <Spoiler mt={4} maxHeight={84} showLabel="More" hideLabel="Less" fz="sm">
-          <RichText text={dataset.description} label="the description" />
-        </Spoiler>
+      <Group gap={4} wrap="nowrap">
+        id
+        <CopyText text={dataset.id} shown={dataset.id.slice(0, 8)} label="dataset id" />
+      </Group>
+      {dataset.handle !== null && (
+        <Group gap={4} wrap="nowrap">
+          handle
+          <CopyText text={dataset.handle} label="handle" />
+        </Group>
       )}
-    </>
+    </Group>
   );
 }

@@ -102,7 +102,7 @@ const COLUMNS: readonly Column<Job>[] = [
   {
     header: 'Kind',
     cell: ({ kind }) => (
-      <Badge size="sm" variant="default" tt="none">
+      <Badge size="sm" variant="default" tt="none" className="whole">
         {kind}
       </Badge>
     ),

@@ -43,7 +43,9 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
       formatCount(counts.failed),
       counts.unscored === 0 ? undefined : `${formatCount(counts.unscored)} not scored`,
     ],
-    ['Done', formatCount(counts.done), `of ${formatCount(counts.total)}`],
+    ...(run.finished_at !== null && counts.done === counts.total
+      ? []
+      : [['Done', formatCount(counts.done), `of ${formatCount(counts.total)}`] as const]),
     ['Time', elapsedMs === null ? '–' : formatDuration(elapsedMs), [...rate, ...left].join(', ')],
     [
       'Latency',
@@ -55,7 +57,7 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
       formatCount(tokens),
       tokens === 0 ? undefined : `${formatCount(usage.output_tokens)} of them output`,
     ],
-    ['Cost', formatCost(cost)],
+    ...(cost === null ? [] : [['Cost', formatCost(cost)] as const]),
   ];
 }
 

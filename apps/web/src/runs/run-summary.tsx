@@ -1,4 +1,4 @@
-import { SimpleGrid, VisuallyHidden } from '@mantine/core';
+import { VisuallyHidden } from '@mantine/core';
 import { Fact } from '../ui/layout/fact.tsx';
 import { formatCount, formatScore } from '../ui/text/formats.ts';
 import { factsOf } from './run-facts.ts';
@@ -8,11 +8,11 @@ import type { WatchedRun } from './use-run.ts';
 export function RunSummary({ run }: { readonly run: WatchedRun }) {
   return (
     <>
-      <SimpleGrid cols={{ base: 2, xs: 3, md: 5, xl: 9 }} spacing="xs" component="dl" m={0}>
+      <dl className="facts">
         {factsOf(run).map(([name, value, note]) => (
           <Fact key={name} name={name} value={value} note={note} />
         ))}
-      </SimpleGrid>
+      </dl>
       <VisuallyHidden role="status">
         {formatCount(run.counts.done)} of {formatCount(run.counts.total)} done
         {run.finished_at === null ? '' : `, score ${formatScore(run.scores.mean)}`}

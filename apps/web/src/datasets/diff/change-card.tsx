@@ -58,7 +58,7 @@ function Heading({ difference, title }: { readonly difference: Difference; reado
       <Badge size="sm" variant="dot" color={COLORS[difference.change]} tt="none">
         {difference.change}
       </Badge>
-      <Title order={2} size="h6" dir="auto" className="break">
+      <Title order={2} size="h6" dir="auto" className="break" lineClamp={2}>
         {title}
       </Title>
       <Text size="xs" c="dimmed">

@@ -2,6 +2,7 @@ import { Badge, Stack, Text } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
+import { ItemId } from '../../ui/text/item-id.tsx';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
 import { ItemFiltersBar } from './item-filters-bar.tsx';
@@ -57,7 +58,7 @@ export function ItemsTab({
               selected={selected}
               onSelect={select}
               onRange={items.onRange}
-              columns="100px minmax(0, 1fr) auto"
+              columns="112px minmax(0, 1fr) auto"
               renderRow={(index) => <Row index={index} items={items} />}
             />
           )
@@ -81,8 +82,8 @@ function Row({ index, items }: { readonly index: number; readonly items: ReturnT
   if (item === undefined) return <span>…</span>;
   return (
     <>
-      <Text span size="xs" c="dimmed" ff="monospace" title={item.id}>
-        {item.id || index}
+      <Text span size="xs" c="dimmed" ff="monospace">
+        <ItemId id={item.id || String(index)} />
       </Text>
       <span dir="auto">
         {item.thumbnail !== undefined && (

@@ -3,6 +3,7 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import type { CSSProperties, ReactNode } from 'react';
 import type { ViewColumn } from '../../ui/table/view-columns.ts';
 import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
+import { ItemId } from '../../ui/text/item-id.tsx';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
 import { gotOf, type ListedResult, shortText } from './listed-result.ts';
@@ -21,7 +22,7 @@ const fixed = (size: number): Pick<ResultColumn, 'size' | 'share'> => ({ size, s
 const CELL_COST_DIGITS = 3;
 
 const RESULT_COLUMNS: readonly ResultColumn[] = [
-  { key: 'id', label: 'Id', ...text(70, 0.6), cell: (result) => idOf(result) },
+  { key: 'id', label: 'Id', ...text(96, 0.8), cell: (result) => <ItemId id={idOf(result)} /> },
   { key: 'question', label: 'Question', ...text(140, 2), cell: ({ question }) => question },
   { key: 'expected', label: 'Expected', ...text(80, 0.8), cell: ({ expected }) => shortText(expected) },
   { key: 'got', label: 'Got', ...text(120, 1.6), cell: (result) => shortText(gotOf(result)) },

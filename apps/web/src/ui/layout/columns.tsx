@@ -125,10 +125,14 @@ function Header<Row, Sort extends string>({
   );
 }
 
+/** Pixels that a text of several lines has at least: words of a usual length stay whole. */
+const WRAPPED_WIDTH = 100;
+
 function styleOf<Row, Sort extends string>({
   align,
   width,
-  minWidth,
+  wraps = false,
+  minWidth = wraps ? WRAPPED_WIDTH : undefined,
   maxWidth,
   visibleFrom,
 }: Column<Row, Sort>): BoxProps {

@@ -30,7 +30,7 @@ export function RichText({
   const isBlock = isCodeLike(text, isCode);
   if (!isBlock && !canRender(text)) return <Plain text={text} />;
   return (
-    <Box>
+    <Box className="switched-text">
       <SegmentedControl
         className="text-switch"
         size="xs"
