@@ -6,6 +6,7 @@ import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { SourceBadge } from '../../ui/source-badge.tsx';
 import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
+import { firstLine } from '../../ui/text/first-line.ts';
 import { formatCount, formatScore } from '../../ui/text/formats.ts';
 import type { DatasetSort } from './datasets-search.ts';
 
@@ -24,7 +25,7 @@ const COLUMNS: readonly Column<Summary, DatasetSort>[] = [
         </Link>
         {description !== null && (
           <Text size="xs" c="dimmed" lineClamp={1}>
-            {description}
+            {firstLine(description)}
           </Text>
         )}
       </>
