@@ -4,6 +4,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
+import { DEFAULT_RUN_COLUMNS } from '../runs/run-columns.tsx';
 import { RunsTable } from '../runs/runs-table.tsx';
 import { nameOf } from '../runs/use-run.ts';
 import { ScoreBars } from '../ui/charts/score-bars.tsx';
@@ -14,6 +15,9 @@ import type { Dataset } from './items/item-windows.ts';
 import { ScoreTimeline } from './score-timeline.tsx';
 
 const SHOWN = 50;
+
+/** All runs are of one dataset. */
+const RUN_COLUMNS = DEFAULT_RUN_COLUMNS.map((key) => (key === 'dataset' ? 'version' : key));
 
 /** The newest runs of a dataset, and their scores over time. */
 export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
@@ -68,6 +72,7 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
       <RunsTable
         runs={runs}
         chosen={chosen}
+        defaults={RUN_COLUMNS}
         view={{ sort }}
         onView={(view) => 'sort' in view && setSort(view.sort)}
         onToggle={(id) =>

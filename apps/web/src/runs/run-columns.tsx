@@ -10,7 +10,7 @@ import { scoreText } from './run-facts.ts';
 import { modelOf, nameOf, type Run } from './use-run.ts';
 
 /** A column of the table of runs. */
-export interface RunColumn extends SortedColumn<Run> {
+interface RunColumn extends SortedColumn<Run> {
   readonly isNumber?: boolean;
   readonly wraps?: boolean;
   readonly cell: (run: Run) => ReactNode;
@@ -58,7 +58,7 @@ export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[
     {
       key: 'dataset',
       label: 'Dataset',
-      size: 220,
+      size: 280,
       wraps: true,
       sortBy: datasetOf,
       cell: (run) => (
@@ -66,6 +66,14 @@ export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[
           {datasetOf(run)}
         </LinkAnchor>
       ),
+    },
+    {
+      key: 'version',
+      label: 'Version',
+      size: 80,
+      isNumber: true,
+      sortBy: ({ dataset_version }) => dataset_version,
+      cell: ({ dataset_version }) => dataset_version,
     },
     {
       key: 'status',

@@ -16,16 +16,19 @@ export function RunsTable({
   onToggle,
   view,
   onView,
+  defaults = DEFAULT_RUN_COLUMNS,
 }: {
   readonly runs: readonly Run[];
   readonly chosen: readonly string[];
   readonly onToggle: (id: string) => void;
   readonly view: ColumnsView;
   readonly onView: (changes: ColumnsView) => void;
+  /** Keys of the columns that are shown without a choice. */
+  readonly defaults?: readonly string[];
 }) {
   const datasetOf = useDatasetNames();
   const all = useMemo(() => runColumns(datasetOf), [datasetOf]);
-  const table = useViewTable<Run>({ columns: all, defaults: DEFAULT_RUN_COLUMNS, rows: runs, view, onView });
+  const table = useViewTable<Run>({ columns: all, defaults, rows: runs, view, onView });
   const headers = table.getHeaderGroups()[0]?.headers ?? [];
   const columns: readonly Column<Run>[] = [
     {
