@@ -1,4 +1,4 @@
-import { Kbd, Modal } from '@mantine/core';
+import { Group, Kbd, Modal } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { lazy, Suspense } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
@@ -7,14 +7,14 @@ import { NameValues } from '../ui/layout/name-values.tsx';
 const Palette = lazy(loadedAgain(() => import('./palette.tsx')));
 
 const KEYS = [
-  ['Ctrl K', 'Go to a page, a dataset, a run or an item'],
-  ['/', 'Search on this page'],
-  ['j', 'The next row of the list'],
-  ['k', 'The row before'],
-  ['e', 'Edit the open item'],
-  ['1  0', 'Label the open result as right, as wrong; again to take it away'],
-  ['Home, End', 'The first and the last row of the list'],
-  ['?', 'This list of keys'],
+  [['Ctrl', 'K'], 'Go to a page, a dataset, a run or an item'],
+  [['/'], 'Search on this page'],
+  [['j'], 'The next row of the list'],
+  [['k'], 'The previous row'],
+  [['e'], 'Edit the open item'],
+  [['1', '0'], 'Label the open result as right or wrong; press again to remove the label'],
+  [['Home', 'End'], 'The first or last row of the list'],
+  [['?'], 'This list of keys'],
 ] as const;
 
 /** The keys that work on every page, outside of fields. */
@@ -36,7 +36,18 @@ export function Keys() {
         title="Keys"
         closeButtonProps={{ 'aria-label': 'Close' }}
       >
-        <NameValues rows={KEYS.map(([key, does]) => [does, <Kbd key={key}>{key}</Kbd>])} />
+        <NameValues
+          rows={KEYS.map(([keys, does]) => [
+            does,
+            <Group key={does} gap={4} wrap="nowrap">
+              {keys.map((key) => (
+                <Kbd key={key} className="whole">
+                  {key}
+                </Kbd>
+              ))}
+            </Group>,
+          ])}
+        />
       </Modal>
       {isPaletteOpen && (
         <Suspense>

@@ -93,6 +93,8 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     <Modal opened onClose={onClose} title="Go to" closeButtonProps={{ 'aria-label': 'Close' }}>
       <Select
         data-autofocus
+        // at once: people type on
+        autoFocus
         aria-label="Page, dataset, run or item"
         placeholder="Page, dataset or run; id or hash of an item"
         searchable
