@@ -251,7 +251,7 @@ describe('a table of questions', () => {
     const saving = page.waitForEvent('download');
     await page.getByRole('menuitem', { name: 'SVG' }).click();
     const chart = await readFile(await (await saving).path(), 'utf8');
-    expect(chart).toMatch(/<text[^>]*>Sent<.*<polyline.*at most \d+</s);
+    expect(chart).toMatch(/<text[^>]*>Sent<.*<polyline.*peak \d+</s);
     expect(await factOf('Database').textContent()).toMatch(/MiB.*datasets, \d+ runs$/);
     expect(await factOf('Disk').textContent()).toMatch(/iB free/);
     expect(await factOf('Imports of the last day').textContent()).toMatch(/^3 stored0 failed/);

@@ -99,7 +99,7 @@ function ProviderCalls({ status }: { readonly status: Status }) {
   const total = minutes.reduce((sum, { requests }) => sum + requests, 0);
   const failed = minutes.reduce((sum, { errors }) => sum + errors, 0);
   return (
-    <Part title="Requests to models, each minute of the last six hours">
+    <Part title="Requests to models per minute, last six hours">
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="lg">
         <Sparkline title="Sent" values={minutes.map(({ requests }) => requests)} format={formatCount} />
         <Sparkline title="Failed" values={minutes.map(({ errors }) => errors)} format={formatCount} />

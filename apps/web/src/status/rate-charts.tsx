@@ -11,10 +11,10 @@ const CHARTS = [
   ['results', 'Results of runs'],
 ] as const;
 
-/** What happened each second since the console has been looking. */
+/** What happened per second since the console has been looking. */
 export function RateCharts({ looks }: { readonly looks: readonly Totals[] }) {
   return (
-    <Part title="Each second, since this page was opened first (at most an hour)">
+    <Part title="Per second, since you first opened this page (one hour at most)">
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 5 }} spacing="lg">
         {CHARTS.map(([name, title]) => (
           <Sparkline key={name} title={title} values={ratesOf(looks, name)} format={rateText} />

@@ -49,7 +49,7 @@ const modelFields = (
   { name: `${path}.model`, label: 'Model', required: true, data: models, pointer: `${pointer}/model` },
   {
     name: `${path}.apiKeyEnv`,
-    label: 'Variable with the key',
+    label: 'API key variable',
     description: 'The name of an environment variable of the workers, never the key itself',
     placeholder: 'SVC_PROVIDER_OPENAI',
     data: keyNames,
@@ -65,7 +65,7 @@ const modelFields = (
   },
   {
     name: `${path}.maxTokens`,
-    label: 'Most output tokens',
+    label: 'Maximum output tokens',
     kind: 'number',
     min: 1,
     pointer: `${pointer}/params/max_tokens`,
@@ -332,7 +332,7 @@ export const PACE_FIELDS: readonly Field<RunForm>[] = [
   {
     ...PRICE,
     name: 'maxCost',
-    label: 'Most cost',
+    label: 'Maximum cost',
     description: 'Ends the run before it costs more; by default no limit',
   },
   { name: 'currency', label: 'Currency', kind: 'text', description: 'Of all prices', maxLength: 3 },

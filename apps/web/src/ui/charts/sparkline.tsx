@@ -24,7 +24,7 @@ export function Sparkline({
         `${(at * step).toFixed(1)},${(HEIGHT - 2 - (value / (most || 1)) * (HEIGHT - 4)).toFixed(1)}`,
     )
     .join(' ');
-  const numbers = values.length === 0 ? '–' : `${format(values.at(-1) ?? 0)}, at most ${format(most)}`;
+  const numbers = values.length === 0 ? '–' : `${format(values.at(-1) ?? 0)}, peak ${format(most)}`;
   const line = (
     <>
       <line x1={0} x2={WIDTH} y1={HEIGHT - 1} y2={HEIGHT - 1} stroke={COLORS.grid} />

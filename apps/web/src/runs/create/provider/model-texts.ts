@@ -6,7 +6,7 @@ export type Read<T> =
   | { readonly value: null; readonly problem: string };
 
 /** The names and values of a text with a pair on each line. */
-export type Pairs = Readonly<Record<string, string>>;
+type Pairs = Readonly<Record<string, string>>;
 
 const MAX_QUOTED_LENGTH = 40;
 

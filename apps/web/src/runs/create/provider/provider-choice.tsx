@@ -30,7 +30,7 @@ export function ProviderChoice({
 }) {
   return (
     <Stack gap="xs" role="group" aria-label="Provider">
-      <Text size="sm" fw={500}>
+      <Text size="sm" fw={600}>
         Provider
       </Text>
       <SegmentedControl
