@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { barriersOf, focusList, overflowOf } from './console-browser.ts';
+import { barriersOf, countClicks, focusList, overflowOf } from './console-browser.ts';
 import { type OwnConsole, startConsole } from './own-console.ts';
 
 // The hour after a run: which answers are wrong, why, and what is changed for the next one.
@@ -76,6 +76,7 @@ describe('the hour after a run', () => {
     await page.getByRole('button', { name: 'Remove the filter unreadable output' }).click();
     await page.getByText('17 results', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Clear' }).click();
+    const clicks = await countClicks(page);
     await errors.getByRole('button', { name: 'maximum context length is <n> tokens' }).click();
     await page.getByText('6 results', { exact: true }).waitFor();
     await list.getByRole('option', { name: /^no answer sum-7 / }).click();
@@ -85,6 +86,7 @@ describe('the hour after a run', () => {
       .getByRole('figure', { name: 'The provider says' })
       .getByText('maximum context length is 4096 tokens')
       .waitFor();
+    expect(await clicks()).toBe(2);
     expect(await page.getByText('Something went wrong').count()).toBe(0);
     expect(await barriersOf(page)).toEqual([]);
     expect(faults).toEqual([]);
@@ -408,7 +410,7 @@ describe('the hour after a run', () => {
     await reuse.click({ force: true });
     await page.getByRole('row', { name: 'Can be scored 2' }).waitFor();
     expect(await page.getByLabel('Name of the run').inputValue()).toBe('Source (copy)');
-    const key = page.getByRole('combobox', { name: 'Variable with the key' });
+    const key = page.getByRole('combobox', { name: 'API key variable' });
     await key.fill('LAB');
     await expect.poll(() => key.getAttribute('aria-invalid')).toBe('true');
     await page.getByText('The run cannot start yet: see the marked fields.').waitFor();

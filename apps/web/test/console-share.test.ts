@@ -56,6 +56,44 @@ describe('a list of 10,000 results', () => {
   });
 });
 
+describe('a list of a million results', () => {
+  it('is the same list, and says where a longer one ends', async () => {
+    for (const total of [1_000_000, 1_000_017]) {
+      await using opened = await own.browser.open('/console/settings');
+      const { page, faults, requests } = opened;
+      // the service has the first ten thousand, which come again and again
+      await page.route(/\/results\?/, async (route) => {
+        const url = new URL(route.request().url());
+        const offset = Number(url.searchParams.get('offset') ?? 0);
+        url.searchParams.set('offset', String(offset % ITEMS));
+        const response = await route.fetch({ url: url.toString() });
+        const body = (await response.json()) as { readonly meta: object };
+        await route.fulfill({ response, json: { ...body, meta: { ...body.meta, total_items: total } } });
+      });
+      await page.goto(`${own.url}/console/runs/${run}`);
+      await page.getByText(`${total.toLocaleString('en')} results`, { exact: true }).waitFor();
+      const list = page.getByRole('listbox', { name: 'Results' });
+      const chosen = list.locator(`[role=option][aria-selected=true][aria-setsize="${total}"]`);
+      await focusList(page, 'Results');
+      for (const [key, place, id] of [
+        ['End', 1_000_000, `q-${ITEMS - 1}`],
+        ['ArrowUp', 999_999, `q-${ITEMS - 2}`],
+        ['Home', 1, 'q-0'],
+      ] as const) {
+        await page.keyboard.press(key);
+        await page.getByRole('heading', { name: id, exact: true }).waitFor();
+        await chosen.getByText(id, { exact: true }).waitFor();
+        expect(await chosen.getAttribute('aria-posinset')).toBe(String(place));
+        expect(await list.getByRole('option').count()).toBeLessThan(60);
+      }
+      expect(requests.filter((request) => request.includes('/results?')).length).toBeLessThanOrEqual(8);
+      const end = page.getByText('The list shows the first 1,000,000 of 1,000,017.');
+      expect(await end.count()).toBe(total > 1_000_000 ? 1 : 0);
+      expect(faults).toEqual([]);
+    }
+  });
+});
+
 describe('other long lists', () => {
   it('reach both ends without what is between them: filtered items, and items in which runs differ', async () => {
     // differs where the first one is right: in all but every fourth item

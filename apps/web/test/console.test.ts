@@ -5,21 +5,40 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { type OwnService, startService } from '../../standalone/test/faults/start-service.ts';
+import { type FakeProvider, startFakeProvider } from '../../worker/test/fake-provider.ts';
 import {
   barriersOf,
   type ConsoleBrowser,
+  countClicks,
   focusList,
   overflowOf,
   startConsoleBrowser,
 } from './console-browser.ts';
 
-const CSV = fileURLToPath(new URL('../../../examples/questions.csv', import.meta.url));
+/** Own questions, whose columns no suggestion knows by their names. */
+const CSV = [
+  'qid,frage,gold,topic,difficulty,source_url,rationale',
+  ...Array.from({ length: 500 }, (_, row) =>
+    [
+      `q-${row},Was ist ${row} + ${row}?,${2 * row}`,
+      `${['sums', 'books'][row % 2]},${row % 5},https://example.org/${row},Grund ${row}`,
+    ].join(','),
+  ),
+].join('\n');
+
+/** Wrong for every fifth question, for every tenth where it is asked to be careful. */
+function reply(prompt: string) {
+  const number = Number(/(\d+) \+/.exec(prompt)?.[1] ?? 0);
+  const isWrong = number % (prompt.includes('genau') ? 10 : 5) === 0;
+  return { text: `Die Antwort ist ${isWrong ? number + 1 : 2 * number}.` };
+}
 
 const cleanUp = new AsyncDisposableStack();
 let own: OwnService;
 let url: string;
 let hub: FakeHub;
 let browser: ConsoleBrowser;
+let provider: FakeProvider;
 const ids: Record<string, string> = {};
 
 beforeAll(async () => {
@@ -33,6 +52,7 @@ beforeAll(async () => {
     }),
   );
   hub.add({ id: 'org/sums', files: { 'train.jsonl': `${rows.join('\n')}\n`, 'test.jsonl': `${rows[1]}\n` } });
+  provider = cleanUp.use(await startFakeProvider(reply));
   own = cleanUp.use(await startService({ HUB_ENDPOINT: hub.endpoint }, 'standalone'));
   url = own.service.url;
   browser = cleanUp.use(await startConsoleBrowser(url));
@@ -48,53 +68,70 @@ async function upload(files: Readonly<Record<string, string | Uint8Array>>, name
 }
 
 describe('the console', () => {
-  it('leads from nothing to a scored and compared run of an own table in 13 clicks', async () => {
+  it('leads from nothing to a scored and compared run of 500 own questions, with all columns, in 20 clicks at most', async () => {
     await using opened = await browser.open('/', { hasSeenTour: false });
     const { page, faults } = opened;
-    await page.evaluate(
-      `window.clicks = 0; addEventListener('pointerdown', () => { window.clicks += 1 }, { capture: true })`,
-    );
+    const clicks = await countClicks(page);
     const choosing = page.waitForEvent('filechooser');
     await page.getByRole('link', { name: 'Upload a file' }).click();
     await page.getByRole('button', { name: 'Choose files' }).click();
-    await (await choosing).setFiles(CSV);
-    await page.getByRole('region', { name: 'First rows' }).getByText('What is 6 * 7?').waitFor();
+    await (await choosing).setFiles({ name: 'fragen.csv', mimeType: 'text/csv', buffer: Buffer.from(CSV) });
+    await page.getByRole('region', { name: 'First rows' }).getByText('Was ist 6 + 6?').waitFor();
     const mapping = page.getByRole('group', { name: 'Mapping' });
-    await expect.poll(() => mapping.getByLabel('Prompt', { exact: true }).inputValue()).toBe('question');
-    expect(await mapping.getByLabel('Answer', { exact: true }).inputValue()).toBe('answer');
-    expect(await mapping.getByText(/^Suggested: /).count()).toBeGreaterThan(1);
-    await page.getByRole('heading', { name: 'default-0' }).waitFor();
-    // short answers: the suggestion says how they are scored, and the preview follows it
-    expect(await mapping.getByRole('combobox', { name: 'Type of item' }).inputValue()).toBe('exact');
-    await page.getByRole('region', { name: 'Item preview' }).getByText('exact', { exact: true }).waitFor();
+    const choose = async (field: string, option: string | RegExp): Promise<void> => {
+      await mapping.getByRole('combobox', { name: field, exact: true }).click();
+      await page.getByRole('option', { name: option }).click();
+    };
+    await choose('Prompt', 'frage');
+    await choose('Answer', 'gold');
+    // the answers are numbers
+    expect(await mapping.getByRole('combobox', { name: 'Type of item' }).inputValue()).toBe('numeric');
+    const preview = page.getByRole('region', { name: 'Item preview' });
+    await preview.getByText('numeric', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Upload', exact: true }).click();
-    await page.getByText('Stored 3 items').waitFor();
+    await page.getByText('Stored 500 items').waitFor();
     await page.getByRole('link', { name: 'Run it' }).click();
-    const start = async (provider: string): Promise<string> => {
-      await page.getByText(provider, { exact: true }).click();
-      await page.getByRole('row', { name: 'Can be scored 3' }).waitFor();
+    await page.getByRole('combobox', { name: 'Base URL' }).fill(provider.baseUrl);
+    await page.getByRole('combobox', { name: 'Model', exact: true }).fill('weak-1');
+    await page.getByRole('row', { name: 'Can be scored 500' }).waitFor();
+    const start = async (score: string): Promise<string> => {
       await page.getByRole('button', { name: 'Start the run' }).click();
       await page.waitForURL(/\/console\/runs\/[0-9a-f-]{36}/);
       await page.getByText('completed').waitFor();
+      await page.getByText(score).first().waitFor();
       return page.url().split('/').at(-1) ?? '';
     };
-    const right = await start('Answers in the items');
-    await page.getByText('100.0 %').waitFor();
-    await page.getByRole('link', { name: 'questions', exact: true }).click();
-    await page.getByRole('link', { name: 'New run' }).click();
-    const wrong = await start('Echo');
+    const before = await start('80.0 % of 500');
+    // the same run with another prompt
+    await page.getByRole('link', { name: 'Copy run' }).click();
+    await page.getByRole('button', { name: 'What is asked' }).click();
+    await page.getByLabel('Prompt template').fill('Rechne genau: {prompt}');
+    await page.getByRole('row', { name: 'Can be scored 500' }).waitFor();
+    const after = await start('90.0 % of 500');
     await page.getByRole('link', { name: 'Compare', exact: true }).last().click();
     await page.getByRole('combobox', { name: 'Runs' }).click();
-    await page.getByRole('option', { name: 'Answers in the items' }).click();
-    await page.getByText('3, 0, 0').waitFor();
-    expect(await page.evaluate('window.clicks')).toBe(13);
+    await page.getByRole('option', { name: /0\.800/ }).click();
+    await page.getByText('0, 50, 450').waitFor();
+    const count = await clicks();
+    expect(count).toBeGreaterThan(10);
+    expect(count).toBeLessThanOrEqual(20);
     await page.goto(`${url}/console/datasets?source=file`);
-    const id = (await page.getByRole('link', { name: 'questions', exact: true }).getAttribute('href'))
+    const id = (await page.getByRole('link', { name: 'fragen', exact: true }).getAttribute('href'))
       ?.split('/')
       .at(-1);
+    const items = await fetch(`${url}/datasets/${id}/items?limit=1`);
+    const { data } = (await items.json()) as { data: { item: object }[] };
+    expect(data[0]?.item).toEqual({
+      id: 'q-0',
+      type: 'numeric',
+      tags: ['sums'],
+      inputs: { prompt: 'Was ist 0 + 0?' },
+      answer: expect.anything(),
+      meta: { difficulty: expect.anything(), source_url: 'https://example.org/0', rationale: 'Grund 0' },
+    });
     expect(faults).toEqual([]);
     // the next test begins with nothing as well
-    for (const path of [`runs/${right}`, `runs/${wrong}`, `datasets/${id}`])
+    for (const path of [`runs/${before}`, `runs/${after}`, `datasets/${id}`])
       expect((await fetch(`${url}/${path}`, { method: 'DELETE' })).status).toBe(204);
   });
 
