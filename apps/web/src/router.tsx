@@ -27,7 +27,7 @@ const indexRoute = createRoute({
   },
 });
 
-export const datasetsRoute = createRoute({
+const datasetsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/datasets',
   validateSearch: parseDatasetsSearch,
@@ -37,7 +37,7 @@ export const datasetsRoute = createRoute({
   ),
 });
 
-export const datasetRoute = createRoute({
+const datasetRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/datasets/$id',
   validateSearch: parseDatasetSearch,
@@ -47,7 +47,7 @@ export const datasetRoute = createRoute({
   ),
 });
 
-export const importRoute = createRoute({
+const importRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/import',
   validateSearch: parseImportSearch,
@@ -57,7 +57,7 @@ export const importRoute = createRoute({
   ),
 });
 
-export const uploadRoute = createRoute({
+const uploadRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/upload',
   component: lazyRouteComponent(
@@ -66,7 +66,7 @@ export const uploadRoute = createRoute({
   ),
 });
 
-export const jobsRoute = createRoute({
+const jobsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/jobs',
   validateSearch: parseJobsSearch,
@@ -76,7 +76,7 @@ export const jobsRoute = createRoute({
   ),
 });
 
-export const runsRoute = createRoute({
+const runsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs',
   validateSearch: parseRunsSearch,
@@ -86,7 +86,7 @@ export const runsRoute = createRoute({
   ),
 });
 
-export const newRunRoute = createRoute({
+const newRunRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs/new',
   validateSearch: parseNewRunSearch,
@@ -96,7 +96,7 @@ export const newRunRoute = createRoute({
   ),
 });
 
-export const runRoute = createRoute({
+const runRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs/$id',
   validateSearch: parseRunSearch,
@@ -106,7 +106,7 @@ export const runRoute = createRoute({
   ),
 });
 
-export const compareRoute = createRoute({
+const compareRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/compare',
   validateSearch: parseCompareSearch,
@@ -116,7 +116,7 @@ export const compareRoute = createRoute({
   ),
 });
 
-export const settingsRoute = createRoute({
+const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
   component: lazyRouteComponent(
@@ -125,7 +125,7 @@ export const settingsRoute = createRoute({
   ),
 });
 
-export const statusRoute = createRoute({
+const statusRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/status',
   component: lazyRouteComponent(

@@ -5,7 +5,7 @@ export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancel
 export const JOB_KINDS = ['import', 'upload'] as const;
 
 /** What the address of the list of jobs states. */
-export interface JobsSearch {
+interface JobsSearch {
   readonly status?: (typeof JOB_STATUSES)[number];
   readonly kind?: (typeof JOB_KINDS)[number];
   readonly cursor?: string;

@@ -13,7 +13,7 @@ export const RUN_STATUSES = [
 ] as const;
 export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
 
-export const RESULT_LABELS = ['pass', 'fail', 'none'] as const;
+const RESULT_LABELS = ['pass', 'fail', 'none'] as const;
 
 /** What an output can lack. */
 export const RESULT_OUTPUTS = ['empty', 'unreadable'] as const;
@@ -100,7 +100,7 @@ const MAX_META = 8;
 export const metaFilter = (key: string, value: string): MetaFilters => ({ [metaName(key)]: value });
 
 /** The name in an address of the value that a member of the metadata must have. */
-export const metaName = (key: string): `meta.${string}` => `meta.${pointerOf(key)}`;
+const metaName = (key: string): `meta.${string}` => `meta.${pointerOf(key)}`;
 
 const PASSED: Readonly<Record<string, boolean>> = { true: true, false: false };
 
@@ -151,7 +151,7 @@ export function parseRunSearch(search: RawSearch): RunSearch {
 }
 
 /** What the address of the page for a new run states: a dataset and its version, or the run to copy. */
-export interface NewRunSearch {
+interface NewRunSearch {
   readonly dataset?: string;
   readonly version?: string;
   readonly copy?: string;

@@ -1,5 +1,5 @@
 /** A step of the tour. */
-export interface TourStep {
+interface TourStep {
   readonly title: string;
   readonly text: string;
   /** The page on which it is shown; an address that begins so. */

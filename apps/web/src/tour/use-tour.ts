@@ -1,7 +1,7 @@
 import { useLocalStorage } from '@mantine/hooks';
 
 /** How far the user is in the tour. */
-export interface TourState {
+interface TourState {
   readonly status: 'new' | 'active' | 'dismissed' | 'completed';
   readonly step: number;
 }

@@ -8,7 +8,7 @@ import { type UploadForm, uploadForm } from '../api/upload-body.ts';
 export type Uploaded = ResponseOf<'/datasets/upload', 'post', 201>;
 
 /** The state of an upload. */
-export type UploadState =
+type UploadState =
   | { readonly state: 'idle' }
   | { readonly state: 'sending'; readonly sentBytes: number; readonly totalBytes: number }
   /** All bytes were sent; the service checks and stores them. */

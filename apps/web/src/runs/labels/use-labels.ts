@@ -4,7 +4,7 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import type { Run } from '../use-run.ts';
 
-export type LabelSummary = ResponseOf<'/runs/{id}/labels', 'get'>['summary'];
+type LabelSummary = ResponseOf<'/runs/{id}/labels', 'get'>['summary'];
 
 /** How many labels the results of a run have, by person and by type of failure. */
 export function useLabels(run: Run): UseQueryResult<LabelSummary> {

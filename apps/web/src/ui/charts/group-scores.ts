@@ -7,7 +7,7 @@ export interface GroupScore {
 }
 
 /** Scores of groups as the API has them. */
-export type Groups = Readonly<
+type Groups = Readonly<
   Record<
     string,
     { readonly mean: number | null; readonly ci95: readonly number[] | null; readonly results?: number }

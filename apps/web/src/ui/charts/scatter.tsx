@@ -16,7 +16,7 @@ import { SaveChart } from './save/save-chart.tsx';
 const HEIGHT = 240;
 
 /** A score with its interval, against another number. */
-export interface ScatterPoint {
+interface ScatterPoint {
   readonly name: string;
   readonly x: number;
   readonly score: number;

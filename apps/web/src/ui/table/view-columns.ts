@@ -19,7 +19,7 @@ export interface ColumnsView {
 }
 
 /** The same, read. */
-export interface ReadView {
+interface ReadView {
   readonly shown: readonly string[];
   readonly widths: Readonly<Record<string, number>>;
   readonly pinned: readonly string[];

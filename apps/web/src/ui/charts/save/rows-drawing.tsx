@@ -2,7 +2,7 @@ import { COLORS } from '../chart-style.ts';
 import { Drawing, PADDING, shortName, TITLE } from './drawing.tsx';
 
 /** A row of a drawing: what it is of, its value with an interval, and the numbers as text. */
-export interface DrawnRow {
+interface DrawnRow {
   readonly name: string;
   readonly value: number;
   readonly low?: number | undefined;
