@@ -57,7 +57,13 @@ export function ItemPane({
   );
   // what is typed stays while the dataset is read again, as long as the item is the same
   return canEdit ? (
-    <Changeable key={item_hash} dataset={dataset} listed={found.data} position={position}>
+    <Changeable
+      key={item_hash}
+      dataset={dataset}
+      listed={found.data}
+      position={position}
+      isCurrent={!found.isPlaceholderData}
+    >
       {viewer}
     </Changeable>
   ) : (
@@ -70,16 +76,19 @@ function Changeable({
   dataset,
   listed,
   position,
+  isCurrent,
   children,
 }: {
   readonly dataset: Dataset;
   readonly listed: ListedItem;
   readonly position: string;
+  /** Whether the item is that of the dataset, and not what is shown until that is read. */
+  readonly isCurrent: boolean;
   readonly children: React.ReactNode;
 }) {
   const [doing, setDoing] = useState<'edit' | 'remove' | null>(null);
   const close = (): void => setDoing(null);
-  useHotkeys([['e', () => setDoing('edit')]]);
+  useHotkeys([['e', () => isCurrent && setDoing('edit')]]);
   if (doing === 'edit')
     return <ItemEditor dataset={dataset} listed={listed} position={position} onClose={close} />;
   return (
@@ -88,6 +97,7 @@ function Changeable({
         <Button
           size="compact-xs"
           variant="default"
+          disabled={!isCurrent}
           leftSection={<IconPencil size={14} />}
           onClick={() => setDoing('edit')}
         >
@@ -96,6 +106,7 @@ function Changeable({
         <Button
           size="compact-xs"
           variant="default"
+          disabled={!isCurrent}
           leftSection={<IconTrash size={14} />}
           onClick={() => setDoing('remove')}
         >
