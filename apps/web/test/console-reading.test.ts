@@ -230,7 +230,8 @@ describe('the console', () => {
 
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('combobox', { name: 'Page, dataset, run or item' });
-    await palette.fill('n2998');
+    await palette.waitFor();
+    await page.keyboard.type('n2998');
     await page.getByRole('option', { name: 'Item n2998 (Long list)' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'n2998', exact: true }).waitFor();

@@ -120,6 +120,11 @@ describe('a table of questions', () => {
     const timeline = page.getByRole('figure', { name: /^Scores over time and versions/ });
     expect(await timeline.locator('circle').count()).toBe(2);
     expect(await timeline.getByText('v1').count()).toBe(1);
+    await timeline.getByRole('button', { name: /^Save the chart/ }).click();
+    const savingTimeline = page.waitForEvent('download');
+    await page.getByRole('menuitem', { name: 'SVG' }).click();
+    const timelineFile = await readFile(await (await savingTimeline).path(), 'utf8');
+    expect(timelineFile).toMatch(/Scores over time and versions.*<circle.*<circle/s);
     expect(await barriersOf(page)).toEqual([]);
     for (const name of ['Without a template', 'With a template'])
       await page.getByRole('checkbox', { name: `Compare ${name}` }).click();
