@@ -18,6 +18,7 @@ const theme = createTheme({
   headings: { fontWeight: '600' },
   respectReducedMotion: true,
   components: {
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     // the title of a warning in the colour of warnings has too little contrast
     Alert: { styles: { title: { color: 'var(--mantine-color-text)' } } },

@@ -30,12 +30,7 @@ export function Keys() {
   useHotkeys([['mod+K', palette.open]], []);
   return (
     <>
-      <Modal
-        opened={isHelpOpen}
-        onClose={help.close}
-        title="Keys"
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Modal opened={isHelpOpen} onClose={help.close} title="Keys">
         <NameValues
           rows={KEYS.map(([keys, does]) => [
             does,

@@ -90,7 +90,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     void navigate({ to, search: Object.fromEntries(new URLSearchParams(query)) });
   };
   return (
-    <Modal opened onClose={onClose} title="Go to" closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title="Go to">
       <Select
         data-autofocus
         // at once: people type on

@@ -2,13 +2,15 @@ import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
+import { useApi } from '../../api/api-context.tsx';
+import { dataOf } from '../../api/api-problem.ts';
 import { useCan } from '../../session/session.tsx';
 import { ExportMenu } from '../../ui/export-menu.tsx';
+import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { formatCount } from '../../ui/text/formats.ts';
 import { AppendItems } from '../items/edit/append-items.tsx';
 import type { Dataset } from '../items/item-windows.ts';
-import { DeleteDataset } from './delete-dataset.tsx';
 import { EditDataset } from './edit-dataset.tsx';
 import { UseInPython } from './use-in-python.tsx';
 
@@ -30,6 +32,7 @@ export function DatasetActions({
   /** Whether this version can be changed; another one is named in all that is done with it. */
   readonly isNewest: boolean;
 }) {
+  const api = useApi();
   const [isEditing, editing] = useDisclosure(false);
   const [isAdding, adding] = useDisclosure(false);
   const [isDeleting, deleting] = useDisclosure(false);
@@ -75,7 +78,17 @@ export function DatasetActions({
       )}
       {isAdding && <AppendItems dataset={dataset} onClose={adding.close} />}
       {isEditing && <EditDataset dataset={dataset} onClose={editing.close} />}
-      {isDeleting && <DeleteDataset dataset={dataset} onClose={deleting.close} />}
+      {isDeleting && (
+        <DeleteDialog
+          what="dataset"
+          name={dataset.name}
+          warning={`This deletes ${formatCount(dataset.item_count)} items and all runs of this dataset.`}
+          remove={() => dataOf(api.DELETE('/datasets/{id}', { params: { path: { id: dataset.id } } }))}
+          list="/datasets"
+          shownBy={['dataset', dataset.id]}
+          onClose={deleting.close}
+        />
+      )}
     </>
   );
 }

@@ -7,12 +7,13 @@ import { dataOf } from '../../api/api-problem.ts';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { ExportMenu } from '../../ui/export-menu.tsx';
+import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
+import { formatCount } from '../../ui/text/formats.ts';
 import { ReportItem } from '../report/report-item.tsx';
-import type { Run } from '../use-run.ts';
+import { nameOf, type Run } from '../use-run.ts';
 import { AddScorer } from './add-scorer.tsx';
 import { AgainMenu, type RetryOnly } from './again-menu.tsx';
-import { DeleteRun } from './delete-run.tsx';
 import { RenameRun } from './rename-run.tsx';
 import { RescoreRun } from './rescore-run.tsx';
 
@@ -22,7 +23,7 @@ export function RunActions({ run }: { readonly run: Run }) {
   const [dialog, setDialog] = useState<'rename' | 'rescore' | 'add' | 'delete' | null>(null);
   const close = (): void => setDialog(null);
   const hasEnded = run.finished_at !== null;
-  const { cancel, retry } = useRunChanges(run.id);
+  const { cancel, retry, remove } = useRunChanges(run.id);
   return (
     <>
       {canEdit && !hasEnded && (
@@ -101,7 +102,17 @@ export function RunActions({ run }: { readonly run: Run }) {
         error === null ? null : <ErrorView key={submittedAt} error={error} />,
       )}
       {dialog === 'rename' && <RenameRun run={run} onClose={close} />}
-      {dialog === 'delete' && <DeleteRun run={run} onClose={close} />}
+      {dialog === 'delete' && (
+        <DeleteDialog
+          what="run"
+          name={nameOf(run)}
+          warning={`This deletes the run with its ${formatCount(run.counts.done)} results.`}
+          remove={remove}
+          list="/runs"
+          shownBy={['run', run.id]}
+          onClose={close}
+        />
+      )}
       {dialog === 'rescore' && <RescoreRun run={run} onClose={close} />}
       {dialog === 'add' && <AddScorer run={run} onClose={close} />}
     </>
@@ -124,5 +135,6 @@ function useRunChanges(id: string) {
     mutationFn: (only: RetryOnly) => dataOf(api.POST('/runs/{id}/retry', { params, body: { only } })),
     onSettled,
   });
-  return { cancel, retry };
+  const remove = (): Promise<unknown> => dataOf(api.DELETE('/runs/{id}', { params }));
+  return { cancel, retry, remove };
 }

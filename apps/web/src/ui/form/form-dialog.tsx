@@ -8,13 +8,7 @@ export function FormDialog({
   ...body
 }: FormBodyProps & { readonly title: string } & Pick<ModalProps, 'size'>) {
   return (
-    <Modal
-      opened
-      onClose={body.onClose}
-      title={title}
-      size={size ?? 'md'}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={body.onClose} title={title} size={size ?? 'md'}>
       <FormBody {...body} />
     </Modal>
   );

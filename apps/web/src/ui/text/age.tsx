@@ -1,11 +1,18 @@
-import { useNow } from '../use-now.ts';
+import { useEffect, useState } from 'react';
 import { formatAge } from './formats.ts';
 
-/** How long ago something was, with the exact time as its title. */
+const STEP_MS = 30_000;
+
+/** How long ago something was, with the exact time as its title. It steps every 30 s. */
 export function Age({ since }: { readonly since: string }) {
+  const [nowMs, setNowMs] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), STEP_MS);
+    return () => clearInterval(timer);
+  }, []);
   return (
     <time dateTime={since} title={since}>
-      {formatAge(since, useNow())}
+      {formatAge(since, nowMs)}
     </time>
   );
 }
