@@ -34,7 +34,7 @@ const READERS: Readonly<Record<Tool, Reader>> = {
   'openai-batch': readOpenAiBatch,
 };
 
-/** Samples of one conversion, each of which takes about 80 bytes of memory until the package is written. */
+/** The most samples of one conversion. Each takes about 80 bytes of memory until the package is written. */
 const MAX_SAMPLES = 10_000_000;
 
 export interface ConvertToolOptions {

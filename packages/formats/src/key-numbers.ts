@@ -6,7 +6,7 @@ const FIRST_SLOTS = 1024;
 export class KeyNumbers {
   /** No client can make keys whose hashes collide. */
   readonly #seed: Buffer = randomBytes(16);
-  /** Of each slot: half a hash, the other half, and the number plus one; 0 where it is free. */
+  /** Three values for each slot: both halves of a hash, and the number plus one; 0 in a free slot. */
   #slots: Uint32Array = new Uint32Array(3 * FIRST_SLOTS);
   #size = 0;
 

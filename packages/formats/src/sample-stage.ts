@@ -51,18 +51,18 @@ export class SampleStage implements AsyncDisposable {
   readonly #options: StageOptions;
   readonly #sections = new Map<string, StagedSection>();
   readonly #keys = new KeyNumbers();
-  /** Of each item: the number of its section, its order in it, and its results so far. */
+  /** Three values for each item: its section, its position there, and its number of results so far. */
   readonly #itemSections = new NumberList();
   readonly #itemOrders = new NumberList();
   readonly #itemResults = new NumberList();
-  /** Of each result: the number of its item, its repetition, and where it is in the file. */
+  /** The item, the repetition and the position in the file of each result. */
   readonly #resultItems = new NumberList();
   readonly #resultRepetitions = new NumberList();
   readonly #resultStarts = new NumberList();
   readonly #results: LineFile;
   /** The section of the last sample: only its lines wait in memory. */
   #current: StagedSection | null = null;
-  /** Of the run. */
+  /** Names of the scorers of the run. */
   readonly #scorers = new Set<string>();
   #bytes = 0;
   #repetitions = 1;

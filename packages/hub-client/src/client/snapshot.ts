@@ -14,7 +14,7 @@ import { CONVERTED_REVISION, convertedLayout } from '../splits/converted-parquet
 import { layOutFiles } from '../splits/layout.ts';
 import type { DatasetLayout } from '../splits/subset.ts';
 
-/** Branch that is read by default; the only one of which the hub has a Parquet export. */
+/** The default branch, and the only one that the hub exports as Parquet. */
 export const DEFAULT_REVISION = 'main';
 /** Metadata is at the beginning of a card, and the largest known ones have some 100 KiB. */
 const MAX_CARD_BYTES = 4 * 1024 * 1024;
@@ -25,7 +25,7 @@ const MAX_EVAL_LENGTH = 16 * 1024;
 export interface Snapshot {
   readonly commit: string;
   readonly layout: DatasetLayout;
-  /** Splits (`subset/split`) of which the Parquet export has the first rows only. */
+  /** Splits (`subset/split`) that the Parquet export has in part: only their first rows. */
   readonly partialSplits: readonly string[];
   /** Whether this is the hub's Parquet export. */
   readonly isConverted: boolean;

@@ -182,7 +182,7 @@ export class ShapeNode {
 /** The only slot is free. */
 const NO_SLOTS: Uint16Array = new Uint16Array(1);
 
-/** Whether the key is what opens at `position`, of which the first byte is a quote. */
+/** Whether the quoted key starts at `position`. */
 export function isAt(quoted: Uint8Array, bytes: Uint8Array, position: number): boolean {
   for (let index = 1; index < quoted.length; index += 1) {
     if (bytes[position + index] !== quoted[index]) return false;

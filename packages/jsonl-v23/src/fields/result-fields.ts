@@ -113,7 +113,7 @@ export const RESULT_FIELDS = {
   },
   /** What each scorer says, if the run names scorers; else null. The first one is that of `score`. */
   scores: { wire: 'scores', kind: 'scores', description: 'what each scorer says, by its name' },
-  /** Of the client that sent the result; null without one. */
+  /** Trace of the client that sent the result; null without one. */
   traceId: { wire: 'trace_id', kind: 'title', description: 'of the client that sent the result' },
 } as const;
 

@@ -169,7 +169,7 @@ describe('the version hash', () => {
     },
   );
 
-  it('takes item hashes one by one or many at once', () => {
+  it('accepts item hashes one by one or many together', () => {
     const hasher = createSectionHasher('all');
     hasher.add(Buffer.from(Object.keys(items).map(hashOf).join(''), 'hex'));
     expect(hex(hasher.digest())).toBe(hex(sectionHash(7)));

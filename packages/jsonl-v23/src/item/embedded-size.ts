@@ -67,7 +67,7 @@ export class EmbeddedSize {
   }
 }
 
-/** Bytes of the base64 text of so many bytes (RFC 4648 section 4). */
+/** Length of the base64 text of `byteLength` bytes (RFC 4648 section 4). */
 export function base64Length(byteLength: number): number {
   return 4 * Math.ceil(byteLength / 3);
 }

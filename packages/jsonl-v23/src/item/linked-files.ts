@@ -31,7 +31,7 @@ export function isCheckerFile({ pointer }: Pick<LinkedFile, 'pointer'>): boolean
 }
 
 /**
- * The canonical text of an item in pieces: texts, and files, each of which represents the base64 text of its content.
+ * The canonical text of an item in pieces: texts, and files, which represent the base64 text of their content.
  *
  * @throws JsonlError `invalid_json` if the payload cannot be the text of an object
  */

@@ -6,7 +6,7 @@ import { type JsonValue, parseNumber } from './json-value.ts';
 const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, BACKSLASH } = ASCII;
 const { PLUS, MINUS, POINT, ZERO, NINE, LOWER_E } = ASCII;
 
-/** A string is read by a loop up to so many characters, and then as a whole by ECMAScript's parser, which is faster. */
+/** A loop reads strings up to this length; ECMAScript's parser reads longer ones, and is faster there. */
 const SHORT_LENGTH = 256;
 /** Longer strings are read by the loop alone: it cuts them out of the text without a copy. */
 const MAX_COPIED_LENGTH = 1024 * 1024;

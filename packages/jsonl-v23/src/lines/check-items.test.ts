@@ -30,7 +30,7 @@ it('reports every line: its item, or what is wrong with it and where', async () 
   expect(await check([bytes.subarray(0, 20), bytes.subarray(20)])).toEqual(expected);
 });
 
-it('goes on after a line that is too long, and stops at an abort', async () => {
+it('continues after a line that is too long, and stops at an abort', async () => {
   expect(await check('{"a":"xxxxxxxx"}\n{}', { maxLineBytes: 8 })).toEqual([
     'a.jsonl:1: line_too_long',
     '2: {}',
@@ -43,7 +43,7 @@ it('goes on after a line that is too long, and stops at an abort', async () => {
   await expect(checkItems(5 as unknown as string).next()).rejects.toThrow(TypeError);
 });
 
-it('lists all errors of a line, of which the first is the one of readItems', async () => {
+it('lists all errors of a line, and first the one that readItems reports', async () => {
   const line = `{"tags":[1,"a",{}],"criteria":[0],"inputs":{"prompt":1,"messages":[{"role":2}]},"assets":["nowhere",{"url":"x"},{"data":"?"}],"checker":{"path":"./checkers/a"},"id":true}`;
   const [checked] = await Array.fromAsync(checkItems(`${line}\n`));
   expect(checked?.errors?.map(({ code, location }) => [code, location.path, location.column])).toEqual([

@@ -54,7 +54,7 @@ export class LineCutter {
   /** Lines up to this size need no check. */
   readonly #shortBytes: number;
 
-  /** As large as a batch once there are so many bytes. */
+  /** Grows to the size of a batch when needed. */
   #bytes: Uint8Array = new Uint8Array();
   /** Where the batch starts; bytes before it are of a refused line. */
   #start = 0;

@@ -12,7 +12,7 @@ export interface PlainLines {
   readonly itemHashes: Uint8Array;
 }
 
-/** Lines are collected up to about so many bytes. */
+/** Approximate size of a collected batch of lines. */
 const BLOCK_BYTES = 128 * 1024;
 const INITIAL_ITEMS = 256;
 const HASH_BYTES = 32;

@@ -163,7 +163,7 @@ describe('splitLines', () => {
     }
   });
 
-  it('aborts at once, even while the source is stuck', async () => {
+  it('aborts immediately, even while the source is stuck', async () => {
     const controller = new AbortController();
     let returned = false;
     const source: AsyncIterable<Uint8Array> = {

@@ -25,7 +25,7 @@ describe('ValueCounter', () => {
 });
 
 describe('splitLines', () => {
-  /** Lines of arrays with so many values. */
+  /** Lines of arrays with this number of values. */
   const arrayOf = (values: number): string => `[${'0,'.repeat(values - 2)}0]\n`;
 
   async function linesOf(text: string, chunkBytes: number): Promise<number> {

@@ -79,7 +79,7 @@ function constantsOf(mapping: Mapping): number {
   return bytes + templateBytes(mapping.systemPromptTemplate, 'system_prompt_template');
 }
 
-/** Choices of an object of arrays: its keys are written once for each element, of which there are at least two to a key. */
+/** Choices of an object of arrays: its keys are written once for each element, and a key has at least two elements. */
 function zippedBytes(bytes: Uint8Array, start: number, end: number): number {
   let commas = 0;
   for (let at = start; at < end; at += 1) if (bytes[at] === COMMA) commas += 1;

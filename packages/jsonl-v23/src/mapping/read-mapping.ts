@@ -33,7 +33,7 @@ const KEYS: Readonly<Record<string, readonly [member: keyof Mapping, kind: Kind]
   invalid_rows: ['invalidRows', ['fail', 'skip']],
 };
 
-/** Keys of which a mapping has one at most. */
+/** A mapping has at most one of these keys. */
 const EXCLUSIVE_KEYS = [
   ['prompt_column', 'prompt_template'],
   ['system_prompt_column', 'system_prompt_template'],

@@ -154,7 +154,7 @@ function csvDtype(shape: CsvShape): string {
   const number = shape.int || shape.uint || shape.long || shape.float;
   if (shape.bool) return number ? 'string' : 'bool';
   if (shape.float) return 'float64';
-  // A column of whole numbers some of which fit no machine word keeps their texts.
+  // If some integers of a column do not fit 64 bits, the column keeps their texts.
   if (shape.long || (shape.uint && shape.negative)) return 'string';
   if (!number || shape.null) return 'float64';
   return shape.uint ? 'uint64' : 'int64';

@@ -19,7 +19,7 @@ export interface FileHead {
 /**
  * Reads the first bytes of a file, decompressed by what they are.
  *
- * @throws TableError `damaged_file` for a compressed file of which nothing can be read; errors of the source
+ * @throws TableError `damaged_file` for a compressed file without a readable part; errors of the source
  */
 export async function readHead(source: ByteSource, signal?: AbortSignal): Promise<FileHead> {
   const stored = await source.readRange(0, Math.min(source.byteLength, HEAD_BYTES), signal);

@@ -104,7 +104,7 @@ function checkCrc({ header: { crc }, bodyBytes }: PageHead, body: Uint8Array): v
   }
 }
 
-/** The header of a page, of which the first bytes have been fetched; null if it is longer. @throws ParquetError */
+/** The page header at the start of the fetched bytes; null if it is longer than they are. @throws ParquetError */
 function readFetchedHead(bytes: Uint8Array): PageHead | null {
   try {
     return readPageHead(bytes);
@@ -200,7 +200,7 @@ export class ChunkDecoder {
     this.#hold('row', 0);
   }
 
-  /** Frees the memory of texts, all of which have been taken: they can no longer be read. */
+  /** Frees the memory of the texts, which cannot be read afterwards. */
   release(): void {
     this.#releasePage();
     this.#hold('dictionary', 0);

@@ -65,7 +65,7 @@ function pageOne(repetition: number[], definition: number[], values: Uint8Array)
 }
 
 describe('DataPage', () => {
-  it('a row of a list goes on in the next page', async () => {
+  it('a row of a list continues in the next page', async () => {
     const first = await decode(pageOne([0, 1, 0], [3, 2, 3], int32(1, 2)));
     // The optional list is another level of nesting, which the assembly removes.
     expect(first).toEqual([[[1, null]], [[2]]]);

@@ -27,7 +27,7 @@ interface OpenPage {
   readonly values: Uint8Array;
 }
 
-/** A data page (Parquet format, "Data Pages"), of which some entries at a time are decoded. */
+/** A data page (Parquet format, "Data Pages"), decoded a few entries at a time. */
 export class DataPage {
   readonly #column: LeafColumn;
   readonly #page: OpenPage;

@@ -19,7 +19,7 @@ export class RowBuffer {
     return this.#open;
   }
 
-  /** Replaces the rows, all of which have been taken. */
+  /** Replaces the rows after all of them were read. */
   set(rows: CellValues): void {
     this.#rows = rows;
     this.#taken = 0;

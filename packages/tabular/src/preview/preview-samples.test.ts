@@ -85,7 +85,7 @@ describe('SampleCollector', () => {
     for (const value of Object.values(samples[0] ?? {})) expect(value).toMatch(/^x{2900}/);
   });
 
-  it('is full after so many rows of a wide table as have room', () => {
+  it('stops at the rows of a wide table that fit', () => {
     const row = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`column ${index}`, 'text']));
     const collector = new SampleCollector(500_000);
     let added = 0;

@@ -352,7 +352,7 @@ describe('what a text is', () => {
     expect(csvNumber(text)).toEqual(number);
   });
 
-  it('reads the kind of a field of millions of digits at once', () => {
+  it('finds the kind of a field of millions of digits in linear time', () => {
     const startMs = performance.now();
     expect(csvKind('9'.repeat(5_000_000))).toBe('long');
     expect(csvKind(`-${'0'.repeat(5_000_000)}1`)).toBe('long');

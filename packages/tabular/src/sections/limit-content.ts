@@ -2,7 +2,7 @@ import { FREE_EXPANSION_BYTES, type ImportLimits } from '@svc/jsonl-v23/internal
 import type { RandomAccess } from '../files/table-source.ts';
 
 /**
- * A file out of which no more bytes may come than the limits of an import allow.
+ * A file whose content may have at most the bytes that the limits of an import allow.
  *
  * @param sentBytes of the archive that the file comes from: the ratios of the two do not multiply
  */

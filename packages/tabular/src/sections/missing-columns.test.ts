@@ -24,7 +24,7 @@ describe('missingColumns', () => {
     expect(missingColumns({ promptColumn: 'q' }, [])?.message).toMatch(/The dataset has no columns\.$/);
   });
 
-  it('reports all missing columns at once, each with its path', () => {
+  it('reports all missing columns together, each with its path', () => {
     const error = missingColumns(
       { promptColumn: 'x1', idColumn: 'id', criteriaColumns: ['id', 'x2'], metaColumns: { 'a/b': 'x3' } },
       ['id'],

@@ -1,7 +1,7 @@
 import type { FileCompression } from '../format.ts';
 import type { ByteSource } from './byte-source.ts';
 
-/** The same file, of which it is known how it is compressed, or that it is not. */
+/** The same file with a known compression, or without one, whatever its name says. */
 export function withCompression(file: ByteSource, compression: FileCompression | undefined): ByteSource {
   return {
     path: file.path,

@@ -9,7 +9,7 @@ export interface CacheBudget {
   bytes: number;
 }
 
-/** A text file, compressed or not, of which the first bytes are cached when they are read. */
+/** A text file, compressed or not. Its first bytes are cached when they are read. */
 export class CachedFile {
   readonly path: string;
   readonly byteLength: number;

@@ -165,7 +165,7 @@ function countNewlines(text: string): number {
   return count;
 }
 
-/** Characters of the last line, of which there were some before the text. */
+/** Length of the last line, including what came before this text. */
 function widthAfter(text: string, before: number): number {
   const lineFeed = text.lastIndexOf('\n');
   return lineFeed === -1 ? before + text.length : text.length - lineFeed - 1;

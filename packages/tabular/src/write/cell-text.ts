@@ -6,7 +6,7 @@ export class LongText {
   readonly #json: string;
   readonly #isString: boolean;
 
-  /** @param isString whether `json` is a string, of which the text is the value */
+  /** @param isString whether `json` is a string, whose content is the value */
   constructor(json: string, isString: boolean) {
     this.#json = json;
     this.#isString = isString;

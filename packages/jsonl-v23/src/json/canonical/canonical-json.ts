@@ -43,7 +43,7 @@ const SHORT_UNITS = 48;
 /** A longer string is written in steps of this many UTF-16 code units, so that a bound of the buffer ends it early. */
 const STEP_UNITS = 1024 * 1024;
 
-/** Up to so many keys, insertion takes less time than `Array.prototype.sort`. */
+/** Up to this number of keys, insertion is faster than `Array.prototype.sort`. */
 const FEW_KEYS = 16;
 
 /** Is called for each member of an object, in canonical order, with the positions of its key, its value and its end. */

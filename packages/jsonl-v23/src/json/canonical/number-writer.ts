@@ -10,7 +10,7 @@ const EXACT_DIGITS = 15;
 const SHORTEST_DIGITS = 17;
 /** Decimal exponents at which a double has full precision. */
 const MAX_EXACT_EXPONENT = 290;
-/** The shortest form has no exponent for a point after at most so many digits, and after at least so few. */
+/** The shortest form has no exponent if the point is between these positions, counted from the first digit. */
 const MAX_PLAIN_POINT = 21;
 const MIN_PLAIN_POINT = -5;
 const MAX_DIGITS = 64;

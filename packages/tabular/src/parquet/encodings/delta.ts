@@ -53,7 +53,7 @@ class DeltaReader {
   /** Offset of the widths of the current block's miniblocks, and the next miniblock. */
   #widthsAt = 0;
   #miniblock: number;
-  /** Of the current miniblock. */
+  /** Bits of each delta in the current miniblock. */
   #width = 0;
   #bit = 0;
   #bodyAt = 0;

@@ -29,7 +29,7 @@ export class StringColumn {
     return new StringColumn(bytes, starts.subarray(from, to), ends.subarray(from, to), words);
   }
 
-  /** The texts at these indexes, each of which must be there. */
+  /** The texts at these indexes, which must all exist. */
   pick(indexes: Int32Array): StringColumn {
     const { bytes, starts, ends, length, words } = this;
     const count = indexes.length;

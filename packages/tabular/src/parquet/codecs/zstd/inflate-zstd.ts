@@ -57,7 +57,7 @@ function sequenceCodes(): readonly [SequenceCode, SequenceCode, SequenceCode] {
   ];
 }
 
-/** The extra bits of a code of lengths, and the length of which they count on. */
+/** The extra bits of a length code, and the base length to which they are added. */
 interface Lengths {
   readonly bits: Uint8Array;
   readonly bases: Int32Array;
