@@ -2,13 +2,18 @@ import { finished } from 'node:stream/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { cancelQuery } from './cancel-query.ts';
-import type { Pool } from './create-pool.ts';
+import { type Pool, prepared } from './create-pool.ts';
 import { destroySocket } from './pg-internals.ts';
 
-/** Runs one statement of a read and gives its rows. */
+/**
+ * Runs one statement of a read and gives its rows.
+ *
+ * @param name for a text that is long to plan and often sent, and for no other text: see `prepared`
+ */
 export type ReadQuery = <Row extends pg.QueryResultRow>(
   sql: string,
   values?: readonly unknown[],
+  name?: string,
 ) => Promise<Row[]>;
 
 /** Runs the statements of a read on one connection, as part of what else it does. */
@@ -39,7 +44,7 @@ export function createReads(pool: Pool, signal?: AbortSignal): Reads {
 
 /** Runs each statement on whatever connection is free, see {@link readFrom}. */
 export function createReadQuery(pool: Pool, signal?: AbortSignal): ReadQuery {
-  return (sql, values) => readFrom(pool, (query) => query(sql, values), signal);
+  return (sql, values, name) => readFrom(pool, (query) => query(sql, values, name), signal);
 }
 
 /** How long a server may take to end a query that was cancelled, before its connection is given up. */
@@ -85,14 +90,21 @@ export async function readFrom<T>(
       throw error;
     }
   };
-  const queryClient = queryOf(client);
-  const run: ReadQuery = (sql, values) => attempt(() => queryClient(sql, values));
+  const run = async <Row extends pg.QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+    name?: string,
+  ): Promise<Row[]> => {
+    const statement =
+      name === undefined ? { text: sql, values: [...values] } : prepared(pool, name, sql, values);
+    return (await attempt(() => client.query<Row>(statement))).rows;
+  };
   try {
     signal?.throwIfAborted();
     signal?.addEventListener('abort', onAbort, { once: true });
-    const query: ReadQuery = async (sql, values) => {
+    const query: ReadQuery = async (sql, values, name) => {
       signal?.throwIfAborted();
-      return await run(sql, values);
+      return await run(sql, values, name);
     };
     const copy: CopyQuery = async (sql) => {
       signal?.throwIfAborted();

@@ -17,13 +17,7 @@ import type { ItemRow } from './decode-rows.ts';
 import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';
 import { divideByBlocks, foundByHash } from './hash-blocks.ts';
 import { itemsInRanges, readRanges } from './item-ranges.ts';
-import {
-  type ItemCandidate,
-  NO_TEXTS,
-  planItems,
-  readItemSizes,
-  readPlannedItems,
-} from './read-item-texts.ts';
+import { type ItemCandidate, planItems, readPlannedItems, readSizedItems } from './read-item-texts.ts';
 import { ofVersion } from './version-sql.ts';
 
 /** An item of a page. */
@@ -134,11 +128,11 @@ async function findCandidates(
   const total = Number(first.total ?? 0);
   if (total === 0) await checkFilters(query, id, request);
   const page = rows.filter((row): row is FoundItem => row.partId !== null);
-  const sizes = await readItemSizes(query, page);
+  const items = await readSizedItems(query, page);
   const candidates = page.flatMap(({ section, sectionOrderIndex, orderIndex }, index) => {
-    const stored = sizes[index];
+    const stored = items[index];
     // Omit an item that was deleted with its dataset in the meantime.
-    return stored == null ? [] : [{ ...NO_TEXTS, section, sectionOrderIndex, orderIndex, ...stored }];
+    return stored == null ? [] : [{ section, sectionOrderIndex, orderIndex, ...stored }];
   });
   return { total, version: first.version, candidates };
 }
@@ -185,7 +179,8 @@ async function findPage(
   const ofItem = itemFilter(request, maxItemBytes, add);
   if (ofItem === '') {
     const ofSection = section === undefined ? '' : `AND s.name = ${add(section)}`;
-    return await query(allItems(ofSection, position), values);
+    const name = section === undefined ? 'page_of_version' : 'page_of_section';
+    return await query(allItems(ofSection, position), values, name);
   }
   using _permit = await searches.acquire(signal);
   const ranges = await readRanges(query, { datasetId: id, version, section });

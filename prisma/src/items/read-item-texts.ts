@@ -1,5 +1,5 @@
 import type { ReadQuery } from '@svc/postgres';
-import { Parameters } from '../database/page.ts';
+import { EAGER_BYTES, Parameters } from '../database/page.ts';
 import { type ItemPlace, itemsAt } from './item-places.ts';
 
 /** A page of items ends before the one with which it would send more than this; one item may have more. */
@@ -49,38 +49,54 @@ export interface PlannedItems<T extends ItemCandidate> {
   readonly unreadBytes: number;
 }
 
-/** What is known of a stored item without its texts. */
-export type ItemSizes = Pick<
-  ItemCandidate,
-  'partId' | 'ordinal' | 'byteLength' | 'linkBytes' | 'linkedBytes'
-> & {
+/** What is read of an item before a page is planned. */
+export type SizedItem = Omit<ItemCandidate, 'section' | 'orderIndex'> & {
   /** 32 bytes */
   readonly itemHash: Uint8Array;
 };
 
+/** The columns of {@link ItemTexts}. */
+const TEXTS = {
+  payload: 'payload',
+  answer: 'answer',
+  checker: 'checker',
+  assets: 'assets',
+  linkedFiles: 'linked_files',
+} as const;
+
+/** SQL for the texts of the row `i` of `items`. @param of makes the value of a column from its text */
+const textColumns = (of = (text: string): string => text): string =>
+  Object.entries(TEXTS)
+    .map(([name, column]) => `${of(`i.${column}::text`)} AS "${name}"`)
+    .join(', ');
+
+const LINK_BYTES = 'coalesce(octet_length(i.linked_files::text), 0)';
+
 /**
- * Reads the sizes of items; those that are gone are null.
+ * Reads the sizes of items, and the texts of short ones: each may have an equal share of {@link EAGER_BYTES}. Those that are
+ * gone are null.
  *
  * @param columns SQL for further ones about the row `i` of `items`, by name
  */
-export async function readItemSizes<Others = unknown>(
+export async function readSizedItems<Others = unknown>(
   query: ReadQuery,
   places: readonly (ItemPlace | null)[],
   columns: Readonly<Record<string, string>> = {},
-): Promise<((ItemSizes & Others) | null)[]> {
-  const sizes: ((ItemSizes & Others) | null)[] = places.map(() => null);
-  if (places.length === 0) return sizes;
+): Promise<((SizedItem & Others) | null)[]> {
+  const items: ((SizedItem & Others) | null)[] = places.map(() => null);
+  if (places.length === 0) return items;
   const parameters = new Parameters();
   const others = Object.entries(columns).map(([name, sql]) => `, ${sql} AS "${name}"`);
-  const rows = await query<ItemSizes & Others & { readonly n: number }>(
+  const isShort = `i.byte_length + ${LINK_BYTES} <= ${parameters.add(Math.floor(EAGER_BYTES / places.length))}::int`;
+  const rows = await query<SizedItem & Others & { readonly n: number }>(
     `SELECT place.n::int, i.part_id AS "partId", i.ordinal, i.byte_length AS "byteLength", i.item_hash AS "itemHash",
-       coalesce(octet_length(i.linked_files::text), 0) AS "linkBytes", i.linked_bytes AS "linkedBytes"
-       ${others.join('')}
+       ${LINK_BYTES} AS "linkBytes", i.linked_bytes AS "linkedBytes",
+       ${textColumns((text) => `CASE WHEN ${isShort} THEN ${text} END`)} ${others.join('')}
      FROM ${itemsAt(places, parameters)}`,
     parameters.values,
   );
-  for (const row of rows) sizes[row.n - 1] = row;
-  return sizes;
+  for (const row of rows) items[row.n - 1] = row;
+  return items;
 }
 
 /** What an item may have, without and with the files that it embeds. */
@@ -130,9 +146,7 @@ export async function readPlannedItems<T extends ItemCandidate>(
   if (unread.length > 0) {
     const parameters = new Parameters();
     const rows = await query<ItemTexts & { readonly n: number }>(
-      `SELECT place.n::int, i.payload::text AS payload, i.answer::text AS answer, i.checker::text AS checker,
-         i.assets::text AS assets, i.linked_files::text AS "linkedFiles"
-       FROM ${itemsAt(unread, parameters)}`,
+      `SELECT place.n::int, ${textColumns()} FROM ${itemsAt(unread, parameters)}`,
       parameters.values,
     );
     for (const { n, ...row } of rows) texts.set(unread[n - 1] as T, row);
@@ -148,7 +162,7 @@ export async function readPlannedItems<T extends ItemCandidate>(
 }
 
 /** The texts of an item that is not read. */
-export const NO_TEXTS: ItemTexts = {
+const NO_TEXTS: ItemTexts = {
   payload: null,
   answer: null,
   checker: null,

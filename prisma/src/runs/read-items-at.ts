@@ -3,7 +3,7 @@ import { boundedName } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { itemsAt, readPlaces } from '../items/item-places.ts';
 import { ofParts, partsOf } from '../items/item-ranges.ts';
-import { type ItemCandidate, type ItemSizes, NO_TEXTS, readItemSizes } from '../items/read-item-texts.ts';
+import { type ItemCandidate, readSizedItems, type SizedItem } from '../items/read-item-texts.ts';
 import { isItemAt, ofVersion } from '../items/version-sql.ts';
 import type { Run } from './run-row.ts';
 
@@ -75,7 +75,7 @@ export async function readCandidatesAt<Others = unknown>(
   version: VersionOfRun,
   positions: readonly ItemPosition[],
   columns: Readonly<Record<string, string>> = {},
-): Promise<readonly (ItemCandidate & ItemPosition & ItemSizes & Others)[]> {
+): Promise<readonly (ItemCandidate & ItemPosition & SizedItem & Others)[]> {
   if (positions.length === 0) return [];
   const wanted = [...new Map(positions.map((position) => [keyOf(position), position])).values()].sort(
     (a, b) => a.sectionOrderIndex - b.sectionOrderIndex || a.orderIndex - b.orderIndex,
@@ -87,12 +87,12 @@ export async function readCandidatesAt<Others = unknown>(
     wanted.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex]),
   );
   const names = await readSectionNames(query, version, sections);
-  const sizes = await readItemSizes<Others>(query, places, columns);
+  const items = await readSizedItems<Others>(query, places, columns);
   return wanted.flatMap(({ sectionOrderIndex, orderIndex }, index) => {
-    const stored = sizes[index];
+    const stored = items[index];
     if (stored == null) return [];
     const section = names.get(sectionOrderIndex) ?? '';
-    return [{ ...NO_TEXTS, section, sectionOrderIndex, orderIndex, ...stored }];
+    return [{ section, sectionOrderIndex, orderIndex, ...stored }];
   });
 }
 

@@ -6,9 +6,9 @@ import { EAGER_BYTES } from '../../database/page.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import {
   type ItemCandidate,
-  type ItemSizes,
   planItems,
   readPlannedItems,
+  type SizedItem,
 } from '../../items/read-item-texts.ts';
 import { type ItemPosition, keyOf, readCandidatesAt, type VersionOfRun } from '../read-items-at.ts';
 
@@ -24,7 +24,7 @@ interface OfItem {
   readonly itemId: string | null;
 }
 
-type CandidateRow = ItemCandidate & ItemSizes & ItemPosition & OfItem;
+type CandidateRow = ItemCandidate & SizedItem & ItemPosition & OfItem;
 
 /** An item of a result, with its own id as JSON text. */
 export type ResultItem = ListedItem & { readonly itemId: string | null };
