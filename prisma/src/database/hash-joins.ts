@@ -1,9 +1,11 @@
+import { SET_ON_NODES } from './set-on-nodes.ts';
+
 /**
  * Estimates of parts and CTEs are guesses: hash joins take linear time whatever there is, and the primary key gives the items
  * of a part in their order, which a bitmap does not.
  */
 const AVOIDED = ['enable_nestloop', 'enable_mergejoin', 'enable_bitmapscan'];
-const SET = `SET LOCAL work_mem = '64MB'; SET LOCAL jit = off; ${AVOIDED.map((name) => `SET LOCAL ${name} = off`).join('; ')}`;
+const SET = `${SET_ON_NODES}; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off; ${AVOIDED.map((name) => `SET LOCAL ${name} = off`).join('; ')}`;
 const RESET = ['work_mem', 'jit', ...AVOIDED].map((name) => `SET LOCAL ${name} TO DEFAULT`).join('; ');
 
 /**

@@ -20,6 +20,7 @@ import { StoreError } from '../database/errors.ts';
 import { boundedName, itemTooLarge } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
+import { SET_ON_NODES } from '../database/set-on-nodes.ts';
 import { isUuid } from '../database/values.ts';
 import type { ItemLine } from '../items/item-lines.ts';
 import { itemsInRanges, readRangesBetween, readRangesOf } from '../items/item-ranges.ts';
@@ -60,6 +61,8 @@ export interface OpenDataset extends AsyncDisposable {
   resultsBeside(runId: string): AsyncGenerator<readonly LabelledResult[], void, undefined>;
 }
 
+const READ_BY_KEY = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `enable_${way}`);
+
 /** A run with its configuration read. */
 export type ExportedRun = Omit<Run, 'config' | 'error'> & {
   readonly config: JsonValue;
@@ -89,9 +92,7 @@ export async function openDataset(
   const { session, query } = await openReadSession(context, signal);
   try {
     // Items are read in the order of their primary key, and have been written in it.
-    await query(
-      'SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_sort = off; SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off',
-    );
+    await query(`${SET_ON_NODES}; ${READ_BY_KEY.map((name) => `SET LOCAL ${name} = off`).join('; ')}`);
     const dataset = await readWhole(
       query,
       id,
