@@ -97,6 +97,104 @@ const PID_FILES: readonly (readonly [what: string, content: string])[] = [
   ['another program', `${process.pid}\n/\n0\n5432\n\n\n\nready\n`],
 ];
 
+const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
+
+describe('a server that runs', () => {
+  let folder: string;
+  let server: EmbeddedPostgres;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'svc-embedded-'));
+    // all may enter it, so that only the server's folder is closed
+    await chmod(folder, 0o755);
+    server = await startEmbeddedPostgres({ dataDir: folder });
+  });
+  afterAll(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('listens on a socket in a closed folder only, and wants a password', async () => {
+    expect(await query(server.url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '' }]);
+    for (const user of ['svc', 'postgres']) {
+      const wrong = new URL(server.url);
+      [wrong.username, wrong.password] = [user, 'guess'];
+      await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
+    }
+    const modes: Record<string, number> = {};
+    for (const name of ['', 'data', 'password', 'service-password', '.s.PGSQL.5432']) {
+      modes[name] = (await stat(join(folder, 'postgres', name))).mode & 0o777;
+    }
+    expect(modes).toEqual({
+      ...{ '': 0o700, data: 0o700, password: 0o600, 'service-password': 0o600 },
+      '.s.PGSQL.5432': 0o700,
+    });
+  });
+
+  it('is worked with as an ordinary role that owns the database and nothing else', async () => {
+    const [role] = await query(
+      server.url,
+      `SELECT current_user AS name, rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS special,
+         (SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()) AS owner
+       FROM pg_roles WHERE rolname = current_user`,
+    );
+    expect(role).toEqual({ name: 'svc', special: false, owner: 'svc' });
+    // the sessions of the start take a moment to end
+    await expect
+      .poll(() =>
+        query(
+          server.url,
+          `SELECT usename FROM pg_stat_activity WHERE backend_type = 'client backend' AND usename <> 'svc'`,
+        ),
+      )
+      .toEqual([]);
+    await query(server.url, 'CREATE SCHEMA own CREATE TABLE own.t ()');
+    for (const statement of [
+      "SELECT pg_read_file('/etc/hostname')",
+      "CREATE TEMP TABLE o (l text); COPY o FROM PROGRAM 'id'",
+      'CREATE ROLE other SUPERUSER',
+      'CREATE DATABASE other',
+      'SET ROLE postgres',
+      "ALTER SYSTEM SET listen_addresses = '*'",
+    ]) {
+      await expect(query(server.url, statement)).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  it('folds the case of all letters and is UTF-8', async () => {
+    expect(
+      await query(
+        server.url,
+        "SELECT 'ÉTÉ' ILIKE '%été%' AS same, current_setting('server_encoding') AS encoding",
+      ),
+    ).toEqual([{ same: true, encoding: 'UTF8' }]);
+  });
+
+  it('keeps statements and values out of its log', async () => {
+    await query(server.url, 'CREATE TABLE t (n int PRIMARY KEY, s text)');
+    await query(server.url, "INSERT INTO t VALUES (1, 'secret-prompt')");
+    await query(server.url, "INSERT INTO t VALUES (1, 'secret-prompt')").catch(() => undefined);
+    await query(server.url, "SELECT 'secret-prompt'::int").catch(() => undefined);
+    const log = await readFile(join(folder, 'postgres/server.log'), 'utf8');
+    expect(log).toContain('duplicate key');
+    expect(log).not.toContain("VALUES (1, 'secret-prompt')");
+    expect(log).not.toContain('(1)');
+  });
+
+  it.runIf(isRoot)('lets no other account in', async () => {
+    const socket = join(folder, 'postgres/.s.PGSQL.5432');
+    const tried = spawn(
+      process.execPath,
+      [
+        '-e',
+        `require('net').connect(${JSON.stringify(socket)}).on('error', ({ code }) => console.log(code))`,
+      ],
+      { uid: 65_534, gid: 65_534, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] },
+    );
+    const [said] = await once(tried.stdout, 'data');
+    expect(String(said).trim()).toBe('EACCES');
+  });
+});
+
 describe('the embedded server', () => {
   it('starts in an empty folder, keeps its data, and leaves no process behind', async () => {
     const first = await start();
@@ -108,57 +206,6 @@ describe('the embedded server', () => {
     expect(isAlive(pid)).toBe(false);
     const second = await start();
     expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
-  });
-
-  it('listens on a socket in a closed folder only, and wants a password', async () => {
-    await layDatabase();
-    const { url } = await start();
-    expect(await query(url, 'SHOW listen_addresses')).toEqual([{ listen_addresses: '' }]);
-    for (const user of ['svc', 'postgres']) {
-      const wrong = new URL(url);
-      [wrong.username, wrong.password] = [user, 'guess'];
-      await expect(query(wrong.href, 'SELECT 1')).rejects.toMatchObject({ code: '28P01' });
-    }
-    const modes: Record<string, number> = {};
-    for (const name of ['', 'data', 'password', 'service-password', '.s.PGSQL.5432']) {
-      modes[name] = (await stat(join(dataDir, 'postgres', name))).mode & 0o777;
-    }
-    expect(modes).toEqual({
-      ...{ '': 0o700, data: 0o700, password: 0o600, 'service-password': 0o600 },
-      '.s.PGSQL.5432': 0o700,
-    });
-  });
-
-  it('is worked with as an ordinary role that owns the database and nothing else', async () => {
-    await layDatabase();
-    const { url } = await start();
-    const [role] = await query(
-      url,
-      `SELECT current_user AS name, rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls AS special,
-         (SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = current_database()) AS owner
-       FROM pg_roles WHERE rolname = current_user`,
-    );
-    expect(role).toEqual({ name: 'svc', special: false, owner: 'svc' });
-    // the sessions of the start take a moment to end
-    await expect
-      .poll(() =>
-        query(
-          url,
-          `SELECT usename FROM pg_stat_activity WHERE backend_type = 'client backend' AND usename <> 'svc'`,
-        ),
-      )
-      .toEqual([]);
-    await query(url, 'CREATE SCHEMA own CREATE TABLE own.t ()');
-    for (const statement of [
-      "SELECT pg_read_file('/etc/hostname')",
-      "CREATE TEMP TABLE o (l text); COPY o FROM PROGRAM 'id'",
-      'CREATE ROLE other SUPERUSER',
-      'CREATE DATABASE other',
-      'SET ROLE postgres',
-      "ALTER SYSTEM SET listen_addresses = '*'",
-    ]) {
-      await expect(query(url, statement)).rejects.toMatchObject({ code: '42501' });
-    }
   });
 
   it.each([
@@ -178,27 +225,6 @@ describe('the embedded server', () => {
     expect(await stat(folder).catch(() => null)).toEqual(
       folder.startsWith(dataDir) ? expect.anything() : null,
     );
-  });
-
-  it('folds the case of all letters and is UTF-8', async () => {
-    await layDatabase();
-    const { url } = await start();
-    expect(
-      await query(url, "SELECT 'ÉTÉ' ILIKE '%été%' AS same, current_setting('server_encoding') AS encoding"),
-    ).toEqual([{ same: true, encoding: 'UTF8' }]);
-  });
-
-  it('keeps statements and values out of its log', async () => {
-    await layDatabase();
-    const { url } = await start();
-    await query(url, 'CREATE TABLE t (n int PRIMARY KEY, s text)');
-    await query(url, "INSERT INTO t VALUES (1, 'secret-prompt')");
-    await query(url, "INSERT INTO t VALUES (1, 'secret-prompt')").catch(() => undefined);
-    await query(url, "SELECT 'secret-prompt'::int").catch(() => undefined);
-    const log = await readFile(join(dataDir, 'postgres/server.log'), 'utf8');
-    expect(log).toContain('duplicate key');
-    expect(log).not.toContain("VALUES (1, 'secret-prompt')");
-    expect(log).not.toContain('(1)');
   });
 
   it('is refused to a second process while the first one lives', async () => {
@@ -383,26 +409,6 @@ describe('the embedded server', () => {
     await start();
     expect(await readdir(dataDir)).toEqual(['postgres']);
     void owner;
-  });
-
-  const isRoot = process.getuid?.() === 0 && process.platform === 'linux';
-
-  it.runIf(isRoot)('lets no other account in', async () => {
-    // a folder that all may enter, so that only the server's folder is closed
-    await layDatabase();
-    await chmod(dataDir, 0o755);
-    await start();
-    const socket = join(dataDir, 'postgres/.s.PGSQL.5432');
-    const tried = spawn(
-      process.execPath,
-      [
-        '-e',
-        `require('net').connect(${JSON.stringify(socket)}).on('error', ({ code }) => console.log(code))`,
-      ],
-      { uid: 65_534, gid: 65_534, cwd: '/', stdio: ['ignore', 'pipe', 'ignore'] },
-    );
-    const [said] = await once(tried.stdout, 'data');
-    expect(String(said).trim()).toBe('EACCES');
   });
 
   it.runIf(isRoot)('runs for root below a folder that only root may enter', async () => {
