@@ -136,7 +136,7 @@ it.skipIf(process.platform !== 'linux')(
   'pages of large items that compress well',
   { timeout: 600_000 },
   async (context) => {
-    const count = times(60, 4);
+    const count = times(60, 2);
     const id = await upload(count);
     await plant(id, 'payload', 27_000_000);
     const pages: string[] = [];
