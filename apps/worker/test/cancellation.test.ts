@@ -153,12 +153,12 @@ it('asks the database once an interval for fifty runs', async () => {
   const dataset_id = await service.importItems(items);
   const config = {
     provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' },
-    concurrency: 3,
+    concurrency: 1,
   };
   const runs = await Promise.all(
     Array.from({ length: 50 }, () => service.post('/runs', { dataset_id, config })),
   );
-  await until(provider.waiting, (waiting) => waiting === 150);
+  await until(provider.waiting, (waiting) => waiting === 50);
   const working = (await service.get('/runs?status=running&limit=100')).body.meta.total_items;
   expect(working).toBe(50);
 
@@ -175,7 +175,7 @@ it('asks the database once an interval for fifty runs', async () => {
   const id = runs[17]?.body.id;
   await service.post(`/runs/${id}/cancel`);
   await runEnded(service, id);
-  await until(provider.waiting, (waiting) => waiting === 147);
+  await until(provider.waiting, (waiting) => waiting === 49);
   expect((await service.get('/runs?status=running&limit=100')).body.meta.total_items).toBe(49);
 });
 
