@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
@@ -43,10 +42,6 @@ beforeAll(async () => {
     access: 'private',
     readers: [TOKEN],
     files: { 'train.jsonl': '{"q":"secret"}\n' },
-  });
-  hub.add({
-    id: 'org/long-line',
-    files: { 'train.jsonl.gz': gzipSync(`{"q":"${'x'.repeat(64 * 1024 * 1024)}"}\n{"q":"short"}\n`) },
   });
   hub.add({
     id: 'org/unreadable',
@@ -205,16 +200,14 @@ describe('POST /datasets/hub/import', () => {
     expect(JSON.stringify(body)).not.toContain(TOKEN);
   });
 
-  it.each([
-    ['org/long-line', 'q', 'train.jsonl.gz', 1],
-    ['org/late-column', 'late', 'train.jsonl', 2],
-  ])('names the row of %s that cannot be read, as a preview does', async (path, column, file, line) => {
-    const config = { path, split: 'train' };
+  // hostile-archives.test.ts of the service has a line that is too long
+  it('names the row that cannot be read, as a preview does', async () => {
+    const config = { path: 'org/late-column', split: 'train' };
     const preview = await post('/datasets/hub/preview', config);
-    const imported = await importHub({ name: 'x', config, mapping: { prompt_column: column } });
+    const imported = await importHub({ name: 'x', config, mapping: { prompt_column: 'late' } });
     for (const { status, body } of [preview, imported]) {
       expect(status).toBe(400);
-      expect(body).toMatchObject({ code: 'invalid_row', errors: [{ file, line }] });
+      expect(body).toMatchObject({ code: 'invalid_row', errors: [{ file: 'train.jsonl', line: 2 }] });
     }
     expect(imported.body['detail']).toBe(preview.body['detail']);
     const wrong = await importHub({
