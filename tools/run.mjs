@@ -210,12 +210,16 @@ const LONG_SUITES = [
   'apps/standalone/test/faults',
   'apps/api/test/access.test.ts',
   'apps/api/test/exports-come-in.test.ts',
+  'apps/api/test/outside.test.ts',
+  'apps/api/test/versions.test.ts',
   'apps/web/test/console-labels.test.ts',
   'apps/worker/test/one-import.test.ts',
   'apps/worker/test/processes.test.ts',
   'apps/worker/test/replica.test.ts',
   'deploy/test/deployment.test.ts',
   'packages/tabular/test/decode-parquet.test.ts',
+  'prisma/src/diff/diff.test.ts',
+  'prisma/src/versions/versions.test.ts',
 ];
 
 /** Runs the fault suite with all repetitions; `--write` writes the results to docs/reliability.md. */

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importItems } from '../../../prisma/test/import-items.ts';
+import { times } from '../../standalone/test/faults/report.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies have every shape
@@ -513,7 +514,7 @@ describe('the program of docs/runs.md', () => {
 
 describe('twenty clients that are killed and repeat', () => {
   it('leave every result once', { timeout: 120_000 }, async () => {
-    const count = 300;
+    const count = times(300, 100);
     const run = await startRun({ s: sums(count) });
     const random = mulberry(7);
     const client = async (): Promise<void> => {

@@ -2,6 +2,7 @@ import { itemHash, parseItem } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { createPool, inTransaction } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { times } from '../../../apps/standalone/test/faults/report.ts';
 import { importItems, metaOf, writeSections } from '../../test/import-items.ts';
 import { type Content, referenceDiff } from '../../test/reference-diff.ts';
 import { createTestDatabase } from '../../test/template-db.ts';
@@ -88,7 +89,7 @@ describe('diff', () => {
   it('counts random changes as a reference in memory does, and lists them', {
     timeout: 600_000,
   }, async () => {
-    const steps = Number(process.env['STEPS'] ?? 40);
+    const steps = Number(process.env['STEPS'] ?? times(40, 16));
     const pick = random(Number(process.env['SEED'] ?? 11));
     const item = (): string =>
       canonicalJson({

@@ -3,6 +3,7 @@ import { createSectionHasher, itemHash, parseItem, versionHash } from '@svc/json
 import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { createPool, inTransaction } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { times } from '../../../apps/standalone/test/faults/report.ts';
 import { importItems, metaOf, type Sections, writeSections } from '../../test/import-items.ts';
 import { createTestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
@@ -94,7 +95,7 @@ function random(seed: number): (below: number) => number {
 
 describe('versions', () => {
   it('a random sequence of changes is what a list in memory becomes', { timeout: 600_000 }, async () => {
-    const steps = Number(process.env['STEPS'] ?? 70);
+    const steps = Number(process.env['STEPS'] ?? times(70, 35));
     const pick = random(7);
     let nextId = 100;
     const fresh = (): string => textOf(nextId++, `p${pick(1_000_000)}`);
