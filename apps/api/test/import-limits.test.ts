@@ -129,15 +129,12 @@ describe('limits of what an import makes', () => {
     expect(compressed.byteLength * 500).toBeLessThan(64 * MIB + MIB);
     const refused = await upload(api, compressed, { ...mapping, meta_columns: ['a'] });
     expect(refused).toMatchObject(limitOf('SVC_MAX_EXPANSION_RATIO'));
-    expect(await upload(api, compressed, mapping, '/datasets/upload?dry_run=true')).toMatchObject(
-      limitOf('SVC_MAX_EXPANSION_RATIO'),
-    );
     expect(await importHub(api, 'org/repeated', mapping)).toMatchObject(limitOf('SVC_MAX_EXPANSION_RATIO'));
     // 1,000 rows are 62 MB.
     const allowed = gzipSync(csv(1000, 'x'.repeat(62_000)));
     expect((await upload(api, allowed, mapping, '/datasets/upload?dry_run=true')).status).toBe(200);
     expect(await countDatasets(api)).toBe(0);
-  }, 120_000);
+  });
 });
 
 describe('tables in an archive', () => {
@@ -148,7 +145,7 @@ describe('tables in an archive', () => {
     for (const path of ['/datasets/upload?dry_run=true', '/datasets/upload']) {
       expect(await upload(api, zip, mapping, path)).toMatchObject(limitOf('SVC_MAX_EXPANSION_RATIO'));
     }
-  }, 120_000);
+  });
 });
 
 describe('bounds of a mapping', () => {
