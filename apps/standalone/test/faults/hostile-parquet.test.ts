@@ -8,7 +8,7 @@ import {
 } from '../../../../packages/tabular/test/mutate-parquet.ts';
 import type { RewriteOptions } from '../../../../packages/tabular/test/rewrite-parquet.ts';
 import { PAGE_KINDS, sampleFiles } from '../../../../packages/tabular/test/sample-parquet.ts';
-import { report, tally, times } from './report.ts';
+import { IS_LONG, report, tally, times } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
 import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
@@ -162,8 +162,8 @@ it('dataset cards of very many entries do not block others', { timeout: 300_000 
     const asked = preview(id, { subset: 'c1' });
     const slowest = await slowestProbeMs(asked);
     const answer = await asked;
-    // Seconds before; on a busy machine a probe may take its time by itself.
-    expect([id, slowest < 1500 || slowest]).toEqual([id, true]);
+    // Seconds before. `npm test` runs files side by side, and there a probe may take its time by itself.
+    if (IS_LONG) expect([id, slowest < 1500 || slowest]).toEqual([id, true]);
     if (entries > 50_000) expect(answer.body.detail).toContain('more than 50000 entries');
     found.push(outcomeOf(answer));
   }
