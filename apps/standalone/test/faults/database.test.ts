@@ -100,7 +100,7 @@ describe('an unavailable database', () => {
   });
 
   it('does not let its connections be missed: after a restart requests just work', async (context) => {
-    const restarts = times(10, 2);
+    const restarts = times(10, 1);
     const responses: ServiceResponse[] = [];
     for (let round = 0; round < restarts; round++) {
       await Promise.all(REQUESTS.map(([path, init]) => send(path, init)));
