@@ -45,7 +45,8 @@ describe('pipelined requests', () => {
   });
 
   it('hold nothing after their client has gone, also those whose turn had not come', async () => {
-    for (let round = 0; round < 3; round++) {
+    // more requests than the pool has connections
+    for (let round = 0; round < 2; round++) {
       using connection = await openConnection(api.url);
       connection.send(get(`/datasets/${large}/items.jsonl`).repeat(6));
       await connection.until(/HTTP\/1\.1 200/);
@@ -54,7 +55,7 @@ describe('pipelined requests', () => {
       connection.socket.destroy();
       await expect.poll(() => inProgress()).toBe(0);
     }
-    await expect.poll(() => api.log().filter((line) => line['status_code'] === 499)).toHaveLength(18);
+    await expect.poll(() => api.log().filter((line) => line['status_code'] === 499)).toHaveLength(12);
     // a permit that is still held would make this wait until it is rejected
     const response = await fetch(`${api.url}/datasets/${large}/items.jsonl`);
     expect((await response.text()).split('\n')).toHaveLength(2001);
