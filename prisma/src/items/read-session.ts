@@ -19,8 +19,6 @@ const SECTIONS_PER_READ = 1_000;
 const RANGES_PER_COPY = 1_000;
 /** Items of one COPY: Citus holds all of them before it sends the first. */
 const ITEMS_PER_COPY = 4_096;
-/** Bytes that are taken before they are asked for, so that the server ends a COPY and begins the next one meanwhile. */
-const READ_AHEAD_BYTES = 1024 * 1024;
 
 /** Waits for a permit and a connection, and begins a snapshot that ends when the session is closed. */
 export async function openReadSession(
@@ -118,18 +116,18 @@ export class ReadSession {
     }
   }
 
-  /** Reads groups of ranges one after the other: while one is read, the statement of the next one waits for the server. */
+  /** Reads groups of ranges one after the other. */
   async *#copy<T>(
-    groups: Iterator<readonly SectionRange[], void>,
+    groups: Iterable<readonly SectionRange[]>,
     read: (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<T, void, undefined>,
   ): AsyncGenerator<T, void, undefined> {
-    let copy = this.#startCopy(groups);
     this.#reading = true;
     try {
-      while (copy !== undefined) {
-        const next = this.#startCopy(groups);
+      for (const ranges of groups) {
+        const copy: CopyToStreamQuery = this.#openClient().query(
+          copyTo(copyStatement(ranges, this.#maxItemBytes)),
+        );
         yield* read(copy as AsyncIterable<Uint8Array>);
-        copy = next;
       }
       this.#reading = false;
     } catch (error) {
@@ -138,15 +136,6 @@ export class ReadSession {
       // The server is still sending rows: the connection cannot be used again.
       if (this.#reading) this.#discard();
     }
-  }
-
-  #startCopy(groups: Iterator<readonly SectionRange[], void>): CopyToStreamQuery | undefined {
-    const { value: ranges } = groups.next();
-    if (ranges === undefined) return undefined;
-    const statement = copyStatement(ranges, this.#maxItemBytes);
-    const copy = this.#openClient().query(copyTo(statement, { highWaterMark: READ_AHEAD_BYTES }));
-    // An error before it is read must be there when it is.
-    return copy.on('error', (error) => copy.destroy(error));
   }
 
   /** The signal's reason for what an abort breaks. */
