@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Semaphore } from '@svc/concurrency';
 import { createCheckRunner } from '@svc/evaluation';
-import { createResultReader } from '@svc/flows';
+import { createThreadReader } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import {
@@ -62,7 +62,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   await using starting = new AsyncDisposableStack();
   // A thread, which starts with the first pattern.
   const checks = starting.use(createCheckRunner({ threads: 1 }));
-  const results = starting.use(createResultReader());
+  const reader = starting.use(createThreadReader());
   const pushChecks = starting.use(createCheckRunner({ threads: 2 }));
   const encoder = starting.use(createItemEncoder(store.hubFiles));
   const workers = new WorkerBoard();
@@ -80,7 +80,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     staging,
     limits: packageLimits(config),
     checks,
-    results,
+    reader,
     pushChecks,
     pushes: limit('requests with results', MAX_PUSHES, config.importWaitMs),
     longLines: limit('long lines of results', MAX_LONG_LINES, config.importWaitMs),

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { createResultReader, importDataset, packageSource } from '@svc/flows';
+import { createThreadReader, importDataset, packageSource } from '@svc/flows';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { createStore, ImportReport } from '@svc/store';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -28,11 +28,11 @@ async function store(path: string, name: string): Promise<string> {
   const opened = createStore({ url: database.url, poolSize: 2 });
   try {
     await using pkg = await openPackageFile(path);
-    await using results = createResultReader();
+    await using reader = createThreadReader();
     const report = new ImportReport();
     await using draft = await opened.datasets.begin({ report });
     const request = { name, description: undefined, fileName: 'x' };
-    const options = { maxLineBytes: 1024 * 1024, maxDepth: 100, results };
+    const options = { maxLineBytes: 1024 * 1024, maxDepth: 100, reader };
     const source = packageSource(0, () => Promise.resolve(pkg), request, options);
     const content = await importDataset(source, draft, report, new AbortController().signal);
     return (await draft.commit(content)).dataset.id;

@@ -1,5 +1,5 @@
 import { createCheckRunner } from '@svc/evaluation';
-import { createResultReader, createTurns } from '@svc/flows';
+import { createThreadReader, createTurns } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import type { Config, TokenCipher } from '@svc/runtime';
@@ -53,7 +53,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
   const dispatcher = createProviderDispatcher({ allowedHosts: config.providerAllowedHosts });
   starting.defer(() => dispatcher.destroy());
   const checks = starting.use(createCheckRunner());
-  const results = starting.use(createResultReader());
+  const reader = starting.use(createThreadReader());
 
   const measured = withHistory(metrics);
   const jobDeps = { ...deps, metrics: measured.metrics, cancelWatch };
@@ -81,7 +81,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
       },
       {
         table: 'jobs',
-        handlers: { import: createImportTask(jobDeps), upload: createUploadTask({ ...jobDeps, results }) },
+        handlers: { import: createImportTask(jobDeps), upload: createUploadTask({ ...jobDeps, reader }) },
         concurrency: concurrency.jobs,
         resumable: false,
       },

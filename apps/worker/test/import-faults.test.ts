@@ -1,11 +1,11 @@
 import {
-  createResultReader,
+  createThreadReader,
   dryRun,
   filesSource,
   type ImportSource,
   importDataset,
   packageSource,
-  type ResultReader,
+  type ThreadReader,
 } from '@svc/flows';
 import { type ByteSource, openPackage } from '@svc/pkg-format';
 import { createStore, ImportReport, type Store } from '@svc/store';
@@ -15,21 +15,21 @@ import { makePackage } from '../../api/test/make-package.ts';
 
 let database: TestDatabase;
 let store: Store;
-let results: ResultReader;
+let reader: ThreadReader;
 beforeAll(async () => {
   database = await createTestDatabase();
   store = createStore({ url: database.url, poolSize: 4 });
-  results = createResultReader();
+  reader = createThreadReader();
 });
 afterAll(async () => {
-  await results[Symbol.asyncDispose]();
+  await reader[Symbol.asyncDispose]();
   await store.close();
   await database.drop();
 });
 
 const { signal } = new AbortController();
 const REQUEST = { name: 'n', description: undefined, mapping: null, mappingAsSent: null };
-const options = () => ({ maxLineBytes: 1_000_000, maxDepth: 100, results });
+const options = () => ({ maxLineBytes: 1_000_000, maxDepth: 100, reader });
 
 /** Three million bytes, whose first line is faulty. */
 const LINES = Buffer.from(`[]\n${`{"id":"${'x'.repeat(1000)}"}\n`.repeat(3000)}`);

@@ -38,7 +38,6 @@ export {
   type UploadJobRequest,
   type UploadRequest,
 } from './requests.ts';
-export { createResultReader, type ResultReader } from './results/result-reader.ts';
 export { defaultJudgePrompts } from './run/default-judge-prompts.ts';
 export { createTurns, type Turns } from './run/turns.ts';
 export { type RunDatasetDeps, type RunDatasetOptions, runDataset } from './run-dataset.ts';
@@ -62,4 +61,6 @@ export { LABEL_TABLE_COLUMNS, type LabelsTableOptions, labelsTable } from './tab
 export { RESULT_COLUMNS } from './tables/result-columns.ts';
 export { resultsTable } from './tables/results-table.ts';
 export { MEDIA_TYPES, type TableExport, type TableFormat, type TableOptions } from './tables/table-export.ts';
+export type { ItemText } from './threads/read-edits.ts';
+export { createThreadReader, type ThreadReader } from './threads/thread-reader.ts';
 export { type TriedItem, type TryRunDeps, type TryRunRequest, tryRun } from './try-run.ts';

@@ -17,9 +17,9 @@ import {
   writeResult,
 } from '@svc/store';
 import type { PushedLine } from './results/read-pushed.ts';
-import type { ResultReader } from './results/result-reader.ts';
 import { byClient, createPushScorer, type PlacedResult } from './results/score-pushed.ts';
 import { toScorers } from './run/to-scorers.ts';
+import type { ThreadReader } from './threads/thread-reader.ts';
 
 /** Lines that are looked up, scored and stored together. */
 const MAX_LINES = 2_000;
@@ -29,7 +29,7 @@ export const MAX_REJECTED = 100;
 export interface PushDeps {
   readonly session: PushSession;
   /** Reads lines without blocking the event loop. */
-  readonly reader: Pick<ResultReader, 'readPushed'>;
+  readonly reader: Pick<ThreadReader, 'readPushed'>;
   /** Scores outputs. */
   readonly checks: CheckRunner;
   /** Called with the status of each result that was stored. */

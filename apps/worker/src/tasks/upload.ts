@@ -4,8 +4,8 @@ import {
   type ImportSource,
   packageSource,
   partOf,
-  type ResultReader,
   type TableFile,
+  type ThreadReader,
   type UploadJobRequest,
 } from '@svc/flows';
 import { type ByteSource, openPackage } from '@svc/pkg-format';
@@ -17,7 +17,7 @@ import { createJobTask, type JobImport, type JobTaskDeps } from './job.ts';
 export interface UploadTaskDeps extends JobTaskDeps {
   readonly config: Config;
   /** Reads the results of runs in packages. */
-  readonly results: ResultReader;
+  readonly reader: ThreadReader;
 }
 
 /** The task `upload`: imports an archive that was uploaded with `respond-async` and is stored in the database. */
@@ -33,10 +33,10 @@ export function createUploadTask(deps: UploadTaskDeps): TaskHandler {
 function jobSource(
   { content, ...wanted }: UploadJobRequest,
   archive: ByteSource,
-  { config, results }: UploadTaskDeps,
+  { config, reader }: UploadTaskDeps,
 ): ImportSource {
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
-  const options = { maxLineBytes, maxDepth, results };
+  const options = { maxLineBytes, maxDepth, reader };
   if (content.kind === 'files') {
     const { sentBytes } = content;
     return filesSource({ files: filesOf(content.files, archive), sentBytes }, wanted, options);

@@ -1,13 +1,13 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { splitLines } from '@svc/jsonl-v23/internal';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { DraftContent } from '@svc/store';
 import type { ImportSource } from '../import-dataset.ts';
+import type { ItemText } from '../threads/read-edits.ts';
 import type { FilesSourceOptions } from './files-source.ts';
 
 /** An item that replaces another. */
 export interface EditedItem {
-  readonly item: JsonObject;
+  readonly item: ItemText;
   /** JSON Pointer of the item in the request, for errors. */
   readonly path: string;
 }
@@ -38,7 +38,7 @@ export function editsSource(
 }
 
 async function* linesOf(edited: readonly EditedItem[]): AsyncGenerator<Uint8Array> {
-  for (const { item } of edited) yield Buffer.from(`${canonicalJson(item)}\n`);
+  for (const { item } of edited) yield item.line;
 }
 
 /** Edits make no dataset. */

@@ -8,13 +8,13 @@ import { toPackageError } from '@svc/pkg-format/internal';
 import type { DatasetDraft, ImportedResult, ImportReport } from '@svc/store';
 import type { ImportSource } from '../import-dataset.ts';
 import type { UploadRequest } from '../requests.ts';
-import { type ResultReader, readResults } from '../results/result-reader.ts';
+import { readResults, type ThreadReader } from '../threads/thread-reader.ts';
 
 export interface PackageSourceOptions {
   readonly maxLineBytes: number;
   readonly maxDepth: number;
   /** Reads the results of a run that the package holds. */
-  readonly results: ResultReader;
+  readonly reader: ThreadReader;
 }
 
 /**
@@ -39,7 +39,7 @@ export function packageSource(
       const { hashes } = draft;
       const verify = (): Promise<void> => pkg.verify(hashes, { signal });
       async function* results(run: PackageRun): AsyncGenerator<readonly ImportedResult[]> {
-        yield* readResults(run, options.results, hashes.sections, signal);
+        yield* readResults(run, options.reader, hashes.sections, signal);
         await verify();
       }
       const run = report.faults.total > 0 ? null : await pkg.readRun({ signal });

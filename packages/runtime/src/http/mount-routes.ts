@@ -139,7 +139,7 @@ async function respond(
 }
 
 async function bodyOf(
-  { contentType, maxBytes, acceptsForm }: NonNullable<Route['body']>,
+  { contentType, maxBytes, acceptsForm, parse }: NonNullable<Route['body']>,
   request: Request,
   validator: RouteValidator,
   config: Config,
@@ -150,7 +150,7 @@ async function bodyOf(
   return validator.body(
     acceptsForm === true && isForm(request)
       ? await readFormBody(request, limits, signal)
-      : await readJsonBody(request, limits, signal),
+      : await readJsonBody(request, limits, signal, parse),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
 import type { Access } from './access/access.ts';
 import type { Caller } from './access/authenticate.ts';
@@ -41,6 +41,13 @@ export interface RouteRequest {
   readonly raw: Request;
 }
 
+/** @throws JsonlError as `parseJson`; `invalid_utf8` */
+export type ParseBody = (
+  bytes: Uint8Array<ArrayBuffer>,
+  maxDepth: number,
+  signal: AbortSignal,
+) => Promise<JsonValue>;
+
 /** One endpoint, as data: the OpenAPI document is generated from it. */
 export interface Route {
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -67,6 +74,8 @@ export interface Route {
     readonly acceptsForm?: true;
     /** Longest JSON body, if not that of the configuration. */
     readonly maxBytes?: number;
+    /** Parses long JSON bodies, and takes their bytes over. By default the body is parsed on the main thread. */
+    readonly parse?: ParseBody;
     /** The schema for the document, where the handler validates a part itself. */
     readonly documented?: Schema;
   };

@@ -1,5 +1,5 @@
-import { type EditedItem, editsSource } from '@svc/flows';
-import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { type EditedItem, editsSource, type ItemText, type ThreadReader } from '@svc/flows';
+import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { type Config, invalidRequest, type Route, type Schema } from '@svc/runtime';
 import type { Edit, Store } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
@@ -9,6 +9,8 @@ import { dryRunNow, type ImportNowDeps, importNow } from './import-now.ts';
 export interface EditDeps extends ImportNowDeps {
   readonly config: Config;
   readonly store: Pick<Store, 'datasets' | 'idempotency'>;
+  /** Reads long bodies on threads. */
+  readonly reader: Pick<ThreadReader, 'readEdits'>;
 }
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -32,7 +34,7 @@ const EDIT: Schema = {
 
 /** `PATCH /datasets/{id}/items`: items of the newest version replaced and removed, all or none. */
 export function editItemsRoute(deps: EditDeps): Route {
-  const { config, store } = deps;
+  const { config, store, reader } = deps;
   return {
     method: 'patch',
     path: '/datasets/{id}/items',
@@ -48,6 +50,7 @@ export function editItemsRoute(deps: EditDeps): Route {
     body: {
       contentType: 'application/json',
       maxBytes: MAX_BODY_BYTES,
+      parse: (bytes, maxDepth, signal) => reader.readEdits({ bytes, maxDepth }, signal),
       schema: {
         type: 'object',
         properties: {
@@ -82,13 +85,17 @@ export function editItemsRoute(deps: EditDeps): Route {
       if (query['dry_run'] === true) return await dryRunNow(deps, { source, target }, signal);
       const { ifMatch = null, message } = facts;
       const digest = (): Uint8Array =>
-        requestDigest(`PATCH /datasets/${datasetId}/items`, canonicalJson(body), ifMatch, message);
+        requestDigest(`PATCH /datasets/${datasetId}/items`, describe(edits, edited), ifMatch, message);
       return await withIdempotency(request, store.idempotency, digest, (claim) =>
         importNow(deps, { source, target }, signal, claim),
       );
     },
   };
 }
+
+/** The edits as a text of which equal requests have the same. */
+const describe = (edits: readonly Edit[], edited: readonly EditedItem[]): string =>
+  JSON.stringify([edits, edited.map(({ item, path }) => [path, item.sha256])]);
 
 /** @throws RequestError `invalid_request` for an edit that does not name one item, or does not say what to do with it */
 function readEdits(list: readonly JsonObject[]): {
@@ -98,8 +105,9 @@ function readEdits(list: readonly JsonObject[]): {
   const edited: EditedItem[] = [];
   const edits = list.map((edit, index): Edit => {
     const path = `/edits/${index}`;
-    const [hash, id] = [getMember(edit, 'item_hash') as string | undefined, getMember(edit, 'item_id')];
-    const item = getMember(edit, 'item') as JsonObject | undefined;
+    const hash = getMember(edit, 'item_hash') as string | undefined;
+    const id = getMember(edit, 'item_id') as string | undefined;
+    const item = getMember(edit, 'item') as ItemText | undefined;
     const isRemoval = getMember(edit, 'remove') !== undefined;
     if ((hash === undefined) === (id === undefined))
       throw invalidRequest(path, `${path} must have either item_hash or item_id.`);
@@ -108,7 +116,7 @@ function readEdits(list: readonly JsonObject[]): {
     if (item !== undefined) edited.push({ item, path: `${path}/item` });
     return {
       section: getMember(edit, 'section') as string | undefined,
-      item: hash === undefined ? { id: canonicalJson(id ?? null) } : { hash },
+      item: hash === undefined ? { id: id as string } : { hash },
       isRemoval,
     };
   });

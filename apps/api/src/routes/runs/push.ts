@@ -1,6 +1,6 @@
 import type { Semaphore } from '@svc/concurrency';
 import type { CheckRunner } from '@svc/evaluation';
-import { MAX_REJECTED, type PushOutcome, pushResults, pushScores, type ResultReader } from '@svc/flows';
+import { MAX_REJECTED, type PushOutcome, pushResults, pushScores, type ThreadReader } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { spellingsOf } from '@svc/jsonl-v23/internal';
 import { runWithContext } from '@svc/observability';
@@ -25,7 +25,7 @@ export interface PushDeps {
   readonly config: Config;
   readonly metrics: Pick<Metrics, 'recordRunItem'>;
   /** Reads lines on threads. */
-  readonly results: Pick<ResultReader, 'readPushed'>;
+  readonly reader: Pick<ThreadReader, 'readPushed'>;
   /** Scores outputs that clients send, apart from what requests wait for. */
   readonly pushChecks: CheckRunner;
   /** Bounds requests that send results, and the long lines in memory. */
@@ -70,7 +70,7 @@ function resultsRoute(deps: PushDeps): Route {
         metrics.recordRunItem(status);
       return await pushResults(
         chunks,
-        { session, reader: deps.results, checks: deps.pushChecks, onStored },
+        { session, reader: deps.reader, checks: deps.pushChecks, onStored },
         options,
       );
     },
@@ -89,7 +89,7 @@ function scoresRoute(deps: PushDeps): Route {
     event: 'run.scores',
     async push(id, chunks, options) {
       const session = await runs.pushScores(id, options.signal);
-      const pushed = await pushScores(chunks, { session, reader: deps.results }, options);
+      const pushed = await pushScores(chunks, { session, reader: deps.reader }, options);
       // So that lists show the scores.
       await runs.summarize(id, options.signal);
       return pushed;

@@ -4,7 +4,7 @@ import {
   encodeUploadRequest,
   type OpenUpload,
   openUpload,
-  type ResultReader,
+  type ThreadReader,
   type UploadJobRequest,
   uploadSource,
 } from '@svc/flows';
@@ -48,7 +48,7 @@ export interface UploadDeps {
   /** Bounds uploads, from their first byte to their end. */
   readonly uploads: Semaphore;
   /** Reads the results of runs in packages. */
-  readonly results: ResultReader;
+  readonly reader: ThreadReader;
 }
 
 /** Error codes of uploads and their previews. */
@@ -131,7 +131,7 @@ export async function importUpload(
   request: RouteRequest,
   { names, operation, receive, targetOf }: UploadOperation,
 ): Promise<RouteResponse> {
-  const { config, store, staging, limits, uploads, results } = deps;
+  const { config, store, staging, limits, uploads, reader } = deps;
   const { raw, signal } = request;
   // Until a permit is free, the body is paused, and none of its files is on the disk.
   raw.pause();
@@ -143,7 +143,7 @@ export async function importUpload(
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   const content =
     received.areItems && upload.kind === 'table' ? { ...upload, kind: 'items' as const } : upload;
-  const source = await uploadSource(content, form, { maxLineBytes, maxDepth, results }, signal);
+  const source = await uploadSource(content, form, { maxLineBytes, maxDepth, reader }, signal);
   if (request.query['dry_run'] === true) {
     return await dryRunNow(deps, { source, target: await targetOf(form) }, signal);
   }

@@ -3,6 +3,7 @@ import { JsonlError } from '@svc/jsonl-v23';
 import { ValueCounter } from '@svc/jsonl-v23/internal';
 import { type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
+import type { ParseBody } from '../route.ts';
 import { RequestError } from './request-error.ts';
 
 export interface BodyLimits {
@@ -17,6 +18,8 @@ export interface BodyLimits {
  */
 const MAX_BODY_VALUES = 25_000;
 
+const NOT_UTF8 = 'The body must be valid UTF-8.';
+
 /**
  * Reads a whole JSON body (RFC 8259, UTF-8), strictly: duplicate keys and nesting beyond the limit are errors, numbers
  * keep every digit.
@@ -27,6 +30,7 @@ export async function readJsonBody(
   request: Request,
   limits: BodyLimits,
   signal: AbortSignal,
+  parse: ParseBody = parseNow,
 ): Promise<JsonValue> {
   if (!request.is(['application/json', '+json'])) {
     throw new RequestError(
@@ -38,16 +42,11 @@ export async function readJsonBody(
     throw new RequestError('unsupported_media_type', 'Content-Encoding is not supported.');
   }
   const bytes = await readBytes(request, limits, signal);
-  let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw new RequestError('invalid_json', 'The body must be valid UTF-8.', { cause: error });
-  }
-  try {
-    return parseJson(text, { maxDepth: limits.maxJsonDepth });
+    return await parse(bytes, limits.maxJsonDepth, signal);
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
+    if (error.code === 'invalid_utf8') throw new RequestError('invalid_json', NOT_UTF8, { cause: error });
     const { line, column, path } = error.location;
     throw new RequestError('invalid_json', `Invalid JSON body: ${error.message.replace(/\.?$/, '.')}`, {
       cause: error,
@@ -63,8 +62,22 @@ export async function readJsonBody(
   }
 }
 
+async function parseNow(bytes: Uint8Array<ArrayBuffer>, maxDepth: number): Promise<JsonValue> {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new RequestError('invalid_json', NOT_UTF8, { cause: error });
+  }
+  return parseJson(text, { maxDepth });
+}
+
 /** The bytes of a body. @throws RequestError `body_too_large`, `request_timeout` */
-export async function readBytes(request: Request, limits: BodyLimits, signal: AbortSignal): Promise<Buffer> {
+export async function readBytes(
+  request: Request,
+  limits: BodyLimits,
+  signal: AbortSignal,
+): Promise<Buffer<ArrayBuffer>> {
   const { maxJsonBodyBytes, jsonRequestTimeoutMs } = limits;
   const tooLarge = (limit: string): RequestError =>
     new RequestError('body_too_large', `The body must have at most ${limit}.`);

@@ -1,0 +1,109 @@
+import { createThreadPool } from '@svc/concurrency';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import { PackageError, type PackageRun } from '@svc/pkg-format';
+import type { ImportedResult } from '@svc/store';
+import {
+  type LineFailure,
+  type PackedResults,
+  packResults,
+  type ResultLines,
+  toLineError,
+} from '../results/pack-results.ts';
+import { type PushedLine, type PushedLines, readPushedLines } from '../results/read-pushed.ts';
+import { type EditsBody, readEdits } from './read-edits.ts';
+
+/** Reads long lines and bodies without blocking the event loop. */
+export interface ThreadReader extends AsyncDisposable {
+  /**
+   * Reads lines of results of a package, and takes their bytes over: another thread may own them when this returns.
+   *
+   * @throws JsonlError and PackageError as `readResultLines`; PackageError `package_limit` if reading takes too much time
+   * or memory; the signal's reason, immediately, when it is aborted
+   */
+  readPackaged(lines: ResultLines, signal: AbortSignal): Promise<PackedResults>;
+  /**
+   * Reads lines that a client sends, see `readPushedLines`, and takes their bytes over.
+   *
+   * @throws PackageError `package_limit` and the signal's reason, as `readPackaged`
+   */
+  readPushed(lines: PushedLines, signal: AbortSignal): Promise<readonly PushedLine[]>;
+  /**
+   * Reads a body with edits, see `readEdits`, and takes its bytes over.
+   *
+   * @throws JsonlError as `readEdits`; PackageError `package_limit` and the signal's reason, as `readPackaged`
+   */
+  readEdits(body: EditsBody, signal: AbortSignal): Promise<JsonValue>;
+}
+
+/** What a thread reads. */
+export type ReadTask =
+  | ({ readonly kind: 'packaged' } & ResultLines)
+  | ({ readonly kind: 'pushed' } & PushedLines)
+  | ({ readonly kind: 'edits' } & EditsBody);
+
+export type ReadOutcome = PackedResults | readonly PushedLine[] | JsonValue;
+
+/** How long a task may take: reading costs about 20 ms for each MiB. */
+const DEADLINE_MS = 30_000;
+const THREADS = 2;
+const MAX_HEAP_MB = 1_024;
+/** Below this size, posting to a thread costs more than reading inline. */
+const MIN_THREAD_BYTES = 32 * 1024;
+
+/** The thread's file is next to this one, compiled or not. */
+const THREAD_FILE = new URL(
+  import.meta.url.endsWith('.ts') ? './read-thread.ts' : './read-thread.js',
+  import.meta.url,
+);
+
+/** Makes a reader. Its threads start when long input needs them. @param deadlineMs of a task, 30 s by default */
+export function createThreadReader(deadlineMs: number = DEADLINE_MS): ThreadReader {
+  const threads = createThreadPool<ReadTask, ReadOutcome, LineFailure>(
+    {
+      file: THREAD_FILE,
+      limitError,
+      failedError: toLineError,
+      transfer: (task) => [bytesOf(task).buffer],
+    },
+    { maxThreads: THREADS, maxHeapMb: MAX_HEAP_MB },
+  );
+  return {
+    async readPackaged(lines, signal) {
+      if (lines.batch.bytes.byteLength < MIN_THREAD_BYTES) return packResults(lines);
+      return (await threads.run({ kind: 'packaged', ...lines }, deadlineMs, signal)) as PackedResults;
+    },
+    async readPushed(lines, signal) {
+      if (lines.batch.bytes.byteLength < MIN_THREAD_BYTES) return readPushedLines(lines);
+      const read = await threads.run({ kind: 'pushed', ...lines }, deadlineMs, signal);
+      return read as readonly PushedLine[];
+    },
+    async readEdits(body, signal) {
+      if (body.bytes.byteLength < MIN_THREAD_BYTES) return readEdits(body);
+      return (await threads.run({ kind: 'edits', ...body }, deadlineMs, signal)) as JsonValue;
+    },
+    [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
+  };
+}
+
+/** The error of a task that takes too much time or memory. */
+function limitError(task: ReadTask, reason: string): PackageError {
+  if (task.kind === 'edits') return new PackageError('package_limit', `Reading the edits ${reason}.`);
+  const entry = 'results.jsonl';
+  const location = { file: entry, line: task.batch.firstLine };
+  return new PackageError('package_limit', `Reading a result ${reason}.`, { entry, location });
+}
+
+const bytesOf = (task: ReadTask): Uint8Array<ArrayBuffer> =>
+  task.kind === 'edits' ? task.bytes : (task.batch.bytes as Uint8Array<ArrayBuffer>);
+
+/** The results of a run in a package, a batch of lines at a time. @throws as `PackageRun.results` and {@link ThreadReader} */
+export function readResults(
+  run: PackageRun,
+  reader: ThreadReader,
+  sections: Parameters<PackageRun['results']>[0],
+  signal: AbortSignal,
+): AsyncIterable<readonly ImportedResult[]> {
+  return run.resultsBy((batch, options) => reader.readPackaged({ batch, options }, signal), sections, {
+    signal,
+  });
+}
