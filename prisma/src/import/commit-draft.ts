@@ -28,7 +28,7 @@ export interface WrittenDraft {
 }
 
 /**
- * Stores a draft as a dataset: a new one, or the one that it would repeat; a run joins the dataset that has its items.
+ * Stores a draft as a new dataset, or uses the dataset that it would repeat. A run joins the dataset that has its items.
  *
  * @throws as `DatasetDraft.commit`
  */
@@ -115,7 +115,7 @@ async function endImport(
   return stored;
 }
 
-/** Adds the run to a dataset that has all of its items, and stores nothing else. Null, and nothing is done, where there is none. */
+/** Adds the run to a dataset that has all of its items, and stores nothing else. Returns null if no dataset has them. */
 async function joinRun(
   { totals, rows }: WrittenDraft,
   { facts, results }: NonNullable<DraftCommit['run']>,
@@ -136,7 +136,7 @@ async function joinRun(
   return await endImport({ rows, assets: null }, joined, end);
 }
 
-/** Uses a dataset that is there in place of the draft. */
+/** Uses an existing dataset in place of the draft. */
 async function reuse(
   { rows }: WrittenDraft,
   repeated: RepeatedDataset,
@@ -155,9 +155,9 @@ async function reuse(
   return job || response ? await endImport({ rows, assets: null }, stored, end) : stored;
 }
 
-/** The error for a dataset that is there. */
+/** The error for a dataset that already exists. */
 export function datasetExists(id: string): StoreError {
-  return new StoreError('dataset_exists', `There is such a dataset: ${id}.`);
+  return new StoreError('dataset_exists', `The dataset already exists: ${id}.`);
 }
 
 /** A dataset that an import would repeat. */

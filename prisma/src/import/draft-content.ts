@@ -28,7 +28,7 @@ export interface VersionTarget {
   readonly edits?: readonly Edit[] | undefined;
 }
 
-/** What a caller says of a dataset; the items say the rest. */
+/** What the caller states about a dataset. Counts and hashes come from its items. */
 export interface DatasetMeta {
   readonly name: string;
   readonly description: string | null;
@@ -38,14 +38,17 @@ export interface DatasetMeta {
   readonly schema: string;
 }
 
-/** What a dataset is made of besides its items. */
+/** A dataset, apart from its items. */
 export interface DraftContent {
   readonly dataset: DatasetMeta;
   /** A finished run of the dataset, with its results in batches: each once, of items of the dataset. */
   readonly run?: {
     readonly facts: ImportedRun;
     readonly results: AsyncIterable<readonly ImportedResult[]>;
-    /** Whether it belongs to a dataset that has its items, if there is one; by `ids`, that has those whose hashes are their ids; `ids only` if its own items are nothing but ids. */
+    /**
+     * How the run finds an existing dataset to join: one with the same `items`; one with items whose hashes are its `ids`;
+     * `ids only`: the same, and the run's own items are nothing but ids. By default it joins none.
+     */
     readonly joins?: 'items' | 'ids' | 'ids only' | null;
   } | null;
   /** Whether the source names its sections; else their names are only defaults. Default true. */
