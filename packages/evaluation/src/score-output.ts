@@ -28,14 +28,14 @@ export interface Scorers {
   readonly areNamed: boolean;
 }
 
-/** What scores an output that is there. */
+/** What scores an output. */
 export interface ScoreOutputDeps {
   readonly checks: CheckRunner;
   readonly readFile: ReadFile;
 }
 
 /**
- * Scores an output that is there, with its item. An error of the item becomes its result, `failed`.
+ * Scores an output with its item. An error of the item becomes its result, `failed`.
  *
  * @throws RunError with `endsRun` if every item would fail in the same way; the signal's reason when it is aborted
  */

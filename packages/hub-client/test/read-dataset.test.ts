@@ -232,7 +232,7 @@ describe('a Parquet dataset with two subsets', () => {
     expect(await rowsOf(selection, ['answer'], 2)).toEqual([{ answer: '0' }, { answer: '2' }]);
   });
 
-  it('refuses columns that there are not, before it requests a byte', async () => {
+  it('refuses columns that do not exist, before it requests a byte', async () => {
     const selection = await select('school/math', { subset: 'main', split: 'test' });
     const before = hub.totalBytes();
     for (const read of [selection.rows, selection.rowBatches, selection.cellBatches]) {

@@ -338,7 +338,7 @@ describe('export', () => {
     [
       'does not exist',
       [],
-      'svc-pkg: Dataset "x" not found (dataset_not_found)\nThe datasets that there are: svc-pkg list\n',
+      'svc-pkg: Dataset "x" not found (dataset_not_found)\nList datasets: svc-pkg list\n',
     ],
     [
       'two have',

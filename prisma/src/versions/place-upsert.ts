@@ -22,7 +22,7 @@ const MAX_LISTED_IDS = 20;
  *
  * @param ranges of the section
  * @param staged ranges of the staged items
- * @throws StoreError `ambiguous_id` for an item without an id, and for an id that is there twice on either side
+ * @throws StoreError `ambiguous_id` for an item without an id, and for an id that occurs twice on either side
  */
 export async function placeUpsert(
   client: pg.ClientBase,

@@ -9,7 +9,7 @@ export interface StagedItems {
   readonly ranges: readonly ItemRange[];
 }
 
-/** A section as it is to be: one that is there, or ranges to store. */
+/** A planned section: an existing one, or ranges to store. */
 export type PlannedSection = SectionState | NewSection;
 
 export interface NewSection {

@@ -12,7 +12,7 @@ interface TourStep {
 export const TOUR_STEPS: readonly TourStep[] = [
   {
     title: 'Get a dataset',
-    text: 'Press “Add the example”, or open a dataset that is there. A dataset is a list of items: what a model is given, and what is expected.',
+    text: 'Press “Add the example”, or open an existing dataset. A dataset is a list of items: what a model is given, and what is expected.',
     route: '/datasets',
     isDone: (path) => /^\/datasets\/[0-9a-f-]{36}$/.test(path),
   },

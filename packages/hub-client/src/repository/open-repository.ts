@@ -97,7 +97,7 @@ function currentId(about: RepositoryInfo, asked: string): string {
   }
 }
 
-/** The error for a missing revision, with the branches and tags that there are, if the hub tells them. */
+/** The error for a missing revision, with the existing branches and tags, if the hub lists them. */
 async function withRevisions(
   requester: Requester,
   path: string,

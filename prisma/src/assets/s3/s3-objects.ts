@@ -9,7 +9,7 @@ import type { S3Location } from './s3-location.ts';
  * reached, takes too long or refuses the credentials, and the signal's reason when it is aborted.
  */
 export interface S3Objects {
-  /** Stores an object; one that is there is replaced. */
+  /** Stores an object, in place of an existing one. */
   put(key: string, content: ObjectContent, signal?: AbortSignal): Promise<void>;
   /**
    * Reads bytes `start` to `end`, which is not included, as fast as they are pulled. A broken connection is resumed.

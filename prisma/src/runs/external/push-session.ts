@@ -28,7 +28,7 @@ export interface PushSession {
     signal: AbortSignal,
   ) => AsyncIterable<Uint8Array>;
   /**
-   * Stores results, each in place of the one that is there, and ends their claims.
+   * Stores results, each in place of an earlier one, and ends their claims.
    *
    * @param results at most one for each repetition of an item
    * @throws StoreError `run_finished`, `run_not_found`

@@ -121,7 +121,7 @@ interface Insertion {
 }
 
 /**
- * Writes results and counts them. A result that is there stays as it is, unless a retry replaces it.
+ * Writes results and counts them. An existing result stays unchanged unless a retry replaces it.
  *
  * @param client in a transaction that holds the run's row
  * @param prices of the run

@@ -118,7 +118,7 @@ export function maxRepetitionLevel(path: readonly SchemaTree[]): number {
   return path.filter(({ element }) => element.repetition_type === 'REPEATED').length;
 }
 
-/** Definition level of a value that is there. The root counts for nothing. */
+/** Definition level of a value that is not null. The root does not count. */
 export function maxDefinitionLevel(path: readonly SchemaTree[]): number {
   return path.slice(1).filter(({ element }) => element.repetition_type !== 'REQUIRED').length;
 }
