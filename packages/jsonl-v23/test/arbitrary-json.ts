@@ -75,6 +75,8 @@ export const numberLiteral: fc.Arbitrary<string> = fc
 
 const exactNumber: fc.Arbitrary<ExactNumber> = fc
   .bigInt()
+  // 7 itself is a plain number.
+  .filter((value) => value !== 0n)
   .map((value) => new ExactNumber(String(value * 10n ** 18n + 7n)));
 
 export const jsonObject: (value: fc.Arbitrary<JsonValue>) => fc.Arbitrary<JsonObject> = (value) =>

@@ -40,7 +40,8 @@ afterAll(async () => {
 const preview = (path: string, more: object = {}, url = service.url): Promise<ServiceResponse> =>
   ask(`${url}/datasets/hub/preview`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
+    // A connection that is kept may close before its next request is read.
+    headers: { 'Content-Type': 'application/json', Connection: 'close' },
     body: JSON.stringify({ path, limit: 100, ...more }),
   });
 
