@@ -1,4 +1,4 @@
-/** The code of each thread of `result-reader.ts`. */
+/** The code of each thread of `thread-reader.ts`. */
 import { parentPort } from 'node:worker_threads';
 import { serveTasks } from '@svc/concurrency';
 import { buffersOf, type LineFailure, packResults, toLineFailure } from '../results/pack-results.ts';

@@ -93,7 +93,7 @@ export function editItemsRoute(deps: EditDeps): Route {
   };
 }
 
-/** The edits as a text of which equal requests have the same. */
+/** A text that equal edits share, and others do not. */
 const describe = (edits: readonly Edit[], edited: readonly EditedItem[]): string =>
   JSON.stringify([edits, edited.map(({ item, path }) => [path, item.sha256])]);
 
