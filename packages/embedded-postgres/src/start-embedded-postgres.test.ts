@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createClient } from '@svc/postgres';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { processesOf } from '../test/processes-of.ts';
+import { isStoppingOrStarting } from './connection/connect.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './start-embedded-postgres.ts';
 
 let dataDir: string;
@@ -300,6 +302,19 @@ describe('the embedded server', () => {
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'embedded_postgres' });
     }
     expect(await readdir(dataDir)).toEqual(['postgres']);
+  });
+
+  it('is known to have stopped by a connection that it has closed', async () => {
+    await layDatabase();
+    const server = await start();
+    const client = createClient({ url: server.url });
+    client.on('error', () => undefined);
+    await client.connect();
+    await server.stop();
+    for (const _ of ['that it was closed', 'that it is closed']) {
+      const error = await client.query('SELECT 1').catch((cause: unknown) => cause);
+      expect(isStoppingOrStarting(error), String(error)).toBe(true);
+    }
   });
 
   it('starts again after it was killed while its folder was made', async () => {

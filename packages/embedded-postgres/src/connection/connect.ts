@@ -1,4 +1,4 @@
-import { createClient } from '@svc/postgres';
+import { createClient, isUnavailable } from '@svc/postgres';
 import pg from 'pg';
 import { type Endpoint, urlOf } from './endpoint.ts';
 
@@ -37,7 +37,8 @@ export function isWrongPassword(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '28P01';
 }
 
-/** Whether a server that stops or starts has refused a query or a connection. */
+/** Whether a server that stops or starts has refused a query or a connection, or has closed a connection. */
 export function isStoppingOrStarting(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && (error.code === '57P01' || error.code === '57P03');
+  if (error instanceof pg.DatabaseError) return error.code === '57P01' || error.code === '57P03';
+  return error instanceof Error && isUnavailable(error);
 }
