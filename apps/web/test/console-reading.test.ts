@@ -193,7 +193,7 @@ describe('the console', () => {
     const items = Array.from({ length: 3_000 }, (_, at) => ({
       id: `n${at}`,
       inputs: { prompt: `P ${at}` },
-      tags: ['monday'],
+      tags: at === 1_000 ? [] : ['monday'],
     }));
     await own.upload([{ id: 1, inputs: { prompt: 'Here?' } }], 'Elsewhere');
     const id = await own.upload(items, 'Long list');
@@ -222,7 +222,7 @@ describe('the console', () => {
     await page.getByLabel('Search items').fill('');
     await page.getByRole('combobox', { name: 'Tag' }).fill('mon');
     await page.getByRole('option', { name: 'monday' }).click();
-    await page.getByText('3,000 items', { exact: true }).last().waitFor();
+    await page.getByText('2,999 items', { exact: true }).last().waitFor();
     // the end of a filtered list too
     await list.getByText('P 0', { exact: true }).click();
     await page.keyboard.press('End');

@@ -50,6 +50,14 @@ describe.runIf(NO_CLUSTER === undefined)('reads from a replica', () => {
       (now) => now > before,
     );
   };
+  /** Waits until the replica has replayed what the primary has written. */
+  const replayed = async (): Promise<void> => {
+    const [written] = await cluster.primary.query('SELECT pg_current_wal_insert_lsn() AS lsn');
+    await until(
+      () => replica.query(`SELECT pg_last_wal_replay_lsn() >= '${written?.['lsn']}' AS is_so`),
+      ([replay]) => replay?.['is_so'] === true,
+    );
+  };
   const upload = async (service: TestService, name: string): Promise<string> => {
     const form = uploadForm(await makePackage({ 'sections/s.jsonl': '{"id":1}\n{"id":2}\n' }), { name });
     return (await service.post('/datasets/upload', form)).body.id;
@@ -132,6 +140,7 @@ describe.runIf(NO_CLUSTER === undefined)('reads from a replica', () => {
         await one.delete(`/datasets/${await upload(one, 'removed')}`);
         await one.store.datasets.collect();
         await cluster.primary.query('VACUUM items');
+        await replayed();
       },
       async () => {
         await replica.kill();

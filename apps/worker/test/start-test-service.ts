@@ -185,7 +185,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
 export async function until<T>(
   read: () => Promise<T> | T,
   isSo: (value: T) => boolean,
-  timeoutMs = 60_000,
+  timeoutMs = 150_000,
 ): Promise<T> {
   const startedAt = performance.now();
   for (;;) {
