@@ -131,6 +131,8 @@ async function attack(): Promise<Readonly<Record<string, Readonly<Record<string,
   const plan = { url: service.url, keys: KEYS, slowId, longId, durationMs: PROBES * PROBE_INTERVAL_MS };
   const child = spawn(process.execPath, [script, JSON.stringify(plan)], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    // a session of its own, whose priority it lowers
+    detached: true,
   });
   const [printed] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   return JSON.parse(printed);

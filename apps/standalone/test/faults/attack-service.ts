@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { IS_LONG, tally, times } from './report.ts';
@@ -30,8 +31,11 @@ const NO_TABLES: Pick<typeof import('./table-attacks.ts'), 'uploadAttacks' | 'HU
   HUB_ATTACKS: [],
 };
 
-// Real attackers use other machines: here they leave the cores to the service.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_LOW);
+// Real attackers use other machines: here they leave the cores to the service. Linux may share cores by session first.
+if (process.platform === 'linux') {
+  setPriority(constants.priority.PRIORITY_LOW);
+  await writeFile('/proc/self/autogroup', String(constants.priority.PRIORITY_LOW)).catch(() => undefined);
+}
 const { url, keys, slowId, longId, durationMs }: Plan = JSON.parse(process.argv[2] ?? '');
 
 const say = (role: Role, path: string, init: RequestInit = {}): Promise<ServiceResponse> =>
