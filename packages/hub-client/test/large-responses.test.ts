@@ -67,6 +67,7 @@ describe('a response that costs more than it is worth', () => {
     ['brackets', Buffer.alloc(30_000_000, '[')],
     ['brackets in the card', Buffer.from(`{"cardData":${'['.repeat(30_000_000)}`)],
     ['brackets in a member without use', Buffer.from(`{"x":${'['.repeat(30_000_000)}`)],
+    ['members without use', Buffer.from(`{${members(2_000_000)}}`)],
   ])('of %s is refused before its end', async (_name, info) => {
     const { longestTurnMs, events } = await measure({ info }, async (client) => {
       await expect(client.openDataset({ path: 'o/d' })).rejects.toMatchObject({ code: 'hub_bad_response' });
@@ -75,15 +76,9 @@ describe('a response that costs more than it is worth', () => {
     expect(longestTurnMs).toBeLessThan(MAX_TURN_MS);
   });
 
-  it.each([
-    ['150,000 members without use', members(150_000), ''],
-    [
-      'a card of 60,000 members',
-      '',
-      `,"cardData":{"configs":[{"config_name":"c"}],"x":{${members(60_000)}}}`,
-    ],
-  ])('with %s never holds up the event loop', async (_name, useless, card) => {
-    const text = `{${useless}${useless && ','}${JSON.stringify(about).slice(1, -1)}${card}}`;
+  it('with a card of 60,000 members never holds up the event loop', async () => {
+    const card = `"cardData":{"configs":[{"config_name":"c"}],"x":{${members(60_000)}}}`;
+    const text = `{${JSON.stringify(about).slice(1, -1)},${card}}`;
     const tree = listing(1);
     const { longestTurnMs } = await measure({ info: Buffer.from(text), tree }, async (client) => {
       expect((await client.openDataset({ path: 'o/d' })).splits).toMatchObject([{ split: 'train' }]);

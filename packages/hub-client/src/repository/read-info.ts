@@ -1,5 +1,6 @@
 import { ValueCounter } from '@svc/jsonl-v23/internal';
 import { JsonlError, type JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
+import { HubError } from '../errors.ts';
 import { MAX_ENTRIES } from './yaml-value.ts';
 
 /** Members of a repository's description that are read; asked for by name, because the hub omits some otherwise. */
@@ -16,6 +17,8 @@ export const INFO_FIELDS = [
 ] as const;
 
 const MAX_MEMBER_LENGTH = 1024 * 1024;
+/** The hub sends some thirty. Names of members are held to find duplicates. */
+const MAX_MEMBERS = 1_000;
 /** Names for the error of an unknown revision. */
 const MAX_REVISIONS = 10_000;
 
@@ -26,11 +29,16 @@ export type RepositoryInfo = Readonly<Record<string, unknown>>;
  * Reads the description of a repository. Members of other names, and those too large to be parsed on this thread, are left
  * out: the card is then read from its file. All but the card are plain values or lists of texts.
  *
- * @throws JsonlError where the text is not a JSON object
+ * @throws JsonlError where the text is not a JSON object; HubError `hub_bad_response` where it has more than 1,000 members
  */
 export async function readInfo(json: JsonStream): Promise<RepositoryInfo> {
   const info: Record<string, unknown> = {};
+  let members = 0;
   for await (const key of json.members()) {
+    members += 1;
+    if (members > MAX_MEMBERS) {
+      throw new HubError('hub_bad_response', `The hub's answer has more than ${MAX_MEMBERS} members.`);
+    }
     if (key !== 'id' && !INFO_FIELDS.some((field) => field === key)) continue;
     const member = await json.text();
     if (isTooLarge(member.text)) continue;
