@@ -148,7 +148,7 @@ export async function startHostileHub(): Promise<HostileHub> {
     if (name !== 'files') return [`[${entry('data.csv', csv.length)}]`];
     return [
       '[',
-      ...Array.from({ length: 150_000 }, (_, i) => `${i === 0 ? '' : ','}${entry(`d${i}/train-0.csv`, 5)}`),
+      ...Array.from({ length: 100_000 }, (_, i) => `${i === 0 ? '' : ','}${entry(`d${i}/train-0.csv`, 5)}`),
       ']',
     ];
   };

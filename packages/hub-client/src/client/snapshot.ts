@@ -8,6 +8,7 @@ import type { Requester } from '../http/requester.ts';
 import { parseDatasetCard } from '../repository/dataset-card.ts';
 import { type ListedFile, listFiles } from '../repository/list-files.ts';
 import { openFile } from '../repository/open-file.ts';
+import { openLater } from '../repository/open-later.ts';
 import { openRepository, type Repository } from '../repository/open-repository.ts';
 import { checkMetadata, type YamlMap, type YamlValue } from '../repository/yaml-value.ts';
 import { CONVERTED_REVISION, convertedLayout } from '../splits/converted-parquet.ts';
@@ -120,7 +121,7 @@ class FileList {
       open: (path, context) => {
         const file = this.#files.get(path);
         if (file === undefined) throw new RangeError(`The repository has no file ${path}.`);
-        return this.#open(file, context);
+        return openLater(file, () => this.#open(file, context));
       },
     };
   }

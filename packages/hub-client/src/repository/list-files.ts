@@ -22,8 +22,8 @@ const MAX_PAGE_BYTES = 64 * 1024 * 1024;
 const MAX_ENTRY_LENGTH = 64 * 1024;
 /** A page with fewer files counts as this many, so that a listing of empty pages ends. */
 const MIN_ENTRIES_OF_PAGE = 20;
-/** The hub itself allows 100,000 files. */
-const MAX_LISTED_ENTRIES = 200_000;
+/** As many as the hub itself allows. They are all held while the splits are found. */
+const MAX_LISTED_ENTRIES = 100_000;
 
 /** A listing of more files is not cached: writing it would take long. */
 const MAX_KEPT_FILES = 10_000;
