@@ -22,7 +22,6 @@ const leftovers = (): Promise<unknown> =>
   query('SELECT (SELECT count(*)::int FROM items) AS items, count(*)::int AS noted FROM loose_parts');
 
 /** On a cluster, what waits for a row of an item waits on its node. */
-// biome-ignore lint/suspicious/noUndeclaredEnvVars: no task of turbo reads it
 const ACTIVITY = (process.env['TEST_CITUS_URL'] ?? '') === '' ? 'pg_stat_activity' : 'citus_stat_activity';
 /** Sessions that wait for a lock. */
 const waiting = (): Promise<unknown[]> =>
