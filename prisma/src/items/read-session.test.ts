@@ -35,12 +35,12 @@ it('reads sections of several statements in order, and no item twice', async () 
   );
 });
 
-it('ends with the reason of an abort while it is read', async () => {
+it('ends with the reason of an abort that comes between two statements', async () => {
   const { id } = await importItems(store.datasets, { a: itemTexts(0, 5_000) });
   const abort = new AbortController();
   const items = (await store.datasets.streamItems(id, { signal: abort.signal }))[Symbol.asyncIterator]();
   await items.next();
-  await delay(200); // the rest waits for its reader
+  await delay(200); // the first statement has ended
   abort.abort(new Error('gone'));
   await delay(50); // its connection is closed
   await expect(

@@ -1,6 +1,6 @@
 import { cancelQuery, destroySocket, queryOf, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
-import { to as copyTo } from 'pg-copy-streams';
+import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
 import { cutLongRows, cutRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
@@ -8,7 +8,7 @@ import { toStoreError } from '../database/errors.ts';
 import { decodeRows, type ItemRow } from './decode-rows.ts';
 import { type ItemLine, toLines } from './item-lines.ts';
 import { ItemOrder } from './item-order.ts';
-import { readRangesOf, type SectionRange } from './item-ranges.ts';
+import { cutRange, readRangesOf, type SectionRange } from './item-ranges.ts';
 import type { StoredItem } from './list-items.ts';
 
 const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
@@ -17,7 +17,7 @@ const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 const SECTIONS_PER_READ = 1_000;
 /** Ranges of one COPY, whose text stays short. */
 const RANGES_PER_COPY = 1_000;
-/** Items of one COPY that has several ranges, which the server sorts. */
+/** Items of one COPY: Citus holds all of them before it sends the first. */
 const ITEMS_PER_COPY = 4_096;
 
 /** Waits for a permit and a connection, and begins a snapshot that ends when the session is closed. */
@@ -94,9 +94,8 @@ export class ReadSession {
     for (let first = 0; first < filled.length; first += SECTIONS_PER_READ) {
       const some = filled.slice(first, first + SECTIONS_PER_READ);
       const order = new ItemOrder(some, this.#maxItemBytes);
-      for (const ranges of groupRanges(await this.#readRanges(some))) {
-        yield* this.#copy(ranges, (chunks) => read(chunks, order));
-      }
+      const groups = groupRanges(await this.#readRanges(some));
+      yield* this.#copy(groups, (chunks) => read(chunks, order));
       order.end();
     }
   }
@@ -117,15 +116,19 @@ export class ReadSession {
     }
   }
 
+  /** Reads groups of ranges one after the other. */
   async *#copy<T>(
-    ranges: readonly SectionRange[],
+    groups: Iterable<readonly SectionRange[]>,
     read: (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<T, void, undefined>,
   ): AsyncGenerator<T, void, undefined> {
-    const client = this.#idleClient();
     this.#reading = true;
-    const copy = client.query(copyTo(copyStatement(ranges, this.#maxItemBytes)));
     try {
-      yield* read(copy as AsyncIterable<Uint8Array>);
+      for (const ranges of groups) {
+        const copy: CopyToStreamQuery = this.#openClient().query(
+          copyTo(copyStatement(ranges, this.#maxItemBytes)),
+        );
+        yield* read(copy as AsyncIterable<Uint8Array>);
+      }
       this.#reading = false;
     } catch (error) {
       throw this.#toFailure(error);
@@ -140,11 +143,15 @@ export class ReadSession {
     return this.#signal?.aborted === true ? this.#signal.reason : toStoreError(error);
   }
 
-  #idleClient(): pg.PoolClient {
+  #openClient(): pg.PoolClient {
     this.#signal?.throwIfAborted();
-    const client = this.#client;
-    if (client === null || this.#reading) throw new Error('The dataset is closed or is being read.');
-    return client;
+    if (this.#client === null) throw new Error('The dataset is closed.');
+    return this.#client;
+  }
+
+  #idleClient(): pg.PoolClient {
+    if (this.#reading) throw new Error('The dataset is being read.');
+    return this.#openClient();
   }
 
   async close(): Promise<void> {
@@ -189,11 +196,11 @@ async function* toItems(
   }
 }
 
-/** The ranges of each COPY: one long range, or short ones together. */
-function* groupRanges(ranges: readonly SectionRange[]): Generator<readonly SectionRange[]> {
+/** The ranges of each COPY: a part of a long one, or short ones together. */
+function* groupRanges(ranges: readonly SectionRange[]): Generator<readonly SectionRange[], void> {
   let group: SectionRange[] = [];
   let items = 0;
-  for (const range of ranges) {
+  for (const range of ranges.flatMap(cutLongRange)) {
     if (group.length > 0 && (items + range.count > ITEMS_PER_COPY || group.length === RANGES_PER_COPY)) {
       yield group;
       [group, items] = [[], 0];
@@ -204,10 +211,17 @@ function* groupRanges(ranges: readonly SectionRange[]): Generator<readonly Secti
   yield group;
 }
 
+function cutLongRange(range: SectionRange): SectionRange[] {
+  const pieces = Math.ceil(range.count / ITEMS_PER_COPY);
+  return Array.from({ length: pieces }, (_, piece) =>
+    cutRange(range, piece * ITEMS_PER_COPY, Math.min((piece + 1) * ITEMS_PER_COPY, range.count)),
+  ).flat();
+}
+
 /**
  * A COPY takes no parameters, so its text contains the ids, which are UUIDs from the database. The server reads a single
  * range in the order of the primary key, without sorting: its values become constants. An item that is too large comes
- * without its parts.
+ * without its parts. The coordinator of Citus parses what it passes on as JSON, but not as text.
  */
 function copyStatement(ranges: readonly SectionRange[], maxItemBytes: number): string {
   const values = ranges.map(
@@ -215,7 +229,8 @@ function copyStatement(ranges: readonly SectionRange[], maxItemBytes: number): s
       `('${partId}'::uuid, ${n}, ${section}, ${start}, ${first}, ${count})`,
   );
   const partIds = new Set(ranges.map(({ partId }) => `'${partId}'::uuid`));
-  const part = (name: string): string => `CASE WHEN i.byte_length <= ${maxItemBytes} THEN i.${name} END`;
+  const part = (name: string): string =>
+    `CASE WHEN i.byte_length <= ${maxItemBytes} THEN i.${name}::text END`;
   return `COPY (
     SELECT range.section, range.start + i.ordinal - range.first, i.item_hash, ${part('answer')}, ${part('checker')},
       ${part('assets')}, ${part('linked_files')}, ${part('payload')}
