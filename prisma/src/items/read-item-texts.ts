@@ -94,6 +94,7 @@ export async function readSizedItems<Others = unknown>(
        ${textColumns((text) => `CASE WHEN ${isShort} THEN ${text} END`)} ${others.join('')}
      FROM ${itemsAt(places, parameters)}`,
     parameters.values,
+    others.length === 0 ? 'sized_items' : undefined,
   );
   for (const row of rows) items[row.n - 1] = row;
   return items;
