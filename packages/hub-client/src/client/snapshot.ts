@@ -6,9 +6,9 @@ import { HubError } from '../errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
 import { parseDatasetCard } from '../repository/dataset-card.ts';
+import { LaterFile } from '../repository/later-file.ts';
 import { type ListedFile, listFiles } from '../repository/list-files.ts';
 import { openFile } from '../repository/open-file.ts';
-import { openLater } from '../repository/open-later.ts';
 import { openRepository, type Repository } from '../repository/open-repository.ts';
 import { checkMetadata, type YamlMap, type YamlValue } from '../repository/yaml-value.ts';
 import { CONVERTED_REVISION, convertedLayout } from '../splits/converted-parquet.ts';
@@ -121,7 +121,7 @@ class FileList {
       open: (path, context) => {
         const file = this.#files.get(path);
         if (file === undefined) throw new RangeError(`The repository has no file ${path}.`);
-        return openLater(file, () => this.#open(file, context));
+        return new LaterFile(file, context, this.#open);
       },
     };
   }
@@ -134,7 +134,7 @@ class FileList {
     return new TextDecoder().decode(await this.#open(file, context).readRange(0, end));
   }
 
-  #open({ path, size, sha256 }: ListedFile, context: RequestContext): ByteSource {
+  readonly #open = ({ path, size, sha256 }: ListedFile, context: RequestContext): ByteSource => {
     const { id, commit, isPublic } = this.#repository;
     const location = { dataset: id, commit, path, byteLength: size, sha256 };
     const file = openFile(this.#requester, location, context);
@@ -142,7 +142,7 @@ class FileList {
     const { href: endpoint } = this.#requester.endpoint;
     const reader = isPublic ? 'everybody' : { token: context.token, access: this.#access };
     return context.cache.open(file, { endpoint, dataset: id, commit, reader });
-  }
+  };
 }
 
 /**

@@ -138,11 +138,14 @@ function readEntry(entry: JsonValue): ListedFile | null {
   if (!sane) throw invalidEntry();
   const sha256 = isJsonObject(lfs) ? lfs['oid'] : null;
   return {
-    path,
+    path: copyOf(path),
     size: size as number,
-    sha256: typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? sha256 : null,
+    sha256: typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? copyOf(sha256) : null,
   };
 }
+
+/** A copy that does not keep the whole page in memory: V8 makes the part of a text as a view of the text. */
+const copyOf = (text: string): string => new TextDecoder().decode(new TextEncoder().encode(text));
 
 function invalidEntry(): HubError {
   return new HubError('hub_bad_response', 'The listing of the hub has an invalid entry.');

@@ -11,20 +11,26 @@ export interface CacheBudget {
 
 /** A text file, compressed or not. Its first bytes are cached when they are read. */
 export class CachedFile {
-  readonly path: string;
-  readonly byteLength: number;
-  readonly compression: FileCompression | 'none' | 'other';
   readonly #source: ByteSource;
   readonly #budget: CacheBudget;
-  /** The first bytes, as they are stored. */
-  readonly #head: Uint8Array[] = [];
+  /** The first bytes, as they are stored; undefined until the file is read: a table may have 100,000 files. */
+  #head: Uint8Array[] | undefined;
 
   constructor(source: ByteSource, budget: CacheBudget) {
-    this.path = source.path;
-    this.byteLength = source.byteLength;
-    this.compression = source.compression ?? compressionOf(source.path) ?? 'none';
     this.#source = source;
     this.#budget = budget;
+  }
+
+  get path(): string {
+    return this.#source.path;
+  }
+
+  get byteLength(): number {
+    return this.#source.byteLength;
+  }
+
+  get compression(): FileCompression | 'none' | 'other' {
+    return this.#source.compression ?? compressionOf(this.path) ?? 'none';
   }
 
   /**
@@ -39,16 +45,18 @@ export class CachedFile {
   }
 
   async *#stored(signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
-    const cached = this.#head.length;
+    this.#head ??= [];
+    const head = this.#head;
+    const cached = head.length;
     let index = 0;
     let isCaching = true;
-    for await (const chunk of this.#source.stream(signal, this.#head.slice(0, cached))) {
+    for await (const chunk of this.#source.stream(signal, head.slice(0, cached))) {
       if (index >= cached && isCaching) {
         // The cache has no gaps, and one reader fills it at a time.
-        isCaching = this.#head.length === index && chunk.length <= this.#budget.bytes;
+        isCaching = head.length === index && chunk.length <= this.#budget.bytes;
         if (isCaching) {
           // `slice` of a Buffer would share its memory.
-          this.#head.push(new Uint8Array(chunk));
+          head.push(new Uint8Array(chunk));
           this.#budget.bytes -= chunk.length;
         }
       }
