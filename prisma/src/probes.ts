@@ -5,14 +5,21 @@ import { type QueueSizes, queueSizes } from './queue/queue-sizes.ts';
 
 /** Answers what supervisors ask, on separate connections: it waits neither for those of other work nor for new ones. */
 export interface Probes {
-  /** See `Store.ready`. */
-  ready(): Promise<{ readonly database: boolean; readonly queue: boolean }>;
+  /** See `Store.ready`. Those who ask together share an answer; a good one lasts for a second. */
+  ready(): Promise<Readiness>;
   /** See `Store.queueSizes`. */
   queueSizes(): Promise<QueueSizes>;
   close(): Promise<void>;
 }
 
+interface Readiness {
+  readonly database: boolean;
+  readonly queue: boolean;
+}
+
 const TIMEOUT_MS = 2_000;
+/** How long the database counts as ready after it was: nobody needs a key to ask, and each answer would take two statements. */
+const READY_MS = 1_000;
 const CONNECTIONS = 2;
 
 /** Makes the probes of a database. Connects on first use. @param url postgresql:// */
@@ -31,13 +38,23 @@ export function createProbes(url: string): Probes {
     names ??= await migrationNames();
     return await isMigrated(pool, names);
   };
+  const check = async (): Promise<Readiness> => {
+    const [database, queue] = await Promise.all([
+      isTrue(migrated()),
+      isTrue(queueSizes(pool).then(() => true)),
+    ]);
+    validUntil = database && queue ? performance.now() + READY_MS : 0;
+    return { database, queue };
+  };
+  let checked: Promise<Readiness> | undefined;
+  let validUntil = 0;
   return {
-    async ready() {
-      const [database, queue] = await Promise.all([
-        isTrue(migrated()),
-        isTrue(queueSizes(pool).then(() => true)),
-      ]);
-      return { database, queue };
+    ready() {
+      if (checked === undefined || performance.now() >= validUntil) {
+        validUntil = Number.POSITIVE_INFINITY;
+        checked = check();
+      }
+      return checked;
     },
     async queueSizes() {
       try {

@@ -134,7 +134,9 @@ describe('migrate', () => {
     const newest = (await readMigrations()).migrationDirectories.at(-1)?.path;
     const rollBack = `UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = '${newest}'`;
     await queryDatabase(database.url, rollBack);
-    expect(await store.ready()).toEqual({ database: false, queue: true });
+    // a good answer lasts for a second, so that those who ask without a key do not busy the database
+    expect(await store.ready()).toEqual({ database: true, queue: true });
+    await expect.poll(() => store.ready(), { timeout: 5_000 }).toEqual({ database: false, queue: true });
   });
 
   it('refuses a database that was made before the first release, and says how to carry the data over', async () => {
