@@ -39,6 +39,8 @@ export interface StoreOptions {
   readonly poolSize?: number | undefined;
   /** Maximum imports at once, where that is less than a quarter of the pool. */
   readonly maxImports?: number | undefined;
+  /** Maximum searches and comparisons at once, where that is less than a quarter of the pool. */
+  readonly maxSearches?: number | undefined;
   /** Threads that encode the rows of imports; 0, the default, encodes them in the calling thread. */
   readonly encoderThreads?: number | undefined;
   /** What one import may make of what it reads; see `ImportLimits` for the defaults. */
@@ -234,7 +236,7 @@ function createSemaphores(options: StoreOptions, quarter: number, maxItemBytes: 
       timeoutError: () => tooMany('exports'),
     }),
     searches: new Semaphore({
-      permits: quarter,
+      permits: Math.min(quarter, options.maxSearches ?? quarter),
       waitMs: searchWaitMs,
       timeoutError: () => tooMany('searches and comparisons'),
     }),

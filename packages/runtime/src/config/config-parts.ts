@@ -8,6 +8,8 @@ export function storeSettings(config: Config) {
     assetStore: config.assetStore,
     poolSize: config.databasePoolSize,
     maxImports: config.maxConcurrentImports,
+    // A search keeps a core busy: more of them on a machine with the database would only delay everything else.
+    maxSearches: availableParallelism(),
     importWaitMs: config.importWaitMs,
     maxItemBytes: config.maxLineBytes,
     importLimits: importLimits(config),

@@ -323,7 +323,7 @@ export const VARIABLES = {
     'SVC_DATABASE_POOL_SIZE',
     20,
     { min: 4, max: 1000 },
-    'connections to PostgreSQL per process, plus two for probes; imports, exports and searches hold at most a quarter each',
+    'connections to PostgreSQL per process, plus two for probes; imports, exports and searches hold at most a quarter each, searches no more than there are processors',
   ),
   dataDir: text('SVC_DATA_DIR', './data', 'folder of the embedded database and of uploads in progress'),
   assetStore,
