@@ -117,6 +117,12 @@ export class CsvScanner {
     this.#isEnded = true;
   }
 
+  /** Gives the memory back, which may be as much as a row: the garbage collector would let it wait for the next large one. */
+  free(): void {
+    transferBuffer(this.bytes.buffer as ArrayBuffer, 0);
+    this.bytes = new Uint8Array(0);
+  }
+
   /** Goes to the next record; false if it needs more bytes, or there is none. */
   next(): boolean {
     if (this.#isDone) this.#startRecord();

@@ -16,7 +16,7 @@ const MARK = [0xef, 0xbb, 0xbf];
 
 /**
  * Adds the content of a file to a scanner piece by piece, and yields after each piece, and after the end. The event loop
- * runs every few milliseconds. A byte order mark is left out.
+ * runs every few milliseconds. A byte order mark is left out. The scanner is freed when the reading ends.
  *
  * @throws TableError as `CachedFile.read` and `decodeText`; the signal's reason
  */
@@ -29,19 +29,23 @@ export async function* scanContent(
   const nextTurn = createYielder();
   // What comes out of zlib may share its memory with the next chunk.
   const isOwn = file.compression === 'none';
-  for await (const chunk of utf8Chunks(file.read(signal), options)) {
-    for (let at = 0; at < chunk.length; at += MAX_PIECE_BYTES) {
-      signal?.throwIfAborted();
-      scanner.add(chunk.subarray(at, at + MAX_PIECE_BYTES));
-      yield;
-      const turn = nextTurn();
-      if (turn !== undefined) await turn;
+  try {
+    for await (const chunk of utf8Chunks(file.read(signal), options)) {
+      for (let at = 0; at < chunk.length; at += MAX_PIECE_BYTES) {
+        signal?.throwIfAborted();
+        scanner.add(chunk.subarray(at, at + MAX_PIECE_BYTES));
+        yield;
+        const turn = nextTurn();
+        if (turn !== undefined) await turn;
+      }
+      // The scanner has a copy. To leave it to the garbage collector would take a fifth of the time of reading.
+      if (isOwn && chunk.length === chunk.buffer.byteLength) transferBuffer(chunk.buffer as ArrayBuffer, 0);
     }
-    // The scanner has a copy. To leave it to the garbage collector would take a fifth of the time of reading.
-    if (isOwn && chunk.length === chunk.buffer.byteLength) transferBuffer(chunk.buffer as ArrayBuffer, 0);
+    scanner.end();
+    yield;
+  } finally {
+    scanner.free();
   }
-  scanner.end();
-  yield;
 }
 
 async function* utf8Chunks(
