@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
 /** How much the heap may grow beyond what is alive before it is collected, in percent of that. */
-const HEAP_GROWING_PERCENT = 200;
+const HEAP_GROWING_PERCENT = 100;
 
 /**
  * Has V8 collect garbage less often. An import streams gigabytes through buffers, whose bytes V8 counts as growth of the
