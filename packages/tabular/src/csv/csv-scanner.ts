@@ -100,9 +100,11 @@ export class CsvScanner {
     // One more, for the sentinel.
     if (needed >= this.bytes.length) {
       // Moved: left to the garbage collector, what a long row has outgrown takes as much again as the row.
-      // No record is longer than the limit, and every byte is filled with zeros.
+      // No record is longer than the limit, and every byte is filled with zeros. A buffer that doubles to the limit gets the
+      // chunk behind it as well: it would otherwise be copied once more for that.
+      const doubled = 2 * this.bytes.length;
       const most = this.#maxRowBytes + chunk.length + 1;
-      const size = Math.max(needed + 1, Math.min(2 * this.bytes.length, most));
+      const size = Math.max(needed + 1, doubled < this.#maxRowBytes ? doubled : most);
       this.bytes = new Uint8Array(transferBuffer(this.bytes.buffer as ArrayBuffer, size));
       this.words = wordsOf(this.bytes);
     }
