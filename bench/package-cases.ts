@@ -82,8 +82,8 @@ export function exportCase(bench: Bench, { label, archive, small }: Items): Case
     runBaseline: async () => {
       const { id } = stored ?? (await bench.withService(store));
       await bench.settle();
-      // In the order of the primary key: the fastest way in which PostgreSQL returns them in order.
-      const select = `SELECT payload, answer, checker, assets, ${EMBEDDED} FROM items WHERE part_id = (SELECT id FROM parts WHERE dataset_id = '${id}') ORDER BY ordinal`;
+      // In the order of the primary key: the fastest way in which PostgreSQL returns the items of each part in order.
+      const select = `SELECT payload, answer, checker, assets, ${EMBEDDED} FROM items WHERE part_id IN (SELECT id FROM parts WHERE dataset_id = '${id}') ORDER BY part_id, ordinal`;
       return timed(() =>
         shell(
           `psql -q "$PGURL" -c "\\copy (${select}) TO stdout" | gzip -6 > ${join(folder, 'export.gz')}`,
