@@ -33,7 +33,7 @@ export function mountRoutes(
   for (const route of routes) {
     app[route.method](expressPath(route.path), handlerOf(route, compile(route), config, permits, identify));
   }
-  for (const [path, methods] of methodsByPath(routes)) app.all(path, otherMethods(path, methods));
+  for (const [path, methods] of methodsByPath(routes)) app.route(path).all(otherMethods(path, methods));
 }
 
 /** `/datasets/{id}/{+path}` as Express and the metrics write it: `/datasets/:id/*path`. */
