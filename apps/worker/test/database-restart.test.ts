@@ -89,8 +89,12 @@ it('continues after the database was restarted, without a restart of the service
     expect(JSON.stringify(body)).not.toMatch(/ECONN|postgres|127\.0\.0\.1/);
   }
   const notReady = { database: false, queue: false, accepting: true };
-  expect(await service.get('/readyz')).toMatchObject({ status: 503, body: { checks: notReady } });
-  expect((await fetch(`${service.worker.url}/readyz`)).status).toBe(503);
+  await expect
+    .poll(() => service.get('/readyz'), { timeout: 5_000 })
+    .toMatchObject({ status: 503, body: { checks: notReady } });
+  await expect
+    .poll(async () => (await fetch(`${service.worker.url}/readyz`)).status, { timeout: 5_000 })
+    .toBe(503);
   expect((await service.get('/healthz')).status).toBe(200);
   const metrics = await service.get('/metrics');
   expect(metrics.status).toBe(200);
