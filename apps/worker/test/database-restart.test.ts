@@ -152,6 +152,8 @@ it('a worker waits for a database that comes later, logs an outage once, and is 
   const outages = (): number => worker.log.filter((line) => line['event'] === 'queue.error').length;
   const before = outages();
   await database.stop();
+  // a good answer lasts for a second
+  await until(ready, ({ status }) => status === 503);
   // longer than two heartbeats
   for (const end = performance.now() + 8_000; performance.now() < end; ) {
     expect((await ready()).status).toBe(503);
