@@ -1,6 +1,6 @@
 import { cancelQuery, destroySocket, queryOf, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
-import { type CopyToStreamQuery, to as copyTo } from 'pg-copy-streams';
+import { to as copyTo } from 'pg-copy-streams';
 import type { StoreContext } from '../context.ts';
 import { cutLongRows, cutRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
@@ -121,12 +121,11 @@ export class ReadSession {
     groups: Iterable<readonly SectionRange[]>,
     read: (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<T, void, undefined>,
   ): AsyncGenerator<T, void, undefined> {
+    this.#idleClient();
     this.#reading = true;
     try {
       for (const ranges of groups) {
-        const copy: CopyToStreamQuery = this.#openClient().query(
-          copyTo(copyStatement(ranges, this.#maxItemBytes)),
-        );
+        const copy = this.#openClient().query(copyTo(copyStatement(ranges, this.#maxItemBytes)));
         yield* read(copy as AsyncIterable<Uint8Array>);
       }
       this.#reading = false;
