@@ -28,6 +28,8 @@ const MAX_LISTED_ENTRIES = 100_000;
 /** A listing of more files is not cached: writing it would take long. */
 const MAX_KEPT_FILES = 10_000;
 
+const [ENCODER, DECODER] = [new TextEncoder(), new TextDecoder()];
+
 /** Control characters, which terminals obey, and those that change the order in which a name is shown. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
@@ -145,7 +147,7 @@ function readEntry(entry: JsonValue): ListedFile | null {
 }
 
 /** A copy that does not keep the whole page in memory: V8 makes the part of a text as a view of the text. */
-const copyOf = (text: string): string => new TextDecoder().decode(new TextEncoder().encode(text));
+const copyOf = (text: string): string => DECODER.decode(ENCODER.encode(text));
 
 function invalidEntry(): HubError {
   return new HubError('hub_bad_response', 'The listing of the hub has an invalid entry.');
