@@ -176,15 +176,13 @@ it('counts the death of a worker on every attempt', async () => {
 it('finds due tasks by an index', async () => {
   const client = await plain.connect();
   try {
-    await client.query('SET enable_seqscan = off');
+    await client.query('SET enable_seqscan = off; SET enable_bitmapscan = off');
     for (const table of ['runs', 'jobs']) {
       const { rows } = await client.query(
         `EXPLAIN SELECT id FROM ${table} WHERE finished_at IS NULL AND available_at <= clock_timestamp()
          AND (lease_expires_at IS NULL OR lease_expires_at < clock_timestamp()) ORDER BY available_at LIMIT 1`,
       );
-      expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toMatch(
-        new RegExp(`Index Scan (?:using|on) ${table}_to_do`),
-      );
+      expect(rows.map((row) => row['QUERY PLAN']).join('\n')).toContain(`Index Scan using ${table}_to_do`);
     }
   } finally {
     client.release(true);

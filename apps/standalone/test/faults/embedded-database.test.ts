@@ -74,7 +74,8 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
       expect(['201', '503 unavailable']).toContain(outcomeOf(ended));
       // the server ends its other processes as well, but for one that may write its log
       await expect.poll(() => children.filter(isAlive).length).toBeLessThan(2);
-      // `/readyz` may still say what was right a second ago
+      await expect.poll(async () => (await ask(`${service.url}/readyz`)).status).toBe(200);
+      // that may be what was right a second ago
       await expect.poll(async () => (await ask(`${service.url}/datasets`)).status).toBe(200);
     }
     await expectWhole(service, names);
