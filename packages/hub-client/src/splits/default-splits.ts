@@ -97,20 +97,23 @@ async function findByKeyword(
   namesOf: (path: string) => string[],
   pace: Pacer,
 ): Promise<FoundSplits> {
-  const found: FoundSplits = new Map();
-  const named: { path: string; names: readonly string[] }[] = [];
+  // Paths are sorted by their first pattern, and stay in order among those with the same one.
+  const rules = RULES.map((rule) => ({
+    split: rule.split,
+    ranks: patternsOf(rule).map((pattern) => ({ pattern, paths: [] as string[] })),
+  }));
+  // Nothing is kept of a path but its place: there may be 100,000.
   await pace(sorted, (path) => {
     const names = namesOf(path).filter((name) => ANY_KEYWORD.test(name));
-    if (names.length > 0) named.push({ path, names });
-  });
-  for (const rule of RULES) {
-    // Paths are sorted by their first pattern, and stay in order among those with the same one.
-    const ranks = patternsOf(rule).map((pattern) => ({ pattern, paths: [] as string[] }));
-    await pace(named, ({ path, names }) => {
+    if (names.length === 0) return;
+    for (const { ranks } of rules) {
       ranks.find(({ pattern }) => names.some((name) => pattern.test(name)))?.paths.push(path);
-    });
+    }
+  });
+  const found: FoundSplits = new Map();
+  for (const { split, ranks } of rules) {
     const paths = ranks.flatMap((rank) => rank.paths);
-    if (paths.length > 0) found.set(rule.split, paths);
+    if (paths.length > 0) found.set(split, paths);
   }
   return found;
 }
