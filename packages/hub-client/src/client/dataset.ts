@@ -7,9 +7,9 @@ import type { Requester } from '../http/requester.ts';
 import { describeDataset } from '../repository/describe-dataset.ts';
 import { openRepository } from '../repository/open-repository.ts';
 import { chooseSubset } from '../splits/choose-subset.ts';
-import { openTables } from '../splits/open-tables.ts';
+import { namedSplits, openTables } from '../splits/open-tables.ts';
 import { defaultSplit, parseSplit } from '../splits/split-slice.ts';
-import type { DatasetLayout, Subset } from '../splits/subset.ts';
+import type { DatasetLayout, Subset, SubsetSplit } from '../splits/subset.ts';
 import { toHubError } from '../splits/table-errors.ts';
 import { DEFAULT_REVISION, openConverted, openSnapshot, type Snapshot } from './snapshot.ts';
 import { createSplitReader, type HubSplit, type SplitReader } from './split-reader.ts';
@@ -55,7 +55,7 @@ export interface HubDataset {
   readonly usedConvertedParquet: boolean;
   /** Bytes of data files that have been received so far, for all slices. */
   readonly readBytes: number;
-  /** Bytes of the data files of all slices that have been selected, as the hub stores them. */
+  /** Bytes of the data files of the splits of which slices have been selected, as the hub stores them. */
   readonly fileBytes: number;
   /**
    * Selects a slice of a subset and reads its columns.
@@ -101,7 +101,8 @@ export async function openDataset(
   };
 
   const received = { bytes: 0 };
-  const fileSizes = new Map<string, number>();
+  const selected = new Set<SubsetSplit>();
+  let fileBytes = 0;
   return {
     id: repository.id,
     revision,
@@ -115,9 +116,7 @@ export async function openDataset(
       return received.bytes;
     },
     get fileBytes() {
-      let sum = 0;
-      for (const bytes of fileSizes.values()) sum += bytes;
-      return sum;
+      return fileBytes;
     },
     async select(options = {}) {
       checkOptions('select', options, SELECT_OPTIONS);
@@ -125,11 +124,12 @@ export async function openDataset(
       const { subset, from } = await choose(name);
       const expression = parseSplit(split ?? defaultSplit(subset.splits.map((each) => each.name)));
       const selecting = { ...context, received, signal: joinSignals(context.signal, signal) };
-      const open = (file: string): ByteSource => {
-        const source = from.open(file, selecting);
-        fileSizes.set(file, source.byteLength);
-        return source;
-      };
+      for (const each of namedSplits(subset, expression)) {
+        if (selected.has(each)) continue;
+        selected.add(each);
+        for (const { size } of each.files) fileBytes += size;
+      }
+      const open = (file: string): ByteSource => from.open(file, selecting);
       const reading = { textColumns, skipsInvalid, signal: selecting.signal };
       const tables = await openTables(subset, expression, open, reading).catch((error: unknown) => {
         throw toHubError(error);

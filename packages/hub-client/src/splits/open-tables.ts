@@ -60,8 +60,8 @@ export async function openTables(
   return tables;
 }
 
-/** The splits of an expression, each once. */
-function namedSplits(subset: Subset, expression: SplitExpression): readonly SubsetSplit[] {
+/** The splits of an expression, each once. @throws HubError `hub_split_not_found` */
+export function namedSplits(subset: Subset, expression: SplitExpression): readonly SubsetSplit[] {
   if (expression.all) return subset.splits;
   const named = expression.parts.map((part) => subset.splits.find(({ name }) => name === part.split));
   if (named.includes(undefined)) {
