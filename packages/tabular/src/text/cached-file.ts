@@ -9,6 +9,11 @@ export interface CacheBudget {
   bytes: number;
 }
 
+/** How a file is compressed: as its source states, else by its name. */
+export function compressionOfFile({ compression, path }: ByteSource): FileCompression | 'none' | 'other' {
+  return compression ?? compressionOf(path) ?? 'none';
+}
+
 /** A text file, compressed or not. Its first bytes are cached when they are read. */
 export class CachedFile {
   readonly #source: ByteSource;
@@ -30,7 +35,7 @@ export class CachedFile {
   }
 
   get compression(): FileCompression | 'none' | 'other' {
-    return this.#source.compression ?? compressionOf(this.path) ?? 'none';
+    return compressionOfFile(this.#source);
   }
 
   /**

@@ -1,5 +1,4 @@
 import { checkOptions } from '@svc/jsonl-v23/internal';
-import { yieldToEventLoop } from '#runtime';
 import { checkFlags, checkTextColumns, oneOf } from '../check-arguments.ts';
 import { PandasReader } from '../csv/pandas-reader.ts';
 import { TableError } from '../errors.ts';
@@ -14,7 +13,7 @@ import {
 } from '../schema/infer-schema.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import type { Table } from '../table.ts';
-import { type CacheBudget, CachedFile } from './cached-file.ts';
+import { type CacheBudget, CachedFile, compressionOfFile } from './cached-file.ts';
 import { RowReader } from './row-reader.ts';
 import type { ArrivedRows, FormatOptions, FoundRow, TextReader } from './text-reader.ts';
 
@@ -25,8 +24,6 @@ const EXPECTED_RATIO = 4;
 /** Further files whose first rows are sampled for their columns. */
 const MAX_SAMPLED_FILES = 4;
 const SAMPLE_SIZE = 64 * 1024;
-/** Some milliseconds of work. */
-const FILES_PER_TURN = 4096;
 
 /** How text files are opened. */
 export interface TextTablesOptions extends FormatOptions {
@@ -84,26 +81,24 @@ async function openTables<Row extends FoundRow>(
   { count = new Set(), signal, ...options }: TextTablesOptions,
 ): Promise<Map<string, Table>> {
   const budget: CacheBudget = { bytes: SMALL_BYTES };
-  const tables = new Map<string, readonly CachedFile[]>();
-  for (const [name, sources] of files) {
-    const cached: CachedFile[] = [];
-    for (const source of sources) {
-      cached.push(new CachedFile(source, budget));
-      if (cached.length % FILES_PER_TURN === 0) await yieldToEventLoop();
-    }
-    tables.set(name, cached);
-  }
+  // Made when a file is read: a table may have 100,000 files, of which few are read.
+  const opened = new Map<ByteSource, CachedFile>();
+  const open = (file: ByteSource): CachedFile => {
+    const cached = opened.get(file) ?? new CachedFile(file, budget);
+    opened.set(file, cached);
+    return cached;
+  };
   const builder = inferSchema(reader.inference, options);
-  const { counts, seen, unreadRow } = await scan(tables, builder, count, (file) =>
-    reader.rowsOf(file, signal),
+  const { counts, seen, unreadRow } = await scan(files, builder, count, (file) =>
+    reader.rowsOf(open(file), signal),
   );
   const schema = builder.finish();
   const { features, warnings } = schema;
   checkColumnCount(features.length);
   return new Map(
-    [...tables].map(([name, cached]): [string, Table] => {
+    [...files].map(([name, sources]): [string, Table] => {
       const rows = async function* (reading: AbortSignal | undefined): AsyncGenerator<ArrivedRows<Row>> {
-        for (const file of cached) yield* reader.rowsOf(file, reading);
+        for (const file of sources) yield* reader.rowsOf(open(file), reading);
       };
       const table: Table = {
         features,
@@ -120,10 +115,10 @@ async function openTables<Row extends FoundRow>(
 
 /** Reads the rows from which the columns are inferred. */
 async function scan<Row extends FoundRow>(
-  tables: ReadonlyMap<string, readonly CachedFile[]>,
+  tables: ReadonlyMap<string, readonly ByteSource[]>,
   builder: SchemaBuilder<Row>,
   counted: ReadonlySet<string>,
-  rowsOf: (file: CachedFile) => AsyncGenerator<ArrivedRows<Row>>,
+  rowsOf: (file: ByteSource) => AsyncGenerator<ArrivedRows<Row>>,
 ): Promise<Scan> {
   const result: Scan = { counts: new Map(), seen: new Map(), unreadRow: undefined };
   let window = INFERENCE_WINDOW_SIZE;
@@ -153,9 +148,9 @@ async function scan<Row extends FoundRow>(
 
 /** Reads all rows, up to the first invalid one. */
 async function scanAll<Row extends FoundRow>(
-  files: readonly CachedFile[],
+  files: readonly ByteSource[],
   builder: SchemaBuilder<Row>,
-  rowsOf: (file: CachedFile) => AsyncGenerator<ArrivedRows<Row>>,
+  rowsOf: (file: ByteSource) => AsyncGenerator<ArrivedRows<Row>>,
 ): Promise<{ count: number; error?: TableError; unreadRow: TableError | undefined }> {
   let count = 0;
   let unreadRow: TableError | undefined;
@@ -178,9 +173,9 @@ async function scanAll<Row extends FoundRow>(
 
 /** Reads the first rows of a file. */
 async function scanHead<Row extends FoundRow>(
-  file: CachedFile,
+  file: ByteSource,
   builder: SchemaBuilder<Row>,
-  rowsOf: (file: CachedFile) => AsyncGenerator<ArrivedRows<Row>>,
+  rowsOf: (file: ByteSource) => AsyncGenerator<ArrivedRows<Row>>,
   maxSize: number,
 ): Promise<{ count: number; size: number }> {
   let count = 0;
@@ -196,6 +191,6 @@ async function scanHead<Row extends FoundRow>(
   return { count, size };
 }
 
-function expectedSize({ compression, byteLength }: CachedFile): number {
-  return compression === 'none' ? byteLength : byteLength * EXPECTED_RATIO;
+function expectedSize(file: ByteSource): number {
+  return compressionOfFile(file) === 'none' ? file.byteLength : file.byteLength * EXPECTED_RATIO;
 }
