@@ -91,7 +91,7 @@ export { asciiText } from './json/ascii.ts';
 export { digitsEnd, mantissaEnd } from './json/canonical/number-writer.ts';
 export { jsonText } from './json/json-text.ts';
 export { locateValue } from './json/locate-value.ts';
-export { transferBuffer } from './json/transfer-buffer.ts';
+export { grownSize, transferBuffer } from './json/transfer-buffer.ts';
 export {
   createNamer,
   type KnownSecrets,

@@ -9,3 +9,14 @@ export function transferBuffer(buffer: ArrayBuffer, byteLength: number): ArrayBu
   new Uint8Array(moved).set(new Uint8Array(buffer, 0, Math.min(byteLength, buffer.byteLength)));
   return moved;
 }
+
+const LARGE_BUFFER_BYTES = 8 * 1024 * 1024;
+
+/**
+ * The size to which a full buffer grows: twice its own, up to `longest`. A large buffer grows to `longest` in one step, because
+ * each step holds the content twice, and the system provides memory only where it is written.
+ */
+export function grownSize(byteLength: number, longest: number): number {
+  const doubled = 2 * byteLength;
+  return doubled > LARGE_BUFFER_BYTES ? longest : Math.min(doubled, longest);
+}

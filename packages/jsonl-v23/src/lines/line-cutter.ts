@@ -1,5 +1,6 @@
 import { JsonlError } from '../errors.ts';
 import { DEFAULT_MAX_LINE_BYTES } from '../item/embedded-size.ts';
+import { grownSize, transferBuffer } from '../json/transfer-buffer.ts';
 import { MAX_LINE_VALUES, ValueCounter } from './value-counter.ts';
 
 /** Bytes of a batch by default: a few hundred typical items, enough to be worth posting to a thread. */
@@ -239,16 +240,17 @@ export class LineCutter {
     this.#growTo(Math.min(this.#batchBytes, room));
   }
 
-  /** Grows the buffer for a line longer than a batch: to twice its size, at most to that of the longest allowed line. */
+  /** Grows the buffer for a line longer than a batch. */
   #grow(): void {
-    const longest = this.#maxLineBytes + 2;
-    this.#growTo(Math.max(this.#bytes.length + 1, 4, Math.min(this.#bytes.length * 2, longest)));
+    const byteLength = this.#bytes.length;
+    this.#growTo(Math.max(byteLength + 1, 4, grownSize(byteLength, this.#maxLineBytes + 2)));
   }
 
   #growTo(size: number): void {
-    const grown = new Uint8Array(size);
-    grown.set(this.#bytes);
-    this.#bytes = grown;
+    const outgrown = this.#bytes;
+    this.#bytes = new Uint8Array(size);
+    this.#bytes.set(outgrown);
+    transferBuffer(outgrown.buffer as ArrayBuffer, 0);
   }
 }
 

@@ -1,4 +1,4 @@
-import { transferBuffer, wordsOf } from '@svc/jsonl-v23/internal';
+import { grownSize, transferBuffer, wordsOf } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
 import { BEGINS_FIELD, type CsvDialect, ENDS_TEXT, effectsOf } from './csv-dialect.ts';
 
@@ -99,13 +99,13 @@ export class CsvScanner {
     const needed = this.#length + chunk.length;
     // One more, for the sentinel.
     if (needed >= this.bytes.length) {
-      // Moved: left to the garbage collector, what a long row has outgrown takes as much again as the row.
-      // No record is longer than the limit, and every byte is filled with zeros. A buffer that doubles to the limit gets the
-      // chunk behind it as well: it would otherwise be copied once more for that.
-      const doubled = 2 * this.bytes.length;
-      const most = this.#maxRowBytes + chunk.length + 1;
-      const size = Math.max(needed + 1, doubled < this.#maxRowBytes ? doubled : most);
-      this.bytes = new Uint8Array(transferBuffer(this.bytes.buffer as ArrayBuffer, size));
+      // No record is longer than the limit, behind which the chunk has room.
+      const longest = this.#maxRowBytes + chunk.length + 1;
+      const outgrown = this.bytes;
+      this.bytes = new Uint8Array(Math.max(needed + 1, grownSize(outgrown.length, longest)));
+      this.bytes.set(outgrown.subarray(0, this.#length));
+      // Left to the garbage collector, what a long row has outgrown takes as much again as the row.
+      transferBuffer(outgrown.buffer as ArrayBuffer, 0);
       this.words = wordsOf(this.bytes);
     }
     this.bytes.set(chunk, this.#length);
