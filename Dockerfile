@@ -45,7 +45,7 @@ RUN --mount=type=cache,target=/root/.npm --mount=type=cache,target=/root/.local/
 FROM node:${NODE_VERSION}-bookworm-slim AS base
 # GLIBC_TUNABLES: docs/deployment.md#memory
 ENV NODE_ENV=production \
-    GLIBC_TUNABLES=glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_threshold=1048576
+    GLIBC_TUNABLES=glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576
 # Uploads wait here while they are checked; everything else of the file system may be read-only.
 COPY --from=build --chown=node:node /out/data /data
 WORKDIR /app

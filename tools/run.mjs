@@ -170,7 +170,7 @@ async function start(args) {
   await build();
   // docs/deployment.md#memory
   const GLIBC_TUNABLES =
-    'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_threshold=1048576';
+    'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576';
   await run(NODE_24, ['--max-semi-space-size=8', join(root, 'apps/standalone/dist/main.js'), ...args], {
     env: { GLIBC_TUNABLES, ...environment },
     // The service notices by the channel that this process is gone.

@@ -43,7 +43,7 @@ const MAIN = {
 /** As `npm start`, the images and the systemd units do. */
 const NODE_ARGUMENTS = ['--max-semi-space-size=8'];
 const GLIBC_TUNABLES =
-  'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=1048576:glibc.malloc.trim_threshold=1048576';
+  'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576';
 
 /** Starts a built service on a free port; rejects with what it printed when it ends before it has started. */
 export async function runService(options: ServiceOptions): Promise<ServiceProcess> {
