@@ -242,15 +242,16 @@ export class LineCutter {
 
   /** Grows the buffer for a line longer than a batch. */
   #grow(): void {
-    const byteLength = this.#bytes.length;
-    this.#growTo(Math.max(byteLength + 1, 4, grownSize(byteLength, this.#maxLineBytes + 2)));
+    const outgrown = this.#bytes;
+    const { length } = outgrown;
+    this.#growTo(Math.max(length + 1, 4, grownSize(length, this.#maxLineBytes + 2)));
+    transferBuffer(outgrown.buffer as ArrayBuffer, 0);
   }
 
   #growTo(size: number): void {
-    const outgrown = this.#bytes;
-    this.#bytes = new Uint8Array(size);
-    this.#bytes.set(outgrown);
-    transferBuffer(outgrown.buffer as ArrayBuffer, 0);
+    const grown = new Uint8Array(size);
+    grown.set(this.#bytes);
+    this.#bytes = grown;
   }
 }
 
