@@ -3,7 +3,7 @@ import type { Bench } from './bench.ts';
 import { writePackage } from './generate.ts';
 import { upload } from './service.ts';
 
-/** JSON Lines of so many bytes, in items of some 557 bytes each. */
+/** JSON Lines of this size in bytes, in items of some 557 bytes. */
 const SIZES: readonly { readonly label: string; readonly items: number }[] = [
   { label: '100 MB', items: 180_000 },
   { label: '1 GB', items: 1_800_000 },

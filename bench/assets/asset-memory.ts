@@ -23,7 +23,7 @@ const AS_THEY_ARE = { headers: { 'accept-encoding': 'identity' } };
 const POLL_MS = 100;
 
 /**
- * The peak memory of the service for each use of datasets in which all items embed one asset: one item so many times, and
+ * The peak memory of the service for each use of datasets in which all items embed one asset: one item several times, and
  * many items once. Each use runs in a separate process.
  *
  * @param itemCount of those many

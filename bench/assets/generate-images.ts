@@ -63,7 +63,7 @@ export function* copyOfImages(count: number, byteLength: number): Generator<Buff
   yield Buffer.from([0xff, 0xff]);
 }
 
-/** Writes a package of items that all embed one file, so many times each. */
+/** Writes a package of items that all embed one file several times. */
 export async function writeSharedAssetPackage(
   path: string,
   asset: { readonly byteLength: number; readonly items: number; readonly references: number },

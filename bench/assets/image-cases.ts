@@ -29,7 +29,7 @@ const curl = (request: string): string => `curl -sS --fail ${request}`;
 
 const label = (count: number): string => `${count.toLocaleString('en')} images of 10 kB`;
 
-/** Writes both forms of so many images, which do not compress. */
+/** Writes both forms of this many incompressible images. */
 export async function makeImages({ folder }: Bench, count: number): Promise<Images> {
   const archive = join(folder, `images-${count}.pkg.zip`);
   const copy = join(folder, `images-${count}.copy`);

@@ -1,7 +1,7 @@
 /**
  * `node bench/console/main.ts [--items 1000000] [--results 10000] [--lighthouse]`
  *
- * Opens the console of the built service in a real browser: a dataset of so many items, a run of so many results, and
+ * Opens the console of the built service in a real browser: a large dataset, a run with many results, and
  * with `--lighthouse` the scores of three pages. Prints each figure with its target.
  */
 import { mkdtemp, rm } from 'node:fs/promises';

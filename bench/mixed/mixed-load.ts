@@ -7,7 +7,7 @@ const WRITERS = 2;
 export interface Amounts {
   readonly reads: number;
   readonly uploads: number;
-  /** Of as many results as a dataset has items, times five. */
+  /** Runs with five results for each item of a dataset. */
   readonly runs: number;
 }
 
@@ -71,7 +71,7 @@ export async function mixedLoad(
   return { reads: readSeconds, uploads: uploadSeconds };
 }
 
-/** Does so many pieces of work, several at once. */
+/** Does `count` pieces of work, several concurrently. */
 async function shared(
   parallel: number,
   count: number,

@@ -6,7 +6,7 @@ import { waitingRuns } from './waiting-runs.ts';
 /** What a request on a large run may take, unless its answer is stored. */
 const TARGET_MS = 1_000;
 
-/** Times requests on a run of so many results, as rows of a table. */
+/** Times requests on a run with this many results, as rows of a table. */
 export async function* resultsTable(bench: Bench, results: number): AsyncGenerator<string> {
   await bench.empty();
   const runs = await insertRuns(bench, results);

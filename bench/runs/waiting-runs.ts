@@ -19,17 +19,17 @@ export interface WaitingRuns {
   readonly items: number;
   /** What the concurrency of the runs allows, in seconds. */
   readonly ideal: number;
-  /** What the runs took, and what a loop of bare requests with as many at once took. */
+  /** What the runs took, and what a loop of bare requests with the same concurrency took. */
   readonly seconds: number;
   readonly bareSeconds: number;
-  /** Milliseconds of the probes while the runs went on. */
+  /** Milliseconds of the probes while the runs were in progress. */
   readonly probes: readonly { readonly path: string; readonly p99: number; readonly max: number }[];
   /** The longest time from a request to cancel to the end of the run, and to the end of its last request, in milliseconds. */
   readonly cancelMs: number;
   readonly abortMs: number;
 }
 
-/** Runs at once on a provider that takes two seconds for each response; then cancels as many, one after the other. */
+/** Concurrent runs on a provider that takes two seconds for each response; then cancels as many, one after the other. */
 export async function waitingRuns(bench: Bench): Promise<WaitingRuns> {
   const path = join(bench.folder, 'waiting.pkg.zip');
   await writePackage(path, ITEMS);

@@ -3,7 +3,7 @@ import type { Case, Sample } from '../measure.ts';
 import type { Shape } from './shape.ts';
 import { shapeLines } from './shapes.ts';
 
-/** Lines that are encoded at once, as an upload cuts them. */
+/** Lines of a batch, as an upload cuts them. */
 const MAX_LINES = 100_000;
 const MAX_BYTES = 50_000_000;
 /** What the engine has compiled after them, it has compiled for all. */

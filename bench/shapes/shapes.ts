@@ -50,7 +50,7 @@ export function shapesNamed(names: string): readonly Shape[] {
 export interface CountLimits {
   /** The largest number of items that is measured. */
   readonly maxItems: number;
-  /** Bytes that the lines of so many may have together. */
+  /** Largest total size of the lines of this many items, in bytes. */
   readonly maxBytes: number;
 }
 

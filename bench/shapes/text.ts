@@ -17,7 +17,7 @@ export function between(next: () => number, from: number, to: number): number {
   return from + Math.floor(next() * (to - from));
 }
 
-/** English words of about so many bytes. */
+/** English words of about this length in bytes. */
 export function prose(next: () => number, byteLength: number): string {
   if (pool === '') pool = Array.from({ length: POOL_WORDS }, () => pick(next, WORDS)).join(' ');
   const start = between(next, 0, pool.length - byteLength);

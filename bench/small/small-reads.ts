@@ -11,7 +11,7 @@ import { type Service, upload } from '../service.ts';
 const DATASETS = 50;
 /** Items from the end at which a deep page begins. */
 const DEEP_ITEMS = 200;
-/** Of the run whose results are listed, and items of the dataset that is searched: a search of more takes seconds. */
+/** Results of the run that is listed, and items of the dataset that is searched: a search of more takes seconds. */
 const RESULTS = 10_000;
 
 interface Read {

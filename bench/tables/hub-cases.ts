@@ -92,7 +92,7 @@ const SMALL_ROWS = 10_000;
 
 const hubTable = (rows: number): WordTable => ({ rows, format: 'parquet', scoreStep: 0.37 });
 
-/** What a first look at a dataset of so many rows takes of the hub. */
+/** What a preview of a dataset of this many rows requests from the hub. */
 export async function previewCost(
   bench: Bench,
   size: number,

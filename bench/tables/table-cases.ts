@@ -24,7 +24,7 @@ export interface TableFile {
   readonly bytes: number;
 }
 
-/** Writes questions, answers, an integer and a float column as a CSV and as a Parquet file, each of about so many bytes. */
+/** Writes questions, answers, an integer and a float column as a CSV and as a Parquet file, each of about this size in bytes. */
 export async function makeTables(
   { folder }: Bench,
   bytes: number,

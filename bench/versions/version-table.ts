@@ -19,7 +19,7 @@ const APPENDS = 1_000;
 const itemOf = (id: string, prompt: string): string =>
   `${JSON.stringify({ id, inputs: { prompt }, answer: '4', meta: { source: 'changed' } })}\n`;
 
-/** Times changes of a dataset of so many items, with what they write, as rows of a table. */
+/** Times changes of a dataset with this many items, and what they write, as rows of a table. */
 export async function* versionTable(bench: Bench, items: number): AsyncGenerator<string> {
   const file = join(bench.folder, 'versions.pkg.zip');
   await writePackage(file, items);

@@ -11,7 +11,7 @@ export interface StoreContext {
   readonly prisma: PrismaClient;
   /** Where the content of assets is kept. */
   readonly assets: AssetStore;
-  /** Bounds imports, each of which holds a connection for long. */
+  /** Bounds imports; each holds a connection for long. */
   readonly imports: Semaphore;
   /** Bounds those that exports hold, so that slow readers do not block imports. */
   readonly exports: Semaphore;

@@ -37,9 +37,9 @@ export interface StoreOptions {
   readonly replica?: ReplicaOptions | null | undefined;
   /** Maximum connections, 20 by default, besides two for probes. Imports, exports, and searches with comparisons hold up to a quarter each. */
   readonly poolSize?: number | undefined;
-  /** Maximum imports at once, where that is less than a quarter of the pool. */
+  /** Maximum concurrent imports, where that is less than a quarter of the pool. */
   readonly maxImports?: number | undefined;
-  /** Maximum searches and comparisons at once, where that is less than a quarter of the pool. */
+  /** Maximum concurrent searches and comparisons, where that is less than a quarter of the pool. */
   readonly maxSearches?: number | undefined;
   /** Threads that encode the rows of imports; 0, the default, encodes them in the calling thread. */
   readonly encoderThreads?: number | undefined;
@@ -124,7 +124,7 @@ export function createStore(options: StoreOptions): Store {
       size,
       statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
     });
-  // Versions before assets have connections of the name "svc".
+  // Older versions connect as "svc".
   const pool = openPool(options.url, 'svc-store');
   const probes = createProbes(options.url);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
@@ -195,7 +195,7 @@ function createStores(context: StoreContext & ImportContext): Stores {
   };
 }
 
-/** The same reads on another pool of connections, of which long ones hold their own shares. */
+/** The same reads on another pool of connections, where long reads have their own shares. */
 function readFromReplica(
   { onChange, onRead }: ReplicaOptions,
   primary: Stores,

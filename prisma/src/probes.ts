@@ -32,7 +32,7 @@ export function createProbes(url: string): Probes {
     silenceMs: TIMEOUT_MS,
     statementTimeoutMs: TIMEOUT_MS,
   });
-  /** Of this version: they do not change while the process runs. */
+  /** Migrations of this version; they do not change while the process runs. */
   let names: readonly string[] | undefined;
   const migrated = async (): Promise<boolean> => {
     names ??= await migrationNames();

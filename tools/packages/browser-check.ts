@@ -57,7 +57,7 @@ export async function bundle(root: string, lib?: string): Promise<Rollup.OutputC
 /** Sizes of a browser entry with its dependencies, minified, without tree shaking; in bytes. */
 export interface BundleSize {
   readonly entry: (typeof BROWSER_ENTRIES)[number];
-  /** Of what the entry loads at once. */
+  /** Size of what the entry loads first. */
   readonly bytes: number;
   readonly gzipBytes: number;
   /** With what it loads when it is needed. */

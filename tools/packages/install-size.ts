@@ -8,7 +8,7 @@ import type { Manifest } from './publishable.ts';
 export interface InstallSize {
   /** `name@version`, the package itself included, sorted. */
   readonly packages: readonly string[];
-  /** Of all files. */
+  /** Total size of all files. */
   readonly bytes: number;
 }
 

@@ -14,7 +14,7 @@ export interface PackedPackage extends PublishablePackage {
   readonly packed: Manifest;
   /** Paths inside it. */
   readonly files: readonly string[];
-  /** Of the files, unpacked. */
+  /** Total size of the unpacked files. */
   readonly unpackedBytes: number;
 }
 

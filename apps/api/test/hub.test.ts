@@ -309,7 +309,7 @@ describe('POST /datasets/hub/import', () => {
     expect(await datasetCount()).toBe(before);
   });
 
-  it('goes on after rows that cannot be read, in a dry run and where such rows are skipped', async () => {
+  it('continues after rows that cannot be read, in a dry run and where such rows are skipped', async () => {
     const lines = { name: 'x', config: { path: 'org/unreadable' }, mapping: { prompt_column: 'q' } };
     const unread = (line: number) => ({ file: 'train.jsonl', line, code: 'invalid_row' });
     expect(await importHub(lines)).toMatchObject({ status: 400, body: { code: 'invalid_row' } });

@@ -274,7 +274,7 @@ describe('a limit of requests', () => {
   });
 });
 
-/** Starts an import that goes on until it is aborted: its hub gives no answer. */
+/** Starts an import that runs until it is aborted: its hub gives no answer. */
 async function holdImport(hub: FakeHub, url: string): Promise<AbortController> {
   hub.add({ id: 'org/held', files: { 'train.jsonl': '{"q":"x"}\n' } });
   hub.fail({ match: /^hub /, fault: { kind: 'silent' } });

@@ -397,7 +397,7 @@ describe('cancelling and retrying', () => {
     });
   });
 
-  it('lets a run go on with what failed and what is missing', async () => {
+  it('continues a run with what failed and what is missing', async () => {
     const run = await startRun({ s: sums(3) });
     await push(run.id, [
       { item_id: 'q-0', output: '1' },

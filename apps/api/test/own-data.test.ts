@@ -489,7 +489,7 @@ describe('an upload', () => {
     });
   });
 
-  it('lists rows that cannot be read in a dry run, skips them on request, and goes on', async () => {
+  it('lists rows that cannot be read in a dry run, skips them on request, and continues', async () => {
     const csv = 'q,a\nx,1\ny\n"z\n2",3\nw,4,5\n';
     const jsonl = '{"q":"x","a":1}\n{"q":\n\n{"q":"y","a":null,"a":1}\n{"q":"z"}\n';
     const mapping = { prompt_column: 'q', answer_column: 'a' };

@@ -267,7 +267,7 @@ it('frees its connection when the client leaves, and writes a large table at the
   const large = (await (await fetch(`${api.url}/datasets/upload`, { method: 'POST', body })).json()) as {
     id: string;
   };
-  // more than the streams that one client may have at once
+  // more than the streams that one client may have open
   for (let round = 0; round < 12; round += 1) {
     const tables = [
       `datasets/${large.id}/items.csv`,

@@ -365,7 +365,7 @@ describe('POST /datasets/{id}/items', () => {
       { name: 'default', item_count: 4 },
       { name: 'x', item_count: 2 },
     ]);
-    // Of several sections, a body without one goes to that which is named, else to `default`.
+    // With several sections, items of a body that names none go to the section of the query, else to `default`.
     expect((await post(id, 'mode=append&section=y', lines(item(8)))).body.sections).toMatchObject([
       { name: 'default', item_count: 4 },
       { name: 'x', item_count: 2 },

@@ -147,7 +147,7 @@ it('knows the secrets that an export must not contain', () => {
   expect(secretsOf('postgresql://u:100%@h/d', {})).toContain('100%');
 });
 
-it('migrates a database, also in several processes at once', async () => {
+it('migrates a database, also in several processes concurrently', async () => {
   await using empty = await createEmptyDatabase();
   const outcomes = await Promise.all(
     ['one', 'two', 'three'].map(async () => {

@@ -20,7 +20,7 @@ let service: TestService;
 let provider: FakeProvider;
 let folder: string;
 let datasetId: string;
-/** Of the labels `baseline`, and `steady` without the easy section's faults. */
+/** Id of the run with the labels `baseline` and `steady`, without the faults of the easy section. */
 let baseline: string;
 /** What the model answers; tests change it. */
 let reply: (number: number, prompt: string) => Reply;
@@ -391,7 +391,7 @@ describe('a gate that cannot tell', () => {
   });
 });
 
-it('ends with 130 on SIGINT while the run goes on, and continues with --run', async () => {
+it('ends with 130 on SIGINT while the run continues, and resumes with --run', async () => {
   reply = (number) => (number > 10 && number !== 20 ? 'hang' : usual(number));
   const argv = ['gate', datasetId, '--baseline', 'baseline', '--max-drop', '0.02', '--api-url', service.url];
   const child = spawn(process.execPath, [MAIN, ...argv, '--config', '-'], { stdio: 'pipe', env: {} });
@@ -401,7 +401,7 @@ it('ends with 130 on SIGINT while the run goes on, and continues with --run', as
   child.kill('SIGINT');
   const [stdout, stderr, [code]] = await printed;
   expect([code, stdout]).toEqual([130, '']);
-  const [, id = ''] = /Interrupted: run (\S+) goes on in the service \(interrupted\)/.exec(stderr) ?? [];
+  const [, id = ''] = /Interrupted: run (\S+) continues in the service \(interrupted\)/.exec(stderr) ?? [];
   expect(stderr).toContain(`--run ${id} --baseline ${baseline} --max-drop 0.02`);
   expect((await service.get(`/runs/${id}`)).body.status).toBe('running');
 

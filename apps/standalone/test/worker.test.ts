@@ -34,7 +34,7 @@ async function send(service: RunningStandalone, path: string, body?: object | Fo
   return response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : text;
 }
 
-it('runs what it is given, goes on after it was killed, and shows both in its metrics', async () => {
+it('runs what it is given, continues after it was killed, and shows both in its metrics', async () => {
   let hold = true;
   const provider = cleanUp.use(
     await startFakeProvider((prompt) => (hold && Number(prompt) >= 20 ? 'hang' : { text: prompt })),

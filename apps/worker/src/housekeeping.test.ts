@@ -3,7 +3,7 @@ import type { Store } from '@svc/store';
 import { expect, it } from 'vitest';
 import { startHousekeeping } from './housekeeping.ts';
 
-it('logs which task fails, and stops at once', async () => {
+it('logs which task fails, and stops immediately', async () => {
   const lines: string[] = [];
   const write = (line: string): void => void lines.push(line);
   const logger = createLogger({ service: 'svc-worker', level: 'info', secrets: [], write });

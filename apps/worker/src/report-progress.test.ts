@@ -10,7 +10,7 @@ const rows = (rowsDone: number): JobProgress => ({
   bytesTotal: null,
 });
 
-it('writes the first update at once, the last one at the end, and few between', async () => {
+it('writes the first update immediately, the last one at the end, and few between', async () => {
   const written: number[] = [];
   const report = reportProgress(
     { report: async (_claim, { rowsDone }) => void written.push(rowsDone) },

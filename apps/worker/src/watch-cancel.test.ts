@@ -104,7 +104,7 @@ describe('the cancellation watch', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('asks at once when notifications may have been lost', async () => {
+  it('asks immediately when notifications may have been lost', async () => {
     using _one = watch.watch('a');
     await pass(10);
     watch.check();
@@ -112,7 +112,7 @@ describe('the cancellation watch', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it('goes on after a check that failed, and tells of it', async () => {
+  it('continues after a failed check, and reports it', async () => {
     using a = watch.watch('a');
     answer = () => Promise.reject(new Error('away'));
     await pass(0);

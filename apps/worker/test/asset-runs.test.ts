@@ -143,7 +143,7 @@ describe('a run over items with files', () => {
     ]);
   });
 
-  it('fails an item whose file is gone, and goes on', async () => {
+  it('fails an item whose file is gone, and continues', async () => {
     const [lost, kept] = [randomBytes(400_000), randomBytes(100)];
     const items = [lost, kept].map((bytes) => ({
       inputs: { prompt: 'p' },

@@ -42,7 +42,7 @@ async function run(datasetId: string, given: object, on = service): Promise<{ en
   return { ended: (await on.get(`/runs/${body.id}`)).body, sent: requests() - before };
 }
 
-it('stops before the limit, and goes on with a new one', async () => {
+it('stops before the limit, and continues with a new one', async () => {
   reply = () => ({ text: 'yes' });
   const dataset = await service.importItems(itemsOf(30));
   const { ended, sent } = await run(dataset, config({ concurrency: 1, max_cost: { amount: 100 } }));

@@ -125,7 +125,7 @@ describe('cancelling a run with calls in flight', () => {
     expect((await service.get(`/runs/${run.id}`)).body).toEqual(ended);
   });
 
-  it('ends a run that no worker has taken at once', async () => {
+  it('immediately ends a run that no worker has claimed', async () => {
     const service = await serve();
     await service.worker.stop(AbortSignal.timeout(1000));
     const { body: run } = await service.post('/runs', {

@@ -17,7 +17,7 @@ it('does not wait for those who watch a run when the API stops', async () => {
   await until(provider.waiting, (waiting) => waiting === 1);
   const late = new AbortController();
   const stopped = service.stopApi(late.signal);
-  // the stream ends in order, with no end event: the run goes on
+  // the stream ends in order, with no end event: the run continues
   expect(await text).toMatch(/^id: 1\nevent: progress\n/);
   expect(await text).not.toContain('event: end');
   await stopped;

@@ -135,7 +135,7 @@ describe.each(Object.entries(calls))('Idempotency-Key of %s', (name, { send, sen
     expect(await count()).toBe(before + 1);
   });
 
-  it('gives the same answer to requests that run at once', async () => {
+  it('gives concurrent requests the same response', async () => {
     const before = await count();
     const responses = await Promise.all(Array.from({ length: 4 }, () => send(key('at once'))));
     expect(responses.map((response) => response.status)).toEqual(Array(4).fill(status));

@@ -220,7 +220,7 @@ describe('an asynchronous import', () => {
       .toBe(1);
   });
 
-  it('is cancelled at once while no worker has it', async () => {
+  it('is cancelled immediately while no worker has it', async () => {
     const service = await serve();
     await service.worker.stop(AbortSignal.timeout(1000));
     const { body } = await service.post('/datasets/hub/import', request({ token: 'hf_planted' }), ASYNC);

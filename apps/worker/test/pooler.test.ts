@@ -98,7 +98,7 @@ describe.runIf(NO_PGBOUNCER === undefined)('behind PgBouncer in transaction mode
     expect(await runEnded(service, run.id)).toMatchObject({ finished_at: expect.any(String) });
   });
 
-  it('wakes for tasks at once with a direct address', async () => {
+  it('wakes for tasks immediately with a direct address', async () => {
     await startService({ DATABASE_DIRECT_URL: cluster.primary.url });
     const rows = await until(
       () =>

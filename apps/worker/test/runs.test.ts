@@ -112,7 +112,7 @@ describe('a run against a provider of every mood', () => {
     await expect.poll(() => service.sample('svc_runs_total{status="completed"}')).toBe(1);
   });
 
-  it('gives up an item whose provider never has time, and goes on with the others', async () => {
+  it('gives up an item whose provider never has time, and continues with the others', async () => {
     const provider = await provide((prompt) =>
       numberOf(prompt) === 1
         ? { status: 429, headers: { 'retry-after-ms': '1' } }

@@ -276,7 +276,7 @@ it('asks with the prompts of the run', async () => {
   expect(ended.scores).toMatchObject({ passed: 1 });
 });
 
-it('ends after too many items in a row without a response, and goes on with a retry', async () => {
+it('ends after too many items in a row without a response, and continues with a retry', async () => {
   let isUp = false;
   const doneBefore = new Set<number>();
   reply = (prompt) => {
@@ -393,7 +393,7 @@ it('scores stored outputs again without asking, renames and deletes', async () =
   await runEnded(service, working.id);
 });
 
-it('works on sixteen runs at once, however many cores there are', async () => {
+it('works on sixteen runs concurrently, whatever the number of cores', async () => {
   reply = () => 'hang';
   const runs = await Promise.all(
     Array.from({ length: 16 }, async () => {
@@ -413,7 +413,7 @@ it('works on sixteen runs at once, however many cores there are', async () => {
   }
 });
 
-it('ends at once when the provider refuses the key', async () => {
+it('ends immediately when the provider refuses the key', async () => {
   for (const [status, code] of [
     [401, 'provider_unauthorized'],
     [403, 'provider_unauthorized'],

@@ -53,7 +53,7 @@ export interface TestServiceOptions {
   /** what an operator would set */
   readonly env?: Readonly<Record<string, string>>;
   readonly hub?: Pick<HubClient, 'openDataset'>;
-  /** Of a migrated database that is used instead of a new one. */
+  /** Address of a migrated database to use instead of a new one. */
   readonly databaseUrl?: string;
   readonly statementTimeoutMs?: number;
   /** False for an API whose workers are separate processes. */

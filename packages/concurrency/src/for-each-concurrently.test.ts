@@ -23,7 +23,7 @@ const turns = async (count: number): Promise<void> => {
 const never = new AbortController().signal;
 
 describe('forEachConcurrently', () => {
-  it.each([1, 3, 100])('does all work with at most %i at once', async (concurrency) => {
+  it.each([1, 3, 100])('does all work with at most %i tasks running', async (concurrency) => {
     const { source } = counting(50);
     const done: number[] = [];
     let now = 0;

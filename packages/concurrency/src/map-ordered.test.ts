@@ -10,7 +10,7 @@ async function* count(to: number, closed: { value: boolean }): AsyncGenerator<nu
   }
 }
 
-it('keeps the order, whatever finishes first, and never runs more at once than `parallelism`', async () => {
+it('keeps the order, whatever finishes first, and never runs more than `parallelism` concurrently', async () => {
   let running = 0;
   let most = 0;
   const closed = { value: false };

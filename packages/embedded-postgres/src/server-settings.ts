@@ -5,7 +5,7 @@
 export const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   max_connections: '100',
   shared_buffers: '256MB',
-  // an import writes gigabytes at once: fewer checkpoints, fewer full pages in the log
+  // an import writes gigabytes in one go: fewer checkpoints, fewer full pages in the log
   max_wal_size: '2GB',
   min_wal_size: '128MB',
   checkpoint_timeout: '15min',

@@ -105,7 +105,7 @@ export async function stopServer(child: ChildProcess, ended: Promise<void>, plan
   const { layout, binaries } = plan;
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   if (process.platform === 'win32') {
-    // Node's SIGINT would kill the process at once
+    // Node's SIGINT would kill the process immediately
     await runToEnd(binaries.pg_ctl, ['stop', '-D', layout.data, '-m', 'fast', '-w'], layout.data);
   } else {
     child.kill('SIGINT');

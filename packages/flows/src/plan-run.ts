@@ -125,7 +125,7 @@ export function sampleOf(selection: RunSelection | undefined, count: number): Ru
   return { ...selection, sample: { seed, n: Math.min(n, count) } };
 }
 
-/** Of the results that were asked for; null without a number. */
+/** Mean over the results that the provider generated; null without a number. */
 function meanOutputTokens({ counts, usage }: Run): number | null {
   const asked = counts.ok + counts.unscored - counts.reused;
   return asked <= 0 || usage.outputTokens === 0 ? null : usage.outputTokens / asked;

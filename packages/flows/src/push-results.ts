@@ -118,7 +118,7 @@ export async function pushScores(
   return await pushLines(source, { session, reader, save }, { ...options, areScores: true });
 }
 
-/** Names by which the configuration of a run scores. That of an imported run may be any object. */
+/** Names of the scorers in a run's configuration. That of an imported run may be any object. */
 function configuredScorers(config: string): ReadonlySet<string> {
   try {
     return new Set(scorersOf(parseStoredRunConfig(readStoredJson(config))).map(({ name }) => name));

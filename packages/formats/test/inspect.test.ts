@@ -93,7 +93,7 @@ it('reads zstd entries, and a log that has only its journal', async () => {
       ['b', 0, false],
     ]);
     expect(report.name).toBe('sums');
-    expect(lost).toEqual(['1 x samples of which only the summary is left']);
+    expect(lost).toEqual(['1 x samples with nothing but a summary']);
   }
 });
 

@@ -49,7 +49,7 @@ it('where redirects cannot be followed by hand the runtime follows them, and its
   }
   const storage = hub.requests.filter(({ origin }) => origin === 'storage');
   expect(storage.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined, undefined]);
-  // The first request gives an opaque redirect; later reads go to the storage at once.
+  // The first request gives an opaque redirect; later reads go to the storage directly.
   expect(hub.requests.map(({ origin }) => origin)).toEqual(['hub', 'hub', 'storage', 'storage', 'storage']);
 });
 

@@ -204,7 +204,7 @@ describe('a cache folder', () => {
     expect((await read('o/large', { cacheMaxBytes })).rows).toHaveLength(400);
   });
 
-  it('lets many clients fill and read it at once', async () => {
+  it('lets many clients fill and read it concurrently', async () => {
     hub.add({ id: 'o/text', files: { 'train.jsonl': lines(500), 'test.jsonl': lines(500, 'y') } });
     const all = await Promise.all(Array.from({ length: 8 }, () => read('o/text')));
     for (const { rows } of all) expect(rows).toEqual(Array.from({ length: 500 }, (_, n) => n));

@@ -38,11 +38,11 @@ export interface FakeRepository {
 export type Fault =
   /** Answers with a status instead. */
   | { kind: 'status'; status: number; headers?: Record<string, string>; body?: string }
-  /** Declares the whole body, sends so many bytes of it and breaks the connection. */
+  /** Declares the whole body, sends this many bytes of it and breaks the connection. */
   | { kind: 'cut'; afterBytes: number }
-  /** Ends the body cleanly after so many bytes, without having declared its length. */
+  /** Ends the body cleanly after this many bytes, without a declared length. */
   | { kind: 'short'; afterBytes: number }
-  /** Sends so many bytes and then nothing. */
+  /** Sends this many bytes and then nothing. */
   | { kind: 'stall'; afterBytes: number }
   /** Accepts the request and never answers. */
   | { kind: 'silent' }

@@ -911,7 +911,7 @@ describe('a hub in trouble', () => {
     await slow.close();
   });
 
-  it('the signal of a reading ends it, and nothing goes on', async () => {
+  it('the signal of a reading ends all of its work', async () => {
     const selection = await select('school/math', { subset: 'main' });
     const abort = new AbortController();
     const reading = (async () => {

@@ -45,7 +45,7 @@ export class PackageError extends Error {
   readonly code: PackageErrorCode;
   readonly entry?: string;
   readonly location: SourceLocation;
-  /** All errors that were found, at most 100: this one, and those after it where reading went on. */
+  /** All errors, at most 100: this one, and later ones if reading continued. */
   declare readonly errors: readonly PackageError[];
   /** The number of all errors, also beyond 100. */
   declare readonly errorsTotal: number;

@@ -57,7 +57,7 @@ export const ARCHIVE_RATIO_FREE_BYTES: number = 64 * MiB;
  */
 export const MAX_WRITTEN_EXPANSION: number = 200;
 
-/** An entry of at most so many bytes cannot make an archive expand too much: it has headers and a line in the manifest. */
+/** An entry up to this size cannot make an archive expand too much: it has headers and a line in the manifest. */
 export const UNPADDED_BYTES: number = 96 * 1024;
 
 /** Bytes of files that are cached for the next item that refers to them. */

@@ -128,7 +128,7 @@ it('seals an edited folder and an edited package, and changes nothing else', asy
   const inside = await JSZip.loadAsync(await readFile(sealed.output));
   expect(await inside.file(first?.file ?? '')?.async('string')).toMatch(/^ \{"id": 9\}\r\n/);
 
-  // in place, and all errors at once
+  // in place, and all errors together
   const copy = join(folder, 'copy.pkg.zip');
   await cp(sealed.output, copy);
   await expect(sealPackageFile(copy)).rejects.toMatchObject({ code: 'EEXIST' });

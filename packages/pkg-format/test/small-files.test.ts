@@ -22,7 +22,7 @@ const files = Array.from({ length: 300 }, (_, index) => {
   return { name: `assets/${index}.bin`, content, method: index % 3 === 0 ? 'deflated' : 'stored' } as const;
 });
 
-it('reads small files at once, again, and in any order', async () => {
+it('reads small files concurrently, repeatedly and in any order', async () => {
   const path = join(folder, 'files.zip');
   await writeFile(path, buildZip({ entries: [SECTION, ...files] }));
   await using pkg = await openPackageFile(path);

@@ -42,7 +42,7 @@ async function* each(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> 
   yield* chunks;
 }
 
-/** Entries whose size is known to be small are deflated at once. */
+/** Entries whose size is known to be small are deflated in one call. */
 function digestOf(chunks: readonly Uint8Array[]): FileDigest {
   const bytes = Buffer.concat(chunks);
   return { bytes: bytes.byteLength, sha256: hash('sha256', bytes) };

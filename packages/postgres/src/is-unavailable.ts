@@ -17,7 +17,7 @@ const UNAVAILABLE_SYSTEM_CODES = new Set([
   'ENFILE',
   'ENOBUFS',
 ]);
-/** Of `connect`: a Unix socket that is not there, is closed to us, or has a full queue. Elsewhere they mean a file. */
+/** Errors of `connect`: the Unix socket is missing, not accessible, or has a full queue. Elsewhere they mean a file. */
 const UNAVAILABLE_SOCKET_CODES = new Set(['ENOENT', 'EACCES', 'EAGAIN']);
 /** Errors of `pg` that carry no code. */
 const UNAVAILABLE_MESSAGES =

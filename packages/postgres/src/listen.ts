@@ -23,7 +23,7 @@ const PROBE_INTERVAL_MS = 30_000;
 const PROBE_TIMEOUT_MS = 10_000;
 
 /**
- * Listens to channels on a separate connection, and reconnects when that breaks. Returns at once; an unavailable database
+ * Listens to channels on a separate connection, and reconnects when that breaks. Returns immediately; an unavailable database
  * is not an error here. Notifications may be lost, and behind a pooler in transaction mode there are none: callers must
  * also poll.
  */

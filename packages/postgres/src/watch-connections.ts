@@ -29,7 +29,7 @@ export function watchConnections(pool: pg.Pool, options: ConnectionOptions, sile
       asking = true;
       void hasFallenSilent(client, options).then((silent) => {
         asking = false;
-        if (silent) stream.destroy(new Error('Connection terminated: the database has fallen silent'));
+        if (silent) stream.destroy(new Error('Connection terminated: no data from the database'));
       });
     });
   });

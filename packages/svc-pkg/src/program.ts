@@ -267,7 +267,8 @@ const NEXT_COMMANDS: Readonly<Record<string, (file: string) => string>> = {
   package_not_a_zip: (file) => `If it has items or a table: svc-pkg pack ${printableValue(file)}`,
   hub_gated: () => 'A token of a user with access: --hub-token-env <name>',
   hub_dataset_not_found: () => 'If it is private: --hub-token-env <name>',
-  service_unreachable: () => 'Another service: --api-url <url>, or svc-pkg login --api-url <url>',
+  service_unreachable: () =>
+    'To use another service, pass --api-url <url>, or run svc-pkg login --api-url <url>',
   unauthenticated: () => 'Store a key: svc-pkg login',
   dataset_not_found: () => 'List datasets: svc-pkg list',
   version_not_found: () => 'List versions: svc-pkg versions <dataset>',

@@ -16,7 +16,7 @@ export async function runProcess(host: NodeJS.Process, database: DatabasePort | 
   const stopped = new AbortController();
   const stopOn = (signal: 'SIGINT' | 'SIGTERM', reason: CliError, exitCode: number): void => {
     host.on(signal, () => {
-      // A second signal stops at once.
+      // A second signal stops immediately.
       if (stopped.signal.aborted) host.exit(exitCode);
       stopped.abort(reason);
     });

@@ -32,7 +32,7 @@ const noDatabase: DatabasePort = {
   openExport: () => Promise.reject(new Error('no database in this test')),
 };
 
-/** Of all tests of a process, which ends with its connections. */
+/** Shared by all tests of a process. */
 let agent: Agent | undefined;
 
 /** Runs a command line in this process. */

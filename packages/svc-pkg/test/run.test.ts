@@ -124,7 +124,7 @@ it('names options of the command line instead of members of the request', async 
   );
 });
 
-it('ends with 4 when the budget of a run stopped it, and says how to go on', async () => {
+it('ends with 4 when the budget of a run stopped it, and says how to continue', async () => {
   const stopped = {
     ...{
       id: RUN,

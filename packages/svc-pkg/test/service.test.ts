@@ -172,7 +172,7 @@ describe('upload', () => {
     expect(states).toEqual([]);
   });
 
-  it('accepts the dataset if the service creates it at once', async () => {
+  it('accepts the dataset if the service creates it immediately', async () => {
     const service = await fakeService({ 'POST /datasets/upload': json(DATASET, 201) });
     const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
     const outcome = await svcPkg(['upload', path, '--json', '--api-url', service.url]);
@@ -212,7 +212,7 @@ describe('a service that does not respond as expected', () => {
     ]);
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
-      stderr: `svc-pkg: Cannot connect to http://127.0.0.1:${port}: connection refused (service_unreachable)\nAnother service: --api-url <url>, or svc-pkg login --api-url <url>\n`,
+      stderr: `svc-pkg: Cannot connect to http://127.0.0.1:${port}: connection refused (service_unreachable)\nTo use another service, pass --api-url <url>, or run svc-pkg login --api-url <url>\n`,
     });
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { normalQuantile } from '../src/gate/normal-quantile.ts';
 import { detectableDrop, itemsToDetect, planGate, sightOf, sightText } from '../src/gate/sight.ts';
 
-/** Of scores of 80 %. */
+/** The variance of scores with a mean of 80 %. */
 const USUAL = { variance: 0.16, correlation: 0.5 };
 
 // scipy.stats.norm.ppf

@@ -307,7 +307,7 @@ describe('bad data is refused:', () => {
         { name: 'element', type: 'INT32', ...required },
       ],
     });
-    // Three levels in one bit each: the first entry claims to go on with a list.
+    // Three levels in one bit each: the first entry claims to continue a list.
     const repetition = (): Uint8Array => Uint8Array.of(3, 0b011);
     await refused(
       rewriteParquet(source, { codec: 'UNCOMPRESSED', version: 2, repetition }),

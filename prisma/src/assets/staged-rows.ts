@@ -16,7 +16,7 @@ export interface StagedAsset {
 export const COPY_STAGED: string =
   'COPY pg_temp.staged_assets (position, sha256, bytes, byte_length, object_key, mime_type) FROM STDIN (FORMAT binary)';
 
-/** Rows are sent together from this size on, with which a connection sends a chunk without a copy. */
+/** Rows are sent together from this size on: a connection sends such a chunk without a copy. */
 const CHUNK_BYTES = 128 * 1024;
 /** Rows are written into memory of this size, which is used again. */
 const BLOCK_BYTES = 2 * CHUNK_BYTES;

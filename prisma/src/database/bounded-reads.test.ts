@@ -161,7 +161,7 @@ it('a result that is larger is listed without its texts, and fails an export', a
   await expect(Array.fromAsync(open.results(run.id))).rejects.toMatchObject({ code: 'item_too_large' });
 });
 
-it('an answer that no string can hold fails its query, and the process goes on', async () => {
+it('an answer that no string can hold fails its query, and the process continues', async () => {
   const pool = createPool({ url: database.url, size: 1 });
   try {
     await expect(pool.query("SELECT repeat('x', 600000000)")).rejects.toMatchObject({

@@ -104,7 +104,7 @@ export interface RowBatch {
   readonly end: number;
 }
 
-/** A long row, of which the last field has not all arrived. */
+/** A long row whose last field has not arrived completely. */
 export interface LongRow {
   /** The row as far as the first bytes of its last field, at least {@link LONG_ROW_START_BYTES} of them. */
   readonly start: Buffer;
@@ -114,7 +114,7 @@ export interface LongRow {
 
 /** A row of more bytes does not have to be in memory as a whole. */
 const LONG_ROW_BYTES = 1024 * 1024;
-/** Bytes of its last field with which a long row starts. */
+/** Bytes of its last field that a long row starts with. */
 export const LONG_ROW_START_BYTES = 8;
 
 /** Cuts what the server sends into rows. Yields the complete rows of each chunk as one batch; holds one incomplete row. */

@@ -26,7 +26,7 @@ export interface Page<T> {
   readonly totalItems: number;
 }
 
-/** A page ends before the entry with which it would send more than this; one entry may have more. */
+/** A page ends before the entry that would exceed this size; one entry may have more. */
 export const MAX_PAGE_BYTES: number = 16 * 1024 * 1024;
 /** This part of a page is read together with the lengths of the rest. */
 export const EAGER_BYTES: number = 2 * 1024 * 1024;
@@ -110,12 +110,12 @@ export interface CreatedRow {
   readonly id: string;
   /** See {@link CREATED_POSITION}. */
   readonly createdPosition: string;
-  /** Rows from here on, of which a page may have fewer. */
+  /** Rows from here on; a page may have fewer. */
   readonly found: string;
 }
 
 /**
- * The version of a list's page: that of the cursor, with which no other continues.
+ * The version of a list's page: that of the cursor, which continues no other.
  *
  * @returns null for the newest
  * @throws StoreError `invalid_cursor`

@@ -68,7 +68,7 @@ export function memberText(member: string): string {
   return `replace((${member})::text, chr(${MARK}), '\\u')`;
 }
 
-/** After an even number of backslashes, each pair of which is an escaped one. */
+/** After an even number of backslashes: each pair is an escaped one. */
 const ESCAPE = String.raw`(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})`;
 
 /** U+FDD0, which Unicode reserves for use inside a program. */

@@ -225,7 +225,7 @@ describe('begin', () => {
     await expect.poll(left).toEqual([]);
   });
 
-  it('ends at once even when its lines ignore the abort', async () => {
+  it('ends immediately even when its lines ignore the abort', async () => {
     const abort = new AbortController();
     await using draft = await store.datasets.begin({ signal: abort.signal });
     const lines = linesThen(5, () => new Promise(() => undefined));
@@ -241,7 +241,7 @@ describe('begin', () => {
     await expect(importItems(store.datasets, { s: items(5) }, {}, { signal })).rejects.toThrow('gone');
   });
 
-  it('fails as unavailable when the server ends the connection, and goes on with another', async () => {
+  it('fails as unavailable when the server ends the connection, and continues with another', async () => {
     async function* rest(): AsyncGenerator<Uint8Array> {
       const copying =
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY items%'";
@@ -495,7 +495,7 @@ describe('listItems', () => {
     ['text that JSON escapes', { q: 'say "hi"' }, 1],
     ['wildcards as text', { q: '50%' }, 1],
     ['an answer', { q: 'forty-two' }, 1],
-    ['several at once', { section: 'a', q: 'paris' }, 1],
+    ['several together', { section: 'a', q: 'paris' }, 1],
   ])('filters by %s', async (_, filter, expected) => {
     const saved = await importItems(store.datasets, {
       a: ['{"inputs":{"prompt":"Paris?"},"type":"numeric"}', '{"inputs":{"prompt":"say \\"hi\\" 50%"}}'],
@@ -518,7 +518,7 @@ describe('listItems', () => {
     });
   });
 
-  it('goes on behind a page of filtered items', async () => {
+  it('continues behind a page of filtered items', async () => {
     const saved = await importItems(store.datasets, { a: items(30, 'a'), b: items(30, 'b') });
     const found = await allPages((cursor) =>
       store.datasets.listItems(saved.id, { limit: 4, q: 'P 1', ...(cursor === undefined ? {} : { cursor }) }),

@@ -20,7 +20,7 @@ export interface DiffRequest extends PageRequest {
 }
 
 export interface DatasetDiff {
-  /** Of the whole comparison, whatever `only` asks for. */
+  /** Counts of the whole comparison, whatever `only` selects. */
   readonly counts: Readonly<Record<ItemChange | 'unchanged', number>>;
   /**
    * Added, then removed, then changed, then moved items, each in the order of their place in the second dataset (else the

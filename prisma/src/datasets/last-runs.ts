@@ -5,7 +5,7 @@ export interface LastRun {
   readonly id: string;
   /** The mean. */
   readonly score: number;
-  /** Of all results that should have been scored, as of the run itself. */
+  /** Share of the results that should have been scored, as in the run itself. */
   readonly passRate: number;
   readonly finishedAt: Date;
 }

@@ -101,7 +101,7 @@ interface DifferenceRow {
   readonly removed: string;
   readonly changed: string;
   readonly moved: string;
-  /** Of an entry; else the number of the chunk. */
+  /** Kind of an entry; else the number of the chunk. */
   readonly kind: number;
   readonly a_section: number;
   readonly a_item: number | null;

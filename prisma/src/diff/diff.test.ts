@@ -274,7 +274,7 @@ describe('diff', () => {
     expect(counts).toEqual({ added: 0, removed: 0, changed: 1, moved: 0, unchanged: 2 });
   });
 
-  it('goes on in the versions with which it began', async () => {
+  it('continues in the versions in which it began', async () => {
     const { id } = await importItems(store.datasets, { s: ['{"id":1}', '{"id":2}'] });
     const other = await importItems(store.datasets, {});
     const { data, nextCursor } = await store.datasets.diff({ id }, other, { limit: 1 });

@@ -26,7 +26,7 @@ export interface HubFile {
   readonly firstItem: number;
   readonly itemCount: number;
   readonly byteLength: number;
-  /** Of its table before compression. */
+  /** Size of its table before compression. */
   readonly tableBytes: number;
   /** 64 hex digits. */
   readonly sha256: string;

@@ -27,7 +27,7 @@ export const INSERT_BLOCKS: string = `INSERT INTO hash_blocks (part_id, bucket, 
     FROM items WHERE part_id = $1 AND ordinal >= $3 AND ordinal < $4 OFFSET 0
   ) AS hashed GROUP BY bucket`;
 
-/** Ranges of items, in two: those of which there are blocks, and the others. */
+/** Ranges of items: those with hash blocks, and the others. */
 export interface HashedRanges {
   readonly hashed: readonly SectionRange[];
   readonly unhashed: readonly SectionRange[];

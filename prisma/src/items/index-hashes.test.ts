@@ -27,7 +27,7 @@ afterAll(() => cleanUp.disposeAsync());
 const count = async (sql: string): Promise<number> =>
   Number((await plain.query<{ count: string }>(`SELECT count(*) FROM ${sql}`)).rows[0]?.count);
 
-/** A dataset of sections with so many items, of one part each. */
+/** A dataset with sections of these sizes, one part each. */
 async function insertItems(counts: readonly number[]): Promise<string> {
   const id = randomUUID();
   const sections = counts.map(() => randomUUID());

@@ -90,7 +90,7 @@ export function partsOf(ids: readonly (string | null)[]): readonly string[] {
 }
 
 /**
- * The condition that rows `i` of `items` are of parts, by which Citus finds their shards. OR keeps PostgreSQL from making it a
+ * The condition that rows `i` of `items` are of parts, which tells Citus their shards. OR keeps PostgreSQL from making it a
  * condition of the index, where it would compare each part of the list for each range, or read the whole table instead.
  *
  * @param partIds placeholder of the ids, see {@link partsOf}

@@ -2,7 +2,7 @@ import type { ReadQuery } from '@svc/postgres';
 import { EAGER_BYTES, Parameters } from '../database/page.ts';
 import { type ItemPlace, itemsAt } from './item-places.ts';
 
-/** A page of items ends before the one with which it would send more than this; one item may have more. */
+/** A page of items ends before the one that would exceed this size; one item may have more. */
 const MAX_ITEMS_PAGE_BYTES = 8 * 1024 * 1024;
 /** Bytes of an entry without its texts, as JSON; an omitted item has no more. */
 const ENTRY_BYTES = 512;
@@ -23,7 +23,7 @@ export interface ItemCandidate extends ItemTexts {
   readonly ordinal: number;
   readonly section: string;
   readonly orderIndex: number;
-  /** Of the texts of its parts. */
+  /** Size of the texts of its parts. */
   readonly byteLength: number;
   /** Bytes of the column `linked_files`; links are shorter. */
   readonly linkBytes: number;

@@ -109,7 +109,7 @@ describe('an import job', () => {
     expect((await store.jobs.requestCancel(job.id)).status).toBe('cancelled');
   });
 
-  it('is cancelled at once while no worker has it', async () => {
+  it('is cancelled immediately while no worker has it', async () => {
     const job = await createJob({ sealedToken: Uint8Array.of(1) });
     expect(await store.jobs.requestCancel(job.id)).toMatchObject({
       status: 'cancelled',

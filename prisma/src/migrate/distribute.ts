@@ -13,7 +13,7 @@ export const DISTRIBUTED_TABLES = {
   run_differences: 'run_id',
 } as const;
 
-/** The first table by each column, with which the others lie. */
+/** The first table by each column; the others are colocated with it. */
 const FIRST_TABLES: Readonly<Record<string, string>> = { part_id: 'items', run_id: 'run_results' };
 
 /**

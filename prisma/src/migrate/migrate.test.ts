@@ -95,7 +95,7 @@ describe('migrate', () => {
     }
   });
 
-  it('is safe when several processes start at once, after one that was killed', async () => {
+  it('is safe when several processes start concurrently, after one that was killed', async () => {
     await using database = await createEmptyDatabase();
     const [first = ''] = await migrationNames();
     await queryDatabase(

@@ -10,7 +10,7 @@ import { openSchemaEngine } from './schema-engine.ts';
 
 /** Held while one process migrates; the others wait. */
 const MIGRATION_LOCK = 5_267_719;
-/** The lock of Prisma's engine, such as of a `prisma migrate deploy` elsewhere. */
+/** Prisma's migration lock, which `prisma migrate deploy` also takes. */
 const ENGINE_LOCK = 72_707_369;
 const OLDEST_SERVER = 150_000;
 

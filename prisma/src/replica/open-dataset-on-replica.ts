@@ -74,7 +74,7 @@ export function openDatasetOnReplica(
     dataset: open.dataset,
     sections: open.sections,
     items,
-    // Of texts, because a line of which some was sent can go on from another server only as such.
+    // As texts: another server can continue a line that was sent in part only as text.
     async *lines(sections) {
       for await (const batch of items(sections)) {
         yield batch.map((item) => (item.linkedFiles.length > 0 ? item : joinStoredItem(item)));

@@ -143,7 +143,7 @@ async function inTime<T>(response: Promise<T>): Promise<T> {
 /**
  * Calls that come while one is working share the next one, which begins after all of them.
  *
- * @returns `work`, of which at most one works and one waits
+ * @returns `work`; at most one call works and one waits
  */
 function shareNext<T>(work: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

@@ -11,7 +11,7 @@ export interface Cancellations {
 }
 
 /**
- * Asks for all runs and jobs of a process at once, and for the interval: one query.
+ * Asks for all runs and jobs of a process and for the interval in one query.
  *
  * @param ids uuids of runs and jobs
  * @throws StoreError `unavailable`

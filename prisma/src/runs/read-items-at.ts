@@ -124,9 +124,9 @@ export async function readJoinedVersion(query: ReadQuery, version: VersionOfRun)
 
 /** Names in a statement that joins items to many rows. */
 interface JoinedNames {
-  /** Of a materialized part of the statement, with `section_order_index` and `order_index`. */
+  /** Name of a materialized part of the statement, with `section_order_index` and `order_index`. */
   readonly rows: string;
-  /** Of the part that this adds. */
+  /** Name of the part that this adds. */
   readonly sections?: string;
 }
 

@@ -74,7 +74,7 @@ async function findToDo(
   return { positions, done };
 }
 
-/** An item that was read, for a worker: without the files that it embeds, with which it must not be too large. */
+/** An item that was read for a worker, without its embedded files; with them it must not be too large. */
 export function toRunItem(
   row: ItemCandidate & { readonly sectionOrderIndex: number; readonly isTruncated: boolean },
   { maxItemBytes, maxWholeBytes }: ItemLimits,

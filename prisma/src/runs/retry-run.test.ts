@@ -86,7 +86,7 @@ it('replaces each failed result once, whatever happens to its workers', async ()
   expect(await counts(run.id)).toEqual({ results: ITEMS, items: ITEMS, ok: 33, tokens: 99 });
   expect(await store.runs.get(run.id)).toMatchObject({ counts: { ok: 33, failed: 7 }, resultsLeft: 7 });
 
-  // another worker goes on; what the first one still writes is refused
+  // another worker continues; what the first one still writes is refused
   const second = await take(run.id);
   await expect(
     dead.session.saveResults(toDo.slice(3, 5).map((item) => resultOf(item))),
@@ -203,7 +203,7 @@ it('adds scorers to a run whose worker dies, each output once, and keeps its sta
   expect(outputs).toHaveLength(29);
   expect(outputs[7]?.outputs).toMatchObject([{ output: 'new', failure: null }]);
   await dead.session.saveResults(outputs.slice(0, 12).map((item) => scored(item, 2)));
-  // ended early, it goes on with the same scorers
+  // ended early, it continues with the same scorers
   await dead.session.finish({ status: 'failed', error: { code: 'provider_rejected', message: 'no' } });
   const taken = { ...addition, config: CONFIG, before: addition.config };
   await expect(store.runs.addScorers(run.id, taken)).rejects.toMatchObject({ code: 'scorer_exists' });

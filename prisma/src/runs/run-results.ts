@@ -99,7 +99,7 @@ export function candidates(
 }
 
 /**
- * Finds the result that has so many others before it, in item order or another.
+ * Finds the result at an offset, in item order or another.
  *
  * @returns what {@link planResults} continues after; undefined where the list is shorter
  */

@@ -281,7 +281,7 @@ describe('a run in the hands of a worker', () => {
     expect(scores).toMatchObject({ mean: 0.5, passed: 1, passRate: 0.5 });
   });
 
-  it('goes on with what has no result, repetition by repetition', async () => {
+  it('continues with what has no result, repetition by repetition', async () => {
     const run = await createRun({ s: texts(250), t: texts(3) }, 2);
     const first = (await takeRun(run.id))!;
     await first.session.saveResults([
@@ -503,7 +503,7 @@ describe('a run in the hands of a worker', () => {
 });
 
 describe('cancellation', () => {
-  it('ends a run that no worker has claimed at once, and any number of times', async () => {
+  it('ends an unclaimed run immediately, and any number of times', async () => {
     const run = await createRun({ s: texts(1) });
     const cancelled = await store.runs.requestCancel(run.id);
     expect(cancelled).toMatchObject({ status: 'cancelled', finishedAt: expect.any(Date) });
@@ -534,7 +534,7 @@ describe('cancellation', () => {
     expect((await store.cancellationsAmong(ids)).cancelled).toEqual([run.id]);
     await expect.poll(() => heard).toContain(run.id);
 
-    // a worker that takes it over knows at once
+    // a worker that takes it over knows immediately
     expect((await takeRun(run.id))?.run.status).toBe('cancelling');
     const { session: current } = (await takeRun(run.id))!;
     await expect(session.finish({ status: 'cancelled' })).rejects.toMatchObject({ code: 'superseded' });
@@ -593,7 +593,7 @@ it('counts the tasks on the queues', async () => {
   expect(await store.queueSizes()).toEqual({ ...before, queued: before.queued + 1 });
 });
 
-it('begins many runs at once on few connections', async () => {
+it('begins many runs concurrently on few connections', async () => {
   const dataset = await importItems(store.datasets, { s: texts(1) });
   await using small = createStore({ url: database.url, poolSize: 2 });
   const created = await Promise.all(

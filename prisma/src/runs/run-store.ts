@@ -103,7 +103,7 @@ export interface RunStore {
   listModels(): Promise<readonly UsedModel[]>;
   /** The errors of a run in groups: the 100 with most results. @throws StoreError `run_not_found` */
   errors(id: string, signal?: AbortSignal): Promise<readonly RunErrorGroup[]>;
-  /** Aggregates of the results of a run; null for an unknown run. A run that goes on may have older ones. */
+  /** Aggregates of the results of a run; null for an unknown run. Those of a run in progress may be older. */
   summarize(id: string, signal?: AbortSignal): Promise<RunSummary | null>;
   /**
    * Compares two runs by the items that have a score in both, and lists those in which they differ, in item order.
@@ -126,7 +126,7 @@ export interface RunStore {
   /** Deletes a run with its results. @throws StoreError `run_not_found`; `run_active` while it or a run that scores its outputs works */
   delete(id: string): Promise<void>;
   /**
-   * Lets a run that has ended go on: with the results of one kind, which are replaced as the new ones are written, and
+   * Continues a run that has ended: with the results of one kind, which are replaced as the new ones are written, and
    * with those that are missing.
    *
    * @param config JSON text that replaces its configuration; null to keep it
@@ -231,7 +231,7 @@ export interface RunStore {
    */
   take(claim: TaskClaim): Promise<TakenRun | null>;
   /**
-   * Requests the end of a run. One that no worker has claimed ends at once; a running one becomes `cancelling`, and its
+   * Requests the end of a run. One that no worker has claimed ends immediately; a running one becomes `cancelling`, and its
    * worker is notified. A second request changes nothing.
    *
    * @throws StoreError `run_not_found`; `run_finished` when it has ended otherwise

@@ -31,7 +31,7 @@ export interface DatasetChange {
   readonly datasetId: string;
   readonly mode: 'append' | 'upsert' | 'replace' | 'edit';
   readonly staged: readonly StagedItems[];
-  /** Of mode `edit`: the n-th edit that is not a removal takes the n-th staged item. */
+  /** In mode `edit`: the n-th edit that is not a removal uses the n-th staged item. */
   readonly edits?: readonly Edit[] | undefined;
   /** Section of a body that names none; by default the only one, or `default`. */
   readonly section?: string | undefined;
@@ -144,13 +144,13 @@ const newSection = ({ name }: { readonly name: string }, ranges: readonly ItemRa
   appendedTo: null,
 });
 
-/** The section whose hash goes on when items are added to the end of this one. */
+/** The section whose hash continues when items are added to the end of this one. */
 const baseOf = (section: PlannedSection): SectionState | null =>
   section.id === null ? section.appendedTo : section;
 
 /** More items stay the part that they are. */
 const MAX_MOVED_ITEMS = 1_000;
-/** So do those with more bytes, all of which are written again. */
+/** So do those with more bytes, because all of them are written again. */
 const MAX_MOVED_BYTES = 4 * 1024 * 1024;
 
 /** Moves a few items to the end of a part, so that many small changes do not make many parts. */

@@ -89,7 +89,7 @@ export async function storeSection(
   return { id, name, itemCount, sectionHash, ranges, hashState: state.save() };
 }
 
-/** Saves where the hash of a section goes on when items are appended to it, with its last part. */
+/** Saves where the hash of a section continues when items are appended to it, with its last part. */
 export async function saveHashState(client: pg.ClientBase, section: StoredSectionState): Promise<void> {
   const last = section.ranges.at(-1);
   if (section.hashState === undefined || last === undefined) return;
@@ -99,7 +99,7 @@ export async function saveHashState(client: pg.ClientBase, section: StoredSectio
   ]);
 }
 
-/** The hash of a section; it goes on from that of the section to which items were added. */
+/** The hash of a section; it continues that of the section to which items were added. */
 async function hashOf(
   client: pg.ClientBase,
   { name, ranges }: NewSection,

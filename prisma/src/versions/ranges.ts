@@ -21,7 +21,7 @@ export function itemCountOf(ranges: readonly ItemRange[]): number {
   return ranges.reduce((sum, { count }) => sum + count, 0);
 }
 
-/** The ranges as few as they can be: one that goes on where the one before it ends is part of that. */
+/** The ranges as few as they can be: one that continues the one before it is part of that. */
 export function joinRanges(ranges: Iterable<ItemRange>): ItemRange[] {
   const joined: ItemRange[] = [];
   for (const range of ranges) {

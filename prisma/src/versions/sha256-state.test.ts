@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Sha256State } from './sha256-state.ts';
 
-it('hashes as node:crypto does, in parts of any length, and goes on from a state that was saved', () => {
+it('hashes as node:crypto does, in parts of any length, and continues from a saved state', () => {
   const parts = fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 8 });
   fc.assert(
     fc.property(parts, (given) => {

@@ -1,5 +1,5 @@
 /**
- * SHA-256 (FIPS 180-4) whose state can be stored, so that a hash goes on where it ended: the hash of a section to which items
+ * SHA-256 (FIPS 180-4) whose state can be stored, so that a hash continues where it ended: the hash of a section to which items
  * are appended costs what the items cost, however many there are. `node:crypto` does not give its state away.
  */
 export class Sha256State {
@@ -47,7 +47,7 @@ export class Sha256State {
     }
   }
 
-  /** The hash of the bytes so far; the state goes on. */
+  /** The hash of the bytes so far; the state continues. */
   digest(): Uint8Array {
     const words = this.#words.slice();
     const rest = this.#length % BLOCK_BYTES;

@@ -64,7 +64,7 @@ it('reads the states of all streams together, and writes each once', async () =>
   expect(asked.length).toBe(before);
 });
 
-it('ends at once for a finished state, also for the next stream', async () => {
+it('ends immediately for a finished state, also for the next stream', async () => {
   const { watch, asked } = setUp(new Map());
   const over: State = { id: 'a', text: 'over', hasEnded: true };
   for (let time = 0; time < 2; time++) expect(await textOf(watch(over, never))).toBe(event(1, 'end', 'over'));

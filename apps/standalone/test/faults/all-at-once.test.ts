@@ -23,7 +23,7 @@ const MAX_PROBE_MS = 250;
 /** Where other tests use the cores too; one look at an unbounded item stopped the service for longer, or ended it. */
 const MAX_SHARED_PROBE_MS = 15_000;
 const PROBES = times(6000, 80);
-/** Of a request of the attack; what takes longer is given up and counted. */
+/** Timeout of a request of the attack; those that take longer are given up and counted. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 let cleanUp: AsyncDisposableStack;

@@ -24,7 +24,7 @@ interface Plan {
 }
 type Role = 'viewer' | 'editor';
 
-/** Of a request; what takes longer is given up and counted. */
+/** Timeout of a request; those that take longer are given up and counted. */
 const REQUEST_TIMEOUT_MS = 60_000;
 const NO_TABLES: Pick<typeof import('./table-attacks.ts'), 'uploadAttacks' | 'HUB_ATTACKS'> = {
   uploadAttacks: async () => [],

@@ -103,7 +103,7 @@ const IN_PAGE = `
     const field = document.createElement('input');
     Object.assign(field, { name: '{"name":"', value: '"}' });
     form.append(field);
-    // the empty frame is loaded at once
+    // the empty frame loads immediately
     document.body.append(frame, form);
     frame.onload = () => resolve();
     form.submit();

@@ -193,7 +193,7 @@ describe('a database whose line breaks', () => {
 });
 
 describe('a database that does not answer', () => {
-  it('bounds every wait, and serves probes and metrics at once', async (context) => {
+  it('bounds every wait, and serves probes and metrics immediately', async (context) => {
     for (const [path, init] of REQUESTS) await send(path, init);
     database.line.line = 'stalls';
     // with so small a pool, one client may read one stream at a time
@@ -263,7 +263,7 @@ describe('a crowd', () => {
     report(context, {
       area: AREA,
       scenario:
-        'many more requests at once than connections (8 in the pool, two of them held by clients that do not read)',
+        'many more concurrent requests than connections (8 in the pool, two of them held by clients that do not read)',
       expected: 'responses in turn, or 503 `unavailable` with `Retry-After`',
       runs: responses.length,
       observed: tally(responses.map(outcomeOf)),

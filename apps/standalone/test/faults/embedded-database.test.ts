@@ -60,7 +60,7 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
     });
   });
 
-  it('whose processes crash goes on by itself', async (context) => {
+  it('recovers by itself when its processes crash', async (context) => {
     const service = await start();
     const names: string[] = [];
     const found: string[] = [];

@@ -236,7 +236,7 @@ describe('a server with fewer connections than asked for', () => {
 
 describe('a process with few file descriptors', () => {
   it.skipIf(process.platform !== 'linux')(
-    'refuses what it cannot hold and goes on when there are some again',
+    'refuses what it cannot hold and continues when there are some again',
     async (context) => {
       const service = cleanUp.use(
         await runService({

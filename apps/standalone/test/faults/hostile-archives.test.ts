@@ -62,7 +62,7 @@ function packageOf(lines: readonly object[], content: Uint8Array): Uint8Array<Ar
   }) as Uint8Array<ArrayBuffer>;
 }
 
-/** Items that each refer to the asset so many times. */
+/** Items that each refer to the asset this many times. */
 const itemsOf = (items: number, references: number): object[] =>
   Array.from({ length: items }, (_, index) => ({
     id: String(index),
@@ -260,7 +260,7 @@ describe('a line of very many values', () => {
       expect(peakMib).toBeLessThan(MAX_PEAK_MIB);
       report(context, {
         area: AREA,
-        scenario: `a line of 60 MB or less with ${what}, in one archive, then ${IS_LONG ? 'four' : 'two'} at once`,
+        scenario: `a line of 60 MB or less with ${what}, in one archive, then ${IS_LONG ? 'four' : 'two'} concurrently`,
         expected: `400 package_limit with the line, under ${MAX_PEAK_MIB} MiB of memory at any time`,
         runs: responses.length,
         observed: outcomes,

@@ -167,7 +167,7 @@ describe('content of a dataset that is made to be slow to check', () => {
     });
   });
 
-  it('a run of slow checks is cancelled at once', async (test) => {
+  it('a run of slow checks is cancelled immediately', async (test) => {
     const responses = Array.from({ length: 900 }, (_, i) => `${repeat('a', 40)}${i}`);
     const slow = item(responses, 'includes', repeat('a', 100_000));
     const datasetId = await upload(
@@ -230,7 +230,7 @@ describe('run configurations that are made to be slow to sanitise', () => {
     report(test, {
       area: AREA,
       scenario: `48,000 characters of ${name} in \`params\`, sent and stored`,
-      expected: 'refused with 400; one that is stored is exported at once',
+      expected: 'refused with 400; one that is stored is exported immediately',
       runs: 2,
       observed: { 'probes responded within 2 s': 2 },
     });

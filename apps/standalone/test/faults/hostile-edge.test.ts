@@ -87,7 +87,7 @@ describe('one client', () => {
     const path = `/datasets/${id}/items.jsonl`;
     const header = `Authorization: Bearer ${KEYS.viewer}\r\n`;
     const outcomes: string[] = [];
-    // four of a client's streams at once, the others wait or are refused
+    // four of a client's streams run, the others wait or are refused
     const opening = Array.from({ length: 8 }, async (): Promise<void> => {
       const reader = readers.use(await openConnection(service.url));
       reader.send(`GET ${path} HTTP/1.1\r\nHost: x\r\n${header}\r\n`);
@@ -112,13 +112,13 @@ describe('one client', () => {
       area: AREA,
       scenario: '8 clients with one key do not read their exports, and other clients request one',
       expected:
-        'four of them are served, the rest get 429; others are served at once; clients that do not read are disconnected',
+        'four of them are served, the rest get 429; others are served immediately; clients that do not read are disconnected',
       runs: 8 + others.length,
       observed: { ...tally([...outcomes, ...others.map(outcomeOf)]) },
     });
   });
 
-  it('has so many event streams and no more', async (context) => {
+  it('has a limited number of event streams', async (context) => {
     const form = uploadForm(samplePackage(1), 'watched');
     const upload = { method: 'POST', body: form, headers: as(KEYS.editor) };
     const stored = await ask(`${service.url}/datasets/upload`, upload);
@@ -184,7 +184,7 @@ describe('one client', () => {
     }
     report(context, {
       area: AREA,
-      scenario: 'many uploads at once, which do not end',
+      scenario: 'many concurrent uploads that do not end',
       expected:
         'the allowed number is on the disk, at most half of it for one client; the others get 503 before a byte is stored',
       runs: 2 * runs,
@@ -235,7 +235,7 @@ describe('keys', () => {
       );
     }
     const counts = tally(outcomes);
-    // ten at once, and one more for each six seconds that this took
+    // ten immediately, and one more for each six seconds that this took
     expect(counts['401 unauthenticated']).toBeGreaterThanOrEqual(10);
     expect(counts['401 unauthenticated']).toBeLessThan(100);
     expect(Object.keys(counts).sort()).toEqual(['401 unauthenticated', '429 rate_limited']);

@@ -53,7 +53,7 @@ function allOf({ text }: ServiceResponse): string {
   return [text, ...decoded].join('\n');
 }
 
-/** Longest time that a probe took while something was going on. */
+/** Longest time that a probe took while work was running. */
 async function slowestProbeMs(during: Promise<unknown>): Promise<number> {
   let over = false;
   void during.finally(() => {

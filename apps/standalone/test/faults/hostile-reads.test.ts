@@ -171,7 +171,7 @@ it.skipIf(process.platform !== 'linux')(
   },
 );
 
-it('searches of one caller, all at once', { timeout: 600_000 }, async (context) => {
+it('concurrent searches of one caller', { timeout: 600_000 }, async (context) => {
   const id = await upload(8);
   await plant(id, 'payload', times(29_000_000, 3_000_000));
   // a search that has a connection keeps it until all have been counted
@@ -217,7 +217,7 @@ it('searches of one caller, all at once', { timeout: 600_000 }, async (context) 
   report(context, {
     area: AREA,
     scenario:
-      '30 searches at once through 8 large items, while others list datasets; then searches whose client disconnects',
+      '30 concurrent searches through 8 large items, while others list datasets; then searches whose client disconnects',
     expected:
       'a quarter of the connections for searches, 503 with `Retry-After` for the rest, every list 200; cancelled in the database when the client disconnects',
     runs: found.length + lists.length,

@@ -13,7 +13,7 @@ import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
 const AREA = 'Security review';
 const MIB = 1024 * 1024;
 const ROWS = 10_000;
-/** Of the main thread: many times what a busy machine needs, and a fraction of what unbounded batches took. */
+/** Longest pause of the main thread: many times that of a busy machine, and a fraction of that with unbounded batches. */
 const MAX_STANDSTILL_SECONDS = 2;
 const MAX_MEMORY_BYTES = 1024 * MIB;
 

@@ -14,7 +14,7 @@ import {
 } from './stored-datasets.ts';
 
 const AREA = 'The hub';
-/** imports at once, so many that those which are tried again do not wait for each other */
+/** concurrent imports: enough that those that are tried again do not wait for each other */
 const SLOTS = 16;
 const SLOTS_ENV = {
   SVC_MAX_CONCURRENT_IMPORTS: String(SLOTS),
@@ -73,7 +73,7 @@ const FAULTS: readonly (readonly [scenario: string, rule: Fault])[] = [
 ];
 
 describe('a hub', () => {
-  // all at once: each is tried again for some fifteen seconds before it is given up
+  // concurrently: each is tried again for some fifteen seconds before it is given up
   it('that fails is named, and nothing is stored', async (context) => {
     await using gone = await startService({ ...SLOTS_ENV });
     const tries = times(4, 1);

@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => cleanUp.disposeAsync());
 
 describe('two instances on one database and one data folder', () => {
-  it('import at once, and each shows what the other stored', async (context) => {
+  it('import concurrently, and each shows what the other stored', async (context) => {
     const count = times(200, 40);
     const responses = await Promise.all(
       Array.from({ length: count }, (_, index) =>
@@ -54,7 +54,7 @@ describe('two instances on one database and one data folder', () => {
     expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
     report(context, {
       area: AREA,
-      scenario: 'two instances import at once',
+      scenario: 'two instances import concurrently',
       expected: 'everything is stored completely and visible to both',
       runs: count,
       observed: tally(responses.map(outcomeOf)),
@@ -78,7 +78,7 @@ describe('two instances on one database and one data folder', () => {
     expect(stored).toHaveLength(count);
     report(context, {
       area: AREA,
-      scenario: 'the same request with one `Idempotency-Key`, four times at once, to both',
+      scenario: 'the same request with one `Idempotency-Key`, four times concurrently, to both',
       expected: 'one dataset, and the same response for all',
       runs: count,
       observed: tally(found),

@@ -17,7 +17,7 @@ const ITEMS = times(1_000, 10);
 const REFERENCES = times(21, 5);
 /** Readers that take the head of a response and nothing more. */
 const STALLED = 16;
-/** Of one process that does all of it, threads included; bench/ measures each use in a process with less. */
+/** One process does all of it, threads included; bench/ measures each use in a process with less. */
 const MAX_PEAK_BYTES = times(350e6, 300e6);
 
 let own: OwnService;

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 afterEach(() => expect(own.service.hasEnded(), own.service.stderr()).toBe(false));
 
-/** JSON of a list with so many bytes: `part(i)` and a comma, again and again, in an order that does not compress. */
+/** JSON of a list of this size in bytes: `part(i)` and a comma, again and again, in an order that does not compress. */
 function list(bytes: number, part: (digit: number) => string): string {
   let block = '';
   while (block.length < MIB) block += `${part(randomInt(10))},`;

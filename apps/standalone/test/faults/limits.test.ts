@@ -122,7 +122,7 @@ describe('a limit', () => {
     await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
     report(context, {
       area: 'Limits',
-      scenario: `400 uploads at once, ${LIMITS.SVC_MAX_CONCURRENT_IMPORTS} of them served, the rest waiting ${LIMITS.SVC_IMPORT_WAIT_MS} ms`,
+      scenario: `400 concurrent uploads, ${LIMITS.SVC_MAX_CONCURRENT_IMPORTS} of them served, the rest waiting ${LIMITS.SVC_IMPORT_WAIT_MS} ms`,
       expected: '201, or 503 `unavailable` with `Retry-After`',
       runs: responses.length,
       observed: tally(responses.map(outcomeOf)),

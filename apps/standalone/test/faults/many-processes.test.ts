@@ -17,7 +17,7 @@ import { runService, type ServiceProcess } from './run-service.ts';
 import { numberedPackage, uploadForm } from './sample-packages.ts';
 import { ask, listDatasets, type ServiceResponse } from './stored-datasets.ts';
 
-/** Of each kind: APIs, and workers. */
+/** Number of APIs, and of workers. */
 const PROCESSES = times(4, 2);
 const UPLOADS = times(400, 8);
 const READS = times(6_000, 60);

@@ -18,7 +18,7 @@ export function samplePackage(items: number, bytesPerItem = 20, seed = 0): Uint8
   }) as Uint8Array<ArrayBuffer>;
 }
 
-/** A package of so many items with an answer; `number` makes packages differ. */
+/** A package of `count` items with an answer; `number` makes packages differ. */
 export function numberedPackage(items: number, number: number): Uint8Array<ArrayBuffer> {
   const lines = Array.from({ length: items }, (_, id) => {
     const prompt = `question ${number} ${id} ${'x'.repeat(200)}`;

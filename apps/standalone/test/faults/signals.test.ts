@@ -178,7 +178,7 @@ describe('SIGTERM under load', () => {
     });
   });
 
-  it('ends connections that are kept open and watchers of jobs at once', async (context) => {
+  it('immediately ends idle connections and watchers of jobs', async (context) => {
     // longer than this test may take: the process must not wait for the end of the drain
     const service = await start({ SVC_DRAIN_TIMEOUT_MS: '3600000' });
     using silent = await openConnection(service.url);
@@ -202,11 +202,11 @@ describe('SIGTERM under load', () => {
       scenario: 'SIGTERM with idle connections and job event streams',
       expected: 'the process does not wait for them',
       runs: 3,
-      observed: { 'ended at once': 3 },
+      observed: { 'ended immediately': 3 },
     });
   });
 
-  it('twice ends the process at once', async (context) => {
+  it('twice ends the process immediately', async (context) => {
     const service = await start();
     using connection = await openConnection(service.url);
     connection.send('POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n');
@@ -220,7 +220,7 @@ describe('SIGTERM under load', () => {
     report(context, {
       area: AREA,
       scenario: 'a second SIGTERM during the drain',
-      expected: 'the process ends at once, with exit code 1',
+      expected: 'the process ends immediately, with exit code 1',
       runs: 1,
       observed: { 'ended with 1': 1 },
     });

@@ -51,7 +51,7 @@ export async function startService(
 }
 
 /**
- * One service for the two attempts of a try, of which the second goes on where the first stopped.
+ * One service for the two attempts of a try, the second of which continues where the first stopped.
  *
  * @param env what an operator would set
  */

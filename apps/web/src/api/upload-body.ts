@@ -3,7 +3,7 @@ export interface UploadForm {
   readonly files: readonly File[];
   readonly name?: string | undefined;
   readonly description?: string | undefined;
-  /** Short name by which the dataset can be found. */
+  /** Short name that identifies the dataset. */
   readonly handle?: string | undefined;
   /** What the history says. */
   readonly message?: string | undefined;

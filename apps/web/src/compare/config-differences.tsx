@@ -8,7 +8,7 @@ import { plainText } from '../ui/text/pretty-json.ts';
 /** A member of configurations that is not the same in all. */
 interface ConfigDifference {
   readonly path: string;
-  /** Of each run; undefined where it has no such member. */
+  /** Value in each run; undefined if its configuration has no such member. */
   readonly values: readonly (JsonValue | undefined)[];
 }
 

@@ -23,7 +23,7 @@ export interface SliceDifference {
 type Slices = ResponseOf<'/runs/{id}/compare/{other_id}/slices', 'get'>['data'];
 type Scores = Omit<Slices[number], 'values'>;
 
-/** Of the scale of differences: nothing is drawn larger than it is. */
+/** Smallest range of the scale, so that tiny differences do not look large. */
 const MIN_SCALE = 0.01;
 
 /** The largest difference that any interval reaches: what fills one scale for all of them. */

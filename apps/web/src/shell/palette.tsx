@@ -93,7 +93,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     <Modal opened onClose={onClose} title="Go to">
       <Select
         data-autofocus
-        // at once: people type on
+        // immediately: people keep typing
         autoFocus
         aria-label="Page, dataset, run or item"
         placeholder="Page, dataset or run; id or hash of an item"

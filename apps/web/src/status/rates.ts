@@ -5,7 +5,7 @@ export interface Totals {
   readonly atMs: number;
   readonly requests: number;
   readonly errors: number;
-  /** Of all responses together. */
+  /** Total time of all responses. */
   readonly seconds: number;
   readonly items: number;
   readonly providerCalls: number;

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 
 /**
- * The chosen row of a list of which a part is read. The address names it by a key, which means the same row in any order and
+ * The chosen row of a list that is read in part. The address names it by a key, which means the same row in any order and
  * under any filter; a row that is not read yet is chosen as soon as it is.
  */
 export function useChosenRow({

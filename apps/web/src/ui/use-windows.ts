@@ -19,7 +19,7 @@ interface PageOf<Row> {
 /** Rows that are read, kept and dropped as a whole. */
 export interface Window<Row> {
   readonly rows: readonly Row[];
-  /** Of the next window; null at the end. */
+  /** Cursor of the next window; null at the end. */
   readonly nextCursor: string | null;
   /** Rows of the whole list. */
   readonly total: number;
@@ -65,7 +65,7 @@ export function useWindows<Row>({
       queryKey: [...key, window],
       queryFn: async ({ signal }: { readonly signal: AbortSignal }): Promise<Window<Row>> => {
         const rows: Row[] = [];
-        // to go on costs less than to begin at a place
+        // continuing costs less than starting at a position
         let cursor = queries.getQueryData<Window<Row>>([...key, window - 1])?.nextCursor ?? undefined;
         for (;;) {
           const start = cursor === undefined ? { offset: window * size + rows.length } : { cursor };

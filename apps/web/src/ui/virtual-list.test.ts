@@ -27,7 +27,7 @@ it('names no active row before its rows are in the page', () => {
   expect(html).not.toContain('aria-activedescendant');
 });
 
-it('says where the list goes on beyond the last row that it can show', () => {
+it('says where the list continues beyond the last row that it can show', () => {
   expect(htmlOf(1_000_000)).not.toContain('The list shows');
   expect(htmlOf(1_234_567)).toContain('The list shows the first 1,000,000 of 1,234,567.');
 });

@@ -13,7 +13,7 @@ export const MAX_ROWS = 1_000_000;
 const PAGE_ROWS = 10;
 
 /**
- * A list of any length, of which only what is visible is in the page. Its rows are chosen by a click, or with the arrow
+ * A list of any length; only its visible part is in the page. Its rows are chosen by a click, or with the arrow
  * keys, Page Up, Page Down, Home and End, and from anywhere in the page with j and k.
  */
 export function VirtualList({
@@ -28,7 +28,7 @@ export function VirtualList({
   minWidth,
 }: {
   readonly label: string;
-  /** Rows of the list, of which the first {@link MAX_ROWS} are shown. */
+  /** Rows of the list; the first {@link MAX_ROWS} are shown. */
   readonly total: number;
   /** Position of the chosen row. */
   readonly selected: number | undefined;

@@ -20,10 +20,10 @@ export interface Agreement {
   /** Cohen's kappa; null where chance agreement is 1. */
   readonly kappa: number | null;
   readonly kappa_ci95: Interval | null;
-  /** Of the outputs that the judge passes. */
+  /** Share of the outputs passed by the judge that the person fails. */
   readonly false_pass_rate: number | null;
   readonly false_pass_rate_ci95: Interval | null;
-  /** Of the outputs that the judge fails. */
+  /** Share of the outputs failed by the judge that the person passes. */
   readonly false_fail_rate: number | null;
   readonly false_fail_rate_ci95: Interval | null;
   /** Share of the outputs that the person passes. */
@@ -71,7 +71,7 @@ function kappaOf(
   const person = [(bothPass + falseFail) / n, (bothFail + falsePass) / n] as const;
   const observed = (bothPass + bothFail) / n;
   const chance = judge[0] * person[0] + judge[1] * person[1];
-  // Of counts, which are exact.
+  // Counts are exact.
   const byChance =
     (bothPass + falsePass) * (bothPass + falseFail) + (bothFail + falseFail) * (bothFail + falsePass);
   const kappa = (n * (bothPass + bothFail) - byChance) / (n * n - byChance);

@@ -7,7 +7,7 @@ export interface PairSums {
   /** Mean over the items of their mean scores, in each run. */
   readonly mean: number | null;
   readonly otherMean: number | null;
-  /** Of other minus this: mean over the items, and how they spread about it. */
+  /** The difference other minus this: its mean over the items, and its spread. */
   readonly meanDifference: number | null;
   readonly spread: Spread;
   /** Items in which the other run is better, worse, equal. */

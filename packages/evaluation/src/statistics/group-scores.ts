@@ -13,9 +13,9 @@ export interface ResultSums {
   readonly passed: number;
   /** Whether all scores are 0 or 1. */
   readonly isBinary: boolean;
-  /** Of the items' mean scores. */
+  /** How the items' mean scores spread. */
   readonly scoreSpread: Spread;
-  /** Of the shares of each item that passed: of its results that should have been scored, and of its scored ones. */
+  /** How the items' pass rates spread: over the results that should have been scored, and over the scored ones. */
   readonly dueSpread: Spread;
   readonly scoredSpread: Spread;
   readonly passCounts: readonly PassCount[];
@@ -29,7 +29,7 @@ export interface ScoreWarning {
 
 /** The scores of a run, or of a part of it, as the API shows them. */
 export interface GroupScores {
-  /** Of all scored results. */
+  /** Mean over all scored results. */
   readonly mean: number | null;
   readonly stderr: number | null;
   readonly ci95: Interval | null;

@@ -1,6 +1,6 @@
 import { RunError, type RunErrorCode, type RunResult } from '@svc/evaluation';
 
-/** Notices a provider that answers no more. */
+/** Detects a provider that stopped responding. */
 export interface OutageDetector {
   /**
    * Counts a result.

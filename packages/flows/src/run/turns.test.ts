@@ -24,7 +24,7 @@ it('lets the event loop turn between pieces of work that arrive together, and ke
   ).toBe(4);
 });
 
-it('lets work go on at once that arrives alone', async () => {
+it('continues work that arrives alone immediately', async () => {
   const turns = createTurns();
   for (let piece = 0; piece < 3; piece += 1) {
     let isLater = false;

@@ -17,7 +17,7 @@ function slowStore() {
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('createResultWriter', () => {
-  it('writes the first result at once and the next ones together', async () => {
+  it('writes the first result immediately and the next ones together', async () => {
     const { batches, release, save } = slowStore();
     const writer = createResultWriter(save, 10);
     for (let i = 0; i < 4; i++) await writer.write(result(i));

@@ -7,7 +7,7 @@ import { createThreadReader } from './thread-reader.ts';
 const options = { maxLineBytes: 16 * 1024 * 1024, maxDepth: 100 };
 const signal = new AbortController().signal;
 
-/** Results with outputs of so many characters, and further members of each. */
+/** Results with outputs of this length, and further members of each. */
 async function lines(outputs: readonly number[], more: object = {}): Promise<ResultLines> {
   const text = outputs
     .map((chars, order_index) => {

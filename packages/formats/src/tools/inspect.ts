@@ -91,7 +91,7 @@ async function readArchive(file: ToolFile, context: ReadContext): Promise<ToolCo
         const name = `samples/${memberOf(summary, 'id')}_epoch_${memberOf(summary, 'epoch')}.json`;
         if (!isJsonObject(summary) || seen.has(name) || archive.files.has(name)) continue;
         seen.add(name);
-        context.lost.add('samples of which only the summary is left', { file: path });
+        context.lost.add('samples with nothing but a summary', { file: path });
         yield toSample({ ...summary, error: null }, task, context, { file: path });
       }
     }

@@ -55,7 +55,7 @@ export interface HubDataset {
   readonly usedConvertedParquet: boolean;
   /** Bytes of data files that have been received so far, for all slices. */
   readonly readBytes: number;
-  /** Bytes of the data files of the splits of which slices have been selected, as the hub stores them. */
+  /** Bytes of the data files of the selected splits, as the hub stores them. */
   readonly fileBytes: number;
   /**
    * Selects a slice of a subset and reads its columns.

@@ -3,7 +3,7 @@ import type { Requester } from '../http/requester.ts';
 import { checkFileResponse, type FileLocation } from './file-response.ts';
 import { encodeFilePath } from './validate-path.ts';
 
-/** Statuses by which a storage host says that a signed address has expired. */
+/** Statuses of a storage host for a signed address that has expired. */
 const EXPIRED: readonly number[] = [400, 401, 403, 404, 410];
 
 /**

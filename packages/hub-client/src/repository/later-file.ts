@@ -7,7 +7,7 @@ import type { ListedFile } from './list-files.ts';
 type OpenListed = (file: ListedFile, context: RequestContext) => ByteSource;
 
 /**
- * A file that is opened when it is first read: a split may have 100,000 files, of which few are read at a time. It holds
+ * A file that is opened when it is first read: a split may have 100,000 files, and few are read at a time. It holds
  * what many files share, and nothing of its own.
  */
 export class LaterFile implements ByteSource {

@@ -179,7 +179,7 @@ export class LineCutter {
     this.#counter = null;
   }
 
-  /** Drops the bytes of a refused line before `next`, with which no batch begins. */
+  /** Drops the bytes of a refused line before `next`; no batch begins with them. */
   #drop(next: number, isWhole: boolean): void {
     this.#start = next;
     this.#complete = next;

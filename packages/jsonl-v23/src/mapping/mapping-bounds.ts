@@ -19,7 +19,7 @@ export function checkMappingBounds(mapping: Mapping): void {
   const total = Object.values(constants).reduce((sum, bytes) => sum + bytes, 0);
   if (total > MAX_CONSTANT_BYTES) {
     const [key = '', bytes] = Object.entries(constants).sort(([, a], [, b]) => b - a)[0] ?? [];
-    const message = `The constants of a mapping must have at most ${MAX_CONSTANT_BYTES} bytes together, got ${total}, of which ${key} has ${bytes}`;
+    const message = `The constants of a mapping must have at most ${MAX_CONSTANT_BYTES} bytes together, got ${total} (${key} has ${bytes})`;
     throw new JsonlError('invalid_mapping', message, { path: jsonPointer(['mapping', key]) });
   }
   const places = new Map<string, number>();

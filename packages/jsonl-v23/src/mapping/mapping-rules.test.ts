@@ -72,7 +72,7 @@ describe('bounds', () => {
       code: 'invalid_mapping',
       message: expect.stringMatching(
         new RegExp(
-          `^The constants of a mapping must have at most 65536 bytes together, got \\d+, of which ${key} has `,
+          `^The constants of a mapping must have at most 65536 bytes together, got \\d+ [(]${key} has `,
         ),
       ),
       location: { path: `/mapping/${key}` },

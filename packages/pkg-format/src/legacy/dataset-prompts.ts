@@ -2,7 +2,7 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { PackageError } from '../errors.ts';
 import type { DatasetPrompts } from './upgrade-item.ts';
 
-/** Prompts of a list, all of which are looked at for each item. */
+/** Prompts of a list; each item looks at all of them. */
 const MAX_LISTED_PROMPTS = 1000;
 
 /**

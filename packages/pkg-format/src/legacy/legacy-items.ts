@@ -25,7 +25,7 @@ export interface LegacyItem {
   readonly source: LocatedText;
 }
 
-/** Lines after each other of which nothing has to be upgraded, as they are written into the package. */
+/** Consecutive lines that need no upgrade, as they are written into the package. */
 export interface UpgradedLines {
   readonly section: null;
   readonly lines: PlainLines;
@@ -69,7 +69,7 @@ export function readLegacyItems(
 }
 
 /**
- * Reads the items of a legacy file as {@link readLegacyItems} does, but lines of which nothing has to be upgraded as they
+ * Reads the items of a legacy file as {@link readLegacyItems} does, but lines that need no upgrade as they
  * are written into a package: where no prompts of the dataset are added to its items.
  */
 export function readUpgradedLines(

@@ -7,7 +7,7 @@ export interface FileSource extends ByteSource {
   close(): Promise<void>;
 }
 
-/** Reads of at most so many bytes, at most so many bytes after each other, share a window. */
+/** Reads up to this size that are no further apart than this share one buffer. */
 const NEAR_BYTES = 64 * 1024;
 const WINDOW_BYTES = 512 * 1024;
 

@@ -31,7 +31,7 @@ export interface BlobLike {
 export type ArchiveInput = Uint8Array | ArrayBuffer | BlobLike | ByteSource;
 
 /**
- * The bytes of an archive in memory, in a `File` or `Blob` of which only the needed ranges are read, or in a source.
+ * The bytes of an archive in memory, in a `File` or `Blob` (only the needed ranges are read), or in a source.
  *
  * @throws TypeError for anything else
  */

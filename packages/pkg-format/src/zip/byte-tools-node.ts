@@ -9,7 +9,7 @@ const CHUNK_BYTES = 128 * 1024;
 /** Chunks one by one: a stream of bytes would join those that wait. The types know only options of zlib. */
 const INFLATE_OPTIONS = { chunkSize: CHUNK_BYTES, readableObjectMode: true, readableHighWaterMark: 2 };
 
-/** Of zlib. */
+/** An error of zlib. */
 const MIN_CHUNK_BYTES = 64;
 
 /** CRC-32 of `bytes` after bytes whose CRC-32 is `value` (0 at the start). */

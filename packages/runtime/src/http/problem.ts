@@ -123,7 +123,7 @@ function isExhausted(error: unknown): boolean {
  * Makes the response for an error.
  *
  * @param at the path and id of the request
- * @param redact removes secrets: a key that was pasted into a path or a body would go on into tickets and logs
+ * @param redact removes secrets: a key that was pasted into a path or a body would end up in tickets and logs
  */
 export function problem(
   view: ErrorView,

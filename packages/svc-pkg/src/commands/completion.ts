@@ -9,12 +9,12 @@ import { withExamples } from './define-command.ts';
 
 const SHELLS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;
 
-/** `completion`: a script with which a shell completes commands and options. */
+/** `completion`: a script that lets a shell complete commands and options. */
 export function addCompletionCommand(program: Command, cli: Cli): void {
   const command = program
     .command('completion')
     .summary('print a completion script for a shell')
-    .description('Prints a script with which bash, zsh or fish complete commands and options.')
+    .description('Prints a script that lets bash, zsh or fish complete commands and options.')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(Object.keys(SHELLS)))
     .action(async (shell: keyof typeof SHELLS) => {
       const script = SHELLS[shell](describeCommands(program));

@@ -69,7 +69,7 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     const token = secretFrom(cli, options.hubTokenEnv, variable, '--hub-token-env');
     if (options.local) return await importLocally(cli, path, options, mapping, token);
     if (options.output !== undefined || options.force) {
-      throw new CliError('usage', '--output and --force are for --local');
+      throw new CliError('usage', '--output and --force require --local');
     }
     const request = importRequest(path, options, mapping.wire, token);
     await (options.dryRun ? dryRun : importNow)(cli, options, request);

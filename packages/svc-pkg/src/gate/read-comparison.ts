@@ -18,7 +18,7 @@ const PAGE = 100;
 /**
  * Compares two runs.
  *
- * @param maxItems at most so many items that are worse, in item order
+ * @param maxItems largest number of items that got worse, in item order
  * @throws as `ServiceClient.send`
  */
 export async function readComparison(

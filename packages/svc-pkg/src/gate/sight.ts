@@ -75,7 +75,7 @@ export interface Sight {
   /** The items that see `drop`; null for none. */
   readonly neededItems: number | null;
   readonly correlation: number;
-  /** The run with which the correlation was measured; null where it is assumed. */
+  /** The run that the correlation was measured with; null if it is assumed. */
   readonly measuredWith: string | null;
 }
 

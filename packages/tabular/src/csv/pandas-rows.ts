@@ -27,7 +27,7 @@ export class PandasRows implements ArrivedRows<PandasRows> {
   readonly #settings: PandasSettings;
   readonly #options: TextOptions;
   readonly #reader: FieldReader;
-  /** Null words as the scanner has them, and the bytes with which they begin and end. */
+  /** Null words as the scanner has them, and their first and last bytes. */
   readonly #nulls: ReadonlySet<string>;
   readonly #nullStarts: Uint8Array = new Uint8Array(256);
   readonly #nullEnds: Uint8Array = new Uint8Array(256);

@@ -14,8 +14,8 @@ type Nested = unknown[];
  * Assembles the entries of one leaf to nested lists, one to a row: a list for every optional group and every repeated one
  * on the way to the value.
  *
- * @param output rows so far; the last one may go on
- * @param definitions null where every value is there
+ * @param output rows so far; the last one may continue
+ * @param definitions null if the column has no nulls
  * @param repetitions null where the column has no lists
  * @param path the leaf's way from the root
  * @throws ParquetError where the levels contradict each other

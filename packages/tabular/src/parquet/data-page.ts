@@ -56,7 +56,7 @@ export class DataPage {
    * Decodes the next entries to one a row, in the nesting that the assembly of columns takes.
    *
    * @param maxEntries how many at most
-   * @param open the last row of what was decoded before, with which a list may go on
+   * @param open the last row of what was decoded before, whose list may continue
    * @throws ParquetError
    */
   next(maxEntries: number, open: readonly unknown[]): CellValues {

@@ -19,7 +19,7 @@ export class MemoryBudget {
    */
   change(before: number, after: number): number {
     if (this.#held - before + after > this.#maxBytes) {
-      throw unsupported(`its columns need more than ${this.#maxBytes} bytes of memory at once`);
+      throw unsupported(`its columns need more than ${this.#maxBytes} bytes of memory`);
     }
     this.#held += after - before;
     return after;

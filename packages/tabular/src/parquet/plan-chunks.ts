@@ -41,7 +41,7 @@ export interface ChunkPlan {
   readonly pages: ByteInterval;
   /** Whether all of `pages` is needed, and not only the beginning. */
   readonly isExact: boolean;
-  /** Row of the group with which `pages` begins. */
+  /** First row of `pages` in the group. */
   readonly firstRow: number;
   /** Bytes at the end of `pages` that may belong to another chunk. */
   readonly slackBytes: number;

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeArrowSchema } from './arrow-schema.ts';
 import { dtypeOf } from './features.ts';
 
-/** A value of a FlatBuffer: a scalar of so many bytes, a text, a table, or a vector of tables. */
+/** A value of a FlatBuffer: a scalar of this size in bytes, a text, a table, or a vector of tables. */
 type Slot = { bytes: number; value: number } | string | Slots | Slots[];
 type Slots = (Slot | null)[];
 

@@ -81,7 +81,7 @@ async function openTables<Row extends FoundRow>(
   { count = new Set(), signal, ...options }: TextTablesOptions,
 ): Promise<Map<string, Table>> {
   const budget: CacheBudget = { bytes: SMALL_BYTES };
-  // Made when a file is read: a table may have 100,000 files, of which few are read.
+  // Made when a file is read: a table may have 100,000 files, and few are read.
   const opened = new Map<ByteSource, CachedFile>();
   const open = (file: ByteSource): CachedFile => {
     const cached = opened.get(file) ?? new CachedFile(file, budget);

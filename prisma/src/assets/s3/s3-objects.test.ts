@@ -114,7 +114,7 @@ describe('objects of S3', () => {
     expect(String(await read('b', 0, 5))).toBe('bytes');
   });
 
-  it('gives up on a server that does not respond, and leaves one that was aborted at once', async () => {
+  it('gives up on a server that does not respond, and ends immediately when it is aborted', async () => {
     proxy.line = 'stalls';
     using impatient = new DisposableStack();
     const stalled = impatient.adopt(objectsAt(`http://127.0.0.1:${proxy.port}`, IMPATIENT), (one) =>

@@ -21,7 +21,7 @@ const TEXT_FIELDS = 7;
 const INT64_BYTES = 8;
 /** Bytes of a row without the texts of its item. */
 const ROW_BYTES = FIXED_BYTES + TEXT_FIELDS * 4 + 4 + INT64_BYTES;
-/** Room for an item's type and for some bytes by which canonical text is longer than what was read. */
+/** Room for an item's type, and for the bytes that canonical text may have more than the text read. */
 const MARGIN_BYTES = 32;
 const LINE_FEED = 10;
 const DEFAULT_TYPE = Buffer.from(DEFAULT_ITEM_TYPE);
@@ -224,7 +224,7 @@ export function findItemId(bytes: Uint8Array, start: number): ByteRange | null {
   if (bytes[start] !== OPEN_BRACE || bytes[start + 1] !== QUOTE) return null;
   let at = start + 1;
   for (;;) {
-    // Keys are in the order of their UTF-16 code units, the first of which is a byte up to U+007F.
+    // Keys are in the order of their UTF-16 code units; up to U+007F, the first is a byte.
     if ((bytes[at + 1] as number) > LOWER_I) return null;
     const isId = bytes[at + 1] === LOWER_I && bytes[at + 2] === LOWER_D && bytes[at + 3] === QUOTE;
     const valueStart = isId ? at + ID_BYTES : endOfString(bytes, at) + 1;

@@ -44,7 +44,7 @@ export function countedRows(itemCount: number, failures: RowFailures | null): En
 /** A batch with an item that refers to files of its archive, which must be read first. */
 export interface NeedsFiles {
   readonly needsFiles: true;
-  /** Bytes of the batch, which the encoder had taken over. */
+  /** The batch's buffer, returned to the caller. */
   readonly bytes: Uint8Array;
   /** All items of the batch, in order. */
   readonly items: readonly ItemFiles[];

@@ -27,7 +27,7 @@ export interface PlannedRun {
   readonly counts: PlanCounts;
   /** Those of most items. */
   readonly patterns: readonly PlannedPattern[];
-  /** Answers of which only the checker can tell whether it can use them: those of most items, which count as scored. */
+  /** Answers that only the checker can tell to be usable: those of most items, which count as scored. */
   readonly answers: readonly PlannedAnswer[];
   /** Requests that the earlier run has an answer to. */
   readonly reusable: number;

@@ -37,7 +37,7 @@ const SAMPLE_RESULTS = 500;
 /** Longer outputs are left out. */
 const MAX_SAMPLE_BYTES = 10_000;
 
-/** Whether so many results are found faster by a pass over all of them than on the way through an index of another order. */
+/** Whether a pass over all results is faster than an index of another order. */
 const isFew = (total: number, { results }: RunTotals): boolean => total > 0 && total * 200 <= results;
 
 /**
@@ -63,7 +63,7 @@ export async function countResults(
   using _permit = await searches.acquire(signal);
   const { q } = conditions;
   const traits = q === undefined ? undefined : await sampleTexts(query, run.id, q);
-  // Items are looked at once; what an index counts is counted first.
+  // Each item is looked at one time; what an index counts is counted first.
   if (known === undefined && items === null) {
     const { sql, joins, values } = resultsFilter(conditions, 2);
     const [found] = await query<{ readonly total: number }>(

@@ -45,12 +45,12 @@ export interface ResultsConditions {
   readonly values?: readonly { readonly pointer: string; readonly value: string }[] | undefined;
   /** Part of the output, explanation or error, or of the item's inputs or answer, in their JSON text, in any case. */
   readonly q?: string | undefined;
-  /** So many of the results with an output that pass the other conditions, chosen by the seed alone. */
+  /** Selects `n` of the results that have an output and meet the other conditions; the seed alone decides which. */
   readonly sample?:
     | {
         readonly n: number;
         readonly seed: number;
-        /** Of the last result of the sample, null if fewer pass; undefined until it is known. */
+        /** Key of the last result of the sample; null if fewer meet the conditions, undefined until it is known. */
         readonly lastKey?: number | null;
       }
     | undefined;
@@ -164,7 +164,7 @@ export function itemSearch(
 }
 
 /**
- * SQL for the results of which item conditions are true: the columns of `candidate`.
+ * SQL for the results whose items meet the conditions: the columns of `candidate`.
  *
  * @param candidates SQL for results with `section_order_index`, `order_index`, `repetition`, `sort_value` and `has_text`
  * @param version of the run

@@ -11,7 +11,7 @@ export interface RunErrorGroup {
   /** Names the group, also as a filter of results. */
   readonly group: string;
   readonly code: string;
-  /** Of the provider, else of the service; folded. */
+  /** The provider's message, else that of the service; folded. */
   readonly message: string;
   readonly count: number;
   /** The first results with such an error. */

@@ -15,7 +15,7 @@ import {
 export interface Matching {
   readonly runId: string;
   readonly conditions: ResultsConditions;
-  /** Of the run; null where no condition is on items. */
+  /** Version of the run's items; null if no condition is on items. */
   readonly items: JoinedVersion | null;
 }
 
@@ -84,7 +84,7 @@ export async function findMatchingAt(
   return found === undefined ? undefined : { after: positionOf(found), afterValue: found.sortValue };
 }
 
-/** Finds the next results that pass, in order: the results are read in blocks, each of which is compared with its items. */
+/** Finds the next matching results, in order: reads blocks of results, and compares each block with its items. */
 export async function findMatchingBehind(
   query: ReadQuery,
   { runId, conditions, items }: Matching & { readonly items: JoinedVersion },

@@ -44,11 +44,11 @@ interface ScoredRun {
   readonly run: string;
   /** Number of the scorer; null for the main one. */
   readonly scorer: number | null;
-  /** Of its items; null where they are not read. */
+  /** Version of its items; null if they are not read. */
   readonly version: JoinedVersion | null;
 }
 
-/** Parts of WITH for the scored items of a run, the last of which is `name`, with values of each item by their names. */
+/** Parts of WITH for the scored items of a run; the last is `name`, with values of each item by their names. */
 function itemsWith(
   scored: ScoredRun,
   name: string,
@@ -88,11 +88,11 @@ export interface Pairing {
   readonly clusterValue: string | null;
   /** Number of the scorer in each run; null for the main one. */
   readonly scorers: readonly [number | null, number | null];
-  /** Of the items of each run. */
+  /** Versions of the items of each run. */
   readonly versions: readonly [JoinedVersion, JoinedVersion];
 }
 
-/** Parts of WITH for the pairs, the last of which is `pairs`. */
+/** Parts of WITH for the pairs; the last is `pairs`. */
 function pairs(
   { pairBy, haveEqualItems, clusterValue, scorers, versions }: Pairing,
   add: (value: unknown) => string,

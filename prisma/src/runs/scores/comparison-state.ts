@@ -31,7 +31,7 @@ export interface ComparedRun {
   readonly judgePrice: string | null;
 }
 
-/** Of which results a comparison is, and how items pair. */
+/** Which results a comparison is of, and how items pair. */
 export interface ComparisonState {
   readonly runs: readonly [ComparedRun, ComparedRun];
   readonly comparisonOf: string;

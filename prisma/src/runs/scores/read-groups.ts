@@ -13,7 +13,7 @@ export interface SummedRun {
   readonly clusterBy: string | null;
 }
 
-/** SQL for the pointer of a run by which its items are clustered. A configuration of a package may be any object. */
+/** SQL for the pointer that clusters the items of a run. A configuration of a package may be any object. */
 export const CLUSTER_BY: string = `(
     SELECT CASE WHEN json_typeof(value) = 'string' AND value #>> '{}' ~ '^/' AND octet_length(value::text) <= 1024
       THEN value #>> '{}' END

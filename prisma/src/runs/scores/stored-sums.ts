@@ -19,7 +19,7 @@ export interface ComparedMeans {
 export type StoredSums = PairSums & {
   /** Why no items pair; null if some do. */
   readonly reason: string | null;
-  /** Pairs of which any output differs. */
+  /** Pairs with an output that differs. */
   readonly changedOutputs: number;
   /** For one result. */
   readonly latencyMs: ComparedMeans;

@@ -4,7 +4,7 @@ import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 /** Sections, types and tags that a summary has: those with most results. */
 const MAX_GROUPS = 1_000;
 
-/** With so many repetitions that there are more, the last groups lack some. */
+/** If the repetitions make more groups, the last ones lack some. */
 const MAX_ROWS = 100_000;
 
 /**
@@ -135,10 +135,10 @@ export interface SumsRow {
   readonly passed: number;
   readonly isBinary: boolean;
   readonly scoredItems: number;
-  /** Of the items' mean scores; null without a scored item. */
+  /** Mean and variance of the items' mean scores; null without a scored item. */
   readonly scoreMean: number | null;
   readonly scoreVariance: number | null;
-  /** Of the shares of their scored results that passed. */
+  /** Mean and variance of the items' pass rates over their scored results. */
   readonly shareMean: number | null;
   readonly shareVariance: number | null;
 }

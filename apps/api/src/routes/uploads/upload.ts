@@ -43,7 +43,7 @@ export interface UploadDeps {
   readonly metrics: Metrics;
   readonly store: Pick<Store, 'datasets' | 'jobs' | 'idempotency'>;
   readonly staging: StagingFolder;
-  /** Of archives and of what comes out of files. */
+  /** Limits of archives and of what files expand to. */
   readonly limits: PackageLimits;
   /** Bounds uploads, from their first byte to their end. */
   readonly uploads: Semaphore;

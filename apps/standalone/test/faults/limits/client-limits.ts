@@ -63,7 +63,7 @@ const outcomeIn = (answer: string): string => {
 };
 
 const MAX_ROWS = 100;
-/** Of a reader and of an upload that are slow. */
+/** Timeout of slow readers and uploads. */
 const SLOW_TIMEOUT_MS = 1500;
 
 /** Limits of what one client takes, on a service that other limits do not disturb. */
@@ -84,7 +84,7 @@ async function idle({ shared }: Target): Promise<ServiceProcess> {
   return shared;
 }
 
-/** The outcome of an upload while so many others arrive. */
+/** The outcome of an upload while this many others arrive. */
 const uploadBeside =
   (others: number) =>
   async (target: Target): Promise<string> => {
@@ -96,7 +96,7 @@ const uploadBeside =
     return outcomeOf(await ask(`${service.url}/datasets/upload`, { method: 'POST', body }));
   };
 
-/** The outcome of an upload of so many rows. */
+/** The outcome of an upload of this many rows. */
 const uploadRows =
   (rows: number) =>
   async (target: Target): Promise<string> => {
@@ -120,7 +120,7 @@ const uploadOfShare =
     return upload.answer() === '' ? 'taken' : outcomeIn(await upload.until(/\}\n?$/));
   };
 
-/** The outcome of one more of the streams that a client has so many of. */
+/** The outcome of one more stream of a client that has `count` of them. */
 const streamBeside =
   (begin: (url: string) => Promise<string>, others: number) =>
   async (target: Target): Promise<string> => {
@@ -175,7 +175,7 @@ const sip = async (target: Target): Promise<string> => {
   return 'ended';
 };
 
-/** The outcome of an upload of which so many bytes come every quarter of the time that it has for 64 KiB. */
+/** The outcome of an upload that sends this many bytes every quarter of the time allowed for 64 KiB. */
 const uploadInPieces =
   (pieceBytes: number) =>
   async (target: Target): Promise<string> => {
@@ -203,7 +203,7 @@ const locked = serviceForBoth({
   SVC_FAILED_KEYS_PER_MINUTE: String(FAILURES),
 });
 
-/** The outcome of the last of so many wrong keys. */
+/** The outcome of the last of several wrong keys. */
 async function lastOfWrongKeys({ service }: OwnService, attempts: number): Promise<string> {
   let outcome = '';
   for (let index = 0; index < attempts; index++) {

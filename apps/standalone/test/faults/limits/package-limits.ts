@@ -35,7 +35,7 @@ const section = (content: string): ZipEntrySpec => ({ name: 'sections/a.jsonl', 
 const line = (bytes: number): string => `{"a":"${'x'.repeat(bytes - 8)}"}`;
 export const nested = (depth: number): string => `{"a":${'['.repeat(depth - 1)}1${']'.repeat(depth - 1)}}`;
 
-/** An item that has so many bytes as canonical text once its file is embedded, three times. */
+/** An item whose canonical text has this size once its file is embedded three times. */
 function itemWithFiles(bytes: number): Entries {
   const content = randomBytes(9000);
   const entry = {
@@ -49,7 +49,7 @@ function itemWithFiles(bytes: number): Entries {
   return [section(`{}\n${line}`), { name: 'assets/x', content }];
 }
 
-/** An archive of so many bytes in all: bytes that do not compress, and that no package has a use for, fill it up. */
+/** An archive of this size: random bytes in an entry that no package uses fill it up. */
 function archiveOf(bytes: number): Uint8Array {
   const build = (filling: number): Uint8Array =>
     buildZip({
@@ -58,7 +58,7 @@ function archiveOf(bytes: number): Uint8Array {
   return build(bytes - build(0).byteLength);
 }
 
-/** Files of every kind that is unpacked, with so many bytes together; what no package has a use for is not. */
+/** Files of every kind that is unpacked, of this total size; entries that no package uses are not unpacked. */
 function unpackingTo(bytes: number): Entries {
   const small: Entries = [
     { name: 'manifest.json', content: '{"name":"n"}' },
@@ -78,14 +78,14 @@ function unpackingTo(bytes: number): Entries {
   ];
 }
 
-/** Lines of so many bytes in all. */
+/** Lines of this total size in bytes. */
 const itemsOf = (bytes: number): string => '{"a":1}\n'.repeat(Math.floor(bytes / 8)).padEnd(bytes, ' ');
 
 const RATIO = LIMITS.SVC_MAX_EXPANSION_RATIO;
 const PACKED_BYTES = 7000;
 
 /**
- * A section of `RATIO` times its compressed size and so many bytes more. A part of it stays uncompressed, in a stored
+ * A section of `RATIO` times its compressed size and this many bytes more. A part of it stays uncompressed, in a stored
  * block (RFC 1951 section 3.2.4), which makes the compressed size exact.
  */
 function expandedBy(more: number): Entries {

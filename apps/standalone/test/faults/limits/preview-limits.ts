@@ -18,7 +18,7 @@ async function previewOf(
   });
 }
 
-/** A preview that takes so many bytes as a whole: how long a cell makes it is measured at one without that cell's text. */
+/** A preview of this size in bytes: the length of a cell follows from a preview without the cell's text. */
 const previewOfBytes =
   (bytes: number) =>
   async (target: Target, index: number): Promise<string> => {
@@ -32,7 +32,7 @@ const previewOfBytes =
     return `${status}, ${body.truncated_cells.length === 0 ? 'all cells whole' : 'cells shortened'}`;
   };
 
-/** A preview of so many rows. */
+/** A preview of this many rows. */
 const previewOfRows =
   (limit: number) =>
   async (target: Target): Promise<string> => {

@@ -17,7 +17,7 @@ export const postJson = (url: string, body: object, signal?: AbortSignal): Promi
     ...(signal === undefined ? {} : { signal }),
   });
 
-/** Uploads while so many imports are running, forever or until `endAfterMs`. */
+/** Uploads while `count` imports are running, forever or until `endAfterMs`. */
 const uploadBeside =
   (imports: number, endAfterMs?: number) =>
   async ({ service, hub }: Target): Promise<string> => {
@@ -49,7 +49,7 @@ const PER_MINUTE = 3;
 
 const limited = serviceForBoth({ SVC_RATE_LIMIT_PER_MINUTE: String(PER_MINUTE) });
 
-/** The outcome of the last of so many requests of one client. */
+/** The outcome of the last of several requests of one client. */
 async function lastOf({ service }: OwnService, requests: number): Promise<string> {
   const responses: ServiceResponse[] = [];
   for (let index = 0; index < requests; index++) responses.push(await ask(`${service.url}/datasets`));
@@ -87,10 +87,10 @@ const uploadAtEnd = (drainTimeoutMs: number, isFinished: boolean) => async (): P
 
 const IMPORTS = LIMITS.SVC_MAX_CONCURRENT_IMPORTS;
 
-/** Every limit of how much is done at once, how often and for how long. */
+/** Every limit of how much runs concurrently, how often and for how long. */
 export const WORK_LIMITS: readonly LimitCase[] = [
   {
-    limit: 'imports at once: `SVC_MAX_CONCURRENT_IMPORTS`',
+    limit: 'concurrent imports: `SVC_MAX_CONCURRENT_IMPORTS`',
     within: { what: `${IMPORTS} of them`, outcome: '201', send: uploadBeside(IMPORTS - 1) },
     beyond: {
       what: `${IMPORTS + 1} of them`,

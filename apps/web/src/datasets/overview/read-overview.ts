@@ -30,7 +30,7 @@ const FIRST_BYTES = 16 * 1024 * 1024;
 const MAX_IDS = 500;
 const MAX_META_KEYS = 100;
 
-/** What the service slices by: so many values, each of so many characters. */
+/** What the service slices by: the most values, and the longest. */
 const MAX_SLICES = 50;
 const MAX_VALUE = 1_000;
 

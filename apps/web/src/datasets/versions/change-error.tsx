@@ -7,7 +7,7 @@ import { Age } from '../../ui/text/age.tsx';
 import { useRefresh } from './use-change.ts';
 import { changeText } from './use-versions.ts';
 
-/** Why a change was refused. Where another person has changed the dataset, who it was, and a way to go on. */
+/** Why a change was refused; if another person changed the dataset, who it was, and how to continue. */
 export function ChangeError({ id, error }: { readonly id: string; readonly error: Error }) {
   const isStale = error instanceof ApiProblem && error.problem.code === 'version_changed';
   return isStale ? <ChangedMeanwhile id={id} /> : <ErrorView error={error} />;

@@ -28,7 +28,7 @@ export function versionColumns({
   onRestore,
   onDelete,
 }: {
-  /** Of the dataset. */
+  /** Id of the dataset. */
   readonly id: string;
   /** Newest first. */
   readonly versions: readonly Version[];

@@ -5,7 +5,7 @@ import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 import { type Slice, type SliceKey, sliceFilter, sliceName, useSlices } from './slices.ts';
 
-/** The scores of a run by one key, each of which leads to its results. */
+/** The scores of a run by one key; each links to its results. */
 export function SliceBars({
   run,
   of,

@@ -11,7 +11,7 @@ export interface TestedSlice<Slice> {
   readonly share: number;
   readonly restShare: number;
   readonly scored: number;
-  /** Of Fisher's exact test, one-sided, after Benjamini and Hochberg (1995). */
+  /** One-sided p-value of Fisher's exact test, adjusted after Benjamini and Hochberg (1995). */
   readonly q: number;
 }
 

@@ -12,7 +12,7 @@ export interface ModelSuggestions {
 
 const NO_SUGGESTIONS: ModelSuggestions = { baseUrls: [], models: [], keyNames: [], pointers: [] };
 
-/** Fields of which the rare ones are shown on request. */
+/** Fields; the rare ones are shown on request. */
 export interface FieldGroups<Values = unknown> {
   readonly common: readonly Field<Values>[];
   readonly rare: readonly Field<Values>[];

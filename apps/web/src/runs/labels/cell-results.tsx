@@ -18,7 +18,7 @@ type Row = ResponseOf<'/runs/{id}/agreement', 'get'>['data'][number];
 
 const PAGE = 50;
 
-/** The results of which two people say what a cell says. */
+/** The results that two people labelled as a cell says. */
 export function CellResults({
   run,
   by,

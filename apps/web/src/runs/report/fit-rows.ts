@@ -14,7 +14,7 @@ export interface FittedRows {
 }
 
 /**
- * Chooses the longest texts with which all errors and wrong results fit, and then as many of the others as fit.
+ * Chooses the longest texts that leave room for all errors and wrong results, and then as many of the others as fit.
  *
  * @param rows errors and wrong results first
  * @param maxBytes of all rows
@@ -30,7 +30,7 @@ export function fitRows(rows: readonly ReportRow[], maxBytes: number): FittedRow
   return { rows: end === -1 ? rows : rows.slice(0, end), length };
 }
 
-/** At most so many bytes: each text is escaped, and may take four bytes for a character. */
+/** Upper bound of the size in bytes: each text is escaped, and a character may take four bytes. */
 function bytesOf(rows: readonly ReportRow[], length: number): number {
   return rows.reduce(
     (sum, { id, question, expected, got, why }) =>

@@ -10,7 +10,7 @@ import { gotOf, type ListedResult, shortText } from './listed-result.ts';
 import { Mark, outcomeOf } from './mark.tsx';
 
 export interface ResultColumn extends ViewColumn {
-  /** Of the room that columns share which were not resized; 0 for a column that keeps its width. */
+  /** Share of the width that is left to columns without a fixed one; 0 for a column that keeps its width. */
   readonly share: number;
   readonly isNumber?: boolean;
   readonly cell: (result: ListedResult) => ReactNode;
@@ -91,7 +91,7 @@ export const defaultColumns = (scorers: readonly string[]): readonly string[] =>
 /** The key of the column of a scorer. */
 export const scorerKey: RegExp = /^scorer\.(.+)$/;
 
-/** Columns by which the service orders results, with its names for them. */
+/** Columns that the service can sort by, with its names for them. */
 export const SORTED_COLUMNS: Readonly<Record<string, string>> = {
   id: 'order',
   score: 'score',

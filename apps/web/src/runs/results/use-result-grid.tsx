@@ -35,7 +35,7 @@ export function useResultGrid(
   readonly template: string;
   /** Pixels below which the list scrolls sideways. */
   readonly minWidth: number;
-  /** Of a cell that stays at its place while the others scroll. */
+  /** Style of a cell that stays in place while the others scroll. */
   readonly styleOf: (key: string) => CSSProperties | undefined;
 } {
   // a shown column stays where the results in memory lack its key

@@ -33,7 +33,7 @@ export function ScoreScatter({
   format,
 }: {
   readonly title: string;
-  /** Of the other number. */
+  /** Label of the x axis. */
   readonly label: string;
   readonly points: readonly ScatterPoint[];
   readonly line: readonly Pick<ScatterPoint, 'x' | 'score'>[];

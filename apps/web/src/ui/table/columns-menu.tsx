@@ -9,7 +9,7 @@ import {
 } from '@tabler/icons-react';
 import { type ColumnsView, moved, readView, type ViewColumn, widthsText } from './view-columns.ts';
 
-/** Pixels by which a step makes a column wider. */
+/** Pixels that a step adds to a column's width. */
 const STEP = 40;
 
 /** Chooses, orders, pins and resizes the columns of a table without dragging. */

@@ -15,7 +15,7 @@ export function createPack(): Pack {
     const sum = { crc32: 0, bytes: 0 };
     deflater.on('data', (piece: Buffer) => {
       leftBytes -= piece.byteLength;
-      // A view would keep all of the deflater's buffer, of which a small file takes little.
+      // A view would keep all of the deflater's buffer, and a small file needs little of it.
       if (leftBytes >= 0) kept.push(Uint8Array.from(piece));
     });
     // finished() throws it.

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { slowDownFailures } from './slow-down-failures.ts';
 
-it('gives an address so many failures a minute, and then looks at no key that is new there', () => {
+it('allows an address a number of failures a minute, and then checks no new key from it', () => {
   let now = 0;
   const { attempt } = slowDownFailures(3, () => now);
   expect(attempt('a', 'known')).toBe(0);

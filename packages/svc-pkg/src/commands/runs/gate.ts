@@ -258,7 +258,7 @@ function withRun(
   switch (code) {
     case 'interrupted':
     case 'terminated':
-      return new CliError(code, `${message}: run ${run.id} goes on in the service`, {
+      return new CliError(code, `${message}: run ${run.id} continues in the service`, {
         hint: `To continue: ${again}`,
       });
     case 'items_failed':

@@ -54,7 +54,7 @@ export function addRunCommand(program: Command, cli: Cli): void {
     .addOption(
       countOption(
         '--try <items>',
-        'ask so many items immediately, show requests and outputs, and store nothing',
+        'ask this many items immediately, show requests and outputs, and store nothing',
         1,
         20,
       ),

@@ -43,7 +43,7 @@ export function checkCompleted(run: Run): void {
       'run_stopped',
       `The budget of run ${run.id} stopped it after ${done} of ${total} results`,
       {
-        hint: `To go on with a new limit: svc-pkg retry ${run.id} --only missing --max-cost <amount>`,
+        hint: `To continue with a new limit: svc-pkg retry ${run.id} --only missing --max-cost <amount>`,
       },
     );
   }

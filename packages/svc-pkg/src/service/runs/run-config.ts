@@ -12,7 +12,7 @@ import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { toFileError } from '../../errors/file-error.ts';
 
-/** Options of which a run's configuration is made. */
+/** Options that make up a run's configuration. */
 export interface RunConfigOptions {
   /** A JSON file, `-` for standard input. */
   readonly config?: string;

@@ -21,7 +21,7 @@ export function createSnappyInflater(): (input: Uint8Array, outputLength: number
   };
 }
 
-/** The length with which a block begins: a varint of 32 bits at most. */
+/** Length at the start of a block: a varint of at most 32 bits. */
 function declaredLength(block: Uint8Array): number | null {
   let length = 0;
   for (let index = 0; index < 5; index += 1) {

@@ -6,7 +6,7 @@ import type { RunForm } from '../run-form.ts';
 import { scorerFields } from './scorer-fields.ts';
 import { EMPTY_ROW, MAX_SCORERS, severalOf } from './scorer-rows.ts';
 
-/** Several scores of each output: a row each, of which the first is the main one. */
+/** Several scores of each output: a row each; the first is the main one. */
 export function ScorerList({ form }: { readonly form: UseFormReturnType<RunForm> }) {
   const { scorers } = form.values;
   const isSeveral = scorers.length > 0;

@@ -8,9 +8,9 @@ export interface ScorerRow {
   readonly by: string;
   readonly pattern: string;
   readonly tolerance: Typed;
-  /** Of a copied run: what the form has no field for. */
+  /** Members of a copied run that the form has no field for. */
   readonly copied: Config;
-  /** Of a copied run: a judge that is another one than that of the form. */
+  /** The judge of a copied run, if it differs from that of the form. */
   readonly ownJudge: Config | null;
 }
 

@@ -8,7 +8,7 @@ import { suggestionsOf, useRecentRuns, withProviders } from '../provider/use-rec
 import { checkerFields, type FieldGroups, judgeFields } from '../run-fields.ts';
 import type { ScoringForm } from '../run-form.ts';
 
-/** Fields of which the rare ones are below a button. */
+/** Fields; the rare ones are behind a button. */
 export function CommonAndRare<Values extends object>({
   form,
   fields: { common, rare },

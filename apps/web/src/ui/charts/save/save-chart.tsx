@@ -12,7 +12,7 @@ export function SaveChart({
   title,
   draw,
 }: {
-  /** Of the chart and, with an ending, of its file. */
+  /** Title of the chart; with an extension, the name of its file. */
   readonly title: string;
   /** A drawing, or the chart as it is in the page; null while there is none. */
   readonly draw: () => ReactElement | Element | null;

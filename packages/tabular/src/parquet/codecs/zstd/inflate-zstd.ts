@@ -89,7 +89,7 @@ class ZstdFrame {
   #huffman: HuffmanTable | undefined;
   #tables: readonly FseTable[] = [];
   readonly #repeated: [number, number, number] = [1, 4, 8];
-  /** Where reading and writing go on. */
+  /** Where reading and writing continue. */
   at: number;
   to: number;
 
