@@ -1,11 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
+import { close, computeScores, hasPython, resultsOf } from './independent-scores.ts';
 import { type Body, runEnded, startTestService, type TestService } from './start-test-service.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../../conformance/runs/scores.py', import.meta.url));
-const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 let cleanUp: AsyncDisposableStack;
 let service: TestService;
@@ -59,30 +55,6 @@ async function run(more: object = {}): Promise<Body> {
   return (await service.get(`/runs/${body.id}`)).body;
 }
 
-async function resultsOf(id: string): Promise<Body[]> {
-  const { body } = await service.get(`/runs/${id}/results.jsonl`);
-  return String(body)
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}
-
-/** The independent computation. */
-function compute(request: object): Body {
-  const input = JSON.stringify(request);
-  const { stdout, stderr } = spawnSync('python3', [PROGRAM], { input, encoding: 'utf8' });
-  expect(stderr).toBe('');
-  return JSON.parse(stdout);
-}
-
-/** Numbers but for the last digits, which depend on the order of additions. */
-function close(value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isInteger(value)) return expect.closeTo(value, 9);
-  if (Array.isArray(value)) return value.map(close);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, close(member)]));
-}
-
 /** The cluster of each item by its passage; an item without one is on its own. */
 const clusters = (results: readonly Body[]): unknown[] =>
   results.map(({ section, order_index }) => {
@@ -95,12 +67,12 @@ it.skipIf(!hasPython)('clusters items by their passage, as another program does'
   reply = byPassage;
   for (const repetitions of [1, 3]) {
     const ended = await run({ repetitions, cluster_by: '/meta/passage' });
-    const results = await resultsOf(ended.id);
-    const computed = compute({ results, repetitions, clusters: clusters(results) });
-    expect(ended.scores).toMatchObject(close(computed.scores) as object);
+    const results = await resultsOf(service, ended.id);
+    const computed = computeScores({ results, repetitions, clusters: clusters(results) });
+    expect(ended.scores).toMatchObject(close(computed.scores, 9) as object);
     expect(ended.scores.no_output).toBeGreaterThan(0);
     expect(ended.scores.wrong).toBeGreaterThan(0);
-    const alone = compute({ results, repetitions });
+    const alone = computeScores({ results, repetitions });
     expect(ended.scores.stderr).toBeGreaterThan(1.3 * alone.scores.stderr);
     const { scores } = await run({ repetitions });
     expect(scores.stderr).toBeLessThan(ended.scores.stderr);
@@ -138,19 +110,19 @@ it.skipIf(!hasPython)(
     reply = byPassage;
     const repetitions = 2;
     const ended = await run({ repetitions, cluster_by: '/meta/passage' });
-    const results = await resultsOf(ended.id);
+    const results = await resultsOf(service, ended.id);
     const slices = async (query: string): Promise<Body> =>
       (await service.get(`/runs/${ended.id}/slices?${query}`)).body;
     const levels = await slices('by=/meta/level');
     expect(levels.data.map(({ values }: Body) => values)).toEqual([[0], [1], [2]]);
     for (const slice of levels.data) {
       const of = results.filter(({ order_index }) => items[order_index]?.meta.level === slice.values[0]);
-      const { by_section: _, ...scores } = compute({
+      const { by_section: _, ...scores } = computeScores({
         results: of,
         repetitions,
         clusters: clusters(of),
       }).scores;
-      expect(slice).toMatchObject(close(scores) as object);
+      expect(slice).toMatchObject(close(scores, 9) as object);
     }
     const both = await slices('by=/meta/passage&by=/type');
     expect(both.meta).toEqual({ by: ['/meta/passage', '/type'], total_items: both.data.length });
@@ -165,7 +137,7 @@ it.skipIf(!hasPython)(
     const { scores } = (await service.get(`/runs/${ended.id}`)).body;
     const [all] = (await slices('by=/meta/nothing')).data;
     const { by_section: _, by_type: __, by_tag: ___, ...whole } = scores;
-    expect(all).toEqual(close({ values: [null], ...whole }));
+    expect(all).toEqual(close({ values: [null], ...whole }, 9));
 
     for (const [query, message] of [
       ['by=/id', 'more than 50 values'],
@@ -187,7 +159,7 @@ it('compares two runs by tags and values of their items, clustered as the runs a
   const one = await run({ cluster_by: '/meta/passage' });
   reply = (prompt) => ({ text: String(numberOf(prompt) + (numberOf(prompt) % 5 === 0 ? 1 : 0)) });
   const other = await run({ cluster_by: '/meta/passage' });
-  const [before, after] = await Promise.all([resultsOf(one.id), resultsOf(other.id)]);
+  const [before, after] = await Promise.all([resultsOf(service, one.id), resultsOf(service, other.id)]);
   const scoreOf = (results: readonly Body[], at: number): number | null =>
     results.find(({ order_index }) => order_index === at)?.score ?? null;
   const expected = (has: (item: (typeof items)[number]) => boolean): object => {
@@ -203,13 +175,16 @@ it('compares two runs by tags and values of their items, clustered as the runs a
       (sum, of) => sum + of.reduce((all, { difference }) => all + difference - mean, 0) ** 2,
       0,
     );
-    return close({
-      paired: pairs.length,
-      mean_difference: mean,
-      stderr: Math.sqrt((groups.length / (groups.length - 1)) * squares) / pairs.length,
-      wins: pairs.filter(({ difference }) => difference > 0).length,
-      losses: pairs.filter(({ difference }) => difference < 0).length,
-    }) as object;
+    return close(
+      {
+        paired: pairs.length,
+        mean_difference: mean,
+        stderr: Math.sqrt((groups.length / (groups.length - 1)) * squares) / pairs.length,
+        wins: pairs.filter(({ difference }) => difference > 0).length,
+        losses: pairs.filter(({ difference }) => difference < 0).length,
+      },
+      9,
+    ) as object;
   };
   const path = `/runs/${one.id}/compare/${other.id}/slices`;
   const slices = async (query: string): Promise<Body[]> => (await service.get(`${path}?${query}`)).body.data;
@@ -224,7 +199,7 @@ it('compares two runs by tags and values of their items, clustered as the runs a
   const [all] = await slices('by=/meta/none&cluster_by=none');
   const whole = (await service.get(`/runs/${one.id}/compare/${other.id}?cluster_by=none`)).body;
   expect(all).toMatchObject(
-    close({ values: [null], paired: whole.paired, stderr: whole.stderr, ci95: whole.ci95 }) as object,
+    close({ values: [null], paired: whole.paired, stderr: whole.stderr, ci95: whole.ci95 }, 9) as object,
   );
   for (const [query, message] of [
     ['by=/id', 'more than 50 values'],
@@ -278,7 +253,7 @@ it('groups errors by what providers say, and stores their words with results and
     error: { code: 'provider_unauthorized', provider_message: 'This key is not yours: [redacted]' },
     counts: { done: 1, failed: 1 },
   });
-  const [result] = await resultsOf(failed.id);
+  const [result] = await resultsOf(service, failed.id);
   expect(result.error).toEqual(failed.error);
   // both travel in a package
   const archive = await fetch(`${service.url}/datasets/${datasetId}/export?run_id=${failed.id}`);
@@ -287,7 +262,7 @@ it('groups errors by what providers say, and stores their words with results and
   const { body: imported } = await service.post('/datasets/upload', form);
   const [copy] = (await service.get(`/runs?dataset_id=${imported.id}`)).body.data;
   expect(copy.error).toEqual(failed.error);
-  expect((await resultsOf(copy.id))[0].error).toEqual(failed.error);
+  expect((await resultsOf(service, copy.id))[0].error).toEqual(failed.error);
   expect((await service.get(`/runs/${copy.id}/errors`)).body.data).toMatchObject([{ count: 1 }]);
 });
 
@@ -299,7 +274,7 @@ it('lists results in any order and by values of their items, page after page', a
   };
   const price = { input_per_million: 1, output_per_million: 5 };
   const ended = await run({ repetitions: 2, price, checker: 'includes', checker_mode: 'override' });
-  const results = await resultsOf(ended.id);
+  const results = await resultsOf(service, ended.id);
   const list = async (query: string): Promise<Body[]> => {
     const found: Body[] = [];
     for (let cursor = ''; ; ) {
@@ -423,11 +398,11 @@ it('compares runs by hash, id or prompt, clustered, with what else differs', asy
   for (const one of [found, alone]) {
     const { paired, mean, other_mean, mean_difference, stderr, ci95, wins, losses, ties, p_value } = one;
     const ofAll = { paired, mean, other_mean, mean_difference, stderr, ci95, wins, losses, ties, p_value };
-    expect(one.by_section).toEqual({ default: close(ofAll) });
+    expect(one.by_section).toEqual({ default: close(ofAll, 9) });
   }
   const scores = items.map((_, index) => (index % 12 < 4 ? -1 : 0));
   if (hasPython) {
-    const [both, single] = compute({
+    const [both, single] = computeScores({
       differences: [
         {
           values: scores,
@@ -438,8 +413,8 @@ it('compares runs by hash, id or prompt, clustered, with what else differs', asy
         { values: scores, clusters: scores.map((_, index) => index) },
       ],
     }).differences;
-    expect(found).toMatchObject(close(both) as object);
-    expect(alone).toMatchObject(close(single) as object);
+    expect(found).toMatchObject(close(both, 9) as object);
+    expect(alone).toMatchObject(close(single, 9) as object);
   }
   const unclustered = await run({ price: { ...price, currency: 'USD' } });
   const refused = await service.get(`/runs/${base.id}/compare/${unclustered.id}`);

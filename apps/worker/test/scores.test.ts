@@ -1,11 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
+import { close, computeScores, hasPython, resultsOf } from './independent-scores.ts';
 import { type Body, runEnded, startTestService, type TestService, until } from './start-test-service.ts';
-
-const PROGRAM = fileURLToPath(new URL('../../../conformance/runs/scores.py', import.meta.url));
-const hasPython = spawnSync('python3', ['--version']).status === 0;
 
 let cleanUp: AsyncDisposableStack;
 let service: TestService;
@@ -73,40 +69,15 @@ async function run(more: object = {}): Promise<Body> {
   return (await service.get(`/runs/${body.id}`)).body;
 }
 
-async function resultsOf(id: string): Promise<Body[]> {
-  const { body } = await service.get(`/runs/${id}/results.jsonl`);
-  return String(body)
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-}
-
-/** The independent computation. */
-function compute(request: object): Body {
-  const input = JSON.stringify(request);
-  const { stdout, stderr, status } = spawnSync('python3', [PROGRAM], { input, encoding: 'utf8' });
-  expect(stderr).toBe('');
-  expect(status).toBe(0);
-  return JSON.parse(stdout);
-}
-
-/** Numbers but for the last digits, which depend on the order of additions. */
-function close(value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isInteger(value)) return expect.closeTo(value, 12);
-  if (Array.isArray(value)) return value.map(close);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, close(member)]));
-}
-
 it.skipIf(!hasPython)(
   'gives the scores that another program computes from results.jsonl',
   async () => {
     reply = moody;
     const repetitions = 3;
     const ended = await run({ repetitions });
-    const results = await resultsOf(ended.id);
+    const results = await resultsOf(service, ended.id);
     expect(results).toHaveLength(COUNT * repetitions);
-    const { truncated, ...expected } = compute({ results, repetitions, price: PRICE });
+    const { truncated, ...expected } = computeScores({ results, repetitions, price: PRICE });
     expect(ended).toMatchObject(close(expected) as object);
     expect(ended.counts).toMatchObject({ truncated, total: COUNT * repetitions, done: COUNT * repetitions });
     expect(truncated).toBeGreaterThan(0);
@@ -146,8 +117,8 @@ it.skipIf(!hasPython)(
     // a second run that is better in some items and worse in others
     reply = (prompt) => ({ text: String(numberOf(prompt) + (numberOf(prompt) % 7 === 0 ? 1 : 0)) });
     const better = await run();
-    const other = await resultsOf(better.id);
-    const { comparison } = compute({ results, other, repetitions });
+    const other = await resultsOf(service, better.id);
+    const { comparison } = computeScores({ results, other, repetitions });
     const compare = async (query = ''): Promise<Body> =>
       (await service.get(`/runs/${ended.id}/compare/${better.id}${query}`)).body;
     const compared = await compare('?limit=3');
@@ -248,7 +219,7 @@ it('selects the same items every time, in the order of its members', async () =>
   const [first, second] = [await run({ select }), await run({ select })];
   expect(first.counts).toMatchObject({ total: 5, done: 5, ok: 5 });
   const idsOf = async (id: string): Promise<string[]> =>
-    (await resultsOf(id)).map(({ item_id }) => item_id as string);
+    (await resultsOf(service, id)).map(({ item_id }) => item_id as string);
   expect(await idsOf(second.id)).toEqual(await idsOf(first.id));
   const digest = async (index: number): Promise<string> =>
     Buffer.from(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`a:0:${index}`))).toString(
@@ -292,7 +263,7 @@ it('ends after too many items in a row without a response, and continues with a 
     counts: { done: 14, failed: 4, ok: 9, unscored: 1 },
     cost: null,
   });
-  for (const { order_index, status } of await resultsOf(failed.id))
+  for (const { order_index, status } of await resultsOf(service, failed.id))
     if (status === 'ok') doneBefore.add(order_index);
   expect((await service.post(`/runs/${failed.id}/retry`, { only: 'truncated' })).status).toBe(202);
   expect(await runEnded(service, failed.id)).toMatchObject({
@@ -307,7 +278,7 @@ it('ends after too many items in a row without a response, and continues with a 
   await runEnded(service, failed.id);
   const { body: ended } = await service.get(`/runs/${failed.id}`);
   expect(ended).toMatchObject({ status: 'completed', counts: { total: COUNT, done: COUNT, failed: 0 } });
-  const results = await resultsOf(failed.id);
+  const results = await resultsOf(service, failed.id);
   expect(results.map(({ order_index }) => order_index)).toEqual(items.map((_, index) => index));
   expect(ended.counts).toMatchObject({
     ok: results.filter(({ status }) => status === 'ok').length,
@@ -357,8 +328,8 @@ it('scores stored outputs again without asking, renames and deletes', async () =
   });
   expect(judged.body).toMatchObject({ plan: { requests: 10, scorable: 10 }, warnings: [] });
   await runEnded(service, judged.body.id);
-  const { truncated: _, ...computed } = compute({
-    ...{ results: await resultsOf(judged.body.id), repetitions: 1 },
+  const { truncated: _, ...computed } = computeScores({
+    ...{ results: await resultsOf(service, judged.body.id), repetitions: 1 },
     ...{ price: PRICE, judge_price: judgePrice },
   });
   expect((await service.get(`/runs/${judged.body.id}`)).body).toMatchObject(close(computed) as object);
@@ -369,7 +340,8 @@ it('scores stored outputs again without asking, renames and deletes', async () =
     status: 400,
     body: { errors: [{ path: '/judge/price/currency' }] },
   });
-  const texts = async (id: string): Promise<unknown[]> => (await resultsOf(id)).map(({ output }) => output);
+  const texts = async (id: string): Promise<unknown[]> =>
+    (await resultsOf(service, id)).map(({ output }) => output);
   expect(await texts(again.id)).toEqual(await texts(source.id));
   expect(await service.post(`/runs/${source.id}/rescore`, { checker: 'script' })).toMatchObject({
     status: 400,
