@@ -1,37 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createStore } from '@svc/store';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rangesOf } from '../../../../prisma/src/items/version-sql.ts';
 import { report, tally, times } from './report.ts';
-import { runService, type ServiceProcess } from './run-service.ts';
-import { type FaultyDatabase, startDatabase } from './start-database.ts';
+import type { ServiceProcess } from './run-service.ts';
 import { ask, outcomeOf, type ServiceResponse, uploadLines, verifyDataset } from './stored-datasets.ts';
+import { useDatabase } from './use-database.ts';
 
 const AREA = 'Changes of datasets';
-let cleanUp: AsyncDisposableStack;
-let database: FaultyDatabase;
-let dataDir: string;
-const running = new Set<ServiceProcess>();
-beforeAll(async () => {
-  cleanUp = new AsyncDisposableStack();
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
-  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
-  database = cleanUp.use(await startDatabase());
-});
-afterEach(async () => {
-  for (const service of running) await service[Symbol.asyncDispose]();
-  running.clear();
-});
-afterAll(() => cleanUp.disposeAsync());
-
-async function start(app: 'api' | 'standalone'): Promise<ServiceProcess> {
-  const service = await runService({ app, dataDir, env: { DATABASE_URL: database.url } });
-  running.add(service);
-  return service;
-}
+const file = useDatabase();
 
 /** Canonical lines of items. */
 const lines = (from: number, count: number, prompt: string): string[] =>
@@ -64,7 +41,7 @@ async function verifyVersions(service: ServiceProcess, id: string): Promise<numb
     problems.push(...(await verifyDataset(service.url, body)));
   }
   expect(problems).toEqual([]);
-  expect(await database.query(STRAY_ITEMS)).toEqual([{ items: 0 }]);
+  expect(await file.database.query(STRAY_ITEMS)).toEqual([{ items: 0 }]);
   return history.data[0].version;
 }
 
@@ -72,7 +49,7 @@ describe('SIGKILL', () => {
   it('at any moment of a change leaves the next version or none', async (context) => {
     const rounds = times(60, 6);
     const found: string[] = [];
-    let service = await start('api');
+    let service = await file.start();
     const id = await uploadLines(service.url, lines(0, 3_000, 'first'));
     const path = (): string => `${service.url}/datasets/${id}`;
     let newest = 1;
@@ -100,7 +77,7 @@ describe('SIGKILL', () => {
       const outcome = outcomeOf((await answer) as ServiceResponse);
       found.push(`${kind}: ${outcome === 'no answer' ? outcome : 'answered before'}`);
 
-      service = await start('api');
+      service = await file.start();
       const stored = await verifyVersions(service, id);
       expect([newest, newest + 1]).toContain(stored);
       if (outcome === '201') expect(stored).toBe(newest + 1);
@@ -120,7 +97,7 @@ describe('SIGKILL', () => {
     const rounds = times(6, 1);
     const added = times(30_000, 10_000);
     const found: string[] = [];
-    let service = await start('standalone');
+    let service = await file.start({ app: 'standalone' });
     for (let round = 0; round < rounds; round++) {
       const id = await uploadLines(service.url, lines(0, 100, `job ${round}`));
       const form = new FormData();
@@ -137,7 +114,7 @@ describe('SIGKILL', () => {
       await delay((round * 97) % 400);
       await service.end('SIGKILL');
 
-      service = await start('standalone');
+      service = await file.start({ app: 'standalone' });
       await expect
         .poll(async () => (await ask(`${service.url}/jobs/${job.id}`)).body.status, { timeout: 120_000 })
         .toBe('succeeded');
@@ -156,7 +133,7 @@ describe('SIGKILL', () => {
 });
 
 it('readers that began on a version finish on it while it is changed and deleted', async (context) => {
-  const service = await start('api');
+  const service = await file.start();
   const items = times(60_000, 30_000);
   const id = await uploadLines(
     service.url,
@@ -175,7 +152,7 @@ it('readers that began on a version finish on it while it is changed and deleted
   for (const version of [1, 2, 3]) {
     expect((await ask(`${url}/versions/${version}`, { method: 'DELETE' })).status).toBe(204);
   }
-  await using store = createStore({ url: database.url });
+  await using store = createStore({ url: file.database.url });
   expect(await store.datasets.collect()).toBe(items + 100);
   const [stream, archive] = readers.map(({ response }) => response.arrayBuffer());
   expect(Buffer.from((await stream) as ArrayBuffer).toString() === whole).toBe(true);

@@ -1,12 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { IS_LONG, report, tally, times } from './report.ts';
-import { metricOf, runService, type ServiceProcess } from './run-service.ts';
+import { metricOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
-import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import {
   ask,
   LEFTOVERS,
@@ -16,30 +12,19 @@ import {
   type ServiceResponse,
   verifyDataset,
 } from './stored-datasets.ts';
+import { useDatabase } from './use-database.ts';
 
 const AREA = 'The database';
-let cleanUp: AsyncDisposableStack;
-let database: FaultyDatabase;
+const file = useDatabase();
 let service: ServiceProcess;
 let sample: string;
 beforeAll(async () => {
-  cleanUp = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
-  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
-  database = cleanUp.use(await startDatabase());
-  service = cleanUp.use(
-    await runService({
-      app: 'api',
-      dataDir,
-      env: { DATABASE_URL: database.url, SVC_DATABASE_POOL_SIZE: '8', SVC_IMPORT_WAIT_MS: '2000' },
-    }),
-  );
+  service = await file.start({ env: { SVC_DATABASE_POOL_SIZE: '8', SVC_IMPORT_WAIT_MS: '2000' } });
   const { body } = await upload('before', samplePackage(3000, 3000));
   sample = body.id;
 });
-afterAll(() => cleanUp.disposeAsync());
 beforeEach(async () => {
-  database.line.line = 'passes';
+  file.database.line.line = 'passes';
   await expect.poll(async () => (await ask(`${service.url}/readyz`)).status).toBe(200);
 });
 
@@ -70,9 +55,9 @@ const names = async (): Promise<string[]> => (await listDatasets(service.url)).m
 
 describe('an unavailable database', () => {
   it('makes every request 503 with Retry-After, and nothing else stops', async (context) => {
-    const { target } = database.line;
-    database.line.target = null;
-    database.line.cut();
+    const { target } = file.database.line;
+    file.database.line.target = null;
+    file.database.line.cut();
     const responses: ServiceResponse[] = [];
     for (let round = 0; round < times(20, 3); round++) {
       responses.push(...(await Promise.all(REQUESTS.map(([path, init]) => send(path, init)))));
@@ -89,7 +74,7 @@ describe('an unavailable database', () => {
     // a good answer lasts for a second
     await expect.poll(ready, { timeout: 5_000 }).toEqual([503, false]);
 
-    database.line.target = target;
+    file.database.line.target = target;
     await expect.poll(async () => (await send('/datasets', {})).status).toBe(200);
     for (const [path, init] of REQUESTS) expect([path, (await send(path, init)).status]).toEqual([path, 200]);
     expect(await names()).toEqual(['before']);
@@ -108,7 +93,7 @@ describe('an unavailable database', () => {
     const responses: ServiceResponse[] = [];
     for (let round = 0; round < restarts; round++) {
       await Promise.all(REQUESTS.map(([path, init]) => send(path, init)));
-      await database.restart();
+      await file.database.restart();
       for (const [path, init] of REQUESTS) responses.push(await send(path, init));
     }
     expect(tally(responses.map(outcomeOf))).toEqual({ 200: responses.length });
@@ -139,7 +124,7 @@ describe('a database whose line breaks', () => {
         isRefused || service.lines.slice(begun).some((line) => line.includes('"dataset.import.start"'));
       await expect.poll(hasBegun, { interval: 5 }).toBe(true);
       await delay((round * 37) % 260);
-      database.line.cut();
+      file.database.line.cut();
       const ended = await answer;
       responses.push(ended);
       if (ended.status === 201) stored.push(name);
@@ -150,7 +135,7 @@ describe('a database whose line breaks', () => {
     for (const { status } of responses) expect([201, 503]).toContain(status);
     await expect.poll(() => service.stagedFiles()).toEqual([]);
     expect((await names()).filter((name) => name.startsWith('cut')).sort()).toEqual(stored.sort());
-    expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+    expect(await file.database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
     report(context, {
       area: AREA,
       scenario: 'connection lost during an import',
@@ -168,7 +153,7 @@ describe('a database whose line breaks', () => {
       const reader = (response.body as ReadableStream<Uint8Array>).getReader();
       let bytes = (await reader.read()).value?.byteLength ?? 0;
       await delay(30);
-      database.line.cut();
+      file.database.line.cut();
       try {
         for (;;) {
           const { done, value } = await reader.read();
@@ -195,7 +180,7 @@ describe('a database whose line breaks', () => {
 describe('a database that does not answer', () => {
   it('bounds every wait, and serves probes and metrics immediately', async (context) => {
     for (const [path, init] of REQUESTS) await send(path, init);
-    database.line.line = 'stalls';
+    file.database.line.line = 'stalls';
     // with so small a pool, one client may read one stream at a time
     const atOnce = REQUESTS.filter(([path]) => !path.endsWith('/export'));
     const waiting = Promise.all(atOnce.map(([path, init]) => send(path, init)));
@@ -204,11 +189,11 @@ describe('a database that does not answer', () => {
     );
     expect(probes.map(({ status }) => status)).toEqual([200, 503, 200]);
     // The short run lets the line pass again before the silence is found.
-    if (!IS_LONG) database.line.line = 'passes';
+    if (!IS_LONG) file.database.line.line = 'passes';
     const responses = await waiting;
     for (const { status } of responses) expect([200, 503]).toContain(status);
     if (IS_LONG) expect(tally(responses.map(outcomeOf))).toEqual({ '503 unavailable': atOnce.length });
-    database.line.line = 'passes';
+    file.database.line.line = 'passes';
     for (const [path, init] of REQUESTS) expect([path, (await send(path, init)).status]).toEqual([path, 200]);
     report(context, {
       area: AREA,
@@ -220,7 +205,7 @@ describe('a database that does not answer', () => {
   }, 180_000);
 
   it('or slowly, only makes everything slower', async (context) => {
-    database.line.line = { delayMs: 15 };
+    file.database.line.line = { delayMs: 15 };
     const responses: ServiceResponse[] = [];
     for (let round = 0; round < times(5, 1); round++) {
       for (const [path, init] of REQUESTS.filter(([path]) => !/jsonl|export|zz/.test(path))) {
@@ -256,7 +241,7 @@ describe('a crowd', () => {
     slowReaders.abort();
     for (const answer of responses) expect(['200', '201', '503 unavailable']).toContain(outcomeOf(answer));
     await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
-    expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+    expect(await file.database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
     for (const dataset of await listDatasets(service.url)) {
       if (dataset.name.startsWith('crowd')) expect(await verifyDataset(service.url, dataset)).toEqual([]);
     }

@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openConnection } from '../../../api/test/raw-connection.ts';
 import { report, tally, times } from './report.ts';
-import { runService, type ServiceProcess } from './run-service.ts';
+import type { ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
-import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import {
   LEFTOVERS,
   listDatasets,
@@ -16,24 +12,16 @@ import {
   upload,
   verifyDataset,
 } from './stored-datasets.ts';
+import { useDatabase } from './use-database.ts';
 
 const AREA = 'Several instances';
-let cleanUp: AsyncDisposableStack;
-let database: FaultyDatabase;
-let dataDir: string;
+// one data folder for all
+const file = useDatabase();
 let first: ServiceProcess;
 let second: ServiceProcess;
-const start = async (): Promise<ServiceProcess> =>
-  cleanUp.use(await runService({ app: 'api', dataDir, env: { DATABASE_URL: database.url } }));
 beforeAll(async () => {
-  cleanUp = new AsyncDisposableStack();
-  // one data folder for all
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
-  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
-  database = cleanUp.use(await startDatabase());
-  [first, second] = await Promise.all([start(), start()]);
+  [first, second] = await Promise.all([file.start(), file.start()]);
 });
-afterAll(() => cleanUp.disposeAsync());
 
 describe('two instances on one database and one data folder', () => {
   it('import concurrently, and each shows what the other stored', async (context) => {
@@ -51,7 +39,7 @@ describe('two instances on one database and one data folder', () => {
         expect(await verifyDataset(service.url, dataset)).toEqual([]);
       }
     }
-    expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+    expect(await file.database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
     report(context, {
       area: AREA,
       scenario: 'two instances import concurrently',
@@ -99,11 +87,11 @@ describe('two instances on one database and one data folder', () => {
       return connection;
     };
     using kept = await open(first, 0.8);
-    const dying = await start();
+    const dying = await file.start();
     using _lost = await open(dying, 0.8);
     await expect.poll(() => first.stagedFiles()).toHaveLength(2);
     await dying.end('SIGKILL');
-    const third = await start();
+    const third = await file.start();
     // that of the first is still there, that of the dead one is not
     expect(await third.stagedFiles()).toHaveLength(1);
     expect(third.log().find(({ event }) => event === 'spool.clean')).toMatchObject({ files: 1 });

@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { finished } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openConnection } from '../../../api/test/raw-connection.ts';
 import { report, tally, times } from './report.ts';
-import { metricOf, runService, type ServiceProcess } from './run-service.ts';
+import { metricOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
-import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import {
   ask,
   CLOSED,
@@ -23,29 +19,11 @@ import {
   upload,
   verifyDataset,
 } from './stored-datasets.ts';
+import { useDatabase } from './use-database.ts';
 
 const AREA = 'Process termination';
-let cleanUp: AsyncDisposableStack;
-let database: FaultyDatabase;
-let dataDir: string;
-const running = new Set<ServiceProcess>();
-beforeAll(async () => {
-  cleanUp = new AsyncDisposableStack();
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
-  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
-  database = cleanUp.use(await startDatabase());
-});
-afterEach(async () => {
-  for (const service of running) await service[Symbol.asyncDispose]();
-  running.clear();
-});
-afterAll(() => cleanUp.disposeAsync());
+const file = useDatabase();
 
-async function start(env: Record<string, string> = {}): Promise<ServiceProcess> {
-  const service = await runService({ app: 'api', dataDir, env: { DATABASE_URL: database.url, ...env } });
-  running.add(service);
-  return service;
-}
 /** Sends a request on a separate connection. */
 function askOnce(url: string, headers: Record<string, string>): Promise<ServiceResponse> {
   const nothing = { headers: new Headers(), body: null, text: '' };
@@ -68,7 +46,7 @@ async function expectWhole(service: ServiceProcess): Promise<string[]> {
   const problems = await Promise.all(unread.map((dataset) => verifyDataset(service.url, dataset)));
   for (const { id } of unread) whole.add(id);
   expect(problems.flat()).toEqual([]);
-  expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+  expect(await file.database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
   await expect.poll(() => service.stagedFiles()).toEqual([]);
   return stored.map(({ name }) => name);
 }
@@ -78,7 +56,7 @@ describe('SIGTERM under load', () => {
     const rounds = times(12, 1);
     const found: string[] = [];
     for (let round = 0; round < rounds; round++) {
-      const service = await start();
+      const service = await file.start();
       const names = Array.from({ length: 30 }, (_, index) => `term ${round} ${index}`);
       const ids = names.map(() => randomUUID());
       const responses = names.map((name, index) =>
@@ -99,7 +77,7 @@ describe('SIGTERM under load', () => {
       expect(tally(outcomes)).toHaveProperty('201');
       found.push(...outcomes);
 
-      const next = await start();
+      const next = await file.start();
       const stored = (await expectWhole(next)).filter((name) => names.includes(name));
       expect(stored.sort()).toEqual(names.filter((_, index) => outcomes[index] === '201').sort());
       await next.end('SIGTERM');
@@ -118,7 +96,7 @@ describe('SIGTERM under load', () => {
     const rounds = times(10, 1);
     const found: string[] = [];
     for (let round = 0; round < rounds; round++) {
-      const service = await start();
+      const service = await file.start();
       const asked: { readonly id: string; readonly answer: ServiceResponse }[] = [];
       const client = async (isKeptAlive: boolean): Promise<void> => {
         for (;;) {
@@ -151,7 +129,7 @@ describe('SIGTERM under load', () => {
   });
 
   it('rolls back what does not end in time, says so, and ends', async (context) => {
-    const service = await start({ SVC_DRAIN_TIMEOUT_MS: '500' });
+    const service = await file.start({ env: { SVC_DRAIN_TIMEOUT_MS: '500' } });
     const before = await expectWhole(service);
     const connections = await Promise.all(Array.from({ length: 5 }, () => openConnection(service.url)));
     for (const connection of connections) {
@@ -167,7 +145,7 @@ describe('SIGTERM under load', () => {
     const responses = await Promise.all(connections.map(({ ended }) => ended));
     for (const answer of responses) expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*"code":"unavailable"/);
     for (const answer of responses) expect(answer).toMatch(/\r\nRetry-After: \d+\r\n/);
-    const next = await start();
+    const next = await file.start();
     expect(await expectWhole(next)).toEqual(before);
     report(context, {
       area: AREA,
@@ -180,7 +158,7 @@ describe('SIGTERM under load', () => {
 
   it('immediately ends idle connections and watchers of jobs', async (context) => {
     // longer than this test may take: the process must not wait for the end of the drain
-    const service = await start({ SVC_DRAIN_TIMEOUT_MS: '3600000' });
+    const service = await file.start({ env: { SVC_DRAIN_TIMEOUT_MS: '3600000' } });
     using silent = await openConnection(service.url);
     using idle = await openConnection(service.url);
     idle.send('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -207,7 +185,7 @@ describe('SIGTERM under load', () => {
   });
 
   it('twice ends the process immediately', async (context) => {
-    const service = await start();
+    const service = await file.start();
     using connection = await openConnection(service.url);
     connection.send('POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n');
     connection.send('Content-Type: multipart/form-data; boundary=b\r\n\r\n');
@@ -234,7 +212,7 @@ describe('SIGKILL', () => {
     const rounds = times(60, 4);
     const found: string[] = [];
     const archive = samplePackage(1500, 3000, 5);
-    let service = await start();
+    let service = await file.start();
     expect((await upload(service, 'stays', samplePackage(300, 300))).status).toBe(201);
     for (let round = 0; round < rounds; round++) {
       const kind = KINDS[round % KINDS.length] as (typeof KINDS)[number];
@@ -257,7 +235,7 @@ describe('SIGKILL', () => {
       const outcome = outcomeOf(await answer);
       found.push(`${kind}: ${outcome === 'no answer' ? outcome : 'answered before'}`);
 
-      service = await start();
+      service = await file.start();
       const names = await expectWhole(service);
       expect(names).toContain('stays');
       if (outcome === '201') expect(names).toContain(name);

@@ -1,30 +1,19 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
 import { INSPECT, liveMemoryOf } from './inspect.ts';
 import { report, tally, times } from './report.ts';
-import { holdingsOf, metricOf, runService, type ServiceProcess } from './run-service.ts';
+import { holdingsOf, metricOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
-import { type FaultyDatabase, startDatabase } from './start-database.ts';
 import { ask, LEFTOVERS, listDatasets, NO_LEFTOVERS, outcomeOf, verifyDataset } from './stored-datasets.ts';
+import { useDatabase } from './use-database.ts';
 
-let cleanUp: AsyncDisposableStack;
-let database: FaultyDatabase;
+const file = useDatabase();
 let service: ServiceProcess;
 beforeAll(async () => {
-  cleanUp = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
-  cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
-  database = cleanUp.use(await startDatabase());
-  service = cleanUp.use(
-    await runService({ app: 'api', dataDir, env: { DATABASE_URL: database.url }, nodeArguments: INSPECT }),
-  );
+  service = await file.start({ nodeArguments: INSPECT });
 });
-afterAll(() => cleanUp.disposeAsync());
 
 type Bytes = Uint8Array<ArrayBuffer>;
 const zip = (files: Readonly<Record<string, string>>): Bytes =>
@@ -101,7 +90,7 @@ async function sendAll(
 
 const connections = async (): Promise<number> =>
   (
-    await database.query(
+    await file.database.query(
       `SELECT count(*)::int AS n FROM pg_stat_activity WHERE application_name = 'svc-store'`,
     )
   )[0].n;
@@ -124,7 +113,7 @@ describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted,
     const outcomes = await sendAll('upload', count, async (sent) => {
       if (sent !== Math.floor(count / 3) && sent !== Math.floor((2 * count) / 3)) return;
       restarts += 1;
-      restarted = restarted.then(() => database.restart());
+      restarted = restarted.then(() => file.database.restart());
     });
     await restarted;
     expect(restarts).toBe(2);
@@ -135,7 +124,7 @@ describe.runIf(process.platform === 'linux')('uploads, good, broken and aborted,
     const problems: string[] = [];
     for (const dataset of stored) problems.push(...(await verifyDataset(service.url, dataset)));
     expect(problems).toEqual([]);
-    expect(await database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+    expect(await file.database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
 
     const seen = tally(outcomes.values());
     // those before the first restart; how many it refuses depends on how long it takes
