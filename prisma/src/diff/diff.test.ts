@@ -1,12 +1,12 @@
 import { itemHash, parseItem } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { createPool, inTransaction } from '@svc/postgres';
+import { inTransaction, type Pool } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { times } from '../../../apps/standalone/test/faults/report.ts';
 import { importItems, metaOf, writeSections } from '../../test/import-items.ts';
+import { openTestStore, type TestStore } from '../../test/open-test-store.ts';
 import { type Content, referenceDiff } from '../../test/reference-diff.ts';
-import { createTestDatabase } from '../../test/template-db.ts';
-import { createStore, type Store } from '../create-store.ts';
+import type { Store } from '../create-store.ts';
 import type { ComparedDataset } from '../datasets/diff-datasets.ts';
 import type { ChangedDataset, DatasetChange } from '../versions/change-dataset.ts';
 import { restoreVersion } from '../versions/restore-version.ts';
@@ -14,19 +14,14 @@ import type { ChangedField } from './changed-fields.ts';
 import type { ItemChange } from './compare-sections.ts';
 import type { ChangedEntry, DiffEntry } from './read-differences.ts';
 
-let cleanUp: AsyncDisposableStack;
+let opened: TestStore;
 let store: Store;
-let pool: ReturnType<typeof createPool>;
+let pool: Pool;
 beforeAll(async () => {
-  cleanUp = new AsyncDisposableStack();
-  const database = await createTestDatabase();
-  cleanUp.defer(() => database.drop());
-  store = createStore({ url: database.url });
-  cleanUp.defer(() => store.close());
-  pool = createPool({ url: database.url, size: 2 });
-  cleanUp.defer(() => pool.end());
+  opened = await openTestStore();
+  ({ store, pool } = opened);
 });
-afterAll(() => cleanUp.disposeAsync());
+afterAll(() => opened[Symbol.asyncDispose]());
 
 async function change(sections: Content, request: Omit<DatasetChange, 'staged'>): Promise<ChangedDataset> {
   const { edits, ...change } = request;

@@ -1,31 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import { createSectionHasher, itemHash, parseItem, versionHash } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
-import { createPool, inTransaction } from '@svc/postgres';
+import { inTransaction, type Pool } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { times } from '../../../apps/standalone/test/faults/report.ts';
 import { importItems, metaOf, type Sections, writeSections } from '../../test/import-items.ts';
-import { createTestDatabase } from '../../test/template-db.ts';
-import { createStore, type Store } from '../create-store.ts';
+import { openTestStore, type TestStore } from '../../test/open-test-store.ts';
+import type { Store } from '../create-store.ts';
 import { type ChangedDataset, changeDataset, type DatasetChange } from './change-dataset.ts';
 import { deleteVersion } from './delete-version.ts';
 import type { Edit } from './place-edits.ts';
 import type { ItemRange } from './ranges.ts';
 import { restoreVersion } from './restore-version.ts';
 
-let cleanUp: AsyncDisposableStack;
+let opened: TestStore;
 let store: Store;
-let pool: ReturnType<typeof createPool>;
+let pool: Pool;
 beforeAll(async () => {
-  cleanUp = new AsyncDisposableStack();
-  const database = await createTestDatabase();
-  cleanUp.defer(() => database.drop());
-  store = createStore({ url: database.url });
-  cleanUp.defer(() => store.close());
-  pool = createPool({ url: database.url, size: 2 });
-  cleanUp.defer(() => pool.end());
+  opened = await openTestStore();
+  ({ store, pool } = opened);
 });
-afterAll(() => cleanUp.disposeAsync());
+afterAll(() => opened[Symbol.asyncDispose]());
 
 type Content = Record<string, readonly string[]>;
 

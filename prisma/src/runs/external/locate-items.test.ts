@@ -1,24 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { createPool, createReadQuery, type Pool, type ReadQuery } from '@svc/postgres';
+import { createReadQuery, type Pool, type ReadQuery } from '@svc/postgres';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { importItems } from '../../../test/import-items.ts';
-import { createTestDatabase } from '../../../test/template-db.ts';
-import { createStore, type Store } from '../../create-store.ts';
+import { openTestStore, type TestStore } from '../../../test/open-test-store.ts';
+import type { Store } from '../../create-store.ts';
 import { createLocator, type ItemReference } from './locate-items.ts';
 
-let cleanUp: AsyncDisposableStack;
+let opened: TestStore;
 let store: Store;
-let plain: Pool;
+let pool: Pool;
 beforeAll(async () => {
-  cleanUp = new AsyncDisposableStack();
-  const database = await createTestDatabase();
-  cleanUp.defer(() => database.drop());
-  plain = createPool({ url: database.url, size: 4 });
-  cleanUp.defer(() => plain.end());
-  store = createStore({ url: database.url });
-  cleanUp.defer(() => store.close());
+  opened = await openTestStore();
+  ({ store, pool } = opened);
 });
-afterAll(() => cleanUp.disposeAsync());
+afterAll(() => opened[Symbol.asyncDispose]());
 
 /** Some without an id, some with that of others, and 300 with the same. */
 const line = (section: string, index: number): string => {
@@ -46,7 +41,7 @@ it.each(['all items', 'selected items'])(
       config:
         '{"provider":{"type":"external","label":"x"},"timeout_ms":1000,"concurrency":1,"repetitions":1}',
     });
-    const { rows } = await plain.query<{ itemId: string | null; itemHash: string }>(
+    const { rows } = await pool.query<{ itemId: string | null; itemHash: string }>(
       `SELECT i.item_id AS "itemId", encode(i.item_hash, 'hex') AS "itemHash" FROM items i ORDER BY md5(i.ordinal::text) LIMIT 6000`,
     );
     const byHash = (itemHash: string): ItemReference => ({
@@ -63,7 +58,7 @@ it.each(['all items', 'selected items'])(
       ...[byId('"same"'), byId('"none"'), byId('5'), byHash('00'.repeat(32))],
     ];
 
-    const query = createReadQuery(plain, new AbortController().signal);
+    const query = createReadQuery(pool, new AbortController().signal);
     const pass = await createLocator(query, run);
     const wanted = await pass(references);
     for (const isId of [true, false]) {
