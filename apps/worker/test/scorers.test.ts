@@ -259,6 +259,63 @@ describe('a run with three scorers', () => {
     ]);
   });
 
+  it('counts a scorer that failed as not passed, wherever it stands, and lets it score again', async () => {
+    const model = cleanUp.use(await startFakeProvider((prompt) => ({ text: String(numberOf(prompt) + 1) })));
+    let isBroken = true;
+    const judge = cleanUp.use(
+      await startFakeProvider((prompt) => ({
+        text: isBroken && numberOf(prompt) > 2 ? 'no verdict' : '{"score": 1, "explanation": "so"}',
+      })),
+    );
+    const style = { name: 'style', judge: { base_url: judge.baseUrl, model: 'j' } };
+    const dataset_id = await service.importItems(items);
+    const runBy = async (scorers: readonly object[]): Promise<Body> => {
+      const provider = { type: 'openai_compatible', base_url: model.baseUrl, model: 'm' };
+      const { body } = await service.post('/runs', {
+        dataset_id,
+        config: { provider, scorers, max_retries: 0 },
+      });
+      await runEnded(service, body.id);
+      return (await service.get(`/runs/${body.id}`)).body;
+    };
+    const [last, first] = [
+      await runBy([{ name: 'number' }, style]),
+      await runBy([style, { name: 'number' }]),
+    ];
+    expect(first.scorers.style).toMatchObject({ passed: 3, ok: 3, failed: 9, unscored: 0, pass_rate: 0.25 });
+    expect(last.scorers.style).toEqual(first.scorers.style);
+    expect(last.scorers.number).toMatchObject({ ok: 12, pass_rate: 1 });
+    expect(await resultsOf(last.id, '&scorer=style&status=failed')).toHaveLength(9);
+    expect(await resultsOf(last.id, '&scorer=style&passed=false')).toHaveLength(0);
+
+    isBroken = false;
+    const add = { scorers: [style], add: true };
+    expect(await service.post(`/runs/${last.id}/rescore`, add)).toMatchObject({ status: 202 });
+    await runEnded(service, last.id);
+    const { body: again } = await service.get(`/runs/${last.id}`);
+    expect(again.scorers.style).toMatchObject({ ok: 12, failed: 0, pass_rate: 1 });
+    expect(again.counts).toEqual(last.counts);
+    expect(await service.post(`/runs/${last.id}/rescore`, add)).toMatchObject({
+      status: 409,
+      body: { code: 'scorer_exists' },
+    });
+  });
+
+  it('is scored again by a checker or a judge alone', async () => {
+    const run = await scoredRun();
+    const judge = cleanUp.use(await startFakeProvider(() => ({ text: '{"score": 1, "explanation": "so"}' })));
+    for (const [scoring, passed] of [
+      [{ checker: { type: 'regex', pattern: '^Please' } }, 6],
+      [{ checker: { type: 'judge' }, judge: { base_url: judge.baseUrl, model: 'j' } }, 12],
+    ] as const) {
+      const { status, body } = await service.post(`/runs/${run.id}/rescore`, scoring);
+      expect(status, JSON.stringify(body)).toBe(202);
+      const again = await runEnded(service, body.id);
+      expect(again).toMatchObject({ status: 'completed', scores: { passed, results: 12 } });
+      expect(again.config).not.toHaveProperty('scorers');
+    }
+  });
+
   it('gets further scorers after its end, and keeps what it has', async () => {
     const run = await scoredRun();
     const judge = cleanUp.use(

@@ -36,8 +36,8 @@ export function toAdding(config: string, names: readonly string[]): AddingScorer
 }
 
 /**
- * Which results have an output that one of some scorers has not scored: SQL about `run_results result`, its values from
- * `$first` on.
+ * Which results have an output that one of some scorers has not scored, or failed to score: SQL about `run_results result`,
+ * its values from `$first` on.
  */
 export function lacksScores({ names, main }: AddingScorers, first: number): ResultsFilter {
   const others = names.filter((name) => name !== main?.name);
@@ -45,7 +45,9 @@ export function lacksScores({ names, main }: AddingScorers, first: number): Resu
     joins: '',
     sql: `AND result.output IS NOT NULL AND (${main === null ? 'false' : `result.status = 'unscored'`}
       OR cardinality($${first}::text[]) > 0 AND (result.scores IS NULL OR EXISTS (
-        SELECT FROM unnest($${first}::text[]) AS name WHERE ${readableJson('result.scores::json')} -> name IS NULL)))`,
+        SELECT FROM unnest($${first}::text[]) AS name
+          CROSS JOIN LATERAL (SELECT ${readableJson('result.scores::json')} -> name AS score) AS scored
+          WHERE score IS NULL OR score -> 'error' IS NOT NULL)))`,
     values: [others],
   };
 }

@@ -1,5 +1,6 @@
 import { JsonText, type RunFailure, type RunItem, type StoredOutput } from '@svc/evaluation';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { Scores } from '@svc/jsonl-v23/internal';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
@@ -141,7 +142,8 @@ function toStoredOutput(result: StoredResult, adding: AddingScorers | null): Sto
 
 /** The scorers that need not score a result again. */
 function scoredBy({ scores, status }: StoredResult, { main }: AddingScorers): readonly string[] {
-  const named = scores === null ? [] : Object.keys(readStoredJson(scores) as JsonObject);
+  const given = scores === null ? [] : Object.entries(readStoredJson(scores) as unknown as Scores);
+  const named = given.filter(([, { error }]) => error === undefined).map(([name]) => name);
   return main === null || status === 'unscored'
     ? named.filter((name) => name !== main?.name)
     : [...named, main.name];

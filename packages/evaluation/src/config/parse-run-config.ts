@@ -38,9 +38,9 @@ export function parseStoredRunConfig(value: JsonValue): RunConfig {
 
 /**
  * Parses what scores the outputs of a run again, and puts it into the configuration of that run: the checker applies to
- * every item, and the judge replaces the run's.
+ * every item, and the judge replaces the run's. Both take the place of the run's scorers, as other scorers do.
  *
- * @param request a checker, a judge, or both, as a run configuration has them
+ * @param request a checker, a judge, or both, or scorers, as a run configuration has them
  * @throws RunError `invalid_request`
  */
 export function parseRescore(request: JsonObject, source: RunConfig): RunConfig {
@@ -55,10 +55,11 @@ export function parseRescore(request: JsonObject, source: RunConfig): RunConfig 
     checker: _checker,
     checker_mode: _mode,
     judge: _judge,
-    ...others
+    ...unscored
   } = kept;
   const config: RunConfig = {
-    ...(scoring.scorers === undefined ? kept : { ...others, scorers: scoring.scorers }),
+    ...(scoring.scorers === undefined && source.scorers === undefined ? kept : unscored),
+    ...(scoring.scorers && { scorers: scoring.scorers }),
     ...(scoring.judge && { judge: scoring.judge }),
     ...(scoring.checker !== undefined && { checker: scoring.checker, checker_mode: 'override' }),
   };
@@ -90,7 +91,8 @@ export function parseAddedScorers(scorers: JsonValue, source: RunConfig): AddedS
   const others = stated.filter((one) => !same.has(canonicalJson(one as unknown as JsonObject)));
   const known = scorersOf(source).map(({ name }) => name);
   const names = stated.map(({ name }) => name).filter((name) => name !== known[0]);
-  const config = { ...source, added_scorers: [...before, ...others] };
+  const added = [...before, ...others];
+  const config = added.length === 0 ? source : { ...source, added_scorers: added };
   const problems = new ConfigProblems('');
   checkCurrencies(config, problems);
   checkBudget(config, problems);

@@ -97,7 +97,7 @@ export async function compareLabels(
     FROM run_results result JOIN (
       SELECT l.item_hash, l.output_hash, l.person, l.verdict FROM labels l WHERE l.verdict IS NOT NULL AND ${person}
     ) AS l ON ${isLabelOf('l')} ${second}
-    WHERE result.run_id = $1 AND ${passed} IS NOT NULL`;
+    WHERE result.run_id = $1 AND ${passed} IS NOT NULL ${number === null ? '' : `AND result.scorer_scores[${number}] IS NOT NULL`}`;
   const counts = await query<{ readonly cell: AgreementCell; readonly count: number }>(
     `SELECT cell, count(*)::float8 AS count FROM (${judged}) AS judged GROUP BY cell`,
     parameters.values,

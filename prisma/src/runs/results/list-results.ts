@@ -195,8 +195,8 @@ async function withLastKey(
 }
 
 /** Whether it matters whose scores are meant. */
-const isAboutScores = ({ passed, minScore, maxScore }: ResultsConditions): boolean =>
-  [passed, minScore, maxScore].some((value) => value !== undefined);
+const isAboutScores = ({ status, passed, minScore, maxScore }: ResultsConditions): boolean =>
+  [status, passed, minScore, maxScore].some((value) => value !== undefined);
 
 /**
  * The position in a cursor, and the total that was found with it.

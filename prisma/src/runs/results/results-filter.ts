@@ -12,12 +12,13 @@ import { ofRun } from '../../items/version-sql.ts';
 import { isLabelOf, isNewestVerdict } from '../labels/label-sql.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import type { ResultPosition, ResultsFilter } from '../run-results.ts';
+import { statusBy } from '../scores/summary-sql.ts';
 
 /** Which results of a run to list; a result passes if it passes all of these. */
 export interface ResultsConditions {
   readonly status?: RunResultStatus | undefined;
   readonly passed?: boolean | undefined;
-  /** Whose score `passed`, `minScore` and `maxScore` are about, by its number; the main one without it. */
+  /** The scorer that `status`, `passed`, `minScore` and `maxScore` are about, by its number; the main one without it. */
   readonly scorerNumber?: number | undefined;
   /** Name of the section. */
   readonly section?: string | undefined;
@@ -90,10 +91,14 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
   const add = (sql: (parameter: string) => string, value: unknown): void => {
     parts.push(`AND ${sql(parameter(value))}`);
   };
-  if (status !== undefined) add((value) => `result.status = ${value}`, status);
+  if (status !== undefined) {
+    const found = scorerNumber === undefined ? 'result.status' : statusBy(scorerNumber, 'result.');
+    add((value) => `${found} = ${value}`, status);
+  }
   if (passed !== undefined) {
     const column = scorerNumber === undefined ? 'passed' : `scorer_passed[${scorerNumber}]`;
-    add((value) => `result.${column} = ${value}`, passed);
+    // A scorer that failed has a score of neither.
+    add((value) => `result.${column} = ${value} AND result.${score} IS NOT NULL`, passed);
   }
   if (section !== undefined) add(ofSection, searchableText(section));
   if (type !== undefined) add((value) => `result.item_type = ${value}`, insideJsonString(type));

@@ -13,12 +13,18 @@ const MAX_ROWS = 100_000;
  */
 export const MAIN_SCORES = '(SELECT * FROM run_results WHERE run_id = $1)';
 
+/** SQL for what a result is to another scorer than the main one, by {@link numbersOf}. @param of names a row of results */
+export function statusBy(number: number, of = ''): string {
+  return `CASE WHEN ${of}scorer_scores[${number}] IS NOT NULL THEN 'ok'
+    WHEN ${of}status = 'failed' OR NOT ${of}scorer_passed[${number}] THEN 'failed' ELSE 'unscored' END`;
+}
+
 /** The same of another scorer. @param number its place in `scorer_names`, from 1 */
 export function scoresBy(number: number, results = 'run_results WHERE run_id = $1'): string {
   const score = `scorer_scores[${number}]`;
   return `(SELECT run_id, section_order_index, order_index, repetition, item_type, tags, ${score} AS score,
     scorer_passed[${number}] AS passed,
-    CASE WHEN ${score} IS NOT NULL THEN 'ok' WHEN status = 'failed' THEN 'failed' ELSE 'unscored' END AS status
+    ${statusBy(number)} AS status
     FROM ${results})`;
 }
 

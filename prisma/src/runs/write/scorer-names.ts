@@ -33,13 +33,21 @@ export async function addScorers(
   return names;
 }
 
-/** The numbers of scores in the order of the run's scorers, as texts of arrays. */
+/**
+ * The numbers of scores in the order of the run's scorers, as texts of arrays. A scorer that failed has not passed, and has no
+ * score; one that does not apply to the item has neither.
+ */
 export function numbersOf(
   scored: ImportedResult['scored'],
   names: readonly string[],
 ): { readonly scorerScores: string; readonly scorerPassed: string } {
   const used = Object.keys(scored).length === 0 ? [] : names;
-  const array = (of: 'score' | 'passed'): string =>
-    `{${used.map((name) => String(scored[name]?.[of] ?? null).toUpperCase()).join(',')}}`;
-  return { scorerScores: array('score'), scorerPassed: array('passed') };
+  const array = (of: (score: Scored) => number | boolean | null): string =>
+    `{${used.map((name) => String(scored[name] === undefined ? null : of(scored[name])).toUpperCase()).join(',')}}`;
+  return {
+    scorerScores: array(({ score }) => score),
+    scorerPassed: array(({ passed, error }) => (error === undefined ? passed : false)),
+  };
 }
+
+type Scored = ImportedResult['scored'][string];

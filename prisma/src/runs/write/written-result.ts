@@ -16,7 +16,7 @@ export type ImportedResult = ResultTexts<StatedName, Uint8Array> & {
   /** Null without an error. */
   readonly errorGroup: string | null;
   /** The numbers in `scores`, by scorer. */
-  readonly scored: Readonly<Record<string, Pick<ScorerScore, 'score' | 'passed'>>>;
+  readonly scored: Readonly<Record<string, Pick<ScorerScore, 'score' | 'passed' | 'error'>>>;
   /** What people say of the output, where it comes with a package. */
   readonly labels?: readonly ResultLabel[];
 } & Pick<RunResult, 'requestHash' | 'cost'>;
@@ -53,9 +53,9 @@ export function writeResult(
     result.scores === null || result.scores instanceof JsonText
       ? {}
       : Object.fromEntries(
-          Object.entries(result.scores).map(([name, { score = null, passed = null }]) => [
+          Object.entries(result.scores).map(([name, { score = null, passed = null, error }]) => [
             name,
-            { score, passed },
+            { score, passed, ...(error !== undefined && { error }) },
           ]),
         );
   const group = result.error === null ? null : errorGroup(result.error);
