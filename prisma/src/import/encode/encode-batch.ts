@@ -24,6 +24,7 @@ import {
   type NeedsFiles,
   type NumberedPlan,
 } from './encoded-rows.ts';
+import { missingFile } from './missing-file.ts';
 import { RowFailureCounter } from './row-failures.ts';
 
 /** Encodes batches. The result depends on the arguments alone, so it may run on any thread. */
@@ -130,6 +131,8 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
       for (const line of cellEncoder(plan).encode(batch, skipRow)) {
         let linked: LinkedItem | null;
         try {
+          const [reference] = line.references;
+          if (reference !== undefined) throw missingFile(reference, { row });
           linked = line.item === null ? null : linkItem(line.item);
           checkRow(line, linked, plan.maxItemBytes, row);
         } catch (error) {

@@ -10,8 +10,9 @@ import {
   type MappingPlan,
   type NeedsFiles,
 } from './encoded-rows.ts';
+import { missingFile } from './missing-file.ts';
 import type { RowEncoder } from './row-encoder.ts';
-import { toFailure } from './row-failures.ts';
+import { RowFailureCounter, toFailure } from './row-failures.ts';
 
 /** Rows, and the bytes of the import that they account for. */
 export interface EncodedBatch {
@@ -28,7 +29,7 @@ export interface EncodeLinesOptions extends LineOptions {
 
 /**
  * Encodes the lines of a section in order, several batches concurrently. Items that refer to files get them by `readFile`, up to
- * the first faulty line. Faulty lines become failures.
+ * the first faulty line; without it, such items are faulty. Faulty lines become failures.
  *
  * @throws what `batches` and `readFile` throw; the signal's reason
  */
@@ -39,7 +40,7 @@ export async function* encodeLines(
   options: EncodeLinesOptions,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EncodedBatch> {
-  const { readFile = noFiles, checksOnly, ...lineOptions } = options;
+  const { readFile, checksOnly, ...lineOptions } = options;
   let isFaulty = checksOnly;
   const results = mapOrdered(batches, encoder.parallelism, async (batch) => {
     const target = parts.place(batch.itemCount);
@@ -51,6 +52,11 @@ export async function* encodeLines(
     if (!needsFiles(result)) {
       isFaulty ||= result.failures !== null;
       yield { encoded: result, bytes };
+      continue;
+    }
+    if (readFile === undefined) {
+      isFaulty = true;
+      yield { encoded: withoutFiles(result, lineOptions), bytes };
       continue;
     }
     if (isFaulty) {
@@ -119,6 +125,13 @@ async function* cutBatches(
 
 const needsFiles = (result: EncodedRows | NeedsFiles): result is NeedsFiles => 'needsFiles' in result;
 
-function noFiles(): Promise<never> {
-  throw new Error('These lines have no files to read.');
+/** Items of which some refer to files that did not come with them. */
+function withoutFiles({ items }: NeedsFiles, { file }: LineOptions): EncodedRows {
+  const counter = new RowFailureCounter();
+  for (const { line, references } of items) {
+    const [first] = references;
+    if (first !== undefined) counter.add(missingFile(first, { file, line }));
+  }
+  const failed = counter.failures?.total ?? 0;
+  return countedRows(items.length - failed, counter.failures);
 }
