@@ -258,11 +258,15 @@ describe('the history', () => {
     expect(next.body.data).toMatchObject([{ version: 1, source: 'upload' }]);
 
     await send('POST', '/runs', { dataset_id: id, version: 1, config: ECHO });
-    const remove = (version: number, query = ''): Promise<Answer> =>
-      call(`/datasets/${id}/versions/${version}${query}`, { method: 'DELETE' });
+    const remove = (version: number, query = '', headers = {}): Promise<Answer> =>
+      call(`/datasets/${id}/versions/${version}${query}`, { method: 'DELETE', headers });
+    expect(await remove(1, '?runs=delete', { 'If-Match': `"${second}"` })).toMatchObject({
+      status: 412,
+      body: { code: 'version_changed' },
+    });
     expect(await remove(3)).toMatchObject({ status: 409, body: { code: 'newest_version' } });
     expect(await remove(1)).toMatchObject({ status: 409, body: { code: 'version_has_runs' } });
-    expect((await remove(1, '?runs=delete')).status).toBe(204);
+    expect((await remove(1, '?runs=delete', { 'If-Match': `"${first}"` })).status).toBe(204);
     expect(await remove(1)).toMatchObject({ status: 404, body: { code: 'version_not_found' } });
     expect((await call(`/datasets/${id}`)).body).toMatchObject({ version: 3, version_count: 2 });
     expect((await call(`/runs?dataset_id=${id}`)).body.data).toEqual([]);

@@ -8,7 +8,7 @@ import { collectParts } from '../items/collect-parts.ts';
 import { indexHashes } from '../items/index-hashes.ts';
 import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from '../items/list-items.ts';
 import type { ChangedDataset } from '../versions/change-dataset.ts';
-import { deleteVersion } from '../versions/delete-version.ts';
+import { deleteVersion, type VersionDeletion } from '../versions/delete-version.ts';
 import { listSections } from '../versions/list-sections.ts';
 import { type ListedVersion, listVersions, type VersionsRequest } from '../versions/list-versions.ts';
 import { readSummary } from '../versions/read-summary.ts';
@@ -82,7 +82,7 @@ export interface DatasetStore {
    *
    * @throws StoreError `version_not_found`, `newest_version`, `version_has_runs`
    */
-  deleteVersion(id: string, version: number, options: { readonly withRuns: boolean }): Promise<void>;
+  deleteVersion(id: string, version: number, options: VersionDeletion): Promise<void>;
   /** @throws StoreError `invalid_cursor` */
   listSections(
     id: string,

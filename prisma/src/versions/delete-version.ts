@@ -1,28 +1,31 @@
 import type pg from 'pg';
-import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
-import { readVersion } from './read-version.ts';
+import { lockNewest, readVersion } from './read-version.ts';
+
+export interface VersionDeletion {
+  readonly withRuns: boolean;
+  readonly ifMatch?: string | undefined;
+}
 
 /**
  * Deletes an old version with its runs, in a transaction. What only it had is removed by `collectParts` and the collector of
  * assets.
  *
- * @param withRuns whether its runs are deleted; else it must have none
- * @throws StoreError `dataset_not_found`, `version_not_found`, `newest_version`, `version_has_runs`
+ * @param options.withRuns whether its runs are deleted; else it must have none
+ * @param options.ifMatch hash that the newest version must have, 64 hex digits
+ * @throws StoreError `dataset_not_found`, `version_changed`, `version_not_found`, `newest_version`, `version_has_runs`
  */
 export async function deleteVersion(
   client: pg.ClientBase,
   datasetId: string,
   version: number,
-  { withRuns }: { readonly withRuns: boolean },
+  { withRuns, ifMatch }: VersionDeletion,
 ): Promise<void> {
-  const { rows } = await client.query<{ version: number }>(
-    'SELECT version FROM datasets WHERE id = $1 FOR UPDATE',
-    [datasetId],
-  );
-  if (rows[0] === undefined) throw datasetNotFound(datasetId);
+  // Stronger than the lock of other changes: no run of the version begins in the meantime.
+  await client.query('SELECT FROM datasets WHERE id = $1 FOR UPDATE', [datasetId]);
+  const newest = await lockNewest(client, datasetId, ifMatch);
   const { sections } = await readVersion(client, datasetId, version);
-  if (rows[0].version === version) {
+  if (newest.version === version) {
     throw new StoreError('newest_version', `Cannot delete version ${version}: it is the newest.`);
   }
   const runs = await client.query<{ id: string; isActive: boolean }>(

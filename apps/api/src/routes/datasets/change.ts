@@ -11,12 +11,15 @@ export const MESSAGE: Schema = {
   description: 'message of the change in the history',
 };
 
+/** The header of a change that is for one version only. */
+export const IF_MATCH: Schema = {
+  type: 'string',
+  description: '`version_hash` of the newest version, in quotes: the change fails if there is a newer one',
+};
+
 /** The headers of requests that change a dataset. */
 export const CHANGE_HEADERS: Readonly<Record<string, Schema>> = {
-  'If-Match': {
-    type: 'string',
-    description: '`version_hash` of the newest version, in quotes: the change fails if there is a newer one',
-  },
+  'If-Match': IF_MATCH,
   'X-Version-Message': {
     type: 'string',
     description: 'message of the change in the history, as percent-encoded UTF-8; instead of `message`',
@@ -76,7 +79,8 @@ function checkMessage(message: string | null): string | null {
   throw invalidRequest('message', `message must have at most 1,000 characters, got ${length}.`);
 }
 
-function readIfMatch(value: string | undefined): string | undefined {
+/** The hash in an `If-Match` header; undefined for any. @throws RequestError `invalid_request` */
+export function readIfMatch(value: string | undefined): string | undefined {
   if (value === undefined || value.trim() === '*') return undefined;
   const hash = /^\s*"([0-9a-f]{64})"\s*$/.exec(value)?.[1];
   if (hash !== undefined) return hash;

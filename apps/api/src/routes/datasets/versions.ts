@@ -6,7 +6,15 @@ import type { ListedVersion } from '@svc/store';
 import { COUNT, POSITIVE, SHA256, TEXT_OR_NULL, TIME } from '../docs/scalars.ts';
 import { CHANGE, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
-import { CHANGE_HEADERS, CHANGE_RESPONSES, changeFacts, datasetChanged, MESSAGE } from './change.ts';
+import {
+  CHANGE_HEADERS,
+  CHANGE_RESPONSES,
+  changeFacts,
+  datasetChanged,
+  IF_MATCH,
+  MESSAGE,
+  readIfMatch,
+} from './change.ts';
 import { DATASET_READ, type DatasetDeps } from './routes.ts';
 
 export interface VersionDeps extends DatasetDeps {
@@ -112,6 +120,7 @@ function deleteRoute({ logger, store: { datasets } }: VersionDeps): Route {
     tag: 'datasets',
     access: 'admin',
     query: { runs: { type: 'string', enum: ['delete'], description: 'delete the runs of the version too' } },
+    headers: { 'If-Match': IF_MATCH },
     produces: 'application/json',
     responses: { 204: { description: 'the version is deleted' } },
     errors: [
@@ -120,12 +129,14 @@ function deleteRoute({ logger, store: { datasets } }: VersionDeps): Route {
       'ambiguous_version',
       'newest_version',
       'version_has_runs',
+      'version_changed',
       'unavailable',
     ],
-    handle: async ({ params, query, signal }) => {
+    handle: async ({ params, query, header, signal }) => {
       const id = params['id'] ?? '';
+      const ifMatch = readIfMatch(header('if-match'));
       const version = (await datasets.resolve(id, params['version'], signal)).version as number;
-      await datasets.deleteVersion(id, version, { withRuns: query['runs'] === 'delete' });
+      await datasets.deleteVersion(id, version, { withRuns: query['runs'] === 'delete', ifMatch });
       logger.log('dataset.version.delete', { dataset_id: id, version });
       return empty(204);
     },
