@@ -74,6 +74,27 @@ it('stops before the limit, and continues with a new one', async () => {
   expect(await service.post(`/runs/${ended.id}/retry`, { only: 'missing' })).toMatchObject({ status: 409 });
 });
 
+it('expects of a request what the results that are kept have cost, also after retries', async () => {
+  reply = () => ({ text: 'yes', finishReason: 'length' });
+  const dataset = await service.importItems(itemsOf(1));
+  for (const [limit, most] of [
+    [50, 4],
+    [75, 7],
+  ] as const) {
+    const { ended, sent } = await run(dataset, config({ max_cost: { amount: limit } }));
+    let asked = sent;
+    for (let again = ended; again.status !== 'stopped'; ) {
+      const before = requests();
+      const { status } = await service.post(`/runs/${ended.id}/retry`, { only: 'truncated' });
+      expect(status).toBe(202);
+      await runEnded(service, ended.id);
+      again = (await service.get(`/runs/${ended.id}`)).body;
+      asked += requests() - before;
+    }
+    expect(asked).toBe(most);
+  }
+});
+
 it('exceeds the limit by what was in flight at most', async () => {
   reply = () => ({ text: 'y'.repeat(93), delayMs: 20 });
   const dataset = await service.importItems(itemsOf(40));

@@ -119,7 +119,7 @@ function run(
       turns: createTurns(),
     },
     {
-      ...{ config: CONFIG, before: { spent: 0, asked: 0 }, defaultJudgePrompts: null },
+      ...{ config: CONFIG, before: { spent: 0, asked: 0, askedCost: 0 }, defaultJudgePrompts: null },
       signal: new AbortController().signal,
       ...options,
     },
@@ -272,7 +272,7 @@ describe('runDataset', () => {
         },
         {
           config: { ...CONFIG, repetitions: 1, concurrency: 1 },
-          before: { spent: 0, asked: 0 },
+          before: { spent: 0, asked: 0, askedCost: 0 },
           defaultJudgePrompts: 'From the dataset',
           signal: new AbortController().signal,
         },

@@ -53,7 +53,7 @@ export interface RunDatasetOptions {
     | 'max_cost'
   >;
   /** What the run has spent before, and on how many results. */
-  readonly before: Pick<BudgetState, 'spent' | 'asked'>;
+  readonly before: Omit<BudgetState, 'maxCost'>;
   /** `default_judge_prompts` of the dataset's package; null without them. */
   readonly defaultJudgePrompts: JsonValue;
   /**

@@ -135,10 +135,12 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
 function spentBefore({ spent, counts, price, judgePrice, usage, judgeCost, addingScorers }: Run): {
   readonly spent: number;
   readonly asked: number;
+  readonly askedCost: number;
 } {
   const cost = runCost(readPrices(price, judgePrice), { ...usage, judgeCost })?.amount ?? 0;
   const asked = addingScorers === null ? Math.max(0, counts.ok + counts.unscored - counts.reused) : 0;
-  return { spent: Math.max(spent, cost), asked };
+  // What was replaced by a retry was paid for, and says nothing of what a result costs.
+  return { spent: Math.max(spent, cost), asked, askedCost: cost };
 }
 
 /** Whether the run was deleted with its dataset, or another worker ended it: there is nothing left to do. */

@@ -15,8 +15,9 @@ export interface BudgetState {
   readonly maxCost: number | null;
   /** What the requests of the run have cost before. */
   readonly spent: number;
-  /** Results that were asked for before, whose mean cost is expected of the next one. */
+  /** Results that were asked for before and are kept, and what these have cost: their mean is expected of the next one. */
   readonly asked: number;
+  readonly askedCost: number;
 }
 
 /** Lets requests start that are expected to stay within a limit. */
@@ -52,13 +53,13 @@ interface Waiting {
  * at most.
  */
 export function createBudget(
-  { maxCost, spent: spentBefore, asked: askedBefore }: BudgetState,
+  { maxCost, spent: spentBefore, asked: askedBefore, askedCost: askedCostBefore }: BudgetState,
   clock: RunClock,
 ): Budget {
   let spent = spentBefore;
   let asked = askedBefore;
   /** What those have cost. */
-  let askedCost = askedBefore === 0 ? 0 : spentBefore;
+  let askedCost = askedBefore === 0 ? 0 : askedCostBefore;
   /** The estimated prompts of the items in progress. */
   const inProgress = new Set<{ readonly prompt: number }>();
   const waiting: Waiting[] = [];
