@@ -389,7 +389,49 @@ describe('an upload', () => {
       },
     });
     const dry = await post('/datasets/upload?dry_run=true', { 'a.jsonl': faulty });
+    const located = (errors: unknown): unknown[] =>
+      (errors as Body[]).map(({ message, file, line, column, path }) => ({
+        message,
+        file,
+        line,
+        column,
+        path,
+      }));
     expect(dry).toMatchObject({ status: 200, body: { version_hash: null, errors_total: 2 } });
+    expect(located(dry.body['errors'])).toEqual(located(refused.body['errors']));
+  });
+
+  it('refuses items and rows that refer to files, which only packages have, and lists them all', async () => {
+    const before = await datasetCount();
+    const lines = '{"id":1}\n{"assets":["assets/a.png"]}\n{"assets":{"k":{"path":"other/b.png"}}}\n';
+    const found = {
+      errors: [
+        { file: 'a.jsonl', line: 2, path: '/assets/0' },
+        { file: 'a.jsonl', line: 3, path: '/assets/k' },
+        { file: 'b.jsonl', line: 1, path: '/checker' },
+      ],
+      errors_total: 3,
+    };
+    const files = { 'a.jsonl': lines, 'b.jsonl': '{"checker":{"path":"checkers/x.py"}}' };
+    expect(await upload(files)).toMatchObject({ status: 400, body: { code: 'invalid_row', ...found } });
+    const dry = await post('/datasets/upload?dry_run=true', files);
+    expect(dry).toMatchObject({ status: 200, body: { version_hash: null, ...found } });
+
+    const rows = '{"q":"x","a":{"k":"assets/a.png"}}\n{"q":"y","a":null}\n';
+    const mapping = { prompt_column: 'q', assets_column: 'a' };
+    expect(await upload({ 'a.jsonl': rows }, { mapping })).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_row', errors: [{ row: 0, path: '/assets/k' }], errors_total: 1 },
+    });
+    const checker = { prompt_column: 'q', checker: { path: 'checkers/a.py' } };
+    expect(await upload({ 'a.jsonl': rows }, { mapping: checker })).toMatchObject({
+      status: 400,
+      body: { errors_total: 2 },
+    });
+    expect(await datasetCount()).toBe(before);
+    const skipping = { ...mapping, invalid_rows: 'skip' };
+    const { status, body } = await upload({ 'a.jsonl': rows }, { mapping: skipping });
+    expect({ status, count: body['item_count'] }).toEqual({ status: 201, count: 1 });
   });
 
   it('converts an older archive on request', async () => {

@@ -174,8 +174,8 @@ function viewOf(
   };
 }
 
-/** The messages of lines and rows have no full stop, so that a program can continue them. */
-const sentence = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`);
+/** A message with its full stop: those of lines and rows have none, so that a program can continue them. */
+export const sentence = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`);
 
 /** One field error with the location of this error, if it has one. */
 function locate({ code, message, location }: JsonlError | PackageError | HubError): readonly FieldError[] {

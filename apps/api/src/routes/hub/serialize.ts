@@ -3,6 +3,7 @@ import type { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { writeMapping } from '@svc/jsonl-v23/mapping';
 import { type JsonBody, JsonText } from '@svc/runtime';
+import { sentence } from '../../http/problem.ts';
 
 /** A preview as JSON. */
 export function serializePreview(preview: Preview): JsonBody {
@@ -41,7 +42,7 @@ function serializeItem(shown: PreviewItem): JsonBody {
 
 function serializeRowError({ message, code, location }: JsonlError): JsonBody {
   const { file, line, column, row, path } = location;
-  return { message, code, file, line, column, row, path };
+  return { message: sentence(message), code, file, line, column, row, path };
 }
 
 /** The result of a dry run as JSON. */
