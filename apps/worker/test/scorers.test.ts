@@ -200,6 +200,25 @@ describe('a run with three scorers', () => {
     });
   });
 
+  it('takes no scores from outside for failed requests', async () => {
+    const model = cleanUp.use(
+      await startFakeProvider((prompt) => (numberOf(prompt) < 4 ? { status: 400 } : { text: 'x' })),
+    );
+    const provider = { type: 'openai_compatible', base_url: model.baseUrl, model: 'm' };
+    const dataset_id = await service.importItems(items);
+    const { body } = await service.post('/runs', { dataset_id, config: { provider } });
+    await runEnded(service, body.id);
+    const lines = items.map(({ id }) => ({ item_id: id, scores: { human: { score: 1 } } }));
+    const message = 'The line names no result of the run with an output.';
+    expect(await push(`/runs/${body.id}/scores`, lines)).toMatchObject({
+      status: 200,
+      body: { accepted: 8, rejected: [1, 2, 3, 4].map((line) => ({ line, message })), rejected_total: 4 },
+    });
+    expect((await service.get(`/runs/${body.id}`)).body.scorers.human).toMatchObject({
+      ...{ ok: 8, failed: 4, no_output: 4, pass_rate: 8 / 12 },
+    });
+  });
+
   it('travels in packages and tables', async () => {
     const run = await scoredRun();
     await push(`/runs/${run.id}/scores`, [{ item_id: 'q-0', scores: { human: { score: 1 } } }]);

@@ -193,7 +193,10 @@ async function pushLines(
     const { replaced: others, missing } =
       batch.length === 0 ? { replaced: 0, missing: NONE } : await save(batch);
     for (const index of missing) {
-      bad.push({ line: batch[index]?.line ?? 0, problem: 'The line names no result of the run' });
+      bad.push({
+        line: batch[index]?.line ?? 0,
+        problem: 'The line names no result of the run with an output',
+      });
     }
     const stored = lines.length - bad.length;
     accepted += stored;

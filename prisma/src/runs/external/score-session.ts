@@ -32,7 +32,7 @@ export interface ScoreSession extends Pick<PushSession, 'run' | 'locate'> {
    * Adds scores to results, each in place of the one of its name.
    *
    * @param scored at most one for each result
-   * @returns how many results had one of these scores, and the places of those that are not there
+   * @returns how many results had one of these scores, and the places of those that are not there or whose requests failed
    * @throws StoreError `run_active`, `run_not_found`, `too_many_scorers`
    */
   save(
@@ -40,11 +40,15 @@ export interface ScoreSession extends Pick<PushSession, 'run' | 'locate'> {
   ): Promise<{ readonly replaced: number; readonly missing: ReadonlySet<number> }>;
 }
 
-/** The scores that results have: $1 the run, $2 to $4 the keys; `n` is the place of the key. */
+/**
+ * The scores that results have: $1 the run, $2 to $4 the keys; `n` is the place of the key. Those of failed requests, which have
+ * no output, get none.
+ */
 const OLD = `SELECT wanted.n::int AS n, result.scores, result.judge_usage AS usage FROM unnest($2::int[], $3::int[], $4::int[]) WITH ORDINALITY
     AS wanted (section, item, repetition, n)
   JOIN run_results result ON result.run_id = $1 AND result.section_order_index = wanted.section
-    AND result.order_index = wanted.item AND result.repetition = wanted.repetition`;
+    AND result.order_index = wanted.item AND result.repetition = wanted.repetition
+    AND NOT (result.status = 'failed' AND result.output IS NULL)`;
 
 /**
  * Scores and the charges of judges that results get, $1 the run; the main members where the main scorer scored them. What it
