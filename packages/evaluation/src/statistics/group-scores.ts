@@ -87,7 +87,7 @@ export function groupScores(sums: ResultSums, repetitions: number): GroupScores 
     ok,
     failed,
     unscored,
-    warnings: warningsOf(scoreSpread),
+    warnings: results === 0 ? [] : warningsOf(scoreSpread),
   };
 }
 
@@ -96,9 +96,8 @@ function scoreInterval(mean: number, { isBinary, scored, scoreSpread }: ResultSu
 }
 
 function warningsOf({ items, clusters }: Spread): readonly ScoreWarning[] {
-  if (items === 0) return [];
   if (items < FEW) {
-    const message = `Only ${items} scored ${items === 1 ? 'item' : 'items'}: the scores say little.`;
+    const message = `${items === 0 ? 'No' : `Only ${items}`} scored ${items === 1 ? 'item' : 'items'}: the scores say little.`;
     return [{ code: 'few_items', message }];
   }
   if (clusters >= FEW) return [];

@@ -181,6 +181,17 @@ describe('groupScores', () => {
       ).warnings,
     ).toMatchObject([{ code: 'few_clusters' }]);
     expect(scoresOf([]).warnings).toEqual([]);
+    const none = spreadOf([], []);
+    const failed = groupScores(
+      {
+        ...{ results: 80, ok: 0, failed: 80, unscored: 0, scored: 0, passed: 0, scoreSum: 0, passCounts: [] },
+        ...{ isBinary: true, scoreSpread: none, dueSpread: none, scoredSpread: none },
+      },
+      1,
+    );
+    expect(failed.warnings).toEqual([
+      { code: 'few_items', message: 'No scored items: the scores say little.' },
+    ]);
   });
 
   it('has no interval beyond its scale', () => {
