@@ -26,6 +26,8 @@ export function checkOptions<T extends object>(
 interface Range {
   /** The lowest number that is allowed. */
   readonly min: 0 | 1;
+  /** The highest number that is allowed; default any. */
+  readonly max?: number;
   /** Whether fractions are allowed, as in milliseconds. */
   readonly fractions?: boolean;
 }
@@ -33,16 +35,23 @@ interface Range {
 /**
  * Checks a number that the caller gave; undefined means the default.
  *
- * @throws TypeError for another type; RangeError for a number that is not finite, too low or not an integer
+ * @throws TypeError for another type; RangeError for a number that is not finite, too low, too high or not an integer
  */
-export function checkNumber(name: string, value: unknown, { min, fractions = false }: Range): void {
+export function checkNumber(name: string, value: unknown, { min, max, fractions = false }: Range): void {
   if (value === undefined) return;
   const kind = fractions ? 'number' : 'integer';
-  const problem = `${name} must be a ${min === 0 ? 'non-negative' : 'positive'} ${kind}, got`;
+  const bound = max === undefined ? '' : ` of at most ${max}`;
+  const problem = `${name} must be a ${min === 0 ? 'non-negative' : 'positive'} ${kind}${bound}, got`;
   if (typeof value !== 'number') throw new TypeError(`${problem} a value of the type ${typeof value}.`);
-  const isInRange = min === 0 ? value >= 0 : value > 0;
+  const isInRange = (min === 0 ? value >= 0 : value > 0) && value <= (max ?? Number.POSITIVE_INFINITY);
   const isOfKind = fractions ? Number.isFinite(value) : Number.isSafeInteger(value);
   if (!isInRange || !isOfKind) throw new RangeError(`${problem} ${value}.`);
+}
+
+/** Checks a text that the caller gave; undefined means the default. @throws TypeError for another type */
+export function checkText(name: string, value: unknown): void {
+  if (value === undefined || typeof value === 'string') return;
+  throw new TypeError(`${name} must be a string, got a value of the type ${typeof value}.`);
 }
 
 /** The given members over the defaults; a member that is undefined has its default. */

@@ -18,6 +18,11 @@ it.each<[string, (options: never) => unknown]>([
   await expect(call({ maxDepht: 1 } as never)).rejects.toBeInstanceOf(TypeError);
   const number = of === 'JsonStream' ? 'maxValueLength' : 'maxLineBytes';
   await expect(call({ [number]: '1' } as never)).rejects.toThrow(`${number} must be a positive integer, got`);
+  await expect(call({ maxDepth: 1001 } as never)).rejects.toThrow('integer of at most 1000, got 1001.');
+  await call({ maxDepth: 1000, file: 'a' } as never);
+  await expect(call({ file: 5 } as never)).rejects.toThrow(
+    new TypeError('file must be a string, got a value of the type number.'),
+  );
 });
 
 it.each<[string, unknown, string]>([

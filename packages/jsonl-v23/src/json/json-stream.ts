@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { checkNumber, checkOptions } from '../arguments/check-arguments.ts';
+import { checkNumber, checkOptions, checkText } from '../arguments/check-arguments.ts';
 import type { ChunkSource } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
@@ -8,7 +8,7 @@ import { ASCII } from './ascii.ts';
 import { describeText } from './describe-text.ts';
 import { describeUnexpected } from './json-tokenizer.ts';
 import type { JsonValue } from './json-value.ts';
-import { JsonReader } from './parse-json.ts';
+import { HIGHEST_MAX_DEPTH, JsonReader } from './parse-json.ts';
 import { TextCursor } from './text-cursor.ts';
 import { ValueScanner } from './value-scanner.ts';
 
@@ -27,7 +27,7 @@ export interface JsonStreamOptions {
   readonly file?: string;
   /** Longest value that is read whole, in UTF-16 code units; also all keys of one `members` loop. Default 64 Mi. */
   readonly maxValueLength?: number;
-  /** Levels of nesting of a value that is read whole; default 256. */
+  /** Levels of nesting of a value that is read whole; default 256, at most 1,000. */
   readonly maxDepth?: number;
 }
 
@@ -69,7 +69,9 @@ export class JsonStream implements AsyncDisposable {
 
   constructor(source: ChunkSource<Uint8Array | string>, options: JsonStreamOptions = {}) {
     checkOptions('JsonStream', options, { file: true, maxValueLength: true, maxDepth: true });
+    checkText('file', options.file);
     checkNumber('maxValueLength', options.maxValueLength, { min: 1 });
+    checkNumber('maxDepth', options.maxDepth, { min: 0, max: HIGHEST_MAX_DEPTH });
     const { file, maxValueLength = DEFAULT_MAX_VALUE_LENGTH, maxDepth } = options;
     this.#cursor = new TextCursor(source, file);
     this.#reader = new JsonReader('', maxDepth);

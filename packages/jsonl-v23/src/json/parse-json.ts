@@ -13,7 +13,7 @@ const { MINUS, ZERO, NINE, LOWER_F, LOWER_N, LOWER_T } = ASCII;
 /** Levels of nesting that are read by default. */
 export const DEFAULT_MAX_DEPTH = 256;
 /** The parser recurses and the stack is finite, so no caller can allow more levels than this. */
-const HIGHEST_MAX_DEPTH = 1000;
+export const HIGHEST_MAX_DEPTH = 1000;
 
 /** Options of `parseJson`. */
 export interface ParseJsonOptions {

@@ -10,15 +10,26 @@ export type ItemSource =
   | ChunkSource<string | Uint8Array>;
 
 /**
- * The chunks of a source as bytes. Closing the result closes the source, also while it waits for a chunk.
+ * The chunks of a source as bytes. Closing the result closes the source, also while it waits for a chunk. A surrogate that
+ * is not in a pair becomes bytes that are not UTF-8, so that the reader refuses its line.
  *
  * @throws TypeError for a source or a chunk of another type
  */
 export function byteChunks(source: ItemSource): AsyncIterable<Uint8Array> {
-  const encoder = new TextEncoder();
+  /** A high surrogate at the end of a text, whose low surrogate may begin the next one. */
+  let held = '';
+  const takeHeld = (): Uint8Array => {
+    const bytes = encodeText(held);
+    held = '';
+    return bytes;
+  };
   const toBytes = (chunk: unknown): Uint8Array => {
-    if (chunk instanceof Uint8Array) return chunk;
-    if (typeof chunk === 'string') return encoder.encode(chunk);
+    if (chunk instanceof Uint8Array) return held === '' ? chunk : joinBytes(takeHeld(), chunk);
+    if (typeof chunk === 'string') {
+      const text = held + chunk;
+      held = endsInHighSurrogate(text) ? text.slice(-1) : '';
+      return encodeText(held === '' ? text : text.slice(0, -1));
+    }
     throw new TypeError(`A chunk of items must be a string or a Uint8Array, got ${typeName(chunk)}.`);
   };
   return {
@@ -31,7 +42,9 @@ export function byteChunks(source: ItemSource): AsyncIterable<Uint8Array> {
       return {
         next: async () => {
           const { done, value } = await chunks.next();
-          if (done === true) return { done, value: undefined };
+          if (done === true) {
+            return held === '' ? { done, value: undefined } : { done: false, value: takeHeld() };
+          }
           try {
             return { done: false, value: toBytes(value) };
           } catch (error) {
@@ -43,6 +56,36 @@ export function byteChunks(source: ItemSource): AsyncIterable<Uint8Array> {
       };
     },
   };
+}
+
+const encoder = new TextEncoder();
+
+/** The UTF-8 bytes of a text. A lone surrogate becomes its three bytes by the same rule, which UTF-8 excludes. */
+function encodeText(text: string): Uint8Array {
+  const bytes = encoder.encode(text);
+  if (text.isWellFormed()) return bytes;
+  // The encoder has written U+FFFD for each, which also has three bytes.
+  let at = 0;
+  for (const character of text) {
+    const code = character.codePointAt(0) as number;
+    if (code >= 0xd800 && code <= 0xdfff) {
+      bytes.set([0xed, 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)], at);
+    }
+    at += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  }
+  return bytes;
+}
+
+function endsInHighSurrogate(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff;
+}
+
+function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const joined = new Uint8Array(first.length + second.length);
+  joined.set(first);
+  joined.set(second, first.length);
+  return joined;
 }
 
 function iteratorOf(source: ItemSource): AsyncIterator<unknown> | Iterator<unknown> {

@@ -122,6 +122,33 @@ describe('readItems', () => {
     expect(await rejectionOf(collect(readItems(streamOf(text), { file: 'f' })))).toMatchObject(expected);
   });
 
+  it.each<[string, readonly (string | Uint8Array)[], string, number]>([
+    ['in a text', ['{}\n{"a":"é\ud800"}\n'], 'D800', 8],
+    ['in a key', ['{}\n{"\udfff":1}\n'], 'DFFF', 3],
+    ['two in the wrong order', ['{}\n{"a":"\udc00\ud800"}\n'], 'DC00', 7],
+    ['at the end of a chunk', ['{}\n{"a":"\udbff', '\ud801"}\n'], 'DBFF', 7],
+    ['before bytes', ['{}\n{"a":"\udbff', encode('"}')], 'DBFF', 7],
+    ['at the end of the file', ['{}\n{"a":"\ud8ab'], 'D8AB', 7],
+  ])('refuses a lone surrogate: %s', async (_, chunks, shown, column) => {
+    const seen: LocatedItem[] = [];
+    const error = await rejectionOf(
+      (async () => {
+        for await (const located of readItems(chunks, { file: 'f' })) seen.push(located);
+      })(),
+    );
+    expect(error).toMatchObject({
+      code: 'invalid_utf8',
+      message: `The lone surrogate U+${shown} is not valid UTF-8`,
+      location: { file: 'f', line: 2, column },
+    });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('reads a surrogate as its escape, and a pair in two chunks', async () => {
+    const [first, second] = await collect(readItems(['{"a":"\\ud800"}\n{"a":"\ud83d', '\ude00"}']));
+    expect([first?.item['a'], second?.item['a']]).toEqual(['\ud800', '\u{1f600}']);
+  });
+
   it('applies its options', async () => {
     const line = `{"a":${'['.repeat(9)}${']'.repeat(9)}}`;
     expect(

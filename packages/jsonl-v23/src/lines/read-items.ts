@@ -22,7 +22,7 @@ export interface LocatedItem {
  * of lines.
  *
  * Accepts a byte order mark at the start, CRLF, blank lines and a missing line end at the end of the file; blank lines
- * count as lines. Yields the items before a faulty line before it throws. `signal` aborts it immediately.
+ * count as lines. A surrogate that is not in a pair is refused as bytes that are not UTF-8; its escape is not. Yields the items before a faulty line before it throws. `signal` aborts it immediately.
  *
  * @throws JsonlError with file, line and, if known, column and JSON Pointer: `invalid_utf8`, `line_too_long`,
  * `not_an_object`, and the codes of `parseJson` and `parseItem`; TypeError for another kind of source
@@ -112,12 +112,21 @@ function* itemsBeforeBadBytes(
   for (let at = before.indexOf(10); at !== -1; at = before.indexOf(10, at + 1)) line += 1;
   const column =
     new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(lineStart, badByte)).length + 1;
-  const shown = (bytes[badByte] as number).toString(16).toUpperCase().padStart(2, '0');
-  throw new JsonlError('invalid_utf8', `Byte ${shown} is not valid UTF-8`, {
+  throw new JsonlError('invalid_utf8', `${nameInvalid(bytes, badByte)} is not valid UTF-8`, {
     ...(options.file === undefined ? {} : { file: options.file }),
     line,
     column,
   });
+}
+
+/** What is not UTF-8 at an index: a surrogate, which a text can have, or else a byte. */
+function nameInvalid(bytes: Uint8Array, index: number): string {
+  const [first = 0, second = 0, third = 0] = bytes.subarray(index, index + 3);
+  const hex = (code: number): string => code.toString(16).toUpperCase().padStart(2, '0');
+  const isSurrogate = first === 0xed && (second & 0xe0) === 0xa0 && (third & 0xc0) === 0x80;
+  return isSurrogate
+    ? `The lone surrogate U+${hex(0xd000 | ((second & 0x3f) << 6) | (third & 0x3f))}`
+    : `Byte ${hex(first)}`;
 }
 
 /** Whether a line has only spaces, tabs and carriage returns. Other blanks are not white space in JSON. */

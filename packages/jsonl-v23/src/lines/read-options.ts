@@ -1,4 +1,5 @@
-import { checkNumber, checkOptions } from '../arguments/check-arguments.ts';
+import { checkNumber, checkOptions, checkText } from '../arguments/check-arguments.ts';
+import { HIGHEST_MAX_DEPTH } from '../json/parse-json.ts';
 
 /** Options of `readItems` and `checkItems`. */
 export interface CheckItemsOptions {
@@ -6,7 +7,7 @@ export interface CheckItemsOptions {
   readonly file?: string;
   /** Default 64 MiB. */
   readonly maxLineBytes?: number;
-  /** Levels of nesting, default 256. */
+  /** Levels of nesting, default 256, at most 1,000. */
   readonly maxDepth?: number;
   readonly signal?: AbortSignal;
 }
@@ -14,6 +15,7 @@ export interface CheckItemsOptions {
 /** @throws TypeError, RangeError for an option that does not exist or cannot be */
 export function checkReadOptions(of: string, options: CheckItemsOptions): void {
   checkOptions(of, options, { file: true, maxLineBytes: true, maxDepth: true, signal: true });
+  checkText('file', options.file);
   checkNumber('maxLineBytes', options.maxLineBytes, { min: 1 });
-  checkNumber('maxDepth', options.maxDepth, { min: 1 });
+  checkNumber('maxDepth', options.maxDepth, { min: 1, max: HIGHEST_MAX_DEPTH });
 }
