@@ -247,6 +247,18 @@ describe('a Parquet dataset with two subsets', () => {
     expect(hub.totalBytes()).toBe(before);
   });
 
+  it.each<[unknown, string]>([
+    ['answer', 'columns must be an array of strings, got a value of the type string.'],
+    [null, 'columns must be an array of strings, got null.'],
+    [['answer', 5], 'columns[1] must be a string, got a value of the type number.'],
+    [[undefined], 'columns[0] must be a string, got a value of the type undefined.'],
+  ])('refuses the columns %j', async (columns, message) => {
+    const selection = await select('school/math', { subset: 'main', split: 'test' });
+    for (const read of [selection.rows, selection.rowBatches, selection.cellBatches]) {
+      expect(await failure(read({ columns: columns as never }).next())).toEqual(new TypeError(message));
+    }
+  });
+
   it('ends before the next row when its signal, or that of the selection, is aborted', async () => {
     for (const isOwn of [true, false]) {
       const stop = new AbortController();

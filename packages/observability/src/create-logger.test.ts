@@ -89,6 +89,34 @@ describe('createLogger', () => {
     ]);
   });
 
+  it.each<[object, Error]>([
+    [
+      { lvel: 'debug' },
+      new TypeError(
+        '"lvel" is not an option of createLogger: these are service, events, level, redact, write, contextFields, now.',
+      ),
+    ],
+    [{ level: 'y' }, new RangeError('level must be error, warn, info or debug, got "y".')],
+    [
+      { level: 3 },
+      new RangeError('level must be error, warn, info or debug, got a value of the type number.'),
+    ],
+    [{ level: 'toString' }, new RangeError('level must be error, warn, info or debug, got "toString".')],
+    [
+      { events: { 'mail.sent': { level: 'y' } } },
+      new RangeError('The level of the event "mail.sent" must be error, warn, info or debug, got "y".'),
+    ],
+  ])('refuses %j', (options, expected) => {
+    expect(() => createLogger({ service: 'post', ...options } as never)).toThrow(expected);
+  });
+
+  it('accepts an option that is undefined', async () => {
+    const { lines, logger } = memoryLogger({ level: undefined as never });
+    logger.log('mail.sent');
+    await logger.flush();
+    expect(lines).toHaveLength(1);
+  });
+
   it('never shows a known secret', async () => {
     const error = new Error('bad token hf_0123 of https://me:pass@host/');
     for (const redact of [['hf_0123'], (text: string) => text.replaceAll('hf_0123', '***')]) {

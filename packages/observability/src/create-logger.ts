@@ -43,10 +43,22 @@ export interface Logger<Events extends object = Readonly<Record<string, Fields>>
   close(): Promise<void>;
 }
 
+const OPTIONS: Readonly<Record<keyof LoggerOptions, true>> = {
+  service: true,
+  events: true,
+  level: true,
+  redact: true,
+  write: true,
+  contextFields: true,
+  now: true,
+};
+
 const SEVERITY: Readonly<Record<LogLevel, number>> = { error: 0, warn: 1, info: 2, debug: 3 };
 
 /**
  * Makes a logger that writes JSON Lines: one line and one write per event, valid JSON whatever the fields hold.
+ *
+ * @throws TypeError for an unknown option; RangeError for an unknown level
  *
  * @example
  * const logger = createLogger({
@@ -61,6 +73,7 @@ export function createLogger<Events extends EventTypes>(
 ): Logger<
   FieldsOf<Events> & { readonly 'http.request': RequestFields; readonly 'http.error': RequestErrorFields }
 > {
+  checkOptions(options);
   const { service, level = 'info', now = () => new Date(), redact = [], contextFields = [] } = options;
   const output = openOutput(options.write);
   const logger = winston.createLogger({
@@ -104,6 +117,25 @@ export function createLogger<Events extends EventTypes>(
       logger.close();
     },
   };
+}
+
+/** A misspelt option or level would otherwise have no effect. @throws TypeError, RangeError */
+function checkOptions(options: LoggerOptions): void {
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown !== undefined) {
+    const names = Object.keys(OPTIONS).join(', ');
+    throw new TypeError(`${JSON.stringify(unknown)} is not an option of createLogger: these are ${names}.`);
+  }
+  if (options.level !== undefined) checkLevel('level', options.level);
+  for (const [name, { level }] of Object.entries(options.events ?? {})) {
+    checkLevel(`The level of the event ${JSON.stringify(name)}`, level);
+  }
+}
+
+function checkLevel(name: string, level: unknown): void {
+  if (typeof level === 'string' && Object.hasOwn(SEVERITY, level)) return;
+  const got = typeof level === 'string' ? JSON.stringify(level) : `a value of the type ${typeof level}`;
+  throw new RangeError(`${name} must be error, warn, info or debug, got ${got}.`);
 }
 
 /** A program's own function also loses what no line may show: bearer tokens and the user-info of URLs. */

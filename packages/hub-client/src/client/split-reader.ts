@@ -79,7 +79,7 @@ export interface SplitReader {
    * The rows in order, in batches; the next ones are downloaded while you use these.
    * @throws HubError `column_not_found` with `details.available` before anything is read, `invalid_row` with file and
    *   line, `invalid_split` if the slice turns out to be empty, and those of reading; TypeError, RangeError for an invalid
-   *   `limit`, TypeError for an unknown option; the signal's reason
+   *   `limit`, TypeError for an unknown option or for `columns` that are not an array of strings; the signal's reason
    */
   rowBatches(options?: ReadRowsOptions): AsyncGenerator<HubRow[], void, undefined>;
   /**
@@ -185,9 +185,19 @@ export function createSplitReader(
 const MAX_NAMED_COLUMNS = 50;
 const MAX_NAME_LENGTH = 100;
 
-/** The columns to read: those asked for, else all. @throws HubError `column_not_found` */
+/** The columns to read: those asked for, else all. @throws HubError `column_not_found`; TypeError for another type */
 function checkColumns(columns: readonly string[] | undefined, names: readonly string[]): readonly string[] {
   if (columns === undefined) return names;
+  if (!Array.isArray(columns)) {
+    const type = columns === null ? 'null' : `a value of the type ${typeof columns}`;
+    throw new TypeError(`columns must be an array of strings, got ${type}.`);
+  }
+  const other = columns.findIndex((name) => typeof name !== 'string');
+  if (other !== -1) {
+    throw new TypeError(
+      `columns[${other}] must be a string, got a value of the type ${typeof columns[other]}.`,
+    );
+  }
   const known = new Set(names);
   const missing = columns.find((name) => !known.has(name));
   if (missing === undefined) return columns;
