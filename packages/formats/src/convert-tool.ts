@@ -34,7 +34,7 @@ const READERS: Readonly<Record<Tool, Reader>> = {
   'openai-batch': readOpenAiBatch,
 };
 
-/** The most samples of one conversion. Each takes about 80 bytes of memory until the package is written. */
+/** The most samples of one conversion. Each takes about 150 bytes of memory until the package is written. */
 const MAX_SAMPLES = 10_000_000;
 
 export interface ConvertToolOptions {
@@ -67,7 +67,7 @@ export interface ToolReport extends WrittenPackage {
 /**
  * Makes a package of files of another tool: a dataset, with a run if they hold results. What has no place is in the
  * report, and in `schema.lost` and the configuration of the run. The package appears when it is complete; until then a
- * hidden folder next to it has the temporary files. Memory holds one sample, and about 80 bytes for each.
+ * hidden folder next to it has the temporary files. Memory holds one sample, and about 150 bytes for each.
  *
  * @throws TypeError for wrong options; PackageError with file, line and JSON Pointer: `package_invalid_line`,
  *   `package_invalid_json`, `package_limit`, `package_unsupported`, `package_corrupt`; errors of the file system; the

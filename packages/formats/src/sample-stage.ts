@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,6 +18,8 @@ const MAX_REPETITIONS = 100;
 const MAX_SECTIONS = 1_000;
 /** Scorers of one run; a package has no more. */
 const MAX_SCORERS = 16;
+/** Bytes of the hash of an item that are compared, where keys are equal. */
+const HASH_BYTES = 6;
 const BATCH_RESULTS = 100;
 /** Results that are sorted in well under a millisecond. */
 const TURN_RESULTS = 1024;
@@ -44,21 +47,29 @@ interface StagedSection {
 
 /**
  * Puts samples, which come in any order, into the order of a package: items by their first sample, results by item and
- * repetition. Samples go to files in a folder; memory holds about 80 bytes for each.
+ * repetition. Samples go to files in a folder; memory holds about 150 bytes for each.
  */
 export class SampleStage implements AsyncDisposable {
   readonly #folder: string;
   readonly #options: StageOptions;
   readonly #sections = new Map<string, StagedSection>();
   readonly #keys = new KeyNumbers();
-  /** Three values for each item: its section, its position there, and its number of results so far. */
+  /**
+   * Five values for each item: its section, its position there, its number of results so far, the beginning of its hash, and
+   * its number among the items with its key; for the first of them, how many there are.
+   */
   readonly #itemSections = new NumberList();
   readonly #itemOrders = new NumberList();
   readonly #itemResults = new NumberList();
-  /** The item, the repetition and the position in the file of each result. */
+  readonly #itemHashes = new NumberList();
+  readonly #itemVariants = new NumberList();
+  /** The item, the stated repetition or 0, the part and its source, and the position in the file of each result. */
   readonly #resultItems = new NumberList();
   readonly #resultRepetitions = new NumberList();
+  readonly #resultParts = new NumberList();
+  readonly #resultSources = new NumberList();
   readonly #resultStarts = new NumberList();
+  readonly #parts = new KeyNumbers();
   readonly #results: LineFile;
   /** The section of the last sample: only its lines wait in memory. */
   #current: StagedSection | null = null;
@@ -78,43 +89,39 @@ export class SampleStage implements AsyncDisposable {
     return this.#keys.size;
   }
 
-  /** The highest repetition. */
+  /** The highest repetition, as soon as the results have been counted. */
   get repetitions(): number {
     return this.#repetitions;
   }
 
   /**
-   * Adds a sample. Of several results of one repetition, the scores are put together.
+   * Adds a sample. Samples with one key and equal items have the same item; a different item with the key becomes an item
+   * of its own.
    *
    * @throws PackageError `package_limit`, `package_invalid_line`, JsonlError `package_limit`, with the location of the sample
    */
-  async add({ section, key, item, sourceRow, result, location }: ToolSample): Promise<void> {
+  async add(sample: ToolSample): Promise<void> {
+    const { section, result, location } = sample;
     this.#options.meter.addRows(1, location);
     const staged = this.#section(section, location);
     if (this.#current !== staged) await this.#current?.items.flush();
     this.#current = staged;
-    const { number, isNew } = this.#keys.numberOf(`${staged.index}\0${key}`);
-    if (isNew) {
-      this.#itemSections.push(staged.index);
-      this.#itemOrders.push(staged.itemCount);
-      this.#itemResults.push(0);
-      staged.itemCount += 1;
-      await this.#write(staged.items, this.#withSource(item, sourceRow), location);
+    const found = await this.#itemOf(staged, sample);
+    if (result === null || found === null) return;
+    const { number, item } = found;
+    const { repetition: stated = null, part = null } = result;
+    if (part === null) {
+      const count = this.#itemResults.at(number) + 1;
+      checkRepetition(stated ?? count, location);
+      checkRepetition(count, location);
+      this.#itemResults.set(number, count);
     }
-    if (result === null) return;
-    const repetition = result.repetition ?? this.#itemResults.at(number) + 1;
-    if (repetition > MAX_REPETITIONS || repetition < 1 || !Number.isInteger(repetition)) {
-      throw invalidLine(
-        `An item must have 1 to ${MAX_REPETITIONS} repetitions, got repetition ${repetition}`,
-        location,
-      );
-    }
-    this.#itemResults.set(number, Math.max(this.#itemResults.at(number), repetition));
-    this.#repetitions = Math.max(this.#repetitions, repetition);
     const scores = this.#ofScorers(result.scores, location);
     staged.mainScorer ??= scores.keys().next().value ?? null;
     this.#resultItems.push(number);
-    this.#resultRepetitions.push(repetition);
+    this.#resultRepetitions.push(stated ?? 0);
+    this.#resultParts.push(part === null ? 0 : this.#parts.numberOf(part.name).number);
+    this.#resultSources.push(part === null ? -1 : part.source);
     this.#resultStarts.push(this.#results.bytes);
     await this.#write(this.#results, encodeResult({ ...result, scores }, item), location);
   }
@@ -172,17 +179,47 @@ export class SampleStage implements AsyncDisposable {
       const turn = nextTurn();
       if (turn !== undefined) await turn;
       const item = this.#resultItems.at(order[at] ?? 0);
-      const byRepetition = new Map<number, number[]>();
+      const results: number[] = [];
       for (; at < order.length && this.#resultItems.at(order[at] ?? 0) === item; at += 1) {
-        const result = order[at] ?? 0;
-        const repetition = this.#resultRepetitions.at(result);
-        const parts = byRepetition.get(repetition);
-        if (parts === undefined) byRepetition.set(repetition, [result]);
-        else parts.push(result);
+        results.push(order[at] ?? 0);
       }
-      const repetitions = [...byRepetition].sort(([a], [b]) => a - b);
-      for (const [repetition, parts] of repetitions) yield { item, repetition, parts };
+      const repetitions = [...this.#repetitionsOf(results)].sort(([a], [b]) => a - b);
+      for (const [repetition, { parts }] of repetitions) {
+        this.#repetitions = Math.max(this.#repetitions, repetition);
+        yield { item, repetition, parts: [...parts.values()] };
+      }
     }
+  }
+
+  /**
+   * The results of an item by repetition. Those that state a repetition have it, unless an earlier one does; all others get
+   * the next free one. The parts of one source stay together, until one of them is repeated.
+   */
+  #repetitionsOf(results: readonly number[]): ReadonlyMap<number, Repetition> {
+    const found = new Map<number, Repetition>();
+    const others: number[] = [];
+    for (const result of results) {
+      const stated = this.#resultRepetitions.at(result);
+      if (stated === 0 || found.has(stated)) others.push(result);
+      else found.set(stated, { source: -1, parts: new Map([[0, result]]) });
+    }
+    let next = 1;
+    for (const result of others) {
+      const source = this.#resultSources.at(result);
+      const part = this.#resultParts.at(result);
+      const open =
+        source === -1
+          ? undefined
+          : [...found.values()].find((one) => one.source === source && !one.parts.has(part));
+      if (open !== undefined) {
+        open.parts.set(part, result);
+        continue;
+      }
+      while (found.has(next)) next += 1;
+      checkRepetition(next, {});
+      found.set(next, { source, parts: new Map([[part, result]]) });
+    }
+    return found;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -225,6 +262,56 @@ export class SampleStage implements AsyncDisposable {
     const end = isLast ? this.#results.bytes : this.#resultStarts.at(index + 1);
     const bytes = await file.read(this.#resultStarts.at(index), end);
     return parseJson(bytes.toString(), { maxDepth: this.#options.limits.maxDepth + 8 }) as JsonObject;
+  }
+
+  /** The item of a sample, which is written if it is new; null if several items have its key. */
+  async #itemOf(
+    staged: StagedSection,
+    sample: ToolSample,
+  ): Promise<{ readonly number: number; readonly item: JsonObject } | null> {
+    const { key, item, hasKeyOnly = false, isOwn = false, sourceRow, location } = sample;
+    const { lost } = this.#options;
+    const sectionKey = `${staged.index}\0${key}`;
+    const digest = createHash('sha256').update(canonicalJson(item)).digest();
+    const hash = digest.readUIntBE(0, HASH_BYTES);
+    const first = this.#keys.numberOf(sectionKey);
+    if (first.isNew) return await this.#addItem(staged, item, { hash, variant: 1, sourceRow, location });
+    const variants = this.#itemVariants.at(first.number);
+    if (hasKeyOnly && variants > 1) {
+      lost.add('results that fit several items', location);
+      return null;
+    }
+    if (hasKeyOnly || this.#itemHashes.at(first.number) === hash) return { number: first.number, item };
+    // The hash comes first, so that no key of a tool is the same text.
+    const { number, isNew } = this.#keys.numberOf(`${digest.toString('hex')}\0${sectionKey}`);
+    const variant = isNew ? variants + 1 : this.#itemVariants.at(number);
+    const { id = null } = item;
+    const distinct = isOwn || id === null ? item : { ...item, id: `${String(id)}-${variant}` };
+    if (!isNew) return { number, item: distinct };
+    this.#itemVariants.set(first.number, variant);
+    if (distinct !== item) lost.add('ids that another item has', location);
+    return await this.#addItem(staged, distinct, { hash, variant, sourceRow, location });
+  }
+
+  async #addItem(
+    staged: StagedSection,
+    item: JsonObject,
+    {
+      hash,
+      variant,
+      sourceRow,
+      location,
+    }: Pick<ToolSample, 'sourceRow' | 'location'> & { readonly hash: number; readonly variant: number },
+  ): Promise<{ readonly number: number; readonly item: JsonObject }> {
+    const number = this.#itemSections.length;
+    this.#itemSections.push(staged.index);
+    this.#itemOrders.push(staged.itemCount);
+    this.#itemResults.push(0);
+    this.#itemHashes.push(hash);
+    this.#itemVariants.push(variant);
+    staged.itemCount += 1;
+    await this.#write(staged.items, this.#withSource(item, sourceRow), location);
+    return { number, item };
   }
 
   #section(name: string, location: ToolSample['location']): StagedSection {
@@ -273,6 +360,20 @@ export class SampleStage implements AsyncDisposable {
     await makeRoom?.(this.#bytes);
     await file.add(line, bytes);
   }
+}
+
+/** One repetition of an item: its results by part, and the source of those that are parts, else -1. */
+interface Repetition {
+  readonly source: number;
+  readonly parts: Map<number, number>;
+}
+
+function checkRepetition(repetition: number, location: ToolSample['location']): void {
+  if (repetition <= MAX_REPETITIONS && repetition >= 1 && Number.isInteger(repetition)) return;
+  throw invalidLine(
+    `An item must have 1 to ${MAX_REPETITIONS} repetitions, got repetition ${repetition}`,
+    location,
+  );
 }
 
 /** Does something for each number below `count`, and lets the event loop turn between them. */

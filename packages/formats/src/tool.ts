@@ -32,8 +32,10 @@ export interface ToolScore {
 
 /** What a model answered, and what the scorers of the tool say of it. */
 export interface ToolResult {
-  /** From 1; null for the next one of the item. */
+  /** From 1; null for the next one of the item. A stated one that the item already has becomes the next one too. */
   readonly repetition: number | null;
+  /** Which of several results of one repetition this is, such as a filter, and the number of the file that has them. */
+  readonly part?: { readonly source: number; readonly name: string };
   /** Null for none. */
   readonly output: JsonValue;
   readonly error: string | null;
@@ -45,11 +47,15 @@ export interface ToolResult {
   readonly traceId?: string | null;
 }
 
-/** An item of a tool, perhaps with a result. Samples of one section with the same key are of the same item. */
+/** An item of a tool, perhaps with a result. Samples of one section with the same key and equal items have one item. */
 export interface ToolSample {
   readonly section: string;
   readonly key: string;
   readonly item: JsonObject;
+  /** Whether the item was written for the tool by this program: it stays as it is. */
+  readonly isOwn?: boolean;
+  /** Whether the sample has nothing but the key of its item: it belongs to the one with that key. */
+  readonly hasKeyOnly?: boolean;
   /** The row that the tool read the item from. */
   readonly sourceRow: JsonValue | undefined;
   readonly result: ToolResult | null;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { openPackage, type PackageResult, readPackageItems } from '@svc/pkg-format';
 import { openFileSource } from '@svc/pkg-format/node';
 import { expect, onTestFinished } from 'vitest';
-import { type ConvertToolOptions, convertTool, type ToolReport } from '../src/index.ts';
+import { type ConvertToolOptions, convertTool, type Tool, type ToolReport } from '../src/index.ts';
 import { recogniseTool } from '../src/recognise-tool.ts';
 
 /** A file of a tool with bytes in memory. */
@@ -28,15 +28,20 @@ export interface Converted {
   readonly lost: string[];
 }
 
-/** Converts files of the tool that wrote them, and reads the package. */
+/** Converts files of the tool that wrote them, and reads the package. Files of a list may have the same names. */
 export async function convert(
-  files: Readonly<Record<string, string | Uint8Array>>,
-  options: Partial<ConvertToolOptions> = {},
+  files:
+    | Readonly<Record<string, string | Uint8Array>>
+    | readonly (readonly [name: string, content: string | Uint8Array])[],
+  { tool: stated, ...options }: Partial<ConvertToolOptions> & { readonly tool?: Tool } = {},
 ): Promise<Converted> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-formats-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const given = Object.entries(files).map(([name, content]) => toolFile(name, content));
-  const tool = await recogniseTool(given);
+  const list: readonly (readonly [string, string | Uint8Array])[] = Array.isArray(files)
+    ? files
+    : Object.entries(files);
+  const given = list.map(([name, content]) => toolFile(name, content));
+  const tool = stated ?? (await recogniseTool(given));
   if (tool === null) throw new Error('The files are those of no tool.');
   const output = join(folder, 'out.pkg.zip');
   const converting = convertTool(tool, given, { output, ...options });

@@ -81,3 +81,15 @@ it('finds its own items in what lm-evaluation-harness logged of a task folder', 
   ]);
   expect(results.map(({ output }) => output)).toEqual([' The answer is 4', ' two']);
 });
+
+it('keeps the columns of the row as meta', async () => {
+  const doc = { id: 'q1', question: '1?', subject: 'maths', level: 3 };
+  const { items, lost } = await convert({ [NAME]: lines([logged(0, { doc })]) });
+  expect(items).toEqual([
+    {
+      ...{ id: 'q1', inputs: { prompt: 'Q: 0?' }, answer: 'x' },
+      meta: { question: '1?', subject: 'maths', level: 3 },
+    },
+  ]);
+  expect(lost).toEqual([]);
+});

@@ -144,3 +144,15 @@ it('counts assertions of unknown types, whatever their names', async () => {
   expect(items).toEqual([{ inputs: { prompt: 'q' }, meta: { vars: { question: 'q' } } }]);
   expect(lost).toEqual(names.map((type) => `1 x assertion ${type}`));
 });
+
+it.each([
+  ['results of another version', '{"evalId":"e","results":{"version":2,"results":[]}}'],
+  ['results without a version', '{"evalId":"e","results":{"results":[]}}'],
+  ['results without a version and results', '{"results":{}}'],
+  ['results in a list', '{"results":[]}'],
+  ['samples of OpenAI’s evals', '{"input":"a","ideal":"b","metadata":{}}\n'],
+])('refuses %s', async (_what, text) => {
+  await expect(convert({ 'x.json': text }, { tool: 'promptfoo' })).rejects.toMatchObject({
+    code: 'package_unsupported',
+  });
+});

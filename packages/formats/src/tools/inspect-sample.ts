@@ -40,7 +40,8 @@ export function toSample(
   const { id = null, epoch = null } = raw;
   if (typeof id !== 'string' && typeof id !== 'number')
     throw invalidLine('id must be a text or a number', location, '/id');
-  const item = ownItem(raw['metadata'] ?? null, lost, location) ?? toItem(sample, id, lost, location);
+  const own = ownItem(raw['metadata'] ?? null, lost, location);
+  const item = own ?? toItem(sample, id, lost, location);
   const { input, target, choices, metadata } = sample as JsonObject;
   const sourceRow = filled({
     id,
@@ -50,7 +51,7 @@ export function toSample(
     metadata: metadata ?? null,
   });
   const result = toResult(sample, numberOf(epoch), lost, location);
-  return { section, key: JSON.stringify(id), item, sourceRow, result, location };
+  return { section, key: JSON.stringify(id), item, isOwn: own !== null, sourceRow, result, location };
 }
 
 function toItem(

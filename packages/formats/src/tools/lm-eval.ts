@@ -1,10 +1,10 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { datasetName } from '../base-name.ts';
 import type { LostCounter } from '../lost.ts';
 import { promptInputs } from '../messages.ts';
-import { ownItem } from '../own-item.ts';
+import { OWN_ITEM, ownItem } from '../own-item.ts';
 import {
   elementsOf,
   filled,
@@ -61,7 +61,7 @@ async function* samples(
 ): AsyncGenerator<ToolSample, ToolRun> {
   const { limits, lost, signal } = context;
   const summary = results === null ? {} : await readResults(results, context);
-  for (const file of tasks) {
+  for (const [source, file] of tasks.entries()) {
     const section = taskOf(file);
     for await (const { value, location } of readLines(file, limits, signal)) {
       if (!isLmEvalLine(value))
@@ -69,9 +69,12 @@ async function* samples(
       const docId = getMember(value, 'doc_id') ?? null;
       const requests = requestsOf(value);
       const doc = getMember(value, 'doc') ?? null;
-      const item = ownItem(doc, lost, location) ?? toItem(value, doc, requests, lost, location);
-      const result = toResult(value, requests, lost, location);
-      yield { section, key: JSON.stringify(docId), item, sourceRow: doc, result, location };
+      const own = ownItem(doc, lost, location);
+      const item = own ?? toItem(value, doc, requests, lost, location);
+      const { filter, ...found } = toResult(value, requests, lost, location);
+      const result = { ...found, part: { source, name: filter } };
+      const key = canonicalJson(docId);
+      yield { section, key, item, isOwn: own !== null, sourceRow: doc, result, location };
     }
   }
   return toRun(summary);
@@ -95,6 +98,7 @@ function toItem(
   const context = requests[0]?.[0] ?? null;
   const id = memberOf(doc, 'id') ?? getMember(sample, 'doc_id') ?? null;
   const target = getMember(sample, 'target') ?? null;
+  const { id: _, [OWN_ITEM]: __, ...meta } = membersOf(doc);
   const inputs = promptOf(context, lost, location);
   const choices = choicesOf(requests);
   const index = typeof target === 'string' && /^\d{1,4}$/.test(target) ? Number(target) : target;
@@ -107,6 +111,7 @@ function toItem(
     ...(choices === null ? {} : { type: 'multiple_choice' }),
     inputs: { ...inputs, ...(choices === null ? {} : { choices: [...choices] }) },
     ...(answer === null ? {} : { answer }),
+    ...(isFilled(meta) ? { meta } : {}),
   };
 }
 
@@ -130,7 +135,7 @@ function toResult(
   requests: readonly (readonly JsonValue[])[],
   lost: LostCounter,
   location: SourceLocation,
-): ToolResult {
+): ToolResult & { readonly filter: string } {
   const filter = textOf(getMember(sample, 'filter')) ?? 'none';
   const filtered = elementsOf(getMember(sample, 'filtered_resps'));
   const explanation = filter === 'none' ? null : textOf(filtered[0]);
@@ -141,7 +146,7 @@ function toResult(
     list.add(filter === 'none' ? name : `${name},${filter}`, getMember(sample, name), explanation);
   }
   const output = outputOf(elementsOf(getMember(sample, 'resps')), requests, lost, location);
-  return { repetition: 1, output, error: null, scores: list.scores };
+  return { repetition: null, output, error: null, scores: list.scores, filter };
 }
 
 /** The text that was generated; of log-likelihoods, the continuation with the highest. */

@@ -73,7 +73,8 @@ async function* samples(
       model ??= textOf(memberOf(memberOf(value['response'] ?? null, 'body'), 'model'));
       const key = keyOf(id);
       const item = { id: key, inputs: {} };
-      yield { section: 'default', key, item, sourceRow: undefined, result: toResult(value, id), location };
+      const sample = { section: 'default', key, item, hasKeyOnly: true, sourceRow: undefined, location };
+      yield { ...sample, result: toResult(value, id) };
     }
   }
   if (responses.length === 0) return null;

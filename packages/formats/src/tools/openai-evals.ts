@@ -17,7 +17,7 @@ async function* samples(
   files: readonly ToolFile[],
   { limits, lost, signal }: ReadContext,
 ): AsyncGenerator<ToolSample, ToolRun | null> {
-  for (const file of files) {
+  for (const [index, file] of files.entries()) {
     const section = sectionName(files, file);
     for await (const { value, location } of readLines(file, limits, signal)) {
       const { input = null, ideal = null, id, metadata, ...others } = value;
@@ -31,7 +31,8 @@ async function* samples(
         ...(ideal === null ? {} : { answer: ideal }),
         ...(metadata === undefined || metadata === null ? {} : { meta: { metadata } }),
       };
-      const key = String(location.line);
+      // A row stays one of its own: files of the same name are one section.
+      const key = `${index}:${String(location.line)}`;
       yield { section, key, item, sourceRow: value, result: null, location };
     }
   }

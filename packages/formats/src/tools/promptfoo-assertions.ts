@@ -1,5 +1,5 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { LostCounter } from '../lost.ts';
 import { memberOf, textOf } from '../read-json.ts';
 
@@ -55,7 +55,7 @@ export function assertionsOf(
   const checker = typeof stated === 'string' ? stated : (textOf(memberOf(stated, 'type')) ?? textOf(type));
   const assertions: JsonObject[] = [];
   const text = (value: JsonValue): string =>
-    literal(typeof value === 'string' ? value : JSON.stringify(value));
+    literal(typeof value === 'string' ? value : canonicalJson(value));
   const folds = memberOf(stated, 'ignore_case') === true;
   const answers = (Array.isArray(answer) ? answer : [answer]).filter((one) => one !== null);
   if (checker === 'includes' && answers.length > 0) {

@@ -13,6 +13,10 @@ const MAX_YAML_BYTES = 4 * 1024 * 1024;
 export const isTestLine = (line: JsonObject): boolean =>
   isJsonObject(line['vars']) && Object.keys(line).every((name) => MEMBERS.has(name));
 
+/** Whether an object may be a test: one of these members makes it one. */
+export const isTest = (value: JsonObject): boolean =>
+  ['vars', 'assert', 'description'].some((name) => Object.hasOwn(value, name));
+
 const MEMBERS: ReadonlySet<string> = new Set([
   ...[
     'vars',

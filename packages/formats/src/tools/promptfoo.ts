@@ -27,11 +27,14 @@ import {
 import { ScoreList } from '../scores.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 import { checkOf } from './promptfoo-assertions.ts';
-import { isTestLine, readTests } from './promptfoo-tests.ts';
+import { isTest, isTestLine, readTests } from './promptfoo-tests.ts';
 
 /** Whether a document begins as results of promptfoo. */
 export const isPromptfooResults = (head: string): boolean =>
   /^\ufeff?\s*\{\s*"evalId"\s*:\s*(?:"[^"\\]*"|null)\s*,\s*"results"\s*:\s*\{\s*"version"\s*:/.test(head);
+
+/** Whether a document begins as results of any version of promptfoo. */
+const isResultsDocument = (head: string): boolean => /^\ufeff?\s*\{\s*"(?:evalId|results)"\s*:/.test(head);
 
 /** Whether a file holds tests of promptfoo. */
 export function isPromptfooTests(name: string, head: string, line: JsonObject | null): boolean {
@@ -48,7 +51,7 @@ export async function readPromptfoo(files: readonly ToolFile[], context: ReadCon
   const [file, second] = files;
   if (file === undefined) throw new RangeError('An import has at least one file.');
   const head = new TextDecoder().decode(await file.source.read(0, Math.min(4096, file.source.byteLength)));
-  const areTests = !isPromptfooResults(head);
+  const areTests = !isResultsDocument(head);
   if (second !== undefined && !areTests) {
     const message = 'Results of promptfoo must come one file at a time.';
     throw new PackageError('package_unsupported', message, { entry: second.name });
@@ -57,10 +60,15 @@ export async function readPromptfoo(files: readonly ToolFile[], context: ReadCon
 }
 
 async function* tests(files: readonly ToolFile[], context: ReadContext): AsyncGenerator<ToolSample, null> {
+  // The tests of all files: those of the same name are one section.
+  let index = 0;
   for (const file of files) {
     const section = sectionName(files, file);
-    let index = 0;
     for await (const { value, location } of readTests(file, context)) {
+      if (!isTest(value)) {
+        const message = 'A test of promptfoo must have vars, assert or description.';
+        throw new PackageError('package_unsupported', message, { entry: file.name, location });
+      }
       const item = toItem(value, promptOf(membersOf(value['vars'])), context.lost, location);
       yield { section, key: String(index), item, sourceRow: value, result: null, location };
       index += 1;
@@ -83,13 +91,14 @@ async function* results(
   let provider: JsonValue = null;
   try {
     for await (const key of json.members()) {
-      if (key !== 'results') {
+      if (key !== 'results' || (await json.peek()) !== 'object') {
         if (key === 'config' || key === 'metadata') facts[key] = await read();
         continue;
       }
       for await (const inner of json.members()) {
         if (inner !== 'results') {
           if (inner === 'version' || inner === 'timestamp') facts[inner] = await read();
+          if (inner === 'version') checkVersion(facts, file.name);
           continue;
         }
         for await (const index of json.items()) {
@@ -110,12 +119,13 @@ async function* results(
   } catch (error) {
     throw toPackageError(error, file.name);
   }
-  if (facts['version'] !== 3) {
-    throw new PackageError('package_unsupported', 'Results of promptfoo must have version 3.', {
-      entry: file.name,
-    });
-  }
+  checkVersion(facts, file.name);
   return toRun(facts, textOf(memberOf(provider, 'label')) ?? textOf(memberOf(provider, 'id')));
+}
+
+function checkVersion({ version }: JsonObject, entry: string): void {
+  if (version === 3) return;
+  throw new PackageError('package_unsupported', 'Results of promptfoo must have version 3.', { entry });
 }
 
 const labelOf = (result: JsonObject): string => {

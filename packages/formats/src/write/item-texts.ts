@@ -1,6 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { elementsOf, memberOf, numberOf, textOf } from '../read-json.ts';
-import type { SourceRun } from './tool-source.ts';
+import type { LostCounter } from '../lost.ts';
+import { elementsOf, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
+import type { SourceItem, SourceRun } from './tool-source.ts';
 
 /** A value for a tool that takes texts: another value as its JSON text. */
 export const plainText = (value: JsonValue): string =>
@@ -11,6 +12,30 @@ export const letteredChoices = (item: JsonObject): string[] =>
   elementsOf(memberOf(item['inputs'] ?? null, 'choices')).map(
     (choice, index) => `${String.fromCharCode(65 + (index % 26))}. ${plainText(choice)}`,
   );
+
+/** What is counted for a member that a format does not write; any other one is counted by its own name. */
+const COUNTED_AS: ReadonlyMap<string, string> = new Map([
+  ['answer', 'answers'],
+  ['checker', 'checkers'],
+]);
+/** Inputs that every format writes. */
+const ASKED: ReadonlySet<string> = new Set(['prompt', 'system_prompt', 'messages']);
+
+/** Counts the members of an item and of its inputs that a format does not write. @param written names of members */
+export function countUnwritten(
+  { item, section }: SourceItem,
+  written: readonly string[],
+  lost: LostCounter,
+): void {
+  const location = { file: section };
+  for (const [name, value] of Object.entries(item)) {
+    const isCounted = name !== 'inputs' && name !== 'assets' && !written.includes(name) && isFilled(value);
+    if (isCounted) lost.add(COUNTED_AS.get(name) ?? name, location);
+  }
+  for (const [name, value] of Object.entries(membersOf(item['inputs']))) {
+    if (!ASKED.has(name) && isFilled(value)) lost.add(name, location);
+  }
+}
 
 /** Puts images after what the last message says. @param partOf the image as a part of content */
 export function addImages(

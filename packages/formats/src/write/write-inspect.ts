@@ -24,7 +24,7 @@ export async function* inspectSamples(source: ToolSource, context: WriteContext)
 /** The files of a log, `.eval`, of a run. */
 export async function* inspectLog(source: ToolSource, context: WriteContext): AsyncGenerator<WrittenFile> {
   const head = { version: 2, eval: evalOf(source), plan: {} };
-  yield { name: '_journal/start.json', text: [JSON.stringify(head)] };
+  yield { name: '_journal/start.json', text: [canonicalJson(head)] };
   const metrics = new Metrics();
   for await (const sample of evalSamples(source, context, metrics)) {
     yield {

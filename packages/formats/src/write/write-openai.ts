@@ -1,7 +1,7 @@
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { itemImages, itemMessages } from '../messages.ts';
 import { isFilled, memberOf, textOf } from '../read-json.ts';
-import { addImages, plainText } from './item-texts.ts';
+import { addImages, countUnwritten, plainText, tokensOf } from './item-texts.ts';
 import {
   type SourceItem,
   samplesOf,
@@ -18,11 +18,13 @@ const MAX_BATCH_BYTES = 200_000_000;
 export async function* evalsSamples(source: ToolSource, { lost }: WriteContext): AsyncGenerator<string> {
   for await (const batch of source.items()) {
     yield batch
-      .map(({ item, section }) => {
+      .map((source) => {
+        const { item, section } = source;
         const { images, others } = itemImages(item);
         lost.add('files of items', { file: section }, images.length + others);
-        if (item['checker'] !== undefined) lost.add('checkers', { file: section });
+        countUnwritten(source, ['id', 'answer'], lost);
         const { id, answer = null } = item;
+        if (answer === null) lost.add('missing answers', { file: section });
         const input = itemMessages(item);
         return `${canonicalJson({ ...(id === undefined ? {} : { id }), input, ideal: answer })}\n`;
       })
@@ -69,12 +71,14 @@ async function* requestLines(source: ToolSource, context: WriteContext): AsyncGe
   return undefined;
 }
 
-function toRequest({ item, itemHash, section }: SourceItem, { lost, model }: WriteContext): JsonObject {
+function toRequest(source: SourceItem, { lost, model }: WriteContext): JsonObject {
+  const { item, itemHash, section } = source;
   const { images, others } = itemImages(item);
   lost.add('files that are not images', { file: section }, others);
   const messages = itemMessages(item);
   addImages(messages, images, (url) => ({ type: 'image_url', image_url: { url } }));
-  if (isFilled(memberOf(item['inputs'] ?? null, 'choices'))) lost.add('choices', { file: section });
+  // The request keeps the hash of the item, from which its dataset has the id.
+  countUnwritten(source, ['id'], lost);
   return {
     custom_id: `${itemHash}-1`,
     ...{ method: 'POST', url: '/v1/chat/completions' },
@@ -91,11 +95,12 @@ export async function* batchResponses(
     for (const result of results) {
       const { repetition = 1, output = null, error = null, usage = null } = result;
       if (isFilled(result.scores) || (result.score ?? null) !== null) lost.add('scores', { file: section });
+      if ((result.latency_ms ?? null) !== null) lost.add('latencies', { file: section });
       const content = output === null ? null : plainText(output);
       const message = { role: 'assistant', content };
       const body = {
-        ...{ object: 'chat.completion', model, usage },
-        choices: [{ index: 0, message, finish_reason: result.finish_reason ?? 'stop' }],
+        ...{ object: 'chat.completion', model, usage: isFilled(usage) ? usageOf(usage) : null },
+        choices: [{ index: 0, message, finish_reason: result.finish_reason ?? null }],
       };
       const custom_id = `${itemHash}-${String(repetition)}`;
       const failure = {
@@ -114,4 +119,9 @@ export async function* batchResponses(
       yield `${canonicalJson(line)}\n`;
     }
   }
+}
+
+function usageOf(usage: JsonValue): JsonObject {
+  const { input, output, total } = tokensOf(usage);
+  return { prompt_tokens: input, completion_tokens: output, total_tokens: total };
 }

@@ -51,7 +51,7 @@ export async function* promptfooResults(source: ToolSource, context: WriteContex
   const timestamp = run?.finishedAt ?? run?.startedAt ?? '1970-01-01T00:00:00.000Z';
   const provider = { id: model, label: '' };
   const prompt = { raw: '{{prompt}}', label: '{{prompt}}', provider: model };
-  yield `{"evalId":${JSON.stringify(`eval-${run?.id ?? ''}`)},"results":{"version":3,"timestamp":${JSON.stringify(timestamp)},"prompts":${canonicalJson([prompt])},"results":[`;
+  yield `{"evalId":${JSON.stringify(`eval-${run?.id || timestamp}`)},"results":{"version":3,"timestamp":${JSON.stringify(timestamp)},"prompts":${canonicalJson([prompt])},"results":[`;
   const stats = { successes: 0, failures: 0, errors: 0 };
   let start = '';
   let testIdx = 0;
@@ -125,8 +125,7 @@ function toResult(
     ...{
       success: !failed && passed !== false,
       score: score ?? 0,
-      latencyMs: result.latency_ms ?? 0,
-      cost: 0,
+      ...filled({ latencyMs: result.latency_ms ?? null }),
     },
     gradingResult:
       score === null ? null : { pass: passed === true, score, reason: textOf(explanation) ?? '' },

@@ -1,0 +1,112 @@
+import { ExactNumber, type JsonObject } from '@svc/jsonl-v23/json';
+import type { ExportResult } from '@svc/pkg-format';
+import { expect, it, onTestFinished } from 'vitest';
+import { type SourceRun, type Tool, type ToolSource, writeTool } from '../src/index.ts';
+
+const RUN: SourceRun = {
+  ...{ id: '', name: null, status: 'completed', startedAt: null, error: null, config: { model: 'm' } },
+  finishedAt: '2026-01-02T03:04:05.000Z',
+  results: async function* () {
+    const result = { section: 'a b', order_index: 0, repetition: 1, status: 'unscored', output: 'x' };
+    yield [result as unknown as ExportResult];
+  },
+};
+
+/** The text of each file, and `count x what` had no place. */
+async function write(
+  tool: Tool,
+  item: JsonObject,
+  source: Partial<ToolSource> = {},
+): Promise<{ readonly files: Record<string, string>; readonly lost: string[] }> {
+  const itemHash = 'ab'.repeat(32);
+  const written = await writeTool(tool, {
+    ...{ name: 'n', versionHash: '', itemCount: 1, run: null, ...source },
+    items: async function* () {
+      yield [{ section: 'a b', orderIndex: 0, item, itemHash }];
+    },
+  });
+  const files: Record<string, string> = {};
+  for await (const { name, bytes } of written.files()) {
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const part of bytes) text += decoder.decode(part, { stream: true });
+    files[name] = text;
+  }
+  return { files, lost: written.lost().map(({ what, count }) => `${count} x ${what}`) };
+}
+
+const RICH: JsonObject = {
+  ...{ id: 'i', type: 'multiple_choice', inputs: { prompt: 'q', choices: ['a', 'b'], topic: 't' } },
+  ...{ answer: 'a', checker: 'exact_match', criteria: ['c'], meta: { k: 1 }, tags: ['t'], further: 1 },
+};
+
+it('writes numbers beyond a double for promptfoo in engines without JSON.rawJSON', async () => {
+  const { rawJSON } = JSON as { rawJSON?: unknown };
+  onTestFinished(() => void Object.assign(JSON, { rawJSON }));
+  Reflect.deleteProperty(JSON, 'rawJSON');
+  const answer = new ExactNumber('12345678901234567890');
+  const { files } = await write('promptfoo', { inputs: { prompt: 'q' }, answer });
+  expect(JSON.parse(files['export.jsonl'] ?? '')).toMatchObject({
+    assert: [{ type: 'equals', value: '12345678901234567890' }],
+  });
+  const config = { model: 'm', limit: answer };
+  const log = await write('inspect', { inputs: {}, id: answer }, { run: { ...RUN, config } });
+  expect(Object.keys(log.files)[0]).toBe('_journal/start.json');
+});
+
+it('writes a task of lm-evaluation-harness that names what a hub needs', async () => {
+  const { files } = await write('lm-eval', RICH);
+  const yaml = files['task.yaml'] ?? '';
+  expect(yaml).toContain('#   dataset_path: svc/<handle of the dataset>\n#   test_split: a_b\n');
+  expect(yaml).toContain('\ndoc_to_text: "{{prompt}}"\n');
+  expect(yaml).not.toContain('dataset_version_hash');
+  expect(JSON.parse(files['items.jsonl'] ?? '')).toMatchObject({ prompt: 'q\nA. a\nB. b', answer: 'a' });
+  const hashed = await write('lm-eval', RICH, { versionHash: 'cd'.repeat(32) });
+  expect(hashed.files['task.yaml']).toMatch(/\n {2}dataset_version_hash: (?:cd){32}\n$/);
+});
+
+const OTHERS = ['1 x type', '1 x checkers', '1 x criteria', '1 x meta', '1 x tags', '1 x further'];
+const INPUTS = ['1 x choices', '1 x topic'];
+
+it.each([
+  ['openai-evals', [...OTHERS, ...INPUTS]],
+  ['openai-batch', ['1 x answers', ...OTHERS, ...INPUTS]],
+  ['lm-eval', ['1 x checkers', '1 x criteria']],
+] as const)('lists what %s does not write', async (tool, expected) => {
+  const { lost } = await write(tool, RICH);
+  expect([...lost].sort()).toEqual([...expected].sort());
+});
+
+it.each(['openai-evals', 'lm-eval'] as const)('lists items without an answer for %s', async (tool) => {
+  expect((await write(tool, { inputs: { prompt: 'q' } })).lost).toEqual(['1 x missing answers']);
+});
+
+it('writes the usage of responses of a batch by the names of its API, and no reason that is not known', async () => {
+  const withUsage: SourceRun = {
+    ...RUN,
+    results: async function* () {
+      for await (const [result] of RUN.results()) {
+        const usage = { input_tokens: 3, output_tokens: 2 };
+        yield [{ ...result, usage, latency_ms: 5 } as ExportResult];
+      }
+    },
+  };
+  const item = { inputs: { prompt: 'q' } };
+  const { files, lost } = await write('openai-batch', item, { run: withUsage });
+  const line = JSON.parse(files['export.jsonl'] ?? '');
+  expect(line.response.body).toMatchObject({
+    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+    choices: [{ finish_reason: null }],
+  });
+  expect(lost).toEqual(['1 x latencies']);
+  const none = await write('openai-batch', item, { run: RUN });
+  expect(JSON.parse(none.files['export.jsonl'] ?? '').response.body.usage).toBeNull();
+});
+
+it('writes no latency and no cost that are not known for promptfoo, and an evalId that differs by run', async () => {
+  const { files } = await write('promptfoo', { inputs: { prompt: 'q' } }, { run: RUN });
+  const { evalId, results } = JSON.parse(files['export.json'] ?? '');
+  expect(evalId).toBe('eval-2026-01-02T03:04:05.000Z');
+  expect(results.results[0]).not.toHaveProperty('latencyMs');
+  expect(results.results[0]).not.toHaveProperty('cost');
+});
