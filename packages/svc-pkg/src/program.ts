@@ -239,9 +239,16 @@ function asksFor(argv: readonly string[], flags: readonly string[]): boolean {
   return argv.slice(0, end === -1 ? argv.length : end).some((argument) => flags.includes(argument));
 }
 
+/** Names the help of the command, or of the command within it. */
 function helpHint(program: Command, argv: readonly string[]): string {
-  const command = program.commands.find((candidate) => argv.includes(candidate.name()));
-  return `See ${program.name()} ${command === undefined ? '' : `${command.name()} `}--help`;
+  const names = [program.name()];
+  let command: Command | undefined = program;
+  for (const argument of argv.filter((one) => !one.startsWith('-'))) {
+    command = command.commands.find((candidate) => candidate.name() === argument);
+    if (command === undefined) break;
+    names.push(argument);
+  }
+  return `See ${names.join(' ')} --help`;
 }
 
 /** Names the command or option that helps with an error. */

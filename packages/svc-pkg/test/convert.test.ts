@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { captured, svcPkg } from './run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from './temporary-folder.ts';
@@ -167,6 +167,17 @@ it('says which file cannot be read or written', async () => {
   ] as const) {
     expect(await svcPkg(['convert', ...argv])).toMatchObject({ exitCode: 3, stdout: '', stderr });
   }
+  const pkg = await writeArchive({ 'sections/a.jsonl': '{"inputs":{"prompt":"q"}}\n' });
+  for (const [argv, stderr] of [
+    [[missing], `${missing}: Cannot read the file: no such file or folder (io_error)\n`],
+    [
+      [pkg, '-o', '/nowhere/x.jsonl'],
+      '/nowhere/x.jsonl: Cannot write the file: no such file or folder (io_error)\n',
+    ],
+  ] as const) {
+    const outcome = await svcPkg(['convert', '--to', 'promptfoo', ...argv]);
+    expect(outcome).toMatchObject({ exitCode: 3, stdout: '', stderr });
+  }
 });
 
 it.each(['', '   ', 'x'.repeat(256)])('refuses the name %j', async (name) => {
@@ -202,6 +213,17 @@ it('writes no archive to a terminal', async () => {
     exitCode: 2,
     stdout: '',
   });
+});
+
+it('ends --to with --strict as --from where something has no place', async () => {
+  const path = await writeArchive({ 'sections/a.jsonl': '{"inputs":{"prompt":"q"},"answer":["1","2"]}\n' });
+  const outcome = await svcPkg(['convert', '--to', 'promptfoo', '--strict', path]);
+  expect(outcome).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: `${path}: promptfoo has no place for several answers (1) (package_unsupported)\n`,
+  });
+  expect(await readdir(dirname(path))).toEqual([basename(path)]);
 });
 
 it('converts files of another tool, and a package for another tool', async () => {

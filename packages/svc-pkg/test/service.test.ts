@@ -179,6 +179,19 @@ describe('upload', () => {
     expect(outcome.document()).toEqual(DATASET);
   });
 
+  const RUN = 'f3f6a3f0-52d7-4d4c-8f0e-0d9b8b1c2a3d';
+
+  it('shows the run that it added to an existing dataset', async () => {
+    const stored = { ...DATASET, dataset_id: DATASET.id, run_id: RUN };
+    const service = await fakeService({ 'POST /datasets/upload': json(stored) });
+    const path = await writeArchive({ 'sections/a.jsonl': '{}\n' });
+    const argv = ['upload', path, '--no-background', '--api-url', service.url];
+    expect((await svcPkg([...argv, '--json'])).document()).toEqual(stored);
+    const { stdout, stderr } = await svcPkg(argv, { isTerminal: true });
+    expect(stdout).toContain(`run           ${RUN}, added to this dataset, which existed\n`);
+    expect(stderr).toContain(`Next: svc-pkg results ${RUN}, or svc-pkg open --run ${RUN}\n`);
+  });
+
   it.each([
     [
       'failed',
@@ -693,6 +706,32 @@ it('writes into a folder that is there, or ends with a slash', async () => {
       expect(outcome.stderr).toMatch(
         /Cannot write the file: (?:no such file|part of the path|it already exists).* \(io_error\)/,
       );
+  }
+});
+
+it('prints a document about a table that it wrote to a file, with --json', async () => {
+  const text = '{"id":1}\n{"id":2}\n';
+  const send =
+    (body: string): Handler =>
+    (_request, response) =>
+      void response.writeHead(200).end(body);
+  const service = await fakeService({
+    [`GET /datasets/${DATASET.id}`]: json(DATASET),
+    [`GET /datasets/${DATASET.id}/items.jsonl`]: send(text),
+    [`GET /runs/${OTHER_ID}/results.csv`]: send('a\n"1\n2"\n'),
+    [`GET /runs/${OTHER_ID}/pending`]: send(text),
+  });
+  const folder = await temporaryFolder();
+  for (const [argv, lines, bytes] of [
+    [['items', DATASET.id], 2, text.length],
+    [['results', OTHER_ID, '--format', 'csv'], null, 8],
+    [['pending', OTHER_ID], 2, text.length],
+  ] as const) {
+    const output = join(folder, argv[0]);
+    const write = [...argv, '-o', output, '--api-url', service.url];
+    expect((await svcPkg([...write, '--json'])).document()).toEqual({ output, lines, bytes });
+    expect((await readFile(output)).byteLength).toBe(bytes);
+    expect(await svcPkg([...write, '--force'])).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
   }
 });
 

@@ -78,6 +78,20 @@ const WRONG: readonly [string, string[], RegExp][] = [
     /^svc-pkg: Standard input \(-\) must be given at most once, got 2 times \(usage\)\n/,
   ]),
   ['a missing option value', ['upload', 'a', '--name'], /argument missing/],
+  ['an empty handle', ['upload', 'a', '--handle', ''], /--handle <handle>.* It must not be empty/],
+  ['an empty handle of an import', ['import-hub', 'a/b', '--name', 'n', '--handle', ''], /must not be empty/],
+  ['an empty name', ['upload', 'a', '--name', ''], /--name must have 1 to 255 characters/],
+  [
+    'an unknown order of results',
+    ['results', 'list', 'a', '--sort', 'x'],
+    /It must be order, score, .*\nSee svc-pkg results list --help\n$/,
+  ],
+  [
+    'a command within a command without its argument',
+    ['results', 'list'],
+    /Missing required argument 'run' \(usage\)\nSee svc-pkg results list --help\n$/,
+  ],
+  ['an argument that is the name of a command', ['show', 'list', 'b'], /\nSee svc-pkg show --help\n$/],
   ['a missing option', ['import-hub', 'a/b'], /'--name <name>' not specified/],
   ['an invalid count', ['inspect', 'a', '--samples', '1e2'], /It must be a whole number from 0 to 100/],
   [

@@ -83,6 +83,16 @@ export function countOption(
   return fallback === undefined ? option : option.default(fallback);
 }
 
+/** The handle of a new dataset. */
+export function handleOption(): Option {
+  return new Option('--handle <handle>', 'a short name that is unique, for commands and URLs').argParser(
+    (text: string) => {
+      if (text !== '') return text;
+      throw new InvalidArgumentError('It must not be empty.');
+    },
+  );
+}
+
 /** What a run may cost. */
 export function maxCostOption(): Option {
   return new Option(

@@ -21,6 +21,7 @@ import { openService, type ServiceOptions, secretFrom } from '../service/service
 import {
   backgroundOption,
   checkName,
+  handleOption,
   withExamples,
   withHubOptions,
   withOutputOptions,
@@ -49,7 +50,7 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     .argument('<path>', 'the dataset on the hub, as <owner>/<dataset>')
     .requiredOption('--name <name>', 'name of the dataset (required)')
     .option('--description <text>', 'description of the dataset')
-    .option('--handle <handle>', 'a short name that is unique, for commands and URLs')
+    .addOption(handleOption())
     .option('--dry-run', 'convert every row and report errors, but store nothing')
     .addOption(backgroundOption())
     .addOption(

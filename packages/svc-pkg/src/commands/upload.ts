@@ -1,5 +1,4 @@
 import {
-  type DatasetSummary,
   type UploadOptions as FileUploadOptions,
   type UploadOutcome,
   type UploadSource,
@@ -19,9 +18,15 @@ import type { ServiceClient } from '../service/client/service-client.ts';
 import type { JsonResponse } from '../service/client/service-request.ts';
 import { datasetResult } from '../service/dataset-response.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';
-import { storedDataset } from '../service/store-dataset.ts';
+import { type StoredDataset, storedDataset } from '../service/store-dataset.ts';
 import { openUploadSource } from '../service/upload-source.ts';
-import { backgroundOption, withExamples, withServiceOptions } from './define-command.ts';
+import {
+  backgroundOption,
+  checkName,
+  handleOption,
+  withExamples,
+  withServiceOptions,
+} from './define-command.ts';
 
 type UploadOptions = ServiceOptions &
   TableOptions & {
@@ -47,15 +52,18 @@ export function addUploadCommand(program: Command, cli: Cli): void {
     )
     .option('--name <name>', 'name of the dataset (default: the name in the manifest, else the file name)')
     .option('--description <text>', 'description of the dataset (default: the description in meta.json)')
-    .option('--handle <handle>', 'a short name that is unique, for commands and URLs')
+    .addOption(handleOption())
     .option('--convert', 'convert an older archive')
     .addOption(backgroundOption());
   withTableOptions(command).action(async (paths: readonly string[], options: UploadOptions) => {
     const dataset = await upload(cli, paths, options);
     await printReport(cli, datasetResult(dataset));
+    const { id, run_id: runId } = dataset.value;
     await printHint(
       cli,
-      `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo, or svc-pkg open ${dataset.value.id}`,
+      runId === undefined
+        ? `Next: svc-pkg run ${id} --set provider.type=echo, or svc-pkg open ${id}`
+        : `Next: svc-pkg results ${runId}, or svc-pkg open --run ${runId}`,
     );
   });
   withServiceOptions(command);
@@ -72,7 +80,7 @@ async function upload(
   cli: Cli,
   paths: readonly string[],
   options: UploadOptions,
-): Promise<JsonResponse<DatasetSummary>> {
+): Promise<JsonResponse<StoredDataset>> {
   const fields = await fieldsOf(options);
   const service = openService(cli, options);
   await using opened = new CleanUp();
@@ -107,6 +115,7 @@ async function sendFiles(
 
 async function fieldsOf(options: UploadOptions): Promise<Record<string, string>> {
   const { name, description, handle, convert } = options;
+  checkName(name);
   const tables = await tableFields(options);
   return given({ name, description, handle, ...tables, convert: convert === true ? 'true' : undefined });
 }

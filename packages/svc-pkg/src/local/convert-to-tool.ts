@@ -7,10 +7,16 @@ import { type Tool, type ToolExport, type ToolSource, writesRuns, writeTool } fr
 import { encodeItem } from '@svc/jsonl-v23';
 import { jsonText, PUBLIC_RESULT_FIELDS, toHex } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import { type ExportResult, type PackageReader, type PackageRun, readPackageItems } from '@svc/pkg-format';
+import {
+  type ExportResult,
+  PackageError,
+  type PackageReader,
+  type PackageRun,
+  readPackageItems,
+} from '@svc/pkg-format';
 import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
-import { CliError } from '../errors/cli-error.ts';
+import { toFileError } from '../errors/file-error.ts';
 import { outputExists } from '../output/output-file.ts';
 import { printReport } from '../output/print-result.ts';
 import { openInputFile } from '../package/input-file.ts';
@@ -29,12 +35,13 @@ export interface ToToolOptions {
  * Writes a package for another tool, next to it or where the options say: a file, or a folder of several files. The output
  * appears when it is complete.
  *
- * @throws CliError `output_exists`, `usage`; PackageError; errors of the file system
+ * @throws CliError `output_exists`, `io_error`; PackageError, also `package_unsupported` where `strict` finds something
+ *   without a place; errors of the file system
  */
 export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToToolOptions): Promise<void> {
   await using file = await openInputFile(cli, path);
   const pkg = await openPackageFile(file.path).catch((error: unknown) => {
-    throw nameArchive(error, path);
+    throw nameArchive(toFileError(error, 'read', path), path);
   });
   try {
     const source = await sourceOf(pkg, tool, options);
@@ -44,14 +51,16 @@ export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToT
       options.model === undefined ? {} : { model: options.model },
     );
     const output = await place(path, tool, written, options);
-    const folder = await mkdtemp(join(dirname(resolve(output)), '.pkg-temp-'));
+    const folder = await mkdtemp(join(dirname(resolve(output)), '.pkg-temp-')).catch((error: unknown) => {
+      throw toFileError(error, 'write', output);
+    });
     try {
       const temporary = join(folder, 'output');
       await write(written, temporary, cli.signal);
       const lost = written.lost();
       if (options.strict === true && lost.length > 0) {
         const all = lost.map(({ what, count }) => `${what} (${count})`).join(', ');
-        throw new CliError('usage', `${tool} has no place for ${all}`);
+        throw new PackageError('package_unsupported', `${tool} has no place for ${all}.`);
       }
       if (options.force === true) await rm(output, { recursive: true, force: true });
       await rename(temporary, output);

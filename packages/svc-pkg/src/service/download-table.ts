@@ -1,11 +1,15 @@
+import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli } from '../cli-context.ts';
 import { createOutputFile } from '../output/output-file.ts';
+import { printResult } from '../output/print-result.ts';
 import { showProgress } from '../output/progress.ts';
 import { dataWriter, refuseTerminal } from '../output/write-data.ts';
 import type { ServiceClient } from './client/service-client.ts';
 
 /** Formats in which the service sends items and results. */
 export const TABLE_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
+
+const LINE_FEED = 10;
 
 export interface TableRequest {
   readonly path: string;
@@ -18,7 +22,8 @@ export interface TableRequest {
 }
 
 /**
- * Writes a table of the service to a file, which appears when it is complete, or to standard output.
+ * Writes a table of the service to a file, which appears when it is complete, or to standard output. With `--json`, prints a
+ * document about the file.
  *
  * @throws CliError `output_exists`, `io_error`, `usage` for Parquet on a terminal; as `ServiceClient.send`
  */
@@ -35,8 +40,17 @@ export async function downloadTable(cli: Cli, service: ServiceClient, request: T
     return;
   }
   await using file = await createOutputFile(output, { force });
-  await receive(cli, body, (chunk) => file.write(chunk));
+  let lines = 0;
+  await receive(cli, body, async (chunk) => {
+    await file.write(chunk);
+    for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, at + 1)) lines += 1;
+  });
   await file.commit();
+  if (!cli.json) return;
+  // A row of a CSV file may have several lines.
+  const isJsonLines = !/\.(?:csv|parquet)$/.test(path);
+  const document = { output, lines: isJsonLines ? lines : null, bytes: file.bytesWritten };
+  await printResult(cli, { text: () => '', json: () => jsonText(document) });
 }
 
 async function receive(

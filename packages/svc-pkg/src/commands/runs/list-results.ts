@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { given } from '../../given.ts';
 import { listPages } from '../../service/client/list-pages.ts';
@@ -16,6 +16,16 @@ interface Options extends ServiceOptions {
   readonly limit: number;
 }
 
+const SORT = /^-?(?:order|score|latency|output_tokens|cost|scorer:.+)$/s;
+
+/** The service checks the name of the scorer. */
+function checkSort(text: string): string {
+  if (SORT.test(text)) return text;
+  throw new InvalidArgumentError(
+    'It must be order, score, latency, output_tokens, cost or scorer:<name>, perhaps after -.',
+  );
+}
+
 /** `results list`: some results of a run, in any order. */
 export function addListResultsCommand(results: Command, cli: Cli): void {
   const command = results
@@ -23,9 +33,11 @@ export function addListResultsCommand(results: Command, cli: Cli): void {
     .summary('list results of a run in any order')
     .description('Lists results of a run: the best, the slowest, those within bounds of a score.')
     .argument('<run>', 'id of the run')
-    .option(
-      '--sort <order>',
-      'order, score, latency, output_tokens, cost or scorer:<name>, descending after - (default: order)',
+    .addOption(
+      new Option(
+        '--sort <order>',
+        'order, score, latency, output_tokens, cost or scorer:<name>, descending after - (default: order)',
+      ).argParser(checkSort),
     )
     .option('--scorer <name>', 'whose score is shown and has bounds; the main one by default')
     .addOption(numberOption('--min-score <score>', 'of at least this score'))
