@@ -110,3 +110,26 @@ it('writes no latency and no cost that are not known for promptfoo, and an evalI
   expect(results.results[0]).not.toHaveProperty('latencyMs');
   expect(results.results[0]).not.toHaveProperty('cost');
 });
+
+it('reads the items to their end before it reads them again, also where a batch becomes several files', async () => {
+  const prompt = 'x'.repeat(70_000_000);
+  let isReading = false;
+  const written = await writeTool('openai-batch', {
+    ...{ name: 'n', versionHash: '', itemCount: 3, run: null },
+    items: async function* () {
+      if (isReading) throw new Error('The items are being read.');
+      isReading = true;
+      for (let orderIndex = 0; orderIndex < 3; orderIndex += 1) {
+        yield [{ section: 's', orderIndex, item: { inputs: { prompt } }, itemHash: 'ab'.repeat(32) }];
+      }
+      isReading = false;
+    },
+  });
+  const sizes: Record<string, number> = {};
+  for await (const { name, bytes } of written.files()) {
+    sizes[name] = 0;
+    for await (const part of bytes) sizes[name] += part.byteLength;
+  }
+  expect(Object.values(sizes)).toEqual([expect.any(Number), expect.any(Number)]);
+  expect(Math.max(...Object.values(sizes))).toBeLessThan(200_000_000);
+});

@@ -33,7 +33,7 @@ export interface ToolSource {
   /** 64 hex digits. */
   readonly versionHash: string;
   readonly itemCount: number;
-  /** Reads the items in order, in batches of any size. May be called again. */
+  /** Reads the items in order, in batches of any size. May be called again after it was read to its end. */
   items(): AsyncIterable<readonly SourceItem[]>;
   readonly run: SourceRun | null;
 }

@@ -53,15 +53,12 @@ export async function* batchRequests(source: ToolSource, context: WriteContext):
   }
 }
 
-/** Whether the requests fit into one file. */
+/** Whether the requests fit into one file. Reads the source to its end: one that is left in the middle cannot be read again. */
 export async function fitsOneBatch(source: ToolSource, context: WriteContext): Promise<boolean> {
   if (source.itemCount > MAX_REQUESTS) return false;
   let bytes = 0;
-  for await (const line of requestLines(source, context)) {
-    bytes += Buffer.byteLength(line);
-    if (bytes > MAX_BATCH_BYTES) return false;
-  }
-  return true;
+  for await (const line of requestLines(source, context)) bytes += Buffer.byteLength(line);
+  return bytes <= MAX_BATCH_BYTES;
 }
 
 async function* requestLines(source: ToolSource, context: WriteContext): AsyncGenerator<string, undefined> {
