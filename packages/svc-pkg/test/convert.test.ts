@@ -226,6 +226,22 @@ it('ends --to with --strict as --from where something has no place', async () =>
   expect(await readdir(dirname(path))).toEqual([basename(path)]);
 });
 
+it('counts a run that the tool has no place for, unless the dataset alone is wanted', async () => {
+  const result = { section: 'a', order_index: 0, repetition: 1, status: 'ok', output: '4', score: 1 };
+  const path = await writeArchive({
+    'sections/a.jsonl': '{"inputs":{"prompt":"2 + 2?"},"answer":"4"}\n',
+    'results.jsonl': `${JSON.stringify({ ...result, passed: true, scored_by: 'checker' })}\n`,
+  });
+  const output = `${path}.jsonl`;
+  const convert = (...more: string[]): ReturnType<typeof svcPkg> =>
+    svcPkg(['convert', '--to', 'openai-evals', '--strict', path, '-o', output, ...more]);
+  expect(await convert()).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('no place for the run and its results (1)'),
+  });
+  expect(await convert('--dataset-only')).toMatchObject({ exitCode: 0 });
+});
+
 it('converts files of another tool, and a package for another tool', async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'sums.jsonl');

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Tool, type ToolExport, type ToolSource, writesRuns, writeTool } from '@svc/formats';
+import { type Lost, type Tool, type ToolExport, type ToolSource, writesRuns, writeTool } from '@svc/formats';
 import { encodeItem } from '@svc/jsonl-v23';
 import { jsonText, PUBLIC_RESULT_FIELDS, toHex } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
@@ -44,7 +44,8 @@ export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToT
     throw nameArchive(toFileError(error, 'read', path), path);
   });
   try {
-    const source = await sourceOf(pkg, tool, options);
+    const source = await sourceOf(pkg, bareName(path), tool, options);
+    const unwritten = await unwrittenRun(pkg, tool, options);
     const written = await writeTool(
       tool,
       source,
@@ -57,7 +58,7 @@ export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToT
     try {
       const temporary = join(folder, 'output');
       await write(written, temporary, cli.signal);
-      const lost = written.lost();
+      const lost = [...unwritten, ...written.lost()];
       if (options.strict === true && lost.length > 0) {
         const all = lost.map(({ what, count }) => `${what} (${count})`).join(', ');
         throw new PackageError('package_unsupported', `${tool} has no place for ${all}.`);
@@ -78,8 +79,21 @@ export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToT
   }
 }
 
+const bareName = (path: string): string =>
+  basename(path === '-' ? 'package' : path).replace(/(?:\.pkg)?\.zip$/i, '');
+
+/** The run of a package, where the tool has no place for it. */
+async function unwrittenRun(
+  pkg: PackageReader,
+  tool: Tool,
+  { datasetOnly = false }: ToToolOptions,
+): Promise<readonly Lost[]> {
+  if (datasetOnly || writesRuns(tool)) return [];
+  return (await pkg.readRun()) === null ? [] : [{ what: 'the run and its results', count: 1, first: {} }];
+}
+
 async function place(path: string, tool: Tool, written: ToolExport, options: ToToolOptions): Promise<string> {
-  const bare = basename(path === '-' ? 'package' : path).replace(/(?:\.pkg)?\.zip$/i, '');
+  const bare = bareName(path);
   const name = written.kind === 'folder' ? `${bare}.${tool}` : `${bare}.${tool}${written.extension}`;
   const asked = options.output ?? join(path === '-' ? '.' : dirname(path), name);
   const found = await stat(asked).catch(() => null);
@@ -109,6 +123,7 @@ async function write(written: ToolExport, target: string, signal: AbortSignal): 
 /** A package as what is written for a tool. */
 async function sourceOf(
   pkg: PackageReader,
+  bare: string,
   tool: Tool,
   { datasetOnly = false }: ToToolOptions,
 ): Promise<ToolSource> {
@@ -121,7 +136,7 @@ async function sourceOf(
   const run = datasetOnly || !writesRuns(tool) ? null : await pkg.readRun();
   const { name, version_hash: hash } = pkg.manifest ?? {};
   return {
-    name: typeof name === 'string' ? name : 'dataset',
+    name: typeof name === 'string' ? name : bare,
     versionHash: typeof hash === 'string' ? hash : '',
     itemCount: counts.reduce((sum, { itemCount }) => sum + itemCount, 0),
     async *items() {
