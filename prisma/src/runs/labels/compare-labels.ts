@@ -8,6 +8,7 @@ import { decodeCursor, encodeCursor, type Page, type PageRequest, Parameters } f
 import { isUuid, readableJson, searchableText } from '../../database/values.ts';
 import { runNotFound } from '../run-row.ts';
 import { scorerNumber } from '../scores/scorer-number.ts';
+import { passedBy } from '../scores/summary-sql.ts';
 import { isLabelOf, isNewestVerdict } from './label-sql.ts';
 
 export type AgreementCell = keyof AgreementCells;
@@ -88,7 +89,7 @@ export async function compareLabels(
       ? `o.verdict = 'pass'`
       : number === null
         ? 'result.passed'
-        : `result.scorer_passed[${number}]`;
+        : `(${passedBy(number, 'result.')})`;
   const judged = `
     SELECT ${POSITION.replaceAll(/(\w+)/g, 'result.$1')}, result.section, result.item_id, result.item_hash, l.person,
       l.verdict, ${passed} AS passed,
@@ -97,7 +98,7 @@ export async function compareLabels(
     FROM run_results result JOIN (
       SELECT l.item_hash, l.output_hash, l.person, l.verdict FROM labels l WHERE l.verdict IS NOT NULL AND ${person}
     ) AS l ON ${isLabelOf('l')} ${second}
-    WHERE result.run_id = $1 AND ${passed} IS NOT NULL ${number === null ? '' : `AND result.scorer_scores[${number}] IS NOT NULL`}`;
+    WHERE result.run_id = $1 AND ${passed} IS NOT NULL`;
   const counts = await query<{ readonly cell: AgreementCell; readonly count: number }>(
     `SELECT cell, count(*)::float8 AS count FROM (${judged}) AS judged GROUP BY cell`,
     parameters.values,

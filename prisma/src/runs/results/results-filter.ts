@@ -12,7 +12,7 @@ import { ofRun } from '../../items/version-sql.ts';
 import { isLabelOf, isNewestVerdict } from '../labels/label-sql.ts';
 import { type JoinedVersion, joinItems } from '../read-items-at.ts';
 import type { ResultPosition, ResultsFilter } from '../run-results.ts';
-import { statusBy } from '../scores/summary-sql.ts';
+import { passedBy, statusBy } from '../scores/summary-sql.ts';
 
 /** Which results of a run to list; a result passes if it passes all of these. */
 export interface ResultsConditions {
@@ -96,9 +96,8 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
     add((value) => `${found} = ${value}`, status);
   }
   if (passed !== undefined) {
-    const column = scorerNumber === undefined ? 'passed' : `scorer_passed[${scorerNumber}]`;
-    // A scorer that failed has a score of neither.
-    add((value) => `result.${column} = ${value} AND result.${score} IS NOT NULL`, passed);
+    const found = scorerNumber === undefined ? 'result.passed' : passedBy(scorerNumber, 'result.');
+    add((value) => `${found} = ${value}`, passed);
   }
   if (section !== undefined) add(ofSection, searchableText(section));
   if (type !== undefined) add((value) => `result.item_type = ${value}`, insideJsonString(type));

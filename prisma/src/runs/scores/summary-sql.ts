@@ -19,11 +19,15 @@ export function statusBy(number: number, of = ''): string {
     WHEN ${of}status = 'failed' OR NOT ${of}scorer_passed[${number}] THEN 'failed' ELSE 'unscored' END`;
 }
 
+/** SQL for whether another scorer than the main one passes a result; null where it has no score. @param of names a row of results */
+export const passedBy = (number: number, of = ''): string =>
+  `CASE WHEN ${of}scorer_scores[${number}] IS NOT NULL THEN ${of}scorer_passed[${number}] END`;
+
 /** The same of another scorer. @param number its place in `scorer_names`, from 1 */
 export function scoresBy(number: number, results = 'run_results WHERE run_id = $1'): string {
   const score = `scorer_scores[${number}]`;
   return `(SELECT run_id, section_order_index, order_index, repetition, item_type, tags, ${score} AS score,
-    scorer_passed[${number}] AS passed,
+    ${passedBy(number)} AS passed,
     ${statusBy(number)} AS status
     FROM ${results})`;
 }
