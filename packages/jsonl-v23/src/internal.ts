@@ -87,6 +87,7 @@ export {
   replaceLinked,
 } from './item/linked-files.ts';
 export { embedFiles } from './item/rehydrate-item.ts';
+export { splitNames } from './item/split-names.ts';
 export { asciiText } from './json/ascii.ts';
 export { digitsEnd, mantissaEnd } from './json/canonical/number-writer.ts';
 export { jsonText } from './json/json-text.ts';

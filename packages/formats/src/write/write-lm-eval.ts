@@ -1,3 +1,4 @@
+import { splitNames } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { itemImages, itemMessages } from '../messages.ts';
 import { OWN_ITEM } from '../own-item.ts';
@@ -8,26 +9,18 @@ import type { SourceItem, ToolSource, WriteContext, WrittenFile } from './tool-s
 /** The name of the task, as lm-evaluation-harness takes it on its command line. */
 const taskName = (name: string): string => name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, 100) || 'task';
 
-/** The split that a hub makes of a section. */
-const splitOf = (section: string): string => {
-  const name = section.replaceAll(/[^\p{L}\p{N}_.]|^\.|\.$|\.(?=\.)/gu, '_') || '_';
-  return name === 'all' ? 'all_2' : name;
-};
-
-/** A task folder: the items as JSON Lines, and `task.yaml`, which names the section of the first item. */
+/** A task folder: the items as JSON Lines, and `task.yaml`, which names the hub's split of the first section. */
 export async function* lmEvalTask(source: ToolSource, context: WriteContext): AsyncGenerator<WrittenFile> {
-  let section: string | null = null;
+  const sections = new Set<string>();
   async function* rows(): AsyncGenerator<string> {
     for await (const batch of source.items()) {
-      section ??= batch[0]?.section ?? null;
+      for (const { section } of batch) sections.add(section);
       yield batch.map((item) => `${canonicalJson(toRow(item, context))}\n`).join('');
     }
   }
   yield { name: 'items.jsonl', text: rows() };
-  yield {
-    name: 'task.yaml',
-    text: [taskYaml(taskName(source.name), source.versionHash, section ?? 'default')],
-  };
+  const [split = 'default'] = splitNames([...sections]);
+  yield { name: 'task.yaml', text: [taskYaml(taskName(source.name), source.versionHash, split)] };
 }
 
 function toRow({ item, itemHash, section }: SourceItem, { lost }: WriteContext): JsonObject {
@@ -53,11 +46,11 @@ function toRow({ item, itemHash, section }: SourceItem, { lost }: WriteContext):
   };
 }
 
-const taskYaml = (task: string, versionHash: string, section: string): string => `# Run it in this folder:
+const taskYaml = (task: string, versionHash: string, split: string): string => `# Run it in this folder:
 #   lm_eval --include_path . --tasks ${task} --log_samples --output_path results --model ...
 # With a hub of your own (HF_ENDPOINT) leave dataset_kwargs out, and change two members:
 #   dataset_path: svc/<handle of the dataset>
-#   test_split: ${splitOf(section)}
+#   test_split: ${split}
 # Its prompt is that of the item alone, without system prompt, messages and choices.
 task: ${task}
 dataset_path: json

@@ -18,11 +18,11 @@ const MAX_BATCH_BYTES = 200_000_000;
 export async function* evalsSamples(source: ToolSource, { lost }: WriteContext): AsyncGenerator<string> {
   for await (const batch of source.items()) {
     yield batch
-      .map((source) => {
-        const { item, section } = source;
+      .map((one) => {
+        const { item, section } = one;
         const { images, others } = itemImages(item);
         lost.add('files of items', { file: section }, images.length + others);
-        countUnwritten(source, ['id', 'answer'], lost);
+        countUnwritten(one, ['id', 'answer'], lost);
         const { id, answer = null } = item;
         if (answer === null) lost.add('missing answers', { file: section });
         const input = itemMessages(item);

@@ -22,7 +22,8 @@ export interface LocatedItem {
  * of lines.
  *
  * Accepts a byte order mark at the start, CRLF, blank lines and a missing line end at the end of the file; blank lines
- * count as lines. A surrogate that is not in a pair is refused as bytes that are not UTF-8; its escape is not. Yields the items before a faulty line before it throws. `signal` aborts it immediately.
+ * count as lines. A surrogate that is not in a pair is refused as bytes that are not UTF-8; its escape is not. Yields the
+ * items before a faulty line before it throws. `signal` aborts it immediately.
  *
  * @throws JsonlError with file, line and, if known, column and JSON Pointer: `invalid_utf8`, `line_too_long`,
  * `not_an_object`, and the codes of `parseJson` and `parseItem`; TypeError for another kind of source

@@ -1,6 +1,6 @@
+import { splitNames } from '@svc/jsonl-v23/internal';
 import type { DatasetSummary, SectionFiles, StoredSection } from '@svc/store';
 import { featuresOf, type HubColumn } from './hub-columns.ts';
-import { splitNames } from './split-names.ts';
 import { toYaml, type YamlValue } from './to-yaml.ts';
 
 /** What a card describes. */

@@ -1,11 +1,11 @@
 import { createHash, type Hash } from 'node:crypto';
 import { mapOrdered } from '@svc/concurrency';
+import { splitNames } from '@svc/jsonl-v23/internal';
 import type { HubFile, Store, StoredSection } from '@svc/store';
 import { PARQUET_MAGIC, parquetFooter, parquetWriterVersion, type RowGroup } from '@svc/tabular/write';
 import type { ItemEncoder, ItemGroup } from '../thread/item-encoder.ts';
 import { featuresOf, type HubColumn, planColumns, storedColumns } from './hub-columns.ts';
 import { addProfile, emptyProfile } from './profile.ts';
-import { splitNames } from './split-names.ts';
 
 /** A change to the bytes of files needs another number. */
 const FILES_VERSION = 1;
