@@ -1,6 +1,6 @@
 import { Button, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
-import { useDatasetNames } from '../runs/runs-table.tsx';
+import { useDatasetNames } from '../runs/dataset-names.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';

@@ -1,5 +1,5 @@
 import { Stack, Text } from '@mantine/core';
-import { useDatasetNames } from '../runs/runs-table.tsx';
+import { useDatasetNames } from '../runs/dataset-names.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Part } from '../ui/layout/part.tsx';

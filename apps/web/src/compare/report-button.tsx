@@ -3,7 +3,7 @@ import { IconDownload } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { loadedAgain } from '../api/service-responds.ts';
-import { useDatasetNames } from '../runs/runs-table.tsx';
+import { useReadDatasetNames } from '../runs/dataset-names.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
@@ -23,11 +23,14 @@ export function ReportButton({
 }) {
   const api = useApi();
   const notify = useNotify();
-  const datasetOf = useDatasetNames();
+  const readNames = useReadDatasetNames();
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
       const { makeReport } = await load();
-      saveFile(await makeReport(api, runs, datasetOf, compared), `${runs.map(nameOf).join(' and ')}.html`);
+      saveFile(
+        await makeReport(api, runs, await readNames(), compared),
+        `${runs.map(nameOf).join(' and ')}.html`,
+      );
     },
     onSuccess: () => notify('The report is saved.'),
   });

@@ -11,9 +11,10 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import { TypedFilter } from '../ui/typed-filter.tsx';
+import { useDatasetNames } from './dataset-names.ts';
 import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
 import { RUN_STATUSES, type RunsSearch } from './runs-search.ts';
-import { RunsTable, useDatasetNames } from './runs-table.tsx';
+import { RunsTable } from './runs-table.tsx';
 import { useRunList } from './use-run-list.ts';
 
 const route = getRouteApi('/runs');

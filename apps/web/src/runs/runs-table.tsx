@@ -1,11 +1,9 @@
 import { Checkbox } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { useViewTable } from '../ui/table/use-view-table.ts';
 import type { ColumnsView } from '../ui/table/view-columns.ts';
+import { useDatasetNames } from './dataset-names.ts';
 import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
 import { nameOf, type Run } from './use-run.ts';
 
@@ -73,21 +71,4 @@ export function RunsTable({
       onSort={(sort) => onView({ sort })}
     />
   );
-}
-
-/** Names of the newest datasets, with the version where there are several; others go by the beginning of their hash. */
-export function useDatasetNames(): (run: Run) => string {
-  const api = useApi();
-  const { data, isPending } = useQuery({
-    queryKey: ['datasets', { limit: 100 }],
-    queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: 100 } }, signal })),
-  });
-  return useMemo(() => {
-    const known = new Map(data?.data.map((dataset) => [dataset.id, dataset]));
-    return ({ dataset_id, dataset_version, dataset_version_hash }) => {
-      const dataset = known.get(dataset_id);
-      if (dataset === undefined) return isPending ? '…' : dataset_version_hash.slice(0, 10);
-      return dataset.version_count === 1 ? dataset.name : `${dataset.name}, version ${dataset_version}`;
-    };
-  }, [data, isPending]);
 }

@@ -7,7 +7,7 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { useNotify } from '../../ui/layout/notices.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { formatCount } from '../../ui/text/formats.ts';
-import { useDatasetNames } from '../runs-table.tsx';
+import { useReadDatasetNames } from '../dataset-names.ts';
 import { nameOf, type Run } from '../use-run.ts';
 
 const load = loadedAgain(() => import('./make-report.tsx'));
@@ -16,12 +16,12 @@ const load = loadedAgain(() => import('./make-report.tsx'));
 export function ReportItem({ run }: { readonly run: Run }) {
   const api = useApi();
   const notify = useNotify();
-  const datasetOf = useDatasetNames();
+  const readNames = useReadDatasetNames();
   const [read, setRead] = useState(0);
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
       const { makeReport } = await load();
-      saveFile(await makeReport(api, run, datasetOf(run), setRead), `${nameOf(run)}.html`);
+      saveFile(await makeReport(api, run, (await readNames())(run), setRead), `${nameOf(run)}.html`);
     },
     onSuccess: () => notify('The report is saved.'),
   });
