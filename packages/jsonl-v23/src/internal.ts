@@ -90,6 +90,7 @@ export { embedFiles } from './item/rehydrate-item.ts';
 export { splitNames } from './item/split-names.ts';
 export { asciiText } from './json/ascii.ts';
 export { digitsEnd, mantissaEnd } from './json/canonical/number-writer.ts';
+export { countLineFeeds } from './json/count-line-feeds.ts';
 export { jsonText } from './json/json-text.ts';
 export { locateValue } from './json/locate-value.ts';
 export { grownSize, transferBuffer } from './json/transfer-buffer.ts';

@@ -1,3 +1,4 @@
+import { countLineFeeds } from '@svc/jsonl-v23/internal';
 import { Composer, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Parser } from 'yaml';
 import { HubError } from '../errors.ts';
 import { checkMetadata, countEntries, MAX_ENTRIES, type YamlLocation, type YamlValue } from './yaml-value.ts';
@@ -13,7 +14,7 @@ const MAX_LENGTH = 4 * 1024 * 1024;
 export function parseYaml(text: string, location: YamlLocation): YamlValue {
   const { file, firstLine = 1 } = location;
   const refuse = (reason: string, offset?: number, cause?: unknown): HubError => {
-    const line = offset === undefined ? undefined : firstLine + countNewlines(text, offset);
+    const line = offset === undefined ? undefined : firstLine + countLineFeeds(text.slice(0, offset));
     return new HubError('hub_unsupported_dataset', `Cannot read the metadata: ${reason}.`, {
       location: line === undefined ? { file } : { file, line },
       cause,
@@ -69,10 +70,4 @@ function findRepeatedKey(node: Node | null): { key: string; offset: number } | u
     }
   }
   return undefined;
-}
-
-function countNewlines(text: string, end: number): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
 }

@@ -1,6 +1,7 @@
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
+import { countLineFeeds } from '../json/count-line-feeds.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { locateValue } from '../json/locate-value.ts';
 import { JsonReader } from '../json/parse-json.ts';
@@ -109,13 +110,11 @@ function* itemsBeforeBadBytes(
   const before = bytes.subarray(0, lineStart);
   yield* itemsOf({ ...batch, bytes: before }, options);
 
-  let line = firstLine;
-  for (let at = before.indexOf(10); at !== -1; at = before.indexOf(10, at + 1)) line += 1;
   const column =
     new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(lineStart, badByte)).length + 1;
   throw new JsonlError('invalid_utf8', `${nameInvalid(bytes, badByte)} is not valid UTF-8`, {
     ...(options.file === undefined ? {} : { file: options.file }),
-    line,
+    line: firstLine + countLineFeeds(before),
     column,
   });
 }

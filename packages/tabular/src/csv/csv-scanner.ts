@@ -1,4 +1,4 @@
-import { grownSize, transferBuffer, wordsOf } from '@svc/jsonl-v23/internal';
+import { countLineFeeds, grownSize, transferBuffer, wordsOf } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
 import { BEGINS_FIELD, type CsvDialect, ENDS_TEXT, effectsOf } from './csv-dialect.ts';
 
@@ -353,10 +353,4 @@ function skipWords(words: DataView, from: number, end: number, byte: number): nu
     if (((((lf - ONES) & ~lf) | ((cr - ONES) & ~cr) | ((other - ONES) & ~other)) & HIGHEST_BITS) !== 0) break;
   }
   return at;
-}
-
-function countLineFeeds(bytes: Uint8Array): number {
-  let count = 0;
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) count += 1;
-  return count;
 }

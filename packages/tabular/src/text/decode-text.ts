@@ -1,3 +1,4 @@
+import { countLineFeeds } from '@svc/jsonl-v23/internal';
 import { shorten, TableError } from '../errors.ts';
 import { invalidRow } from './raw-row.ts';
 
@@ -59,7 +60,7 @@ export async function* decodeText(
       const before = trimmed(decoder.validStart(bytes ?? NO_BYTES));
       const location = {
         file: options.file,
-        line: line + countNewlines(before),
+        line: line + countLineFeeds(before),
         column: widthAfter(before, width) + 1,
       };
       throw invalidRow(`The line is not ${options.encoding ?? 'UTF-8'} text.`, location, cause);
@@ -69,7 +70,7 @@ export async function* decodeText(
     options.signal?.throwIfAborted();
     const text = checked(bytes);
     if (text !== '') yield text;
-    line += countNewlines(text);
+    line += countLineFeeds(text);
     width = widthAfter(text, width);
   }
   const rest = checked(null);
@@ -157,12 +158,6 @@ function createDecoder({
 function normalise(encoding: string): string {
   const name = encoding.trim().toLowerCase().replaceAll('_', '-');
   return PYTHON_NAMES[name] ?? name;
-}
-
-function countNewlines(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
 }
 
 /** Length of the last line, including what came before this text. */

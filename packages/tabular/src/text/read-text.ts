@@ -1,3 +1,4 @@
+import { countLineFeeds } from '@svc/jsonl-v23/internal';
 import { shorten, TableError } from '../errors.ts';
 import { decodeText } from './decode-text.ts';
 import {
@@ -48,7 +49,7 @@ export async function* readText(
         checkSize(row.length);
         // Empty paragraphs are skipped.
         if (sampleBy === 'line' || row !== '') yield rowOf(row + kept);
-        line += countNewlines(row) + ending.length;
+        line += countLineFeeds(row) + ending.length;
         start = end + ending.length;
       }
       rest = [];
@@ -81,10 +82,4 @@ async function* withPlainLineEnds(pieces: AsyncIterable<string>): AsyncGenerator
     if (whole !== '') yield whole.includes('\r') ? whole.replace(/\r\n?/g, '\n') : whole;
   }
   if (held !== '') yield '\n';
-}
-
-function countNewlines(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count += 1;
-  return count;
 }
