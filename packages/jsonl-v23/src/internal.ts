@@ -91,6 +91,7 @@ export { splitNames } from './item/split-names.ts';
 export { asciiText } from './json/ascii.ts';
 export { digitsEnd, mantissaEnd } from './json/canonical/number-writer.ts';
 export { countLineFeeds } from './json/count-line-feeds.ts';
+export { joinBytes } from './json/join-bytes.ts';
 export { jsonText } from './json/json-text.ts';
 export { locateValue } from './json/locate-value.ts';
 export { grownSize, transferBuffer } from './json/transfer-buffer.ts';

@@ -1,3 +1,4 @@
+import { joinBytes } from '@svc/jsonl-v23/internal';
 import { HubError } from '../errors.ts';
 
 /** The chunks of a body. @throws HubError `hub_bad_response` where it has more than `maxBytes` */
@@ -18,16 +19,6 @@ export async function* limitBytes(
 /** Reads a whole body into memory. @throws HubError `hub_bad_response` if it has more than `maxBytes` */
 export async function collectBytes(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of limitBytes(chunks, maxBytes)) {
-    length += chunk.length;
-    parts.push(chunk);
-  }
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const part of parts) {
-    whole.set(part, offset);
-    offset += part.length;
-  }
-  return whole;
+  for await (const chunk of limitBytes(chunks, maxBytes)) parts.push(chunk);
+  return joinBytes(parts);
 }

@@ -2,6 +2,7 @@ import { type ChunkSource, chunksOf } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
+import { joinBytes } from './join-bytes.ts';
 import { validUtf8Length } from './utf8.ts';
 
 const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE } = ASCII;
@@ -114,10 +115,7 @@ export class TextCursor {
       return text;
     } catch {
       // The decoder does not say where it failed.
-      const incomplete = incompleteEnd(this.#lastBytes);
-      const bytes = new Uint8Array(incomplete.length + chunk.length);
-      bytes.set(incomplete);
-      bytes.set(chunk, incomplete.length);
+      const bytes = joinBytes([incompleteEnd(this.#lastBytes), chunk]);
       const validLength = validUtf8Length(bytes);
       this.#invalidByte = bytes[validLength] ?? 0;
       return new TextDecoder('utf-8', { ignoreBOM: this.#isStarted }).decode(bytes.subarray(0, validLength));

@@ -1,4 +1,5 @@
 import { type ChunkSource, chunksOf, isWebStream, typeName } from '../arguments/web-stream.ts';
+import { joinBytes } from '../json/join-bytes.ts';
 
 /** What items can be read from: a text or its UTF-8 bytes, whole or in chunks. */
 export type ItemSource =
@@ -24,7 +25,7 @@ export function byteChunks(source: ItemSource): AsyncIterable<Uint8Array> {
     return bytes;
   };
   const toBytes = (chunk: unknown): Uint8Array => {
-    if (chunk instanceof Uint8Array) return held === '' ? chunk : joinBytes(takeHeld(), chunk);
+    if (chunk instanceof Uint8Array) return held === '' ? chunk : joinBytes([takeHeld(), chunk]);
     if (typeof chunk === 'string') {
       const text = held + chunk;
       held = endsInHighSurrogate(text) ? text.slice(-1) : '';
@@ -79,13 +80,6 @@ function encodeText(text: string): Uint8Array {
 function endsInHighSurrogate(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
   return last >= 0xd800 && last <= 0xdbff;
-}
-
-function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
 }
 
 function iteratorOf(source: ItemSource): AsyncIterator<unknown> | Iterator<unknown> {

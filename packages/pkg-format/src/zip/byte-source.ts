@@ -1,4 +1,4 @@
-import { typeName } from '@svc/jsonl-v23/internal';
+import { joinBytes, typeName } from '@svc/jsonl-v23/internal';
 import { PackageError } from '../errors.ts';
 
 /** Random access to an archive: a file, bytes in memory, or anything else with byte ranges. */
@@ -141,16 +141,6 @@ function truncated(end: number): PackageError {
 /** All bytes of a stream in one piece. */
 export async function collectBytes(stream: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  let byteLength = 0;
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-    byteLength += chunk.byteLength;
-  }
-  const bytes = new Uint8Array(byteLength);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+  for await (const chunk of stream) chunks.push(chunk);
+  return joinBytes(chunks);
 }

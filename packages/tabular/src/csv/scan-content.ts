@@ -1,4 +1,4 @@
-import { transferBuffer } from '@svc/jsonl-v23/internal';
+import { joinBytes, transferBuffer } from '@svc/jsonl-v23/internal';
 import { createYielder } from '../source/create-yielder.ts';
 import type { CachedFile } from '../text/cached-file.ts';
 import { decodeText, isUtf8, type TextEncodingOptions } from '../text/decode-text.ts';
@@ -64,20 +64,12 @@ async function* utf8Chunks(
       yield chunk;
       continue;
     }
-    head = joinBytes(head, chunk);
+    head = head.length === 0 ? chunk : joinBytes([head, chunk]);
     if (head.length < MARK.length) continue;
     yield withoutMark(head);
     head = null;
   }
   if (head !== null && head.length > 0) yield withoutMark(head);
-}
-
-function joinBytes(first: Uint8Array, second: Uint8Array): Uint8Array {
-  if (first.length === 0) return second;
-  const joined = new Uint8Array(first.length + second.length);
-  joined.set(first);
-  joined.set(second, first.length);
-  return joined;
 }
 
 function withoutMark(bytes: Uint8Array): Uint8Array {

@@ -1,3 +1,4 @@
+import { joinBytes } from '@svc/jsonl-v23/internal';
 import { decompress } from '#runtime';
 import { TableError } from '../errors.ts';
 import type { FileCompression } from '../format.ts';
@@ -34,34 +35,26 @@ export async function readHead(source: ByteSource, signal?: AbortSignal): Promis
     )) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length >= HEAD_BYTES) return { head: join(chunks, HEAD_BYTES), compression, isWhole: false };
+      if (length >= HEAD_BYTES) {
+        return { head: joinBytes(chunks).subarray(0, HEAD_BYTES), compression, isWhole: false };
+      }
     }
   } catch (cause) {
     signal?.throwIfAborted();
     if (cause instanceof TableError) throw cause;
     // What is damaged after the first bytes is found when the rows are read.
-    if (length > 0) return { head: join(chunks, length), compression, isWhole: false };
+    if (length > 0) return { head: joinBytes(chunks), compression, isWhole: false };
     const location = { file: source.path };
     throw new TableError('damaged_file', `Cannot read the file: it is not ${compression}.`, {
       location,
       cause,
     });
   }
-  return { head: join(chunks, length), compression, isWhole: true };
+  return { head: joinBytes(chunks), compression, isWhole: true };
 }
 
 /** How a file is compressed, by its first bytes; undefined if it is not. */
 export function compressionBy(head: Uint8Array): FileCompression | undefined {
   if (startsWith(head, '\x1f\x8b')) return 'gzip';
   return startsWith(head, '\x28\xb5\x2f\xfd') ? 'zstd' : undefined;
-}
-
-function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const joined = new Uint8Array(length);
-  let at = 0;
-  for (const chunk of chunks) {
-    joined.set(chunk.subarray(0, length - at), at);
-    at += Math.min(chunk.length, length - at);
-  }
-  return joined;
 }

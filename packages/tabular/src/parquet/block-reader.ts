@@ -1,4 +1,4 @@
-import { transferBuffer } from '@svc/jsonl-v23/internal';
+import { joinBytes, transferBuffer } from '@svc/jsonl-v23/internal';
 import type { ByteSource } from '../source/byte-source.ts';
 import type { ChunkPlan } from './plan-chunks.ts';
 
@@ -45,11 +45,8 @@ export class BlockReader {
     const end = this.#offset + this.bytes.length;
     const block = await (this.#ahead ?? this.#fetch(end, length - this.bytes.length));
     this.#ahead = null;
-    const joined = new Uint8Array(this.bytes.length + block.length);
-    joined.set(this.bytes);
-    joined.set(block, this.bytes.length);
+    this.bytes = joinBytes([this.bytes, block]);
     transferBuffer(block.buffer, 0);
-    this.bytes = joined;
   }
 
   #fetch(start: number, atLeastBytes: number): Promise<Uint8Array<ArrayBuffer>> {

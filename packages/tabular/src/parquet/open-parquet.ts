@@ -1,3 +1,4 @@
+import { joinBytes } from '@svc/jsonl-v23/internal';
 import type { Features } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { FOOTER_TAIL_BYTES, footerLength, type ParquetFooter, parseFooter } from './metadata/footer.ts';
@@ -29,11 +30,7 @@ export async function openParquet(file: ByteSource, signal?: AbortSignal): Promi
   let tail: Uint8Array<ArrayBuffer> = await file.readRange(start, byteLength, signal);
   const length = footerLength(tail.subarray(-FOOTER_TAIL_BYTES), path, byteLength);
   if (length > tail.length) {
-    const missing = await file.readRange(byteLength - length, start, signal);
-    const whole = new Uint8Array(length);
-    whole.set(missing);
-    whole.set(tail, missing.length);
-    tail = whole;
+    tail = joinBytes([await file.readRange(byteLength - length, start, signal), tail]);
     start = byteLength - length;
   }
   const footer = await parseFooter(tail, path, byteLength);

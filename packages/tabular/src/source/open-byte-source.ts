@@ -1,4 +1,4 @@
-import { type ChunkSource, checkNumber, chunksOf, isWebStream } from '@svc/jsonl-v23/internal';
+import { type ChunkSource, checkNumber, chunksOf, isWebStream, joinBytes } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
 import { type RandomAccess, tableSource } from '../files/table-source.ts';
 import type { ByteSource } from './byte-source.ts';
@@ -105,13 +105,7 @@ async function collect(
     if (length > maxBytes) throw unsupported(path, `its stream has more than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
-  const bytes = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return bytes;
+  return joinBytes(chunks);
 }
 
 async function openAddress(

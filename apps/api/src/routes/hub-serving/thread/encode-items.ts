@@ -1,4 +1,4 @@
-import { layoutLinkedItem } from '@svc/jsonl-v23/internal';
+import { joinBytes, layoutLinkedItem } from '@svc/jsonl-v23/internal';
 import { joinStoredItem, unpackItems } from '@svc/store/rows';
 import { encodeRowGroup, type RowGroup } from '@svc/tabular/write';
 import { type HubColumn, HubRow, parquetColumns } from '../files/hub-columns.ts';
@@ -47,13 +47,7 @@ function encodeLines(packed: Uint8Array, contents: ReadonlyMap<string, Uint8Arra
     }
     parts.push(Buffer.from('\n'));
   }
-  const bytes = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.byteLength;
-  }
-  return { bytes, group: null, profile };
+  return { bytes: joinBytes(parts), group: null, profile };
 }
 
 function base64(contents: ReadonlyMap<string, Uint8Array>, sha256: string): string {
