@@ -2,12 +2,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { longestTurn, MAX_TURN } from '../../tabular/test/longest-turn.ts';
 import { createHubClient, type HubClient, type RequestEvent } from '../src/index.ts';
 
 const COMMIT = '0123456789012345678901234567890123456789';
 const CHUNK = 64 * 1024;
-/** A turn of the event loop may keep the thread this long, in CPU time: machines and garbage collections differ. */
-const MAX_TURN_MS = 80;
 
 const about = { id: 'o/d', sha: COMMIT, private: false, gated: false };
 const listing = (count: number): Buffer =>
@@ -21,11 +20,11 @@ const listing = (count: number): Buffer =>
     ),
   );
 
-/** Runs work against a hub that gives these bodies, and returns how long its longest turn kept the thread. */
+/** Runs work against a hub that gives these bodies, and returns its longest turn of the event loop. */
 async function measure(
   bodies: { info: Buffer; tree?: Buffer },
   work: (client: HubClient) => Promise<unknown>,
-): Promise<{ longestTurnMs: number; events: RequestEvent[] }> {
+): Promise<{ turn: number; events: RequestEvent[] }> {
   await using hub = createServer((request, response) => {
     const path = request.url ?? '';
     const body = path.includes('/tree/') ? bodies.tree : bodies.info;
@@ -38,22 +37,11 @@ async function measure(
     retry: { maxRetries: 0 },
     onRequest: (event) => events.push(event),
   });
-  let longestTurnMs = 0;
-  let before = process.threadCpuUsage();
-  const look = (): void => {
-    const { user, system } = process.threadCpuUsage(before);
-    longestTurnMs = Math.max(longestTurnMs, (user + system) / 1000);
-    before = process.threadCpuUsage();
-    turn = setImmediate(look);
-  };
-  let turn = setImmediate(look);
   try {
-    await work(client);
+    return { turn: await longestTurn(() => work(client)), events };
   } finally {
-    clearImmediate(turn);
     hub.closeAllConnections();
   }
-  return { longestTurnMs, events };
 }
 
 function* cut(body: Buffer): Generator<Buffer> {
@@ -69,21 +57,21 @@ describe('a response that costs more than it is worth', () => {
     ['brackets in a member without use', Buffer.from(`{"x":${'['.repeat(30_000_000)}`)],
     ['members without use', Buffer.from(`{${members(2_000_000)}}`)],
   ])('of %s is refused before its end', async (_name, info) => {
-    const { longestTurnMs, events } = await measure({ info }, async (client) => {
+    const { turn, events } = await measure({ info }, async (client) => {
       await expect(client.openDataset({ path: 'o/d' })).rejects.toMatchObject({ code: 'hub_bad_response' });
     });
     expect(events[0]?.bytes).toBeLessThan(10_000_000);
-    expect(longestTurnMs).toBeLessThan(MAX_TURN_MS);
+    expect(turn).toBeLessThan(MAX_TURN);
   });
 
   it('with a card of 60,000 members never holds up the event loop', async () => {
     const card = `"cardData":{"configs":[{"config_name":"c"}],"x":{${members(60_000)}}}`;
     const text = `{${JSON.stringify(about).slice(1, -1)},${card}}`;
     const tree = listing(1);
-    const { longestTurnMs } = await measure({ info: Buffer.from(text), tree }, async (client) => {
+    const { turn } = await measure({ info: Buffer.from(text), tree }, async (client) => {
       expect((await client.openDataset({ path: 'o/d' })).splits).toMatchObject([{ split: 'train' }]);
     });
-    expect(longestTurnMs).toBeLessThan(MAX_TURN_MS);
+    expect(turn).toBeLessThan(MAX_TURN);
   });
 
   it.each([
@@ -91,12 +79,12 @@ describe('a response that costs more than it is worth', () => {
     ['by a pattern', 100_000, { configs: [{ config_name: 'c', data_files: 'd*/*.csv' }] }],
   ])('with many files, chosen %s, never holds up the event loop', async (_name, count, cardData) => {
     const info = Buffer.from(JSON.stringify({ ...about, cardData }));
-    const { longestTurnMs } = await measure({ info, tree: listing(count) }, async (client) => {
+    const { turn } = await measure({ info, tree: listing(count) }, async (client) => {
       const dataset = await client.openDataset({ path: 'o/d' });
       expect(dataset.splits).toMatchObject([{ split: 'train' }]);
       // The hub sends no such file.
       await expect(dataset.select()).rejects.toMatchObject({ code: 'hub_bad_response' });
     });
-    expect(longestTurnMs).toBeLessThan(MAX_TURN_MS);
+    expect(turn).toBeLessThan(MAX_TURN);
   });
 });
