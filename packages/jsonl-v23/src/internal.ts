@@ -109,7 +109,7 @@ export { createLineEncoder } from './lines/encode-lines.ts';
 export { type LineBatch, LineCutter, splitLines } from './lines/line-cutter.ts';
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';
-export { checkValueCount, MAX_LINE_VALUES, ValueCounter } from './lines/value-counter.ts';
+export { checkValueCount, hasMoreValues, MAX_LINE_VALUES, ValueCounter } from './lines/value-counter.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
 export {
   type CellBatch,

@@ -1,4 +1,4 @@
-import { ValueCounter } from '@svc/jsonl-v23/internal';
+import { hasMoreValues } from '@svc/jsonl-v23/internal';
 import { JsonlError, type JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
 import { HubError } from '../errors.ts';
 import { MAX_ENTRIES } from './yaml-value.ts';
@@ -41,7 +41,7 @@ export async function readInfo(json: JsonStream): Promise<RepositoryInfo> {
     }
     if (key !== 'id' && !INFO_FIELDS.some((field) => field === key)) continue;
     const member = await json.text();
-    if (isTooLarge(member.text)) continue;
+    if (member.text.length > MAX_MEMBER_LENGTH || hasMoreValues(member.text, MAX_ENTRIES)) continue;
     const value = parse(member);
     if (key === 'cardData' || typeof value !== 'object') info[key] = value;
     else if (Array.isArray(value)) info[key] = value.filter((entry) => typeof entry === 'string');
@@ -63,15 +63,6 @@ export async function readRevisionNames(json: JsonStream): Promise<string[]> {
     }
   }
   return names;
-}
-
-function isTooLarge(text: string): boolean {
-  if (text.length > MAX_MEMBER_LENGTH) return true;
-  // As many values take more characters.
-  if (text.length < MAX_ENTRIES) return false;
-  const counter = new ValueCounter();
-  counter.add(new TextEncoder().encode(text));
-  return counter.values > MAX_ENTRIES;
 }
 
 /** The parser of the runtime: several times as fast as that of `JsonStream`, and the numbers are small. */

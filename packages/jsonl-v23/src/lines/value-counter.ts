@@ -55,6 +55,21 @@ export class ValueCounter {
   }
 }
 
+const PIECE_LENGTH = 64 * 1024;
+
+/** Whether a JSON text, or its UTF-8 bytes, has more than `maxValues` values. It is read no further than needed. */
+export function hasMoreValues(text: string | Uint8Array, maxValues: number): boolean {
+  // As many values take more characters.
+  if (text.length < maxValues) return false;
+  const counter = new ValueCounter();
+  const encoder = new TextEncoder();
+  for (let at = 0; at < text.length && counter.values <= maxValues; at += PIECE_LENGTH) {
+    const end = at + PIECE_LENGTH;
+    counter.add(typeof text === 'string' ? encoder.encode(text.slice(at, end)) : text.subarray(at, end));
+  }
+  return counter.values > maxValues;
+}
+
 /**
  * Refuses an item of more than `MAX_LINE_VALUES` values, as the line that it becomes in an archive is refused.
  *
@@ -63,10 +78,6 @@ export class ValueCounter {
  * @throws JsonlError `line_too_long` with the location
  */
 export function checkValueCount(text: Uint8Array, location?: SourceLocation): void {
-  // As many values take more bytes.
-  if (text.length < MAX_LINE_VALUES) return;
-  const counter = new ValueCounter();
-  counter.add(text);
-  if (counter.values <= MAX_LINE_VALUES) return;
+  if (!hasMoreValues(text, MAX_LINE_VALUES)) return;
   throw new JsonlError('line_too_long', `An item must have at most ${MAX_LINE_VALUES} values`, location);
 }

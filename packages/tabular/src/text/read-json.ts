@@ -1,4 +1,4 @@
-import { MAX_LINE_VALUES, ValueCounter } from '@svc/jsonl-v23/internal';
+import { hasMoreValues, MAX_LINE_VALUES } from '@svc/jsonl-v23/internal';
 import { isJsonObject, JsonlError, JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
 import { decodeText, isUtf8 } from './decode-text.ts';
 import { type ParsedRow, parseRow } from './parse-row.ts';
@@ -175,23 +175,10 @@ async function readText(json: JsonStream, file: string): Promise<LocatedText> {
       error,
     );
   }
-  if (hasTooManyValues(text)) {
+  if (hasMoreValues(text, MAX_LINE_VALUES)) {
     throw invalidRow(`The row has more than ${MAX_LINE_VALUES} values.`, location);
   }
   return { text, location };
-}
-
-const COUNTED_CHARACTERS = 64 * 1024;
-
-function hasTooManyValues(text: string): boolean {
-  // So many values take more characters.
-  if (text.length < MAX_LINE_VALUES) return false;
-  const counter = new ValueCounter();
-  const encoder = new TextEncoder();
-  for (let start = 0; start < text.length && counter.values <= MAX_LINE_VALUES; start += COUNTED_CHARACTERS) {
-    counter.add(encoder.encode(text.slice(start, start + COUNTED_CHARACTERS)));
-  }
-  return counter.values > MAX_LINE_VALUES;
 }
 
 function toRow({ value, text, nonNumbers }: ParsedRow, element: LocatedText): RawRow {
