@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from './json/json-value.ts';
+import { encodeBase64 } from './media/base64.ts';
 
 /** What replaces a secret. */
 export const REDACTED = '[redacted]';
@@ -42,20 +43,16 @@ export function spellingsOf(secrets: readonly string[]): KnownSecrets {
  * at the second or third byte of a group of three.
  */
 function base64Spellings(bytes: Uint8Array): string[] {
-  const aligned = toBase64(bytes);
+  const aligned = encodeBase64(bytes);
   return [
     aligned,
     aligned.replace(/(?<!=)=+$/, ''),
     ...[0, 1, 2].map((offset) => {
-      const text = toBase64(new Uint8Array([...new Uint8Array(offset), ...bytes]));
+      const text = encodeBase64(new Uint8Array([...new Uint8Array(offset), ...bytes]));
       const end = Math.floor(((offset + bytes.length) * 8) / 6);
       return text.slice(offset === 0 ? 0 : offset + 1, end);
     }),
   ];
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
 }
 
 const toUrlAlphabet = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_');
