@@ -47,6 +47,16 @@ export class TableError extends Error {
   }
 }
 
+/** The error for a file that cannot be read. @param reason the end of a sentence, without its full stop */
+export function unreadableFile(
+  code: TableErrorCode,
+  file: string,
+  reason: string,
+  cause?: unknown,
+): TableError {
+  return new TableError(code, `Cannot read the file: ${reason}.`, { location: { file }, cause });
+}
+
 /** A location without the file if that has no name. */
 function named({ file, ...location }: SourceLocation): SourceLocation {
   return file === undefined || file === '' ? location : { file, ...location };

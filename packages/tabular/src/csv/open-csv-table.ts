@@ -1,5 +1,5 @@
 import { CellWriter } from '@svc/jsonl-v23/internal';
-import { TableError } from '../errors.ts';
+import { TableError, unreadableFile } from '../errors.ts';
 import { checkColumnCount } from '../schema/check-column-count.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
@@ -126,8 +126,7 @@ async function scan(file: CachedFile, options: CsvTableOptions): Promise<CsvScan
   }
   const { columns } = rows;
   if (columns === null) {
-    const location = { file: file.path };
-    throw end ?? new TableError('unsupported_file', 'Cannot read the file: it has no rows.', { location });
+    throw end ?? unreadableFile('unsupported_file', file.path, 'it has no rows');
   }
   for (const shape of columns.shapes) shape.wasOther = false;
   return { columns, rowCount, isWhole: isWhole && end === null };

@@ -1,4 +1,4 @@
-import { TableError } from '../errors.ts';
+import { TableError, unreadableFile } from '../errors.ts';
 import { suffixes } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { withCompression } from '../source/with-compression.ts';
@@ -9,7 +9,7 @@ import { startsWith, unsupportedKind } from './file-signature.ts';
 import { readHead } from './read-head.ts';
 
 const ACCEPTED =
-  'Accepted are CSV, TSV, JSON Lines, JSON with an array of objects, Parquet and plain text, each also as .gz or .zst.';
+  'Accepted are CSV, TSV, JSON Lines, JSON with an array of objects, Parquet and plain text, each also as .gz or .zst';
 
 /**
  * Finds out what a file is, from its first bytes. Its name only decides where the content may be several formats.
@@ -124,7 +124,7 @@ function decodeHead(head: Uint8Array, encoding: string, isWhole: boolean, path: 
     const before = readable.slice(0, Math.max(0, readable.indexOf('\uFFFD')));
     const line = before.split('\n').length;
     const column = before.length - before.lastIndexOf('\n');
-    const message = `Cannot read the file: it is not ${encoding} text; give its encoding in the options. ${ACCEPTED}`;
+    const message = `Cannot read the file: it is not ${encoding} text; give its encoding in the options. ${ACCEPTED}.`;
     throw new TableError('unsupported_file', message, { location: { file: path, line, column }, cause });
   }
 }
@@ -144,7 +144,5 @@ const PYTHON_NAMES: Readonly<Record<string, string>> = {
 };
 
 function unsupported(path: string, found: string): TableError {
-  return new TableError('unsupported_file', `Cannot read the file: ${found}. ${ACCEPTED}`, {
-    location: { file: path },
-  });
+  return unreadableFile('unsupported_file', path, `${found}. ${ACCEPTED}`);
 }

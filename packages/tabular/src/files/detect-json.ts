@@ -1,5 +1,5 @@
 import { isJsonObject, JsonlError, JsonStream, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { TableError } from '../errors.ts';
+import { TableError, unreadableFile } from '../errors.ts';
 import { suffixes } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { inSlices } from '../source/in-slices.ts';
@@ -111,7 +111,8 @@ function refuseTurnedTable({ text, isWhole }: JsonHead, file: string): void {
       : text.includes('"index"');
     if (!isTable) return;
   } else if (isJsonObject(value) && !Object.values(value).every((member) => isJsonObject(member))) return;
-  throw unsupported(
+  throw unreadableFile(
+    'unsupported_file',
     file,
     `it is a table in one object, as pandas writes it with orient="${orient}". Write it with orient="records", or name the format \`jsonl\` if it is one row`,
   );
@@ -159,9 +160,6 @@ async function* upTo(content: AsyncIterable<Uint8Array>, maxBytes: number): Asyn
 }
 
 function throwNoRows(file: string): never {
-  throw unsupported(file, 'its JSON is not an array of objects, nor an object with one such array');
-}
-
-function unsupported(file: string, reason: string): TableError {
-  return new TableError('unsupported_file', `Cannot read the file: ${reason}.`, { location: { file } });
+  const reason = 'its JSON is not an array of objects, nor an object with one such array';
+  throw unreadableFile('unsupported_file', file, reason);
 }

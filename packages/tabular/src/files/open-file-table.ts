@@ -1,7 +1,7 @@
 import { checkOptions } from '@svc/jsonl-v23/internal';
 import { checkFlags, checkTextColumns } from '../check-arguments.ts';
 import { openCsvTable } from '../csv/open-csv-table.ts';
-import { TableError } from '../errors.ts';
+import { unreadableFile } from '../errors.ts';
 import type { Decompressors } from '../parquet/codecs/inflate-page.ts';
 import { openParquetTable } from '../parquet/parquet-table.ts';
 import { type Feature, valueFeature } from '../schema/features.ts';
@@ -58,8 +58,8 @@ export async function openFileTable(
   const source = withCompression(file, compression);
   if (format === 'parquet') {
     if (compression === undefined) return await openParquetTable([file], { decompressors, signal });
-    const message = 'Cannot read the file: a Parquet file must be unpacked before its parts can be read.';
-    throw new TableError('unsupported_file', message, { location: { file: file.path } });
+    const reason = 'a Parquet file must be unpacked before its parts can be read';
+    throw unreadableFile('unsupported_file', file.path, reason);
   }
   if (format === 'csv' || format === 'tsv') {
     const {

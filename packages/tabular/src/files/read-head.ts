@@ -1,8 +1,9 @@
 import { joinBytes } from '@svc/jsonl-v23/internal';
 import { decompress } from '#runtime';
-import { TableError } from '../errors.ts';
+import { TableError, unreadableFile } from '../errors.ts';
 import type { FileCompression } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
+import { joinSignals } from '../source/join-signals.ts';
 import { startsWith } from './file-signature.ts';
 
 /** Enough rows to tell how they are written. */
@@ -30,9 +31,7 @@ export async function readHead(source: ByteSource, signal?: AbortSignal): Promis
   const chunks: Uint8Array[] = [];
   let length = 0;
   try {
-    for await (const chunk of decompress(compression, (ended) =>
-      source.stream(signal === undefined ? ended : AbortSignal.any([signal, ended])),
-    )) {
+    for await (const chunk of decompress(compression, (ended) => source.stream(joinSignals(signal, ended)))) {
       chunks.push(chunk);
       length += chunk.length;
       if (length >= HEAD_BYTES) {
@@ -44,11 +43,7 @@ export async function readHead(source: ByteSource, signal?: AbortSignal): Promis
     if (cause instanceof TableError) throw cause;
     // What is damaged after the first bytes is found when the rows are read.
     if (length > 0) return { head: joinBytes(chunks), compression, isWhole: false };
-    const location = { file: source.path };
-    throw new TableError('damaged_file', `Cannot read the file: it is not ${compression}.`, {
-      location,
-      cause,
-    });
+    throw unreadableFile('damaged_file', source.path, `it is not ${compression}`, cause);
   }
   return { head: joinBytes(chunks), compression, isWhole: true };
 }

@@ -1,4 +1,4 @@
-import { TableError } from '../errors.ts';
+import { unreadableFile } from '../errors.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 
 /** A file behind random access. */
@@ -23,9 +23,7 @@ export function tableSource(path: string, source: RandomAccess): ByteSource {
     signal?.throwIfAborted();
     const bytes = await source.read(start, end);
     if (bytes.byteLength < end - start) {
-      throw new TableError('damaged_file', 'Cannot read the file: it became shorter.', {
-        location: { file: path },
-      });
+      throw unreadableFile('damaged_file', path, 'it became shorter');
     }
     // Readers free the memory of what they get, and may post it to a thread. All of a source may be its own memory.
     const isOwn = bytes.byteLength === bytes.buffer.byteLength && bytes.byteLength < byteLength;

@@ -1,5 +1,5 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
-import { TableError } from '../errors.ts';
+import { TableError, unreadableFile } from '../errors.ts';
 import { detectFormat } from '../files/detect-format.ts';
 import type { FormatHints } from '../files/file-format.ts';
 import { compressionBy } from '../files/read-head.ts';
@@ -152,8 +152,7 @@ export async function tableFiles<F extends InputFile>(
   for (const file of unpacked) {
     const detected = await detect(file, hints, signal);
     if (mustBeUnpacked(detected)) {
-      const message = 'Cannot read the file: it is compressed, within an archive.';
-      throw new TableError('unsupported_file', message, { location: { file: labelOf(file) } });
+      throw unreadableFile('unsupported_file', labelOf(file), 'it is compressed, within an archive');
     }
     files.push(detected);
   }

@@ -1,5 +1,5 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { TableError } from '../errors.ts';
+import { TableError, unreadableFile } from '../errors.ts';
 import type { ByteSource } from './byte-source.ts';
 
 /** The limit for small files. */
@@ -25,8 +25,8 @@ export function createExpansionMeter({
     add(bytes) {
       left -= bytes;
       if (left >= 0) return;
-      const message = `Cannot read the file: more than ${maxContentBytes} bytes come out of its ${byteLength} bytes.`;
-      throw new TableError('too_large', message, { location: { file: path } });
+      const reason = `more than ${maxContentBytes} bytes come out of its ${byteLength} bytes`;
+      throw unreadableFile('too_large', path, reason);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { type ChunkSource, checkNumber, chunksOf, isWebStream, joinBytes } from '@svc/jsonl-v23/internal';
-import { TableError } from '../errors.ts';
+import { type TableError, unreadableFile } from '../errors.ts';
 import { type RandomAccess, tableSource } from '../files/table-source.ts';
 import type { ByteSource } from './byte-source.ts';
 
@@ -138,9 +138,7 @@ async function openAddress(
         const reason = isSame
           ? `${url.host} returned status ${response.status}`
           : 'it changed while it was read';
-        throw new TableError('damaged_file', `Cannot read the file: ${reason}.`, {
-          location: { file: path },
-        });
+        throw unreadableFile('damaged_file', path, reason);
       }
       return await readExactly(response, end - start, path);
     },
@@ -155,9 +153,7 @@ async function readExactly(response: Response, length: number, path: string): Pr
   for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
     if (offset + next.value.length > length) {
       await reader?.cancel();
-      throw new TableError('damaged_file', 'Cannot read the file: a response is longer than its range.', {
-        location: { file: path },
-      });
+      throw unreadableFile('damaged_file', path, 'a response is longer than its range');
     }
     bytes.set(next.value, offset);
     offset += next.value.length;
@@ -170,5 +166,5 @@ async function empty(): Promise<Uint8Array> {
 }
 
 function unsupported(path: string, reason: string): TableError {
-  return new TableError('unsupported_file', `Cannot read the file: ${reason}.`, { location: { file: path } });
+  return unreadableFile('unsupported_file', path, reason);
 }

@@ -1,8 +1,9 @@
 import { decompress } from '#runtime';
-import { TableError } from '../errors.ts';
+import { TableError, unreadableFile } from '../errors.ts';
 import { compressionOf, type FileCompression } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { createExpansionMeter } from '../source/expansion-limit.ts';
+import { joinSignals } from '../source/join-signals.ts';
 
 /** Bytes that the files of some tables may still cache together. */
 export interface CacheBudget {
@@ -74,7 +75,7 @@ export class CachedFile {
     let sourceError: unknown;
     const stored = async function* (this: CachedFile, ended: AbortSignal): AsyncGenerator<Uint8Array> {
       try {
-        yield* this.#stored(signal === undefined ? ended : AbortSignal.any([signal, ended]));
+        yield* this.#stored(joinSignals(signal, ended));
       } catch (error) {
         sourceError = error;
         throw error;
@@ -89,11 +90,7 @@ export class CachedFile {
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof TableError || cause === sourceError) throw cause;
-      const location = { file: this.path };
-      throw new TableError('damaged_file', `Cannot read the file: it is not ${compression}.`, {
-        location,
-        cause,
-      });
+      throw unreadableFile('damaged_file', this.path, `it is not ${compression}`, cause);
     }
   }
 }
