@@ -1,7 +1,8 @@
 import { joinBytes, transferBuffer } from '@svc/jsonl-v23/internal';
 import { createYielder } from '../source/create-yielder.ts';
 import type { CachedFile } from '../text/cached-file.ts';
-import { decodeText, isUtf8, type TextEncodingOptions } from '../text/decode-text.ts';
+import { decodeText } from '../text/decode-text.ts';
+import { isUtf8, type TextEncodingOptions } from '../text/encodings.ts';
 import type { CsvScanner } from './csv-scanner.ts';
 
 /** How the content of a CSV file becomes UTF-8. */

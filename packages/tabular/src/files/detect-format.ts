@@ -2,6 +2,7 @@ import { TableError, unreadableFile } from '../errors.ts';
 import { suffixes } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { withCompression } from '../source/with-compression.ts';
+import { createDecoder, withoutMark } from '../text/encodings.ts';
 import { detectCsv } from './detect-csv.ts';
 import { detectJson } from './detect-json.ts';
 import { checkHints, type DetectedFile, type DetectOptions } from './file-format.ts';
@@ -109,18 +110,15 @@ function detectEncoding(head: Uint8Array): string | null {
 
 /** @throws TableError `unsupported_file` with the line and column of bytes that are not text */
 function decodeHead(head: Uint8Array, encoding: string, isWhole: boolean, path: string): string {
-  const name = LATIN_1.includes(encoding.toLowerCase()) ? 'windows-1252' : encoding;
-  let decoder: InstanceType<typeof TextDecoder>;
+  const decoded = (replaceErrors: boolean): string => {
+    const decode = createDecoder({ file: path, encoding, replaceErrors });
+    return withoutMark(decode(head) + (isWhole ? decode(null) : ''));
+  };
   try {
-    decoder = new TextDecoder(PYTHON_NAMES[name.toLowerCase()] ?? name, { fatal: true });
+    return decoded(false);
   } catch (cause) {
-    const message = `Cannot read the file: there is no encoding ${JSON.stringify(name.slice(0, 100))}.`;
-    throw new TableError('unsupported_file', message, { location: { file: path }, cause });
-  }
-  try {
-    return decoder.decode(head, { stream: !isWhole });
-  } catch (cause) {
-    const readable = new TextDecoder(decoder.encoding).decode(head);
+    if (cause instanceof TableError) throw cause;
+    const readable = decoded(true);
     const before = readable.slice(0, Math.max(0, readable.indexOf('\uFFFD')));
     const line = before.split('\n').length;
     const column = before.length - before.lastIndexOf('\n');
@@ -128,20 +126,6 @@ function decodeHead(head: Uint8Array, encoding: string, isWhole: boolean, path: 
     throw new TableError('unsupported_file', message, { location: { file: path, line, column }, cause });
   }
 }
-
-const LATIN_1 = ['latin-1', 'latin1', 'l1', 'iso-8859-1', 'iso8859-1', 'cp819', 'ascii', 'us-ascii'];
-const PYTHON_NAMES: Readonly<Record<string, string>> = {
-  'utf-8-sig': 'utf-8',
-  'utf-16': 'utf-16le',
-  utf_16: 'utf-16le',
-  utf_8: 'utf-8',
-  cp1250: 'windows-1250',
-  cp1251: 'windows-1251',
-  cp1252: 'windows-1252',
-  cp932: 'shift_jis',
-  cp949: 'euc-kr',
-  cp936: 'gbk',
-};
 
 function unsupported(path: string, found: string): TableError {
   return unreadableFile('unsupported_file', path, `${found}. ${ACCEPTED}`);

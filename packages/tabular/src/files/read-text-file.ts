@@ -1,7 +1,8 @@
 import type { ByteSource } from '../source/byte-source.ts';
 import { withCompression } from '../source/with-compression.ts';
 import { CachedFile } from '../text/cached-file.ts';
-import { decodeText, isUtf8 } from '../text/decode-text.ts';
+import { decodeText } from '../text/decode-text.ts';
+import { isUtf8 } from '../text/encodings.ts';
 import type { DetectedFile } from './file-format.ts';
 
 /**

@@ -1,34 +1,6 @@
 import { countLineFeeds } from '@svc/jsonl-v23/internal';
-import { shorten, TableError } from '../errors.ts';
+import { createDecoder, type TextEncodingOptions, withoutMark } from './encodings.ts';
 import { invalidRow } from './raw-row.ts';
-
-/** How a text file is written. */
-export interface TextEncodingOptions {
-  readonly file: string;
-  /** Name of the encoding, as Python or the web call it; default UTF-8. */
-  readonly encoding?: string | undefined;
-  /** Whether invalid bytes are replaced by U+FFFD; otherwise they are an error. */
-  readonly replaceErrors?: boolean;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** Names of Python that the web does not have. `latin1` of the web is another encoding, see below. */
-const PYTHON_NAMES: Record<string, string> = {
-  utf8: 'utf-8',
-  'utf-8-sig': 'utf-8',
-  u8: 'utf-8',
-  cp65001: 'utf-8',
-  'utf-16': 'utf-16le',
-  utf16: 'utf-16le',
-  cp1250: 'windows-1250',
-  cp1251: 'windows-1251',
-  cp1252: 'windows-1252',
-  cp932: 'shift_jis',
-  cp949: 'euc-kr',
-  cp936: 'gbk',
-};
-// The web's iso-8859-1 is windows-1252; Python's is the first 256 code points.
-const LATIN_1 = new Set(['latin-1', 'latin1', 'l1', 'iso-8859-1', 'iso8859-1', 'cp819', 'ascii', 'us-ascii']);
 
 /** What no character of any encoding exceeds. */
 const MAX_CHARACTER_BYTES = 4;
@@ -51,7 +23,7 @@ export async function* decodeText(
   const trimmed = (text: string): string => {
     if (!atStart || text === '') return text;
     atStart = false;
-    return text.startsWith('\uFEFF') ? text.slice(1) : text;
+    return withoutMark(text);
   };
   const checked = (bytes: Uint8Array | null): string => {
     try {
@@ -122,42 +94,6 @@ class PieceDecoder {
     }
     return text;
   }
-}
-
-/** Whether files of this encoding can be read as UTF-8 without decoding them first. */
-export function isUtf8(encoding: string | undefined): boolean {
-  return encoding === undefined || normalise(encoding) === 'utf-8';
-}
-
-/** A function from the file's next bytes to text; null ends the file. */
-function createDecoder({
-  encoding,
-  replaceErrors = false,
-}: TextEncodingOptions): (bytes: Uint8Array | null) => string {
-  const name = encoding === undefined ? 'utf-8' : normalise(encoding);
-  if (LATIN_1.has(name)) {
-    return (bytes) => {
-      let text = '';
-      for (let at = 0; bytes !== null && at < bytes.length; at += 4096) {
-        text += String.fromCharCode(...bytes.subarray(at, at + 4096));
-      }
-      return text;
-    };
-  }
-  let decoder: InstanceType<typeof TextDecoder>;
-  try {
-    decoder = new TextDecoder(name, { fatal: !replaceErrors, ignoreBOM: true });
-  } catch (cause) {
-    throw new TableError('unsupported_file', `Unknown encoding ${shorten(encoding ?? name)}.`, {
-      cause,
-    });
-  }
-  return (bytes) => (bytes === null ? decoder.decode() : decoder.decode(bytes, { stream: true }));
-}
-
-function normalise(encoding: string): string {
-  const name = encoding.trim().toLowerCase().replaceAll('_', '-');
-  return PYTHON_NAMES[name] ?? name;
 }
 
 /** Length of the last line, including what came before this text. */

@@ -1,6 +1,7 @@
 import { hasMoreValues, MAX_LINE_VALUES } from '@svc/jsonl-v23/internal';
 import { isJsonObject, JsonlError, JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
-import { decodeText, isUtf8 } from './decode-text.ts';
+import { decodeText } from './decode-text.ts';
+import { isUtf8 } from './encodings.ts';
 import { type ParsedRow, parseRow } from './parse-row.ts';
 import {
   DEFAULT_MAX_ROW_SIZE,

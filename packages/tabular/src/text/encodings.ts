@@ -1,0 +1,78 @@
+import { shorten, unreadableFile } from '../errors.ts';
+
+/** How a text file is written. */
+export interface TextEncodingOptions {
+  readonly file: string;
+  /** Name of the encoding, as Python or the web call it; default UTF-8. */
+  readonly encoding?: string | undefined;
+  /** Whether invalid bytes are replaced by U+FFFD; otherwise they are an error. */
+  readonly replaceErrors?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Names of Python that the web does not have. `latin1` of the web is another encoding, see below. */
+const PYTHON_NAMES: Record<string, string> = {
+  utf8: 'utf-8',
+  'utf-8-sig': 'utf-8',
+  u8: 'utf-8',
+  cp65001: 'utf-8',
+  'utf-16': 'utf-16le',
+  utf16: 'utf-16le',
+  cp1250: 'windows-1250',
+  cp1251: 'windows-1251',
+  cp1252: 'windows-1252',
+  cp932: 'shift_jis',
+  cp949: 'euc-kr',
+  cp936: 'gbk',
+};
+// The web's iso-8859-1 is windows-1252; Python's is the first 256 code points.
+const LATIN_1 = new Set(['latin-1', 'latin1', 'l1', 'iso-8859-1', 'iso8859-1', 'cp819', 'ascii', 'us-ascii']);
+
+/** Whether files of this encoding can be read as UTF-8 without decoding them first. */
+export function isUtf8(encoding: string | undefined): boolean {
+  return encoding === undefined || normalise(encoding) === 'utf-8';
+}
+
+/**
+ * A function from the file's next bytes to text; null ends the file. It throws TypeError for invalid bytes.
+ *
+ * @throws TableError `unsupported_file` for an unknown encoding
+ */
+export function createDecoder({
+  file,
+  encoding,
+  replaceErrors = false,
+}: TextEncodingOptions): (bytes: Uint8Array | null) => string {
+  const name = encoding === undefined ? 'utf-8' : normalise(encoding);
+  if (LATIN_1.has(name)) {
+    return (bytes) => {
+      let text = '';
+      for (let at = 0; bytes !== null && at < bytes.length; at += 4096) {
+        text += String.fromCharCode(...bytes.subarray(at, at + 4096));
+      }
+      return text;
+    };
+  }
+  let decoder: InstanceType<typeof TextDecoder>;
+  try {
+    decoder = new TextDecoder(name, { fatal: !replaceErrors, ignoreBOM: true });
+  } catch (cause) {
+    throw unreadableFile(
+      'unsupported_file',
+      file,
+      `there is no encoding ${shorten(encoding ?? name)}`,
+      cause,
+    );
+  }
+  return (bytes) => (bytes === null ? decoder.decode() : decoder.decode(bytes, { stream: true }));
+}
+
+/** A text without the byte order mark that it may begin with. */
+export function withoutMark(text: string): string {
+  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+}
+
+function normalise(encoding: string): string {
+  const name = encoding.trim().toLowerCase().replaceAll('_', '-');
+  return PYTHON_NAMES[name] ?? name;
+}
