@@ -1,6 +1,7 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { shorten, TableError } from '../errors.ts';
 import { isTabSeparated } from '../format.ts';
+import { encodingOf } from '../text/encodings.ts';
 import type { LoaderParams } from '../text/raw-row.ts';
 import type { CsvDialect } from './csv-dialect.ts';
 
@@ -68,8 +69,7 @@ export function readPandasSettings(params: LoaderParams, file: string): PandasSe
       isLenient: true,
     },
     exchange,
-    encoding: typeof params['encoding'] === 'string' ? params['encoding'] : undefined,
-    replaceErrors: 'encoding_errors' in params && params['encoding_errors'] !== 'strict',
+    ...encodingOf(params),
     headerRow: header === 'infer' ? 0 : header,
     names,
     skipsLine: skippedLines(params['skiprows'] ?? null),

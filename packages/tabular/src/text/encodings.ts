@@ -1,4 +1,5 @@
 import { shorten, unreadableFile } from '../errors.ts';
+import type { LoaderParams } from './raw-row.ts';
 
 /** How a text file is written. */
 export interface TextEncodingOptions {
@@ -8,6 +9,18 @@ export interface TextEncodingOptions {
   /** Whether invalid bytes are replaced by U+FFFD; otherwise they are an error. */
   readonly replaceErrors?: boolean;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What the parameters of a format say about the encoding, by the names that pandas uses. */
+export function encodingOf(params: LoaderParams): {
+  readonly encoding: string | undefined;
+  readonly replaceErrors: boolean;
+} {
+  const encoding = params['encoding'];
+  return {
+    encoding: typeof encoding === 'string' ? encoding : undefined,
+    replaceErrors: 'encoding_errors' in params && params['encoding_errors'] !== 'strict',
+  };
 }
 
 /** Names of Python that the web does not have. `latin1` of the web is another encoding, see below. */

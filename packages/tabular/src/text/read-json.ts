@@ -1,7 +1,7 @@
 import { hasMoreValues, MAX_LINE_VALUES } from '@svc/jsonl-v23/internal';
 import { isJsonObject, JsonlError, JsonStream, type LocatedText } from '@svc/jsonl-v23/json';
 import { decodeText } from './decode-text.ts';
-import { isUtf8 } from './encodings.ts';
+import { encodingOf, isUtf8 } from './encodings.ts';
 import { type ParsedRow, parseRow } from './parse-row.ts';
 import {
   DEFAULT_MAX_ROW_SIZE,
@@ -28,8 +28,7 @@ export async function* readJson(
   params: LoaderParams,
   options: TextOptions,
 ): AsyncGenerator<RawRow, void, undefined> {
-  const encoding = typeof params['encoding'] === 'string' ? params['encoding'] : undefined;
-  const replaceErrors = 'encoding_errors' in params && params['encoding_errors'] !== 'strict';
+  const { encoding, replaceErrors } = encodingOf(params);
   const field = typeof params['field'] === 'string' ? params['field'] : null;
   const { file, signal, maxRowSize = DEFAULT_MAX_ROW_SIZE } = options;
 

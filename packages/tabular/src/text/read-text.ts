@@ -1,6 +1,7 @@
 import { countLineFeeds } from '@svc/jsonl-v23/internal';
 import { shorten, TableError } from '../errors.ts';
 import { decodeText } from './decode-text.ts';
+import { encodingOf } from './encodings.ts';
 import {
   DEFAULT_MAX_ROW_SIZE,
   invalidRow,
@@ -28,12 +29,7 @@ export async function* readText(
   }
   const ending = sampleBy === 'line' ? '\n' : sampleBy === 'paragraph' ? '\n\n' : null;
   const kept = sampleBy === 'line' && params['keep_linebreaks'] === true ? '\n' : '';
-  const pieces = decodeText(source, {
-    file,
-    encoding: typeof params['encoding'] === 'string' ? params['encoding'] : undefined,
-    replaceErrors: 'encoding_errors' in params && params['encoding_errors'] !== 'strict',
-    signal,
-  });
+  const pieces = decodeText(source, { file, ...encodingOf(params), signal });
 
   let rest: string[] = [];
   let restSize = 0;
