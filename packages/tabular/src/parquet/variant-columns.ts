@@ -1,6 +1,6 @@
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { shorten, TableError } from '../errors.ts';
-import type { Feature } from '../schema/features.ts';
+import { type Feature, someFeature } from '../schema/features.ts';
 import { type CellConverter, compileCell } from './cells/cell.ts';
 import { VariantLimit } from './cells/variant-value.ts';
 import { StringColumn } from './encodings/string-column.ts';
@@ -20,7 +20,7 @@ export class VariantColumns {
     this.#file = file;
     this.#columns = names.flatMap((name) => {
       const feature = features.get(name);
-      if (feature === undefined || !hasVariant(feature)) return [];
+      if (feature === undefined || !someFeature(feature, ({ kind }) => kind === 'variant')) return [];
       return [{ name, convert: compileCell(feature, this.#limit) }];
     });
   }
@@ -49,20 +49,5 @@ export class VariantColumns {
         throw new TableError(code, message, { location: { file: this.#file, row: fileRow }, cause });
       }
     });
-  }
-}
-
-function hasVariant(feature: Feature): boolean {
-  switch (feature.kind) {
-    case 'variant':
-      return true;
-    case 'list':
-      return hasVariant(feature.item);
-    case 'struct':
-      return feature.fields.some((field) => hasVariant(field.feature));
-    case 'map':
-      return hasVariant(feature.key) || hasVariant(feature.value);
-    default:
-      return false;
   }
 }

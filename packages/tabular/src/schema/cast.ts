@@ -12,7 +12,7 @@ import { compileZone, isoTimestamp } from '../scalars/iso-time.ts';
 import { durationSeconds, nanosOf, type TimeUnit, timeOfDay } from '../scalars/time-units.ts';
 import { completeTimestamp } from './complete-timestamp.ts';
 import { csvNumber } from './csv-number.ts';
-import type { Feature } from './features.ts';
+import { type Feature, someFeature } from './features.ts';
 import { isInt64 } from './int64.ts';
 
 /** Converts the values of a column. */
@@ -33,7 +33,7 @@ export function toRow(row: JsonObject, converts: ReadonlyMap<string, Convert>): 
 
 /** Converts JSON values of an inferred type: only timestamps change. */
 export function completeJson(feature: Feature): Convert {
-  if (!hasTimestamps(feature)) return (value) => value;
+  if (!someFeature(feature, isTimestamp)) return (value) => value;
   if (feature.kind === 'list') {
     const item = completeJson(feature.item);
     return (value) =>
@@ -46,11 +46,8 @@ export function completeJson(feature: Feature): Convert {
   return toTimestamp;
 }
 
-function hasTimestamps(feature: Feature): boolean {
-  if (feature.kind === 'list') return hasTimestamps(feature.item);
-  if (feature.kind === 'struct') return feature.fields.some((field) => hasTimestamps(field.feature));
-  return feature.kind === 'value' && feature.dtype.startsWith('timestamp');
-}
+const isTimestamp = (feature: Feature): boolean =>
+  feature.kind === 'value' && feature.dtype.startsWith('timestamp');
 
 function toTimestamp(value: JsonValue): JsonValue {
   return typeof value === 'string' ? (completeTimestamp(value) ?? value) : value;

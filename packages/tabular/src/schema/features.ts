@@ -70,6 +70,21 @@ export function dtypeOf(feature: Feature): string {
   }
 }
 
+/** Whether a feature, or one within it, is what the test looks for. */
+export function someFeature(feature: Feature, test: (feature: Feature) => boolean): boolean {
+  if (test(feature)) return true;
+  switch (feature.kind) {
+    case 'list':
+      return someFeature(feature.item, test);
+    case 'struct':
+      return feature.fields.some((field) => someFeature(field.feature, test));
+    case 'map':
+      return someFeature(feature.key, test) || someFeature(feature.value, test);
+    default:
+      return false;
+  }
+}
+
 /** A column as mapping sees it: name, dtype string, and names where it is a class label. */
 export function toMappable({ name, feature }: NamedFeature): MappableFeature {
   return feature.kind === 'class_label'

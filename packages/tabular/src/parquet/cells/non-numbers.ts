@@ -1,4 +1,4 @@
-import type { Feature } from '../../schema/features.ts';
+import { type Feature, someFeature } from '../../schema/features.ts';
 
 /** Counts the NaN and infinities of cells, which become null. */
 export class NonNumberCounter {
@@ -24,17 +24,8 @@ export class NonNumberCounter {
 
 /** Whether cells of a column may have NaN and infinities. */
 export function mayHaveNonNumbers(feature: Feature): boolean {
-  switch (feature.kind) {
-    case 'value':
-    case 'array':
-      return /^(?:float|double|half)/.test(feature.dtype);
-    case 'list':
-      return mayHaveNonNumbers(feature.item);
-    case 'struct':
-      return feature.fields.some((field) => mayHaveNonNumbers(field.feature));
-    case 'map':
-      return mayHaveNonNumbers(feature.key) || mayHaveNonNumbers(feature.value);
-    default:
-      return false;
-  }
+  return someFeature(
+    feature,
+    (part) => (part.kind === 'value' || part.kind === 'array') && /^(?:float|double|half)/.test(part.dtype),
+  );
 }
