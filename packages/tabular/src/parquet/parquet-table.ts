@@ -2,7 +2,7 @@ import { CellWriter, checkOptions } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#runtime';
 import { checkFlags } from '../check-arguments.ts';
-import { applyDeclared } from '../schema/apply-declared.ts';
+import { applyDeclared, byName } from '../schema/apply-declared.ts';
 import type { Feature, Features } from '../schema/features.ts';
 import { mergeFeatures } from '../schema/merge-features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
@@ -209,7 +209,7 @@ function* cellsOf({ columns }: ColumnBatch, row: number, names: Iterable<string>
 }
 
 function ownFeatures({ features }: ParquetFile, declared: Features | undefined): Map<string, Feature> {
-  return new Map(applyDeclared(features, declared).map(({ name, feature }) => [name, feature]));
+  return byName(applyDeclared(features, declared));
 }
 
 /** Reads cells; texts are copied from the file as bytes. */

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { DataFormat } from '../format.ts';
 import type { RawRow, TextColumns } from '../text/raw-row.ts';
-import { applyDeclared } from './apply-declared.ts';
+import { applyDeclared, byName } from './apply-declared.ts';
 import { asIs, type Convert, castTo, toRow } from './cast.ts';
 import { DeclaredColumns } from './declared-columns.ts';
 import { type Feature, type Features, valueFeature } from './features.ts';
@@ -89,7 +89,7 @@ export function inferSchema<Row>(
 function withDeclared(inferred: Features, declared: Features | undefined): Features {
   const open = inferred.map(({ name }) => ({ name, feature: valueFeature('null') }));
   const overlaid = applyDeclared(open, declared, { addMissing: true });
-  const types = new Map(inferred.map(({ name, feature }) => [name, feature]));
+  const types = byName(inferred);
   const names = new Set(declared?.map(({ name }) => name));
   return overlaid.map((column) => {
     const type = types.get(column.name);
