@@ -5,6 +5,24 @@ import { isoTime } from './iso-time.ts';
 /** Units of times, as dtypes call them. */
 export type TimeUnit = 's' | 'ms' | 'us' | 'ns';
 
+/** What a dtype of times says. */
+export interface TimeType {
+  readonly kind: 'timestamp' | 'duration' | 'time';
+  readonly unit: TimeUnit;
+  /** Of timestamps that have one. */
+  readonly zone: string | undefined;
+}
+
+const TIME_TYPE = /^(timestamp|duration|time)(?:32|64)?\[(s|ms|us|ns)(?:, tz=([^\]]{1,128}))?\]$/;
+
+/** Reads a dtype such as `timestamp[us, tz=UTC]`, `duration[s]` and `time64[us]`; null for any other. */
+export function parseTimeType(dtype: string): TimeType | null {
+  const match = TIME_TYPE.exec(dtype);
+  if (match === null) return null;
+  const [, kind, unit, zone] = match;
+  return { kind: kind as TimeType['kind'], unit: unit as TimeUnit, zone };
+}
+
 const DIGITS: Readonly<Record<TimeUnit, number>> = { s: 0, ms: 3, us: 6, ns: 9 };
 
 /** Nanoseconds of a unit. */

@@ -9,7 +9,7 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { compileZone, isoTimestamp } from '../scalars/iso-time.ts';
-import { durationSeconds, nanosOf, type TimeUnit, timeOfDay } from '../scalars/time-units.ts';
+import { durationSeconds, nanosOf, parseTimeType, type TimeUnit, timeOfDay } from '../scalars/time-units.ts';
 import { completeTimestamp } from './complete-timestamp.ts';
 import { csvNumber } from './csv-number.ts';
 import { type Feature, someFeature } from './features.ts';
@@ -112,22 +112,20 @@ export function castTo(feature: Feature, options: CastOptions): Convert {
   }
 }
 
-const UNIT = /^(timestamp|duration|time(?:32|64))\[(s|ms|us|ns)(?:, tz=([^\]]{1,128}))?\]$/;
-
 function castToValue(dtype: string, options: CastOptions): Convert {
   if (/string/.test(dtype)) return (value) => (typeof value === 'string' ? value : canonicalJson(value));
   if (/binary/.test(dtype)) return toBase64;
   if (/^(?:u?int|float)/.test(dtype)) return (value) => bitOf(value) ?? toNumber(value);
   if (dtype.startsWith('decimal')) return toNumber;
   if (dtype === 'bool') return (value) => toBit(value) ?? toBoolean(value);
-  const [, kind, unit, zone] = UNIT.exec(dtype) ?? [];
-  if (kind === undefined) return (value) => value;
-  if (kind === 'timestamp') return castToTimestamp(unit as TimeUnit, zone, options);
+  const time = parseTimeType(dtype);
+  if (time === null) return (value) => value;
+  const { kind, unit, zone } = time;
+  if (kind === 'timestamp') return castToTimestamp(unit, zone, options);
+  const converted = kind === 'duration' ? durationSeconds : timeOfDay;
   return (value) => {
     const count = wholeOf(value, options);
-    if (count === null) return value;
-    const converted = kind === 'duration' ? durationSeconds : timeOfDay;
-    return converted(count, unit as TimeUnit) ?? value;
+    return count === null ? value : (converted(count, unit) ?? value);
   };
 }
 

@@ -1,3 +1,4 @@
+import { nanosOf, parseTimeType } from '../scalars/time-units.ts';
 import { dtypeOf, type Feature, type Features, type NamedFeature, valueFeature } from './features.ts';
 
 /**
@@ -68,12 +69,10 @@ function mergeNumbers(a: string, b: string): string | null {
 
 /** Times of one kind and zone in different units: the finer one. */
 function mergeUnits(a: string, b: string): string | null {
-  const pattern = /^(timestamp|duration)\[(s|ms|us|ns)(.*)\]$/;
-  const [, kindA, unitA = '', zoneA] = pattern.exec(a) ?? [];
-  const [, kindB, unitB = '', zoneB] = pattern.exec(b) ?? [];
-  if (kindA === undefined || kindA !== kindB || zoneA !== zoneB) return null;
-  const units = ['s', 'ms', 'us', 'ns'];
-  return units.indexOf(unitA) > units.indexOf(unitB) ? a : b;
+  const [timeA, timeB] = [parseTimeType(a), parseTimeType(b)];
+  if (timeA === null || timeB === null || timeA.kind === 'time') return null;
+  if (timeA.kind !== timeB.kind || timeA.zone !== timeB.zone) return null;
+  return nanosOf(timeA.unit) < nanosOf(timeB.unit) ? a : b;
 }
 
 function isNull(feature: Feature): boolean {

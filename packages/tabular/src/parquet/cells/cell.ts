@@ -17,7 +17,7 @@ import { type JsonObject, type JsonValue, parseJson, parseNumber, setMember } fr
 import { TableError } from '../../errors.ts';
 import { decimalText, signedInteger, wholeNumber } from '../../scalars/decimal.ts';
 import { compileZone } from '../../scalars/iso-time.ts';
-import { durationSeconds, type TimeUnit, timeOfDay } from '../../scalars/time-units.ts';
+import { durationSeconds, parseTimeType, timeOfDay } from '../../scalars/time-units.ts';
 import { type Feature, valueFeature } from '../../schema/features.ts';
 import { compileVariant } from './variant-cell.ts';
 import { VariantLimit } from './variant-value.ts';
@@ -92,20 +92,19 @@ function converterFor(feature: Feature, limit: VariantLimit): CellConverter {
 }
 
 function valueConverter(dtype: string): CellConverter {
-  const unit = /^(?:time|duration)[0-9]*\[(s|ms|us|ns)/.exec(dtype)?.[1] as TimeUnit | undefined;
-  if (/^timestamp/.test(dtype)) {
-    const zone = /, tz=([^\]]{1,128})\]$/.exec(dtype)?.[1];
-    if (zone === undefined) return toJson;
-    const toZone = compileZone(zone);
+  const time = parseTimeType(dtype);
+  if (time?.kind === 'timestamp') {
+    if (time.zone === undefined) return toJson;
+    const toZone = compileZone(time.zone);
     return (cell) => (typeof cell === 'string' ? toZone(cell) : toJson(cell));
   }
-  if (/^time/.test(dtype) && unit !== undefined) {
+  if (time?.kind === 'time') {
     // Parquet has no seconds: they are stored as milliseconds.
-    const stored = unit === 's' ? 'ms' : unit;
+    const stored = time.unit === 's' ? 'ms' : time.unit;
     return (cell) => (isWhole(cell) ? timeOfDay(BigInt(cell), stored) : null) ?? toJson(cell);
   }
-  if (/^duration/.test(dtype) && unit !== undefined) {
-    return (cell) => (isWhole(cell) ? durationSeconds(BigInt(cell), unit) : toJson(cell));
+  if (time?.kind === 'duration') {
+    return (cell) => (isWhole(cell) ? durationSeconds(BigInt(cell), time.unit) : toJson(cell));
   }
   const scale = /^decimal.*, ?(-?[0-9]+)\)$/.exec(dtype)?.[1];
   if (scale !== undefined && Math.abs(Number(scale)) <= MAX_DECIMAL_SCALE) {
