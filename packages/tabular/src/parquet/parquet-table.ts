@@ -14,6 +14,7 @@ import { mayHaveNonNumbers, NonNumberCounter } from './cells/non-numbers.ts';
 import type { Decompressors } from './codecs/inflate-page.ts';
 import { StringColumn } from './encodings/string-column.ts';
 import { openParquet, type ParquetFile } from './open-parquet.ts';
+import { translateErrors } from './parquet-error.ts';
 import { type ColumnBatch, readParquet } from './read-parquet.ts';
 import { VariantColumns } from './variant-columns.ts';
 
@@ -193,7 +194,7 @@ async function* readRows(
         decoded.push(values);
         bytes += row;
       }
-      const rows = toRows(batch, columns, decoded, start);
+      const rows = translateErrors(file.path, () => toRows(batch, columns, decoded, start));
       yield { firstRow: firstRow + batch.firstRow + start, rows };
       start = end;
       await yieldToEventLoop();
@@ -235,7 +236,7 @@ async function* readCells(part: FilePart, declared: Features | undefined): Async
     .filter((name) => variants.indexOf(name) === -1);
   const writer = new CellWriter();
   const columnWriters = names.map((name) => {
-    const write = compileColumnWriter(own.get(name), writer, file.path);
+    const write = compileColumnWriter(own.get(name), writer);
     return { name, variant: variants.indexOf(name), write };
   });
   const meter = createExpansionMeter(file.bytes);
@@ -261,7 +262,7 @@ async function* readCells(part: FilePart, declared: Features | undefined): Async
     };
     const rowWriters = nested.length > 0 || hasVariants ? [measure, ...cellWriters] : cellWriters;
     for (let row = 0; row < batch.rowCount; ) {
-      const end = writeRows(rowWriters, writer, row, batch.rowCount);
+      const end = translateErrors(file.path, () => writeRows(rowWriters, writer, row, batch.rowCount));
       rowCount += end - row;
       row = end;
       if (writer.byteLength >= CELL_BATCH_BYTES) yield takeBatch();

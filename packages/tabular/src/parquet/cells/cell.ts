@@ -14,15 +14,13 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, parseNumber, setMember } from '@svc/jsonl-v23/json';
-import { TableError } from '../../errors.ts';
 import { decimalText, signedInteger, wholeNumber } from '../../scalars/decimal.ts';
 import { compileZone } from '../../scalars/iso-time.ts';
 import { durationSeconds, parseTimeType, timeOfDay } from '../../scalars/time-units.ts';
 import { type Feature, valueFeature } from '../../schema/features.ts';
+import { decodeText } from './texts.ts';
 import { compileVariant } from './variant-cell.ts';
 import { VariantLimit } from './variant-value.ts';
-
-const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** Turns one decoded cell into JSON. */
 export type CellConverter = (cell: unknown) => JsonValue;
@@ -33,8 +31,7 @@ export type CellConverter = (cell: unknown) => JsonValue;
  * binary to base64, maps to objects, images and their like to `{bytes, path}`, JSON columns to what their text says.
  * A cell that is not of its column's type is taken as it comes; nothing is refused.
  *
- * The converter throws TableError `damaged_file` for text that is not UTF-8, and ParquetError for a VARIANT that cannot be
- * decoded.
+ * The converter throws ParquetError for text that is not UTF-8 and for a VARIANT that cannot be decoded.
  *
  * @param limit counts the values of VARIANTs
  */
@@ -192,14 +189,6 @@ function jsonCell(cell: unknown): JsonValue {
     // A text that is not JSON stays a text.
     if (error instanceof JsonlError) return text;
     throw error;
-  }
-}
-
-function decodeText(bytes: Uint8Array): string {
-  try {
-    return UTF_8.decode(bytes);
-  } catch (cause) {
-    throw new TableError('damaged_file', 'Cannot read the Parquet file: a text is not UTF-8.', { cause });
   }
 }
 

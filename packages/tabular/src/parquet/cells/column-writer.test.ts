@@ -9,7 +9,7 @@ import type { CellValues } from './convert.ts';
 
 function written(feature: Feature | undefined, cells: CellValues | undefined, count: number): string[] {
   const writer = new CellWriter();
-  const write = compileColumnWriter(feature, writer, 'a.parquet')(cells);
+  const write = compileColumnWriter(feature, writer)(cells);
   for (let row = 0; row < count; row += 1) write(row);
   const { bytes, ends } = writer.end();
   return Array.from(ends, (end, index) =>

@@ -1,12 +1,11 @@
 import type { CellWriter } from '@svc/jsonl-v23/internal';
 import type { Feature } from '../../schema/features.ts';
 import { StringColumn } from '../encodings/string-column.ts';
-import { translateErrors } from '../parquet-error.ts';
 import { type CellConverter, compileCell } from './cell.ts';
 import type { CellValues } from './convert.ts';
 import { decodeText } from './texts.ts';
 
-/** Writes the cell of one row of a batch. @throws TableError `damaged_file` */
+/** Writes the cell of one row of a batch. @throws ParquetError for text that is not UTF-8 */
 export type RowWriter = (row: number) => void;
 
 /** Makes the writer of one column for each batch of rows; undefined are the cells of a file that lacks the column. */
@@ -20,20 +19,15 @@ const HIGH_UNIT = 2 ** 32;
  * else as what `compileCell` makes of it.
  *
  * @param feature undefined where the file lacks the column
- * @param file for errors
  */
-export function compileColumnWriter(
-  feature: Feature | undefined,
-  writer: CellWriter,
-  file: string,
-): ColumnWriter {
+export function compileColumnWriter(feature: Feature | undefined, writer: CellWriter): ColumnWriter {
   const writeNull = (): void => writer.value(null);
   if (feature === undefined) return () => writeNull;
   const convert = compileCell(feature);
   const isNumber = feature.kind === 'value' && /^(?:u?int|float)\d+$/.test(feature.dtype);
   return (cells) => {
     if (cells === undefined) return writeNull;
-    if (cells instanceof StringColumn) return textWriter(cells, writer, file);
+    if (cells instanceof StringColumn) return textWriter(cells, writer);
     if (isNumber && cells instanceof BigInt64Array) return int64Writer(cells, convert, writer);
     if (isNumber && isNumbers(cells)) return numberWriter(cells, writer);
     return (row) => writer.value(convert(cells[row]));
@@ -48,19 +42,13 @@ const isNumbers = (cells: CellValues): cells is Numbers =>
   cells instanceof Int32Array ||
   cells instanceof Uint32Array;
 
-function textWriter(
-  { bytes, words, starts, ends }: StringColumn,
-  writer: CellWriter,
-  file: string,
-): RowWriter {
+function textWriter({ bytes, words, starts, ends }: StringColumn, writer: CellWriter): RowWriter {
   return (row) => {
     const start = starts[row] as number;
     const end = ends[row] as number;
     if (start === -1) writer.value(null);
-    else if (!writer.text(bytes, start, end, words)) {
-      // Decoding fails with the error for bytes that are not UTF-8.
-      translateErrors(file, () => decodeText(bytes.subarray(start, end)));
-    }
+    // Decoding fails with the error for bytes that are not UTF-8.
+    else if (!writer.text(bytes, start, end, words)) decodeText(bytes.subarray(start, end));
   };
 }
 
