@@ -1,5 +1,6 @@
 import { type CellWriter, wordsOf } from '@svc/jsonl-v23/internal';
 import type { TableError } from '../errors.ts';
+import { checkColumnCount } from '../schema/check-column-count.ts';
 import { type CsvScanner, DOUBLED, VERBATIM } from './csv-scanner.ts';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -31,6 +32,16 @@ export class FieldReader {
     } catch {
       return null;
     }
+  }
+
+  /** The texts of all fields, which name columns. @throws TableError `invalid_row`; `unsupported_file` for too many */
+  names(): string[] {
+    checkColumnCount(this.#scanner.fieldCount);
+    return Array.from({ length: this.#scanner.fieldCount }, (_, index) => {
+      const text = this.text(index);
+      if (text === null) throw this.notUtf8(index);
+      return text;
+    });
   }
 
   /** The error for a field that is not UTF-8. */

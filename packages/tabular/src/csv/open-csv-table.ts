@@ -1,6 +1,5 @@
 import { CellWriter } from '@svc/jsonl-v23/internal';
 import { TableError, unreadableFile } from '../errors.ts';
-import { checkColumnCount } from '../schema/check-column-count.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { type CellRows, type RowRange, type Table, toRows, wholeRange } from '../table.ts';
@@ -22,7 +21,7 @@ import {
   spellingWarnings,
 } from './infer-exact.ts';
 import { scanContent } from './scan-content.ts';
-import { uniqueNames } from './unique-names.ts';
+import { numberedNames, uniqueNames } from './unique-names.ts';
 import { wrongWidth } from './wrong-width.ts';
 
 /** How a CSV file is written. */
@@ -198,13 +197,7 @@ class ExactRows implements ArrivedRows<ExactRows> {
 
   #columnsOf(): ExactColumns {
     const { header, textColumns } = this.#options;
-    checkColumnCount(this.scanner.fieldCount);
-    const fields = Array.from({ length: this.scanner.fieldCount }, (_, index) => {
-      const text = header ? this.fields.text(index) : String(index);
-      if (text === null) throw this.fields.notUtf8(index);
-      return text;
-    });
-    const names = header ? uniqueNames(fields) : fields;
+    const names = header ? uniqueNames(this.fields.names()) : numberedNames(this.scanner.fieldCount);
     return { names, shapes: names.map((name) => emptyShape(isTextColumn(textColumns, name))) };
   }
 }

@@ -8,7 +8,7 @@ import { CsvScanner, VERBATIM } from './csv-scanner.ts';
 import { FieldReader } from './field-reader.ts';
 import type { PandasSettings } from './pandas-settings.ts';
 import { scanContent } from './scan-content.ts';
-import { uniqueNames } from './unique-names.ts';
+import { numberedNames, uniqueNames } from './unique-names.ts';
 import { wrongWidth } from './wrong-width.ts';
 
 /**
@@ -163,17 +163,14 @@ export class PandasRows implements ArrivedRows<PandasRows> {
   }
 
   #headerFields(): string[] {
-    checkColumnCount(this.scanner.fieldCount);
-    return Array.from({ length: this.scanner.fieldCount }, (_, index) => {
-      const text = this.#reader.text(index);
-      if (text === null) throw this.#reader.notUtf8(index);
-      return this.#settings.exchange?.(text) ?? text;
-    });
+    const fields = this.#reader.names();
+    const { exchange } = this.#settings;
+    return exchange === undefined ? fields : fields.map(exchange);
   }
 
   #start(width: number): void {
     const { names, columns: selected } = this.#settings;
-    const named = this.#header ?? names ?? Array.from({ length: width }, (_, index) => String(index));
+    const named = this.#header ?? names ?? numberedNames(width);
     const extra = Math.max(0, width - named.length);
     checkColumnCount(extra + named.length);
     const all = [...Array.from({ length: extra }, (_, index) => `__index_level_${index}__`), ...named];

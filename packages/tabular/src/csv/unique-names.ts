@@ -1,3 +1,11 @@
+import { checkColumnCount } from '../schema/check-column-count.ts';
+
+/** The names of columns without a header. @throws TableError `unsupported_file` for more columns than a table may have */
+export function numberedNames(count: number): string[] {
+  checkColumnCount(count);
+  return Array.from({ length: count }, (_, index) => String(index));
+}
+
 /** Column names as pandas makes them: empty ones are numbered, repeated ones get `.1`, `.2` and so on. */
 export function uniqueNames(header: readonly string[]): string[] {
   const names = header.map((name, index) => (name === '' ? `Unnamed: ${index}` : name));
