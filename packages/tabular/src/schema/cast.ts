@@ -1,7 +1,6 @@
 import { encodeBase64 } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
-  ExactNumber,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -13,7 +12,7 @@ import { durationSeconds, nanosOf, parseTimeType, type TimeUnit, timeOfDay } fro
 import { completeTimestamp } from './complete-timestamp.ts';
 import { csvNumber } from './csv-number.ts';
 import { type Feature, someFeature } from './features.ts';
-import { isInt64 } from './int64.ts';
+import { isInt64, literalOf } from './int64.ts';
 
 /** Converts the values of a column. */
 export type Convert = (value: JsonValue) => JsonValue;
@@ -144,7 +143,7 @@ function castToTimestamp(unit: TimeUnit, zone: string | undefined, options: Cast
 /** The whole number of 64 bits that a value is. */
 function wholeOf(value: JsonValue, { isCsv }: CastOptions): bigint | null {
   const number = isCsv && typeof value === 'string' ? toNumber(value) : value;
-  const text = number instanceof ExactNumber ? number.text : typeof number === 'number' ? String(number) : '';
+  const text = literalOf(number);
   return isInt64(text) ? BigInt(text) : null;
 }
 
