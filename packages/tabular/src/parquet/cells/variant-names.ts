@@ -45,12 +45,15 @@ export class VariantNames {
   }
 
   #uint(at: number): number {
-    let value = 0;
-    for (let index = this.#width - 1; index >= 0; index -= 1) {
-      value = value * 256 + (this.bytes[at + index] as number);
-    }
-    return value;
+    return readUint(this.bytes, at, this.#width);
   }
+}
+
+/** An unsigned number of one to four bytes, the lowest first. */
+export function readUint(bytes: Uint8Array, at: number, width: number): number {
+  let value = 0;
+  for (let index = width - 1; index >= 0; index -= 1) value = value * 256 + (bytes[at + index] as number);
+  return value;
 }
 
 function tooShort(): Error {

@@ -5,7 +5,7 @@ import { isoDate, isoTimestamp } from '../../scalars/iso-time.ts';
 import { timeOfDay } from '../../scalars/time-units.ts';
 import { damaged, tooLarge, unsupported } from '../parquet-error.ts';
 import { decodeText, uuidText } from './texts.ts';
-import type { VariantNames } from './variant-names.ts';
+import { readUint, type VariantNames } from './variant-names.ts';
 
 /** Levels of arrays and objects, as in JSON files. */
 const MAX_DEPTH = 256;
@@ -105,11 +105,7 @@ class VariantReader {
 
   /** An unsigned number of one to four bytes that have been taken. */
   #uint(at: number, width: number): number {
-    let value = 0;
-    for (let index = width - 1; index >= 0; index -= 1) {
-      value = value * 256 + (this.#bytes[at + index] as number);
-    }
-    return value;
+    return readUint(this.#bytes, at, width);
   }
 
   #sized(at: number, until: number): Uint8Array {
