@@ -73,28 +73,16 @@ export function loadPageCodec(codec: string): Promise<Inflate> | Inflate | undef
 const PIECE_BYTES = 4096;
 
 async function inflateGzip(input: Uint8Array, outputLength: number): Promise<Uint8Array> {
-  const inflate = new DecompressionStream('gzip');
-  const writer = inflate.writable.getWriter();
-  const feed = async (): Promise<void> => {
-    for (let at = 0; at < input.length; at += PIECE_BYTES) {
-      await writer.write(input.subarray(at, at + PIECE_BYTES) as Uint8Array<ArrayBuffer>);
-    }
-    await writer.close();
-  };
-  const feeding = feed();
-  feeding.catch(() => undefined);
   const output = new Uint8Array(outputLength);
   let length = 0;
-  const reader = inflate.readable.getReader();
-  try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      if (length + next.value.length > outputLength) throw new RangeError('gzip page is too long');
-      output.set(next.value, length);
-      length += next.value.length;
-    }
-    await feeding;
-  } finally {
-    await reader.cancel().catch(() => undefined);
+  for await (const chunk of decompress('gzip', () => piecesOf(input))) {
+    if (length + chunk.length > outputLength) throw new RangeError('gzip page is too long');
+    output.set(chunk, length);
+    length += chunk.length;
   }
   return output.subarray(0, length);
+}
+
+async function* piecesOf(input: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < input.length; at += PIECE_BYTES) yield input.subarray(at, at + PIECE_BYTES);
 }
