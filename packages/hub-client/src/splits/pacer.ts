@@ -1,7 +1,5 @@
-import { yieldToEventLoop } from '@svc/tabular/internal';
+import { createYielder } from '@svc/tabular/internal';
 
-/** How long work may keep the thread, in milliseconds. */
-const SLICE_MS = 4;
 /** Reading the clock costs as much as looking at some names. */
 const VALUES_PER_LOOK = 64;
 
@@ -10,15 +8,14 @@ export type Pacer = <T>(values: Iterable<T>, use: (value: T) => void) => Promise
 
 /** Makes a pacer: all loops that share it have the thread for a few milliseconds at a time. */
 export function createPacer(): Pacer {
-  let sinceMs = performance.now();
+  const nextTurn = createYielder();
   let count = 0;
   return async (values, use) => {
     for (const value of values) {
       use(value);
       count += 1;
-      if (count % VALUES_PER_LOOK !== 0 || performance.now() - sinceMs < SLICE_MS) continue;
-      await yieldToEventLoop();
-      sinceMs = performance.now();
+      const turn = count % VALUES_PER_LOOK === 0 ? nextTurn() : undefined;
+      if (turn !== undefined) await turn;
     }
   };
 }

@@ -1,5 +1,5 @@
-import { yieldToEventLoop } from '#runtime';
 import type { FetchedRanges } from '../source/byte-ranges.ts';
+import { createYielder } from '../source/create-yielder.ts';
 import { BlockReader } from './block-reader.ts';
 import type { CellValues } from './cells/convert.ts';
 import type { ChunkDecoder } from './chunk-decoder.ts';
@@ -41,7 +41,7 @@ export class ChunkReader {
   async prepare(): Promise<number> {
     const decoder = this.#decoder;
     if (!this.#isStarted) await this.#start();
-    let startMs = performance.now();
+    const nextTurn = createYielder(MAX_STEP_MS);
     while (true) {
       this.#signal.throwIfAborted();
       const dropped = Math.min(this.#skip, decoder.ready);
@@ -52,10 +52,8 @@ export class ChunkReader {
       if (decoder.ready > 0) return decoder.ready;
       if (decoder.hasMore) decoder.decode();
       else await this.#nextPage();
-      if (performance.now() - startMs > MAX_STEP_MS) {
-        await yieldToEventLoop();
-        startMs = performance.now();
-      }
+      const turn = nextTurn();
+      if (turn !== undefined) await turn;
     }
   }
 
