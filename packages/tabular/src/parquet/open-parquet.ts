@@ -1,6 +1,6 @@
 import { joinBytes } from '@svc/jsonl-v23/internal';
 import type { Features } from '../schema/features.ts';
-import type { ByteSource } from '../source/byte-source.ts';
+import { type ByteSource, deriveSource } from '../source/byte-source.ts';
 import { FOOTER_TAIL_BYTES, footerLength, type ParquetFooter, parseFooter } from './metadata/footer.ts';
 
 /** A Parquet file whose footer has been read. */
@@ -40,16 +40,11 @@ export async function openParquet(file: ByteSource, signal?: AbortSignal): Promi
 
 /** A file whose end is in memory. */
 function withTail(file: ByteSource, tailStart: number, tail: Uint8Array<ArrayBuffer>): ByteSource {
-  return {
-    ...(file.isNear === undefined ? {} : { isNear: file.isNear }),
-    path: file.path,
-    byteLength: file.byteLength,
-    maxContentBytes: file.maxContentBytes,
-    stream: (signal, head) => file.stream(signal, head),
+  return deriveSource(file, {
     async readRange(start, end, signal) {
       if (start < tailStart) return await file.readRange(start, end, signal);
       // `slice` of a Buffer would share its memory, which readers free.
       return new Uint8Array(tail.subarray(start - tailStart, end - tailStart));
     },
-  };
+  });
 }

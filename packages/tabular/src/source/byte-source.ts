@@ -29,3 +29,18 @@ export interface ByteSource {
    */
   stream(signal?: AbortSignal, head?: readonly Uint8Array[]): AsyncGenerator<Uint8Array>;
 }
+
+/** A file that is another one but for some members. */
+export function deriveSource(file: ByteSource, members: Partial<ByteSource>): ByteSource {
+  const { path, byteLength, compression, maxContentBytes, isNear = false } = file;
+  return {
+    path,
+    byteLength,
+    compression,
+    maxContentBytes,
+    isNear,
+    readRange: (start, end, signal) => file.readRange(start, end, signal),
+    stream: (signal, head) => file.stream(signal, head),
+    ...members,
+  };
+}
