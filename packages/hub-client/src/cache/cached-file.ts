@@ -89,23 +89,7 @@ export class CachedFile implements ByteSource {
     signal: AbortSignal | undefined,
   ): Promise<OwnBytes | null> {
     const entry = await this.#open(name, byteLength, signal);
-    if (entry === null) return null;
-    try {
-      const bytes = new Uint8Array(end - start);
-      for (let offset = start; offset < end; ) {
-        signal?.throwIfAborted();
-        const block = await readFrom(entry, offset);
-        if (block === null) {
-          await this.#store.remove(name);
-          return null;
-        }
-        bytes.set(block.subarray(0, end - offset), offset - start);
-        offset += block.length;
-      }
-      return bytes;
-    } finally {
-      await entry.close();
-    }
+    return entry === null ? null : await this.#store.readAndClose(entry, start, end, signal);
   }
 
   /** The whole file from its entry; from the hub where the entry is damaged. */
@@ -122,7 +106,7 @@ export class CachedFile implements ByteSource {
       }
       while (offset < this.byteLength) {
         signal?.throwIfAborted();
-        const block = await readFrom(whole, offset);
+        const block = await whole.readFrom(offset);
         if (block === null) break;
         offset += block.length;
         yield block;
@@ -185,9 +169,4 @@ export class CachedFile implements ByteSource {
 async function end(entry: PendingEntry | null, name: string | null): Promise<void> {
   if (name === null) await entry?.discard();
   else await entry?.commit(name);
-}
-
-/** A file system that fails to read a block has lost it. */
-async function readFrom(entry: EntryReader, offset: number): Promise<OwnBytes | null> {
-  return await entry.readFrom(offset).catch(() => null);
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, open, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { OwnBytes } from '@svc/jsonl-v23/internal';
 import { EntryReader, EntryWriter, storedSize } from './entry.ts';
 import type { CacheOptions } from './file-cache.ts';
 import { removeOldest, TEMPORARY } from './remove-oldest.ts';
@@ -66,18 +67,19 @@ export class EntryStore {
   /** Reads a whole entry; null if it is absent or damaged, which removes it. */
   async load(name: string): Promise<Uint8Array | null> {
     const entry = await this.open(name);
-    if (entry === null) return null;
+    return entry === null ? null : await this.readAndClose(entry, 0, entry.byteLength);
+  }
+
+  /** Reads bytes of an open entry; null if it is damaged, which removes it. @throws the signal's reason */
+  async readAndClose(
+    entry: EntryReader,
+    start: number,
+    end: number,
+    signal?: AbortSignal,
+  ): Promise<OwnBytes | null> {
     try {
-      const bytes = new Uint8Array(entry.byteLength);
-      for (let offset = 0; offset < bytes.length; ) {
-        const block = await entry.readFrom(offset).catch(() => null);
-        if (block === null) {
-          await this.remove(name);
-          return null;
-        }
-        bytes.set(block, offset);
-        offset += block.length;
-      }
+      const bytes = await entry.read(start, end, signal);
+      if (bytes === null) await this.remove(entry.name);
       return bytes;
     } finally {
       await entry.close();

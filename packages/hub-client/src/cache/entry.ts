@@ -19,18 +19,36 @@ function digestOf(name: string, index: number, block: Uint8Array): Uint8Array {
 
 /** An open entry. */
 export class EntryReader {
-  readonly #name: string;
+  readonly name: string;
   readonly #handle: FileHandle;
   readonly byteLength: number;
 
   constructor(name: string, handle: FileHandle, size: number) {
-    this.#name = name;
+    this.name = name;
     this.#handle = handle;
     this.byteLength = size - DIGEST_BYTES * Math.ceil(size / STORED_BLOCK_BYTES);
   }
 
+  /** The bytes from `start` to `end`; null if a block of them is damaged. @throws the signal's reason */
+  async read(start: number, end: number, signal?: AbortSignal): Promise<OwnBytes | null> {
+    const bytes = new Uint8Array(end - start);
+    for (let offset = start; offset < end; ) {
+      signal?.throwIfAborted();
+      const block = await this.readFrom(offset);
+      if (block === null) return null;
+      bytes.set(block.subarray(0, end - offset), offset - start);
+      offset += block.length;
+    }
+    return bytes;
+  }
+
   /** The block that has the byte at `offset`, from that byte on; null if it is damaged. */
   async readFrom(offset: number): Promise<OwnBytes | null> {
+    // A file system that fails to read a block has lost it.
+    return await this.#readBlock(offset).catch(() => null);
+  }
+
+  async #readBlock(offset: number): Promise<OwnBytes | null> {
     const index = Math.floor(offset / BLOCK_BYTES);
     const start = index * BLOCK_BYTES;
     const length = Math.min(BLOCK_BYTES, this.byteLength - start);
@@ -39,7 +57,7 @@ export class EntryReader {
     const block = stored.subarray(0, length);
     const isWhole =
       bytesRead === stored.length &&
-      Buffer.compare(digestOf(this.#name, index, block), stored.subarray(length)) === 0;
+      Buffer.compare(digestOf(this.name, index, block), stored.subarray(length)) === 0;
     return isWhole ? block.subarray(offset - start) : null;
   }
 
