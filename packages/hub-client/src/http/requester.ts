@@ -25,6 +25,11 @@ export class Requester {
     return this.#deps.endpoint;
   }
 
+  /** The address of a path of the hub, which begins with a slash. */
+  urlOf(path: string): URL {
+    return new URL(`${this.endpoint.href.replace(/\/$/, '')}${path}`);
+  }
+
   /**
    * Sends a request once, and follows its redirects.
    * @throws RetryableError if repeating it may help, HubError if not, the signal's reason

@@ -23,8 +23,7 @@ export class FileRequester {
     this.#requester = requester;
     this.#file = file;
     const { dataset, commit, path } = file;
-    const endpoint = requester.endpoint.href.replace(/\/$/, '');
-    this.#address = new URL(`${endpoint}/datasets/${dataset}/resolve/${commit}/${encodeFilePath(path)}`);
+    this.#address = requester.urlOf(`/datasets/${dataset}/resolve/${commit}/${encodeFilePath(path)}`);
   }
 
   /**

@@ -127,5 +127,5 @@ async function withRevisions(
 
 /** The address of an API of a dataset. */
 export function apiUrl(requester: Requester, id: string, suffix: string): URL {
-  return new URL(`${requester.endpoint.href.replace(/\/$/, '')}/api/datasets/${id}${suffix}`);
+  return requester.urlOf(`/api/datasets/${id}${suffix}`);
 }
