@@ -1,6 +1,5 @@
 import { parseYamlApart } from '#platform';
-import { HubError } from '../errors.ts';
-import { asMap, type YamlLocation, type YamlMap, type YamlValue } from './yaml-value.ts';
+import { asMap, invalidMetadata, type YamlLocation, type YamlMap, type YamlValue } from './yaml-value.ts';
 
 /**
  * Reads a dataset's metadata: the YAML front matter of its `README.md`, with the keys of `.huggingface.yaml` in place
@@ -55,10 +54,6 @@ function frontMatter(readme: string): { text: string; line: number } | null {
 function toMap(value: YamlValue, file: string): YamlMap {
   if (value === null) return {};
   const map = asMap(value);
-  if (map === null) {
-    throw new HubError('hub_unsupported_dataset', 'Cannot read the metadata: it is not a map.', {
-      location: { file },
-    });
-  }
+  if (map === null) throw invalidMetadata('it is not a map', { location: { file } });
   return map;
 }

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { HubError } from '../errors.ts';
 import { parseYaml } from './parse-yaml.ts';
 import type { YamlReply } from './parse-yaml-thread.ts';
-import { countEntries, type YamlLocation, type YamlValue } from './yaml-value.ts';
+import { countEntries, invalidMetadata, type YamlLocation, type YamlValue } from './yaml-value.ts';
 
 /** Some milliseconds of parsing; a thread takes longer to start. */
 const MAX_INLINE_ENTRIES = 300;
@@ -37,22 +37,21 @@ function parseOnThread(text: string, location: YamlLocation): Promise<YamlValue>
     resolve = onValue;
     reject = onError;
   });
-  const refuse = (reason: string, at: HubError['location'], cause?: unknown): void =>
-    reject(new HubError('hub_unsupported_dataset', reason, { ...(at && { location: at }), cause }));
   const worker = new Worker(THREAD_FILE, {
     workerData: { text, location },
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
   });
-  const tooMuch = (cause?: unknown): void =>
-    refuse(
-      'Cannot read the metadata: parsing takes too long or too much memory.',
-      { file: location.file },
-      cause,
-    );
+  const tooMuch = (cause?: unknown): void => {
+    const reason = 'parsing takes too long or too much memory';
+    reject(invalidMetadata(reason, { location: { file: location.file }, cause }));
+  };
   const deadline = setTimeout(tooMuch, DEADLINE_MS);
   worker.on('message', (answer: YamlReply) => {
     if ('value' in answer) resolve(answer.value);
-    else refuse(answer.refused.message, answer.refused.location);
+    else {
+      const { message, location: at } = answer.refused;
+      reject(new HubError('hub_unsupported_dataset', message, at && { location: at }));
+    }
   });
   worker.on('error', tooMuch);
   worker.on('exit', () => tooMuch());

@@ -1,7 +1,14 @@
 import { countLineFeeds } from '@svc/jsonl-v23/internal';
 import { Composer, isAlias, isMap, isScalar, isSeq, type Node, type Pair, Parser } from 'yaml';
 import { HubError } from '../errors.ts';
-import { checkMetadata, countEntries, MAX_ENTRIES, type YamlLocation, type YamlValue } from './yaml-value.ts';
+import {
+  checkMetadata,
+  countEntries,
+  invalidMetadata,
+  MAX_ENTRIES,
+  type YamlLocation,
+  type YamlValue,
+} from './yaml-value.ts';
 
 const MAX_LENGTH = 4 * 1024 * 1024;
 
@@ -15,10 +22,7 @@ export function parseYaml(text: string, location: YamlLocation): YamlValue {
   const { file, firstLine = 1 } = location;
   const refuse = (reason: string, offset?: number, cause?: unknown): HubError => {
     const line = offset === undefined ? undefined : firstLine + countLineFeeds(text.slice(0, offset));
-    return new HubError('hub_unsupported_dataset', `Cannot read the metadata: ${reason}.`, {
-      location: line === undefined ? { file } : { file, line },
-      cause,
-    });
+    return invalidMetadata(reason, { location: line === undefined ? { file } : { file, line }, cause });
   };
   if (text.length > MAX_LENGTH) throw refuse(`it has more than ${MAX_LENGTH} characters`);
   // Entries are counted before anything is parsed.

@@ -1,4 +1,4 @@
-import { HubError } from '../errors.ts';
+import { HubError, type HubErrorOptions } from '../errors.ts';
 
 /** A YAML document as plain data. */
 export type YamlValue = null | boolean | number | string | YamlValue[] | YamlMap;
@@ -23,6 +23,11 @@ const MAX_VALUES = 2 * MAX_ENTRIES;
 const MAX_DEPTH = 64;
 const ENTRY_STARTS = new Set(['\n', ',', '[', '{'].map((character) => character.charCodeAt(0)));
 
+/** The error for metadata that cannot be read. @param reason the end of a sentence, without its full stop */
+export function invalidMetadata(reason: string, options: HubErrorOptions): HubError {
+  return new HubError('hub_unsupported_dataset', `Cannot read the metadata: ${reason}.`, options);
+}
+
 /** The value as a map, or null where it is anything else. */
 export function asMap(value: YamlValue | undefined): YamlMap | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
@@ -34,8 +39,7 @@ export function asMap(value: YamlValue | undefined): YamlMap | null {
  * @throws HubError `hub_unsupported_dataset`
  */
 export function checkMetadata(value: YamlValue, file: string): void {
-  const refuse = (reason: string): HubError =>
-    new HubError('hub_unsupported_dataset', `Cannot read the metadata: ${reason}.`, { location: { file } });
+  const refuse = (reason: string): HubError => invalidMetadata(reason, { location: { file } });
   let level = [value];
   let entries = 0;
   for (let depth = 0; level.length > 0; depth += 1) {
