@@ -9,6 +9,7 @@ import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import { type Feature, type Features, mergeFeatures, toMappable } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
+import { listNames } from '../list-names.ts';
 import type { YamlValue } from '../repository/yaml-value.ts';
 import {
   emptySelection,
@@ -203,9 +204,8 @@ function checkColumns(columns: readonly string[] | undefined, names: readonly st
   if (missing === undefined) return columns;
   const quote = (name: string): string =>
     JSON.stringify(name.length > MAX_NAME_LENGTH ? `${name.slice(0, MAX_NAME_LENGTH - 1)}…` : name);
-  const more = names.length > MAX_NAMED_COLUMNS ? ` and ${names.length - MAX_NAMED_COLUMNS} more` : '';
-  const list = names.slice(0, MAX_NAMED_COLUMNS).map(quote).join(', ');
-  const message = `Column ${quote(String(missing))} not found: the dataset has ${list || 'no columns'}${more}`;
+  const list = names.length === 0 ? 'no columns' : listNames(names.map(quote), MAX_NAMED_COLUMNS);
+  const message = `Column ${quote(String(missing))} not found: the dataset has ${list}`;
   throw new HubError('column_not_found', message, { details: { available: names } });
 }
 

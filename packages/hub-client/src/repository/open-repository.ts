@@ -4,6 +4,7 @@ import { HubError } from '../errors.ts';
 import { unknownRevision } from '../http/errors.ts';
 import type { RequestContext } from '../http/request.ts';
 import type { Requester } from '../http/requester.ts';
+import { listNames } from '../list-names.ts';
 import { INFO_FIELDS, type RepositoryInfo, readInfo, readRevisionNames } from './read-info.ts';
 import { validateDatasetPath } from './validate-path.ts';
 
@@ -21,7 +22,6 @@ export interface Repository {
 }
 
 const MAX_INFO_BYTES = 8 * 1024 * 1024;
-const MAX_NAMED_REVISIONS = 20;
 
 /**
  * Resolves a dataset and a revision to a commit. Renamed and legacy names are followed. A public repository at a full commit
@@ -115,10 +115,7 @@ async function withRevisions(
     // The error is known; the list is optional.
     if (!(failure instanceof HubError)) throw failure;
   }
-  const listed = available.slice(0, MAX_NAMED_REVISIONS).join(', ');
-  const more =
-    available.length > MAX_NAMED_REVISIONS ? ` and ${available.length - MAX_NAMED_REVISIONS} more` : '';
-  const suffix = available.length === 0 ? '' : `: it has ${listed}${more}`;
+  const suffix = available.length === 0 ? '' : `: it has ${listNames(available)}`;
   return new HubError('hub_revision_not_found', `${unknownRevision({ dataset: path, revision })}${suffix}.`, {
     cause: error,
     details: { ...error.details, available },

@@ -1,6 +1,7 @@
 import { checkNumber } from '@svc/jsonl-v23/internal';
 import { shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
+import { listNames } from '../list-names.ts';
 
 /** How a percentage becomes a row number: nearest row (halves to the even one), or whole percents of equal size. */
 type SplitRounding = 'closest' | 'pct1_dropremainder';
@@ -134,7 +135,7 @@ export function defaultSplit(names: readonly string[]): string {
   const [first] = names;
   if (names.length === 1 && first !== undefined) return first;
   if (names.includes('train')) return 'train';
-  throw new HubError('hub_split_not_found', `Name a split: the dataset has ${list(names)}`, {
+  throw new HubError('hub_split_not_found', `Name a split: the dataset has ${listNames(names)}`, {
     details: { available: names },
   });
 }
@@ -214,7 +215,7 @@ function toNumber(bound: bigint): number {
 function splitNotFound(name: string, available: readonly string[]): HubError {
   return new HubError(
     'hub_split_not_found',
-    `Split ${shorten(name)} not found: the dataset has ${list(available)}`,
+    `Split ${shorten(name)} not found: the dataset has ${listNames(available)}`,
     {
       details: { available },
     },
@@ -223,9 +224,4 @@ function splitNotFound(name: string, available: readonly string[]): HubError {
 
 function invalidSplit(text: string, reason: string): HubError {
   return new HubError('invalid_split', `Split expression ${shorten(text)} cannot be read: ${reason}`);
-}
-
-function list(names: readonly string[]): string {
-  const shown = names.slice(0, 20).join(', ');
-  return names.length === 0 ? 'none' : names.length > 20 ? `${shown} and ${names.length - 20} more` : shown;
 }
