@@ -24,8 +24,10 @@ export function isTabSeparated(path: string): boolean {
 
 /** The suffixes of a file's name, first to last, without their dots. */
 export function suffixes(path: string): string[] {
-  return path
-    .slice(path.lastIndexOf('/') + 1)
-    .split('.')
-    .slice(1);
+  return baseName(path).split('.').slice(1);
+}
+
+/** The name of a file without its folders. */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
 }

@@ -5,7 +5,7 @@ export { shorten, TableError, type TableErrorCode } from './errors.ts';
 export { readTextFile } from './files/read-text-file.ts';
 export { datasetNameOf, sectionNames } from './files/section-names.ts';
 export { tableSource } from './files/table-source.ts';
-export { compressionOf, type DataFormat, type FileCompression, suffixes } from './format.ts';
+export { baseName, compressionOf, type DataFormat, type FileCompression, suffixes } from './format.ts';
 export { openParquetTable } from './parquet/parquet-table.ts';
 export { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
 export { mappingWarnings, withWarnings } from './preview/mapping-warnings.ts';

@@ -1,5 +1,6 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
-import type { YamlMap } from '../repository/yaml-value.ts';
+import { asMap, type YamlMap } from '../repository/yaml-value.ts';
+import { compareSplits } from './default-splits.ts';
 import { createPacer } from './pacer.ts';
 import type { DatasetLayout, RepositoryFile, Subset } from './subset.ts';
 
@@ -40,7 +41,7 @@ export async function convertedLayout(
         markedDefault: name === marked,
         format: 'parquet',
         splits: [...splits]
-          .sort(([a], [b]) => rank(a) - rank(b) || compareUtf8(a, b))
+          .sort(([a], [b]) => compareSplits(a, b))
           .map(([split, found]) => ({
             name: split,
             files: found
@@ -59,18 +60,10 @@ export async function convertedLayout(
   return { layout, partialSplits: [...partialSplits] };
 }
 
-const FIRST = ['train', 'validation', 'test'];
-
-function rank(split: string): number {
-  const index = FIRST.indexOf(split);
-  return index === -1 ? FIRST.length : index;
-}
-
 function defaultName(card: YamlMap): string | null {
   const configs = card['configs'];
   for (const config of Array.isArray(configs) ? configs : []) {
-    if (typeof config !== 'object' || config === null || Array.isArray(config)) continue;
-    const { default: isDefault, config_name: name } = config;
+    const { default: isDefault, config_name: name } = asMap(config) ?? {};
     if (isDefault === true && typeof name === 'string') return name;
   }
   return null;

@@ -1,5 +1,5 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
-import { shorten } from '@svc/tabular/internal';
+import { baseName, shorten } from '@svc/tabular/internal';
 import { HubError } from '../errors.ts';
 import type { Pacer } from './pacer.ts';
 import { isSplitName } from './split-slice.ts';
@@ -56,7 +56,12 @@ export async function findDefaultSplits(sorted: readonly string[], pace: Pacer):
   if (logs.length > 0) return new Map([['logs', logs]]);
   const byDirectory = await findByKeyword(sorted, (rule) => rule.inDirectory, directoryNames, pace);
   if (byDirectory.size > 0) return byDirectory;
-  const byFileName = await findByKeyword(sorted, (rule) => rule.inFileName, fileName, pace);
+  const byFileName = await findByKeyword(
+    sorted,
+    (rule) => rule.inFileName,
+    (path) => [baseName(path)],
+    pace,
+  );
   if (byFileName.size > 0) return byFileName;
   return sorted.length > 0 ? new Map([['train', sorted]]) : new Map();
 }
@@ -76,9 +81,14 @@ async function findSharded(sorted: readonly string[], pace: Pacer): Promise<Foun
     if (paths === undefined) found.set(split, [path]);
     else paths.push(path);
   });
+  return new Map([...found].sort(([a], [b]) => compareSplits(a, b)));
+}
+
+/** Compares names of splits: train, validation and test come first. */
+export function compareSplits(a: string, b: string): number {
   const known = Object.keys(KEYWORDS);
   const rank = (split: string): number => (known.includes(split) ? known.indexOf(split) : known.length);
-  return new Map([...found].sort(([a], [b]) => rank(a) - rank(b) || compareUtf8(a, b)));
+  return rank(a) - rank(b) || compareUtf8(a, b);
 }
 
 /** The split of `data/{split}-00000-of-00001*.*`, in one pass, because names are untrusted input; null for any other path. */
@@ -120,8 +130,4 @@ async function findByKeyword(
 
 function directoryNames(path: string): string[] {
   return path.split('/').slice(0, -1);
-}
-
-function fileName(path: string): string[] {
-  return [path.slice(path.lastIndexOf('/') + 1)];
 }

@@ -1,4 +1,4 @@
-import { type DataFormat, suffixes } from '@svc/tabular/internal';
+import { baseName, type DataFormat, suffixes } from '@svc/tabular/internal';
 import type { Pacer } from './pacer.ts';
 
 // Kinds of the hub's loader by the file-name suffix that asks for them.
@@ -93,10 +93,6 @@ export async function inferKind(paths: readonly string[], pace: Pacer): Promise<
 /** The format in which files of a kind are read here; null: they are not. */
 export function formatOfKind(kind: string): DataFormat | null {
   return READ_HERE.has(kind) ? (kind as DataFormat) : null;
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }
 
 function tieRank(suffix: string): number {

@@ -1,5 +1,5 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
-import { shorten } from '@svc/tabular/internal';
+import { baseName, shorten } from '@svc/tabular/internal';
 import type { YamlMap } from '../repository/yaml-value.ts';
 import { readBase, readPatterns, relativePath } from './card-config.ts';
 import { type FoundSplits, findDefaultSplits } from './default-splits.ts';
@@ -184,8 +184,4 @@ function isHidden(path: string, pattern: string): boolean {
 /** Whether a file belongs to the repository and not to the data: the card, settings, files of git and the hub. */
 export function servesRepository(path: string): boolean {
   return NOT_DATA.has(path) || path === 'eval.yaml' || path.split('/').some((part) => part.startsWith('.'));
-}
-
-function baseName(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
 }
