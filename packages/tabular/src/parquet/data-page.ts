@@ -4,11 +4,11 @@ import type { PageInflater } from './codecs/inflate-page.ts';
 import { byteStreamSplitReader } from './encodings/byte-stream-split.ts';
 import { deltaByteArrayReader, deltaLengthReader, deltaReader } from './encodings/delta.ts';
 import { type Dictionary, dictionaryReader } from './encodings/dictionary.ts';
-import { plainReader, plainTextReader } from './encodings/plain.ts';
+import { plainReader } from './encodings/plain.ts';
 import { bitWidth, HybridReader } from './encodings/rle-hybrid.ts';
 import { StringColumn } from './encodings/string-column.ts';
 import type { ValueReader } from './encodings/values.ts';
-import type { LeafColumn } from './leaf-column.ts';
+import { type LeafColumn, toCells } from './leaf-column.ts';
 import { ByteCursor } from './metadata/byte-cursor.ts';
 import type { Encoding, PageHeader } from './metadata/page-header.ts';
 import { damaged, unsupported } from './parquet-error.ts';
@@ -162,11 +162,10 @@ function openValues(
   column: LeafColumn,
   dictionary: Dictionary | undefined,
 ): { next(count: number): CellValues } {
-  const { type, typeLength, textSlices } = column;
+  const { type, typeLength } = column;
   const cursor = new ByteCursor(values);
   switch (encoding) {
     case 'PLAIN':
-      if (textSlices && type === 'BYTE_ARRAY') return plainTextReader(cursor);
       return converted(plainReader(cursor, type, typeLength), column);
     case 'PLAIN_DICTIONARY':
     case 'RLE_DICTIONARY':
@@ -186,12 +185,9 @@ function openValues(
     case 'DELTA_BINARY_PACKED':
       if (type !== 'INT32' && type !== 'INT64') break;
       return converted(deltaReader(cursor, type), column);
-    case 'DELTA_LENGTH_BYTE_ARRAY': {
+    case 'DELTA_LENGTH_BYTE_ARRAY':
       if (type !== 'BYTE_ARRAY') break;
-      const reader = deltaLengthReader(cursor, count);
-      if (textSlices) return reader;
-      return converted({ next: (wanted) => reader.next(wanted).toArray() as Uint8Array[] }, column);
-    }
+      return converted(deltaLengthReader(cursor, count), column);
     case 'DELTA_BYTE_ARRAY':
       if (type !== 'BYTE_ARRAY' && type !== 'FIXED_LEN_BYTE_ARRAY') break;
       return converted(deltaByteArrayReader(cursor, count, MAX_DECODED_BYTES), column);
@@ -201,11 +197,6 @@ function openValues(
   throw unsupported(`encoding ${encoding ?? 'of an unknown number'} of ${type}`);
 }
 
-function converted(reader: ValueReader, { convert }: LeafColumn): { next(count: number): CellValues } {
-  return {
-    next(count) {
-      const values = reader.next(count);
-      return values instanceof StringColumn ? values : convert(values);
-    },
-  };
+function converted(reader: ValueReader, column: LeafColumn): { next(count: number): CellValues } {
+  return { next: (count) => toCells(reader.next(count), column) };
 }

@@ -1,10 +1,10 @@
 import type { CellValues } from '../cells/convert.ts';
 import type { PageInflater } from '../codecs/inflate-page.ts';
-import type { LeafColumn } from '../leaf-column.ts';
+import { type LeafColumn, toCells } from '../leaf-column.ts';
 import { ByteCursor } from '../metadata/byte-cursor.ts';
 import type { PageHeader } from '../metadata/page-header.ts';
 import { damaged, unsupported } from '../parquet-error.ts';
-import { plainReader, plainTexts } from './plain.ts';
+import { plainReader } from './plain.ts';
 import { HybridReader } from './rle-hybrid.ts';
 import { StringColumn } from './string-column.ts';
 
@@ -66,10 +66,8 @@ export async function decodeDictionary(
   if (count > MAX_DICTIONARY_VALUES) throw unsupported(`its dictionary has ${count} values`);
   const page = await inflater.inflate(column.codec, body, header.uncompressed_page_size ?? 0);
   const cursor = new ByteCursor(page);
-  if (column.textSlices && column.type === 'BYTE_ARRAY') {
-    return { values: plainTexts(cursor, count), overheadBytes: count * BYTES_PER_SLICE };
-  }
-  const values = count === 0 ? [] : plainReader(cursor, column.type, column.typeLength).next(count);
-  if (values instanceof StringColumn) return { values, overheadBytes: count * BYTES_PER_SLICE };
-  return { values: column.convert(values), overheadBytes: count * BYTES_PER_VALUE };
+  const stored = count === 0 ? [] : plainReader(cursor, column.type, column.typeLength).next(count);
+  const values = toCells(stored, column);
+  const overheadBytes = count * (values instanceof StringColumn ? BYTES_PER_SLICE : BYTES_PER_VALUE);
+  return { values, overheadBytes };
 }

@@ -29,17 +29,12 @@ export function plainReader(
     case 'INT96':
       return { next: (count) => int96Nanos(cursor, count) };
     case 'BYTE_ARRAY':
-      return { next: (count) => plainTexts(cursor, count).toArray() as Uint8Array[] };
+      return { next: (count) => plainTexts(cursor, count) };
     case 'FIXED_LEN_BYTE_ARRAY': {
       const width = fixedWidth(typeLength);
       return { next: (count) => fixedValues(cursor.take(count * width, VALUES), count, width) };
     }
   }
-}
-
-/** Texts with their lengths in front, as slices of the page. */
-export function plainTextReader(cursor: ByteCursor): ValueReader {
-  return { next: (count) => plainTexts(cursor, count) };
 }
 
 /** Texts with their lengths in front, little-endian. @throws ParquetError */
