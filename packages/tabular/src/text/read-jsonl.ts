@@ -1,5 +1,5 @@
 import { JsonlError } from '@svc/jsonl-v23';
-import { splitLines } from '@svc/jsonl-v23/internal';
+import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
 import { isJsonObject } from '@svc/jsonl-v23/json';
 import { TableError } from '../errors.ts';
 import { createYielder } from '../source/create-yielder.ts';
@@ -22,14 +22,9 @@ export async function* readJsonl(
   const nextTurn = createYielder();
   try {
     for await (const batch of splitLines(source, { file, maxLineBytes, ...(signal && { signal }) })) {
-      let line = batch.firstLine;
-      for (let start = 0; start < batch.bytes.length; line += 1) {
-        const lineFeed = batch.bytes.indexOf(10, start);
-        const end = lineFeed === -1 ? batch.bytes.length : lineFeed;
-        const bytes = batch.bytes.subarray(start, end);
+      for (const { line, bytes } of linesOf(batch)) {
         const row = skipsInvalid ? parseOrError(bytes, utf8, file, line) : parseLine(bytes, utf8, file, line);
         if (row !== null) yield row;
-        start = end + 1;
         const turn = nextTurn();
         if (turn !== undefined) await turn;
       }
