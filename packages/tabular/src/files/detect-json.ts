@@ -1,6 +1,7 @@
-import { isJsonObject, JsonlError, JsonStream, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { isJsonObject, JsonlError, JsonStream } from '@svc/jsonl-v23/json';
 import { TableError, unreadableFile } from '../errors.ts';
 import { suffixes } from '../format.ts';
+import { tryParseJson } from '../scalars/try-parse-json.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { inSlices } from '../source/in-slices.ts';
 import { CachedFile } from '../text/cached-file.ts';
@@ -44,7 +45,8 @@ export async function detectJson(source: ByteSource, head: JsonHead): Promise<De
       return { format: 'json', options: {} };
     }
     const isNamed = isArray && (isNamedLines || names.includes('json'));
-    const isRefused = isNamed || hints.format === 'json' || (head.isWhole && jsonOf(text) !== undefined);
+    const isRefused =
+      isNamed || hints.format === 'json' || (head.isWhole && tryParseJson(text) !== undefined);
     return isRefused ? throwNoRows(source.path) : null;
   }
   const first = firstLine(text, head.isWhole);
@@ -70,23 +72,13 @@ export async function detectJson(source: ByteSource, head: JsonHead): Promise<De
   return { format: 'jsonl', options: {} };
 }
 
-/** The value of a text; undefined if it is not JSON. */
-function jsonOf(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof JsonlError) return undefined;
-    throw error;
-  }
-}
-
 /** The object on the first line, if it is one. */
 function firstLine(text: string, isWhole: boolean) {
   const end = text.indexOf('\n');
   const line = end === -1 ? text : text.slice(0, end);
   const isComplete = end !== -1 || isWhole;
   const isOnly = isWhole && (end === -1 || text.slice(end).trim() === '');
-  const value = jsonOf(line);
+  const value = tryParseJson(line);
   return { value: isJsonObject(value) ? value : null, isComplete, isOnly };
 }
 
@@ -101,7 +93,7 @@ const TURNED_TABLES: readonly (readonly [orient: 'index' | 'columns' | 'split', 
 function refuseTurnedTable({ text, isWhole }: JsonHead, file: string): void {
   const [orient] = TURNED_TABLES.find(([, start]) => start.test(text)) ?? [];
   if (orient === undefined) return;
-  const value = isWhole ? jsonOf(text) : null;
+  const value = isWhole ? tryParseJson(text) : null;
   // An object of other things may begin alike; of a large one only the beginning is known.
   if (isWhole && !isJsonObject(value)) return;
   if (orient === 'split') {

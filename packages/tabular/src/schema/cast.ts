@@ -1,14 +1,8 @@
 import { encodeBase64 } from '@svc/jsonl-v23/internal';
-import {
-  canonicalJson,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  setMember,
-} from '@svc/jsonl-v23/json';
+import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { compileZone, isoTimestamp } from '../scalars/iso-time.ts';
 import { durationSeconds, nanosOf, parseTimeType, type TimeUnit, timeOfDay } from '../scalars/time-units.ts';
+import { jsonOrText } from '../scalars/try-parse-json.ts';
 import { completeTimestamp } from './complete-timestamp.ts';
 import { csvNumber } from './csv-number.ts';
 import { type Feature, someFeature } from './features.ts';
@@ -105,7 +99,7 @@ export function castTo(feature: Feature, options: CastOptions): Convert {
     case 'media':
       return (value) => (typeof value === 'string' ? { bytes: null, path: value } : value);
     case 'json':
-      return (value) => (typeof value === 'string' ? toJson(value) : value);
+      return (value) => (typeof value === 'string' ? jsonOrText(value) : value);
     default:
       return (value) => value;
   }
@@ -171,14 +165,6 @@ function toLabel(value: JsonValue, names: readonly string[]): JsonValue {
   const number = toNumber(value);
   if (number === -1) return null;
   return typeof number === 'number' ? (names[number] ?? value) : value;
-}
-
-function toJson(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
 }
 
 function mapMembers(value: JsonValue, convert: (name: string, value: JsonValue) => JsonValue): JsonValue {

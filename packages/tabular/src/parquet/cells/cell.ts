@@ -11,12 +11,12 @@
  * - null: null or undefined, at every level.
  */
 
-import { JsonlError } from '@svc/jsonl-v23';
 import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/internal';
-import { type JsonObject, type JsonValue, parseJson, parseNumber, setMember } from '@svc/jsonl-v23/json';
+import { type JsonObject, type JsonValue, parseNumber, setMember } from '@svc/jsonl-v23/json';
 import { decimalText, signedInteger, wholeNumber } from '../../scalars/decimal.ts';
 import { compileZone } from '../../scalars/iso-time.ts';
 import { durationSeconds, parseTimeType, timeOfDay } from '../../scalars/time-units.ts';
+import { jsonOrText } from '../../scalars/try-parse-json.ts';
 import { type Feature, valueFeature } from '../../schema/features.ts';
 import { decodeText } from './texts.ts';
 import { compileVariant } from './variant-cell.ts';
@@ -182,14 +182,7 @@ function mediaCell(cell: unknown): JsonValue {
 
 function jsonCell(cell: unknown): JsonValue {
   const text = cell instanceof Uint8Array ? decodeText(cell) : cell;
-  if (typeof text !== 'string') return toJson(text);
-  try {
-    return parseJson(text);
-  } catch (error) {
-    // A text that is not JSON stays a text.
-    if (error instanceof JsonlError) return text;
-    throw error;
-  }
+  return typeof text === 'string' ? jsonOrText(text) : toJson(text);
 }
 
 function isWhole(cell: unknown): cell is number | bigint {
