@@ -44,6 +44,13 @@ export class FieldReader {
     });
   }
 
+  /** The error for a record that does not have as many fields as its table has columns. */
+  wrongWidth(width: number): TableError {
+    const { fieldCount, ends } = this.#scanner;
+    const at = ends[Math.min(fieldCount, width) - 1] as number;
+    return this.#scanner.error(`The row must have ${width} fields, got ${fieldCount}.`, at);
+  }
+
   /** The error for a field that is not UTF-8. */
   notUtf8(index: number): TableError {
     const { bytes, starts, ends } = this.#scanner;

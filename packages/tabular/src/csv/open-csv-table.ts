@@ -22,7 +22,6 @@ import {
 } from './infer-exact.ts';
 import { scanContent } from './scan-content.ts';
 import { numberedNames, uniqueNames } from './unique-names.ts';
-import { wrongWidth } from './wrong-width.ts';
 
 /** How a CSV file is written. */
 interface CsvOptions {
@@ -187,8 +186,8 @@ class ExactRows implements ArrivedRows<ExactRows> {
       if (scanner.fieldCount === names.length) {
         if (this.#notesTypes) noteRow(scanner, shapes);
       } else {
-        if (!this.#options.skipsInvalid) throw wrongWidth(scanner, names.length);
-        this.unread = () => wrongWidth(scanner, names.length);
+        if (!this.#options.skipsInvalid) throw this.fields.wrongWidth(names.length);
+        this.unread = () => this.fields.wrongWidth(names.length);
       }
       return this;
     }

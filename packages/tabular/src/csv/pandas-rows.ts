@@ -9,7 +9,6 @@ import { FieldReader } from './field-reader.ts';
 import type { PandasSettings } from './pandas-settings.ts';
 import { scanContent } from './scan-content.ts';
 import { numberedNames, uniqueNames } from './unique-names.ts';
-import { wrongWidth } from './wrong-width.ts';
 
 /**
  * Reads a CSV or TSV file row by row, as pandas and the `datasets` library do: UTF-8, no guessing of the separator,
@@ -151,8 +150,8 @@ export class PandasRows implements ArrivedRows<PandasRows> {
       this.unread = undefined;
       if (scanner.fieldCount > this.#width) {
         if (skipLongRows) continue;
-        if (this.#options.skipsInvalid !== true) throw wrongWidth(scanner, this.#width);
-        this.unread = () => wrongWidth(scanner, this.#width);
+        if (this.#options.skipsInvalid !== true) throw this.#reader.wrongWidth(this.#width);
+        this.unread = () => this.#reader.wrongWidth(this.#width);
       }
       this.#isEnded = this.#rows >= maxRows;
       if (this.#isEnded) break;
