@@ -94,6 +94,7 @@ export { countLineFeeds } from './json/count-line-feeds.ts';
 export { joinBytes } from './json/join-bytes.ts';
 export { jsonText } from './json/json-text.ts';
 export { locateValue } from './json/locate-value.ts';
+export { ownText } from './json/own-text.ts';
 export { grownSize, transferBuffer } from './json/transfer-buffer.ts';
 export {
   createNamer,

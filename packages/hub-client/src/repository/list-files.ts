@@ -1,3 +1,4 @@
+import { ownText } from '@svc/jsonl-v23/internal';
 import { isJsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
 import { inSlices } from '@svc/tabular/internal';
 import { isPinned } from '../cache/file-cache.ts';
@@ -27,8 +28,6 @@ const MAX_LISTED_ENTRIES = 100_000;
 
 /** A listing of more files is not cached: writing it would take long. */
 const MAX_KEPT_FILES = 10_000;
-
-const [ENCODER, DECODER] = [new TextEncoder(), new TextDecoder()];
 
 /** Control characters, which terminals obey, and those that change the order in which a name is shown. */
 const UNSAFE_CHARACTERS = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
@@ -139,15 +138,13 @@ function readEntry(entry: JsonValue): ListedFile | null {
     path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
   if (!sane) throw invalidEntry();
   const sha256 = isJsonObject(lfs) ? lfs['oid'] : null;
+  // All files are held, and their pages are not.
   return {
-    path: copyOf(path),
+    path: ownText(path),
     size: size as number,
-    sha256: typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? copyOf(sha256) : null,
+    sha256: typeof sha256 === 'string' && /^[0-9a-f]{64}$/.test(sha256) ? ownText(sha256) : null,
   };
 }
-
-/** A copy that does not keep the whole page in memory: V8 makes the part of a text as a view of the text. */
-const copyOf = (text: string): string => DECODER.decode(ENCODER.encode(text));
 
 function invalidEntry(): HubError {
   return new HubError('hub_bad_response', 'The listing of the hub has an invalid entry.');

@@ -1,3 +1,4 @@
+import { ownText } from '@svc/jsonl-v23/internal';
 import { contentPath, isUsablePath } from './choose-file-paths.ts';
 import type { EmbeddedFile } from './embedded-files.ts';
 
@@ -23,8 +24,6 @@ export interface KnownFile {
 }
 
 const NO_PATHS: readonly string[] = [];
-const encoder = new TextEncoder();
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Notes content that no item before has embedded. @param place the section and item */
 export function firstUse(
@@ -32,7 +31,7 @@ export function firstUse(
   { section, orderIndex }: Pick<KnownFile, 'section' | 'orderIndex'>,
 ): KnownFile {
   const { folder, sha256, byteLength, extension, bytes } = file;
-  const ownPath = file.ownPath === null ? null : withoutText(file.ownPath);
+  const ownPath = file.ownPath === null ? null : ownText(file.ownPath);
   return {
     folder,
     sha256,
@@ -61,11 +60,6 @@ export function addUse(known: KnownFile, { ownPath, extension }: EmbeddedFile, s
 }
 
 function withPath(paths: KnownFile['ownPaths'], path: string): KnownFile['ownPaths'] {
-  if (paths instanceof Set) return paths.add(withoutText(path));
-  return paths[0] === path ? paths : new Set([...paths, withoutText(path)]);
-}
-
-/** A copy of a string: one that was cut out of a text keeps all of the text in memory. */
-function withoutText(path: string): string {
-  return path.isWellFormed() ? decoder.decode(encoder.encode(path)) : path;
+  if (paths instanceof Set) return paths.add(ownText(path));
+  return paths[0] === path ? paths : new Set([...paths, ownText(path)]);
 }

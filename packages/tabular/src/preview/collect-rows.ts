@@ -1,4 +1,4 @@
-import { jsonText } from '@svc/jsonl-v23/internal';
+import { jsonText, ownText } from '@svc/jsonl-v23/internal';
 import { type JsonObject, setMember } from '@svc/jsonl-v23/json';
 import { type MappableFeature, type Mapping, type Suggestion, suggestMapping } from '@svc/jsonl-v23/mapping';
 import { yieldToEventLoop } from '#runtime';
@@ -75,10 +75,7 @@ function shortened(row: JsonObject): JsonObject {
     const isText = typeof value === 'string';
     const length = isText ? value.length : jsonText(value).length;
     if (length <= MAX_KEPT_LENGTH) setMember(kept, name, value);
-    else setMember(kept, name, isText ? copied(value.slice(-MAX_KEPT_LENGTH)) : {});
+    else setMember(kept, name, isText ? ownText(value.slice(-MAX_KEPT_LENGTH)) : {});
   }
   return kept;
 }
-
-/** A text in its own memory: a part of a text keeps the whole. */
-const copied = (text: string): string => new TextDecoder().decode(new TextEncoder().encode(text));
