@@ -49,7 +49,6 @@ export {
   RUN_FIELDS,
   type RunColumns,
   type RunField,
-  type RunName,
   type RunRow,
   type RunTexts,
 } from './fields/run-fields.ts';

@@ -1,11 +1,10 @@
 /** What the other packages of this repository need beyond the public names. Not part of the public API. */
 
-export { type Compression, decompress, yieldToEventLoop } from '#runtime';
+export { type Compression, decompress } from '#runtime';
 export { shorten, TableError, type TableErrorCode } from './errors.ts';
 export { readTextFile } from './files/read-text-file.ts';
 export { datasetNameOf, sectionNames } from './files/section-names.ts';
-export { tableSource } from './files/table-source.ts';
-export { baseName, compressionOf, type DataFormat, type FileCompression, suffixes } from './format.ts';
+export { baseName, compressionOf, type DataFormat, suffixes } from './format.ts';
 export { openParquetTable } from './parquet/parquet-table.ts';
 export { type PreviewRows, RowsCollector } from './preview/collect-rows.ts';
 export { mappingWarnings, withWarnings } from './preview/mapping-warnings.ts';
@@ -13,7 +12,7 @@ export { type FilesPreview, kindOf, type PreviewOptions, previewFiles } from './
 export type { PreviewItem } from './preview/preview-items.ts';
 export type { TruncatedCell } from './preview/preview-samples.ts';
 export { shownColumns } from './preview/shown-columns.ts';
-export { fileSchema, type SourceFile } from './provenance/file-schema.ts';
+export { fileSchema } from './provenance/file-schema.ts';
 export { type RowFacts, rowsSchema, type SkippedRows } from './provenance/rows-schema.ts';
 export {
   dtypeOf,
@@ -38,7 +37,6 @@ export {
   MAX_FILES,
   type PackedFile,
   tableFiles,
-  type UnpackedFile,
   unpackFiles,
 } from './sections/unpack-files.ts';
 export type { ByteSource } from './source/byte-source.ts';

@@ -16,7 +16,7 @@ export function validUtf8Length(bytes: Uint8Array): number {
  * The position after the character that begins at `start` with a byte of 80 or more (RFC 3629 section 4; Unicode table
  * 3-7); -1 if no valid one does.
  */
-export function sequenceEnd(bytes: Uint8Array, start: number): number {
+function sequenceEnd(bytes: Uint8Array, start: number): number {
   const lead = bytes[start] as number;
   const second = bytes[start + 1] as number;
   if (lead < 0xe0) return lead >= 0xc2 && isContinuation(second) ? start + 2 : -1;

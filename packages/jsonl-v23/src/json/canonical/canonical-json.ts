@@ -163,13 +163,13 @@ function tooDeep(): JsonlError {
 }
 
 /** What the writer throws at a value that JSON cannot hold; {@link unwritableError} finds out where and what it is. */
-export const UNWRITABLE: unique symbol = Symbol('a value that JSON cannot hold');
+const UNWRITABLE = Symbol('a value that JSON cannot hold');
 
 /**
  * Whether a value is an object of plain members. A `Date`, a `Map` or an instance of another class is not: its members
  * are not what it means, so writing them would lose data.
  */
-export function isPlainObject(value: unknown): value is JsonObject {
+function isPlainObject(value: unknown): value is JsonObject {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return true;
@@ -178,7 +178,7 @@ export function isPlainObject(value: unknown): value is JsonObject {
 }
 
 /** The error about the first value, in canonical order, that JSON cannot hold, with its JSON Pointer. */
-export function unwritableError(root: unknown): JsonlError {
+function unwritableError(root: unknown): JsonlError {
   const path: (string | number)[] = [];
   const found = findUnwritable(root, path);
   return new JsonlError(
