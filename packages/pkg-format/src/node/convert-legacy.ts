@@ -12,11 +12,9 @@ import {
 import {
   checkItemSize,
   compareUtf8,
-  createSha256,
   DEFAULT_IMPORT_LIMITS,
   ImportMeter,
   isDatasetName,
-  toHex,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList } from '../check/error-list.ts';
@@ -38,6 +36,7 @@ import { checkDatasetName } from '../package/manifest.ts';
 import { type Archive, missingFile } from '../package/open-archive.ts';
 import { createReferenceResolver } from '../package/resolve-reference.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
+import { digestOf } from '../write/file-digest.ts';
 import { linesToBytes } from '../write/lines-to-bytes.ts';
 import {
   type NamedFile,
@@ -47,7 +46,7 @@ import {
   sectionPaths,
 } from '../write/plan-package.ts';
 import { type PackagePlan, packagePlan } from '../write/prepare-package.ts';
-import type { FileDigest, PackedBytes } from '../write/scan-dataset.ts';
+import type { PackedBytes } from '../write/scan-dataset.ts';
 import { foldName } from '../zip/entry-name.ts';
 import { LegacyContents } from './legacy-contents.ts';
 import { type Peekable, peekable } from './peekable.ts';
@@ -291,20 +290,10 @@ function textOf(blob: JsonObject | null, key: string): string | null {
 /** The run of the archive, without the secrets in its configuration. */
 async function readRun(archive: Archive): Promise<RunContent | null> {
   const config = await archive.readJsonObject(RUN_CONFIG_FILE);
-  const results = archive.files.has(RESULTS_FILE) ? await readFacts(archive, RESULTS_FILE) : null;
+  const results = archive.files.has(RESULTS_FILE) ? await digestOf(archive.read(RESULTS_FILE)) : null;
   if (!config && !results) return null;
   const text = config && `${canonicalJson(sanitiseRunConfig(config.value))}\n`;
   return { config: text, results, manifest: null, meta: null };
-}
-
-async function readFacts(archive: Archive, path: string): Promise<FileDigest> {
-  const hash = createSha256();
-  let bytes = 0;
-  for await (const chunk of archive.read(path)) {
-    hash.update(chunk);
-    bytes += chunk.byteLength;
-  }
-  return { bytes, sha256: toHex(hash.digest()) };
 }
 
 /**
@@ -332,7 +321,7 @@ async function carriedFiles(
     let path = file;
     while (names.has(foldName(path))) path = `legacy/${path}`;
     names.add(foldName(path));
-    files.push({ path, ...(await readFacts(archive, file)) });
+    files.push({ path, ...(await digestOf(archive.read(file))) });
     sources.push([path, () => archive.read(file, { uncounted: true })]);
   }
   return { files, sources };

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32 } from 'node:zlib';
-import { createSha256, toHex } from '@svc/jsonl-v23/internal';
-import type { FileDigest, PackedBytes } from '../write/scan-dataset.ts';
+import { DigestMeter, type FileDigest } from '../write/file-digest.ts';
+import type { PackedBytes } from '../write/scan-dataset.ts';
 import { TempContents } from './temp-contents.ts';
 import { BlockBuffer } from './zip/block-buffer.ts';
 import { createDeflater } from './zip/create-deflater.ts';
@@ -54,8 +54,8 @@ export async function createTempDir(parentFolder: string, makeRoom?: MakeRoom): 
     contents,
     async writePacked(source) {
       const path = newPath();
-      const hash = createSha256();
-      const sum = { bytes: 0, crc32: 0 };
+      const meter = new DigestMeter();
+      let checksum = 0;
       async function* blocks(): AsyncGenerator<Uint8Array> {
         const buffer = new BlockBuffer();
         for await (const chunk of source) {
@@ -65,10 +65,8 @@ export async function createTempDir(parentFolder: string, makeRoom?: MakeRoom): 
         yield added(buffer.take());
       }
       function added(block: Uint8Array): Uint8Array {
-        hash.update(block);
-        sum.crc32 = crc32(block, sum.crc32);
-        sum.bytes += block.byteLength;
-        return block;
+        checksum = crc32(block, checksum);
+        return meter.add(block);
       }
       await pipeline(
         Readable.from(blocks(), { objectMode: false }),
@@ -76,8 +74,7 @@ export async function createTempDir(parentFolder: string, makeRoom?: MakeRoom): 
         withRoom,
         createWriteStream(path, { flags: 'wx' }),
       );
-      const sha256 = toHex(hash.digest());
-      return { ...sum, isDeflated: true, sha256, read: () => createReadStream(path) };
+      return { ...meter.end(), crc32: checksum, isDeflated: true, read: () => createReadStream(path) };
     },
     withRoom,
     [Symbol.asyncDispose]: () =>

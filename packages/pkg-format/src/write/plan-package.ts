@@ -9,7 +9,7 @@ import {
   SECTIONS_FOLDER,
 } from '../package/layout.ts';
 import { GENERATOR, PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
-import type { FileDigest } from './scan-dataset.ts';
+import type { FileDigest } from './file-digest.ts';
 import { sectionFileNames } from './section-file-names.ts';
 
 /** A file of a package, its size and checksum. */
@@ -133,7 +133,7 @@ function* manifestPieces(
   if (content.run?.manifest) others['run'] = content.run.manifest;
   let start = '{"files":[';
   for (const { path, content } of first) {
-    const digest = 'text' in content ? digestOf(content.text) : 'digest' in content ? content.digest : null;
+    const digest = 'text' in content ? textDigest(content.text) : 'digest' in content ? content.digest : null;
     if (digest === null) throw new TypeError(`The digest of ${path} is unknown.`);
     yield start + fileText({ path, ...digest });
     start = ',';
@@ -144,7 +144,7 @@ function* manifestPieces(
 
 const fileText = ({ path, bytes, sha256 }: NamedFile): string => canonicalJson({ path, bytes, sha256 });
 
-function digestOf(text: string): FileDigest {
+function textDigest(text: string): FileDigest {
   const bytes = new TextEncoder().encode(text);
   return { bytes: bytes.byteLength, sha256: sha256Hex(bytes) };
 }

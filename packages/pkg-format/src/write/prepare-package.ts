@@ -1,12 +1,9 @@
 import {
-  createSha256,
   PACKAGED_RUN_FIELDS,
   PUBLIC_RESULT_FIELDS,
   redactValue,
-  type Sha256,
   sha256Hex,
   spellingsOf,
-  toHex,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
@@ -23,6 +20,7 @@ import type {
   LinkedContent,
   WriteOptions,
 } from './export-dataset.ts';
+import { DigestMeter, digestOf, type FileDigest } from './file-digest.ts';
 import { interruptible } from './interruptible.ts';
 import { linesToBytes } from './lines-to-bytes.ts';
 import {
@@ -35,7 +33,6 @@ import {
 import {
   type DatasetScan,
   exportLines,
-  type FileDigest,
   type Pack,
   type PackageFile,
   type PackedBytes,
@@ -235,8 +232,6 @@ async function scanResults(
   secrets: readonly string[],
   signal?: AbortSignal,
 ): Promise<ResultsDigest> {
-  const hash = createSha256();
-  let bytes = 0;
   let count = 0;
   async function* counted(): AsyncGenerator<string[]> {
     for await (const lines of resultLines(run, secrets, signal)) {
@@ -244,11 +239,8 @@ async function scanResults(
       yield lines;
     }
   }
-  for await (const chunk of linesToBytes(counted())) {
-    hash.update(chunk);
-    bytes += chunk.byteLength;
-  }
-  return { bytes, count, sha256: toHex(hash.digest()) };
+  const digest = await digestOf(linesToBytes(counted()));
+  return { ...digest, count };
 }
 
 async function* resultLines(
@@ -285,15 +277,14 @@ async function* unchangedPieces(
   digest: FileDigest,
   chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const hash: Sha256 = createSha256();
-  let bytes = 0;
+  const meter = new DigestMeter();
   for await (const chunk of chunks) {
-    hash.update(chunk);
-    bytes += chunk.byteLength;
-    if (bytes > digest.bytes) throw changed(path);
+    meter.add(chunk);
+    if (meter.bytes > digest.bytes) throw changed(path);
     yield chunk;
   }
-  if (bytes !== digest.bytes || toHex(hash.digest()) !== digest.sha256) throw changed(path);
+  const found = meter.end();
+  if (found.bytes !== digest.bytes || found.sha256 !== digest.sha256) throw changed(path);
 }
 
 function changed(what: string): PackageError {

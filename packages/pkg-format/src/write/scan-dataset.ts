@@ -1,17 +1,11 @@
 import { joinItem } from '@svc/jsonl-v23';
-import { compareUtf8, createSha256, type Sha256, toHex } from '@svc/jsonl-v23/internal';
+import { compareUtf8, toHex } from '@svc/jsonl-v23/internal';
 import { chooseFilePaths } from './choose-file-paths.ts';
 import { type EmbeddedFile, externalizeAssets } from './embedded-files.ts';
 import type { ExportDataset, ExportItem, ExportSection } from './export-dataset.ts';
+import { DigestMeter, type FileDigest } from './file-digest.ts';
 import { addUse, firstUse, type KnownFile } from './known-file.ts';
 import { linesToBytes } from './lines-to-bytes.ts';
-
-/** Size and checksum of a file in a package. */
-export interface FileDigest {
-  readonly bytes: number;
-  /** Lower-case hex. */
-  readonly sha256: string;
-}
 
 /** The bytes of an entry, deflated already or as they are. */
 export interface PackedBytes {
@@ -109,17 +103,12 @@ async function scanLines(
   pathFor: (file: EmbeddedFile, orderIndex: number) => string,
   { pack, signal }: ScanOptions,
 ): Promise<ScannedSection> {
-  const hash: Sha256 = createSha256();
-  let bytes = 0;
-  async function* hashed(): AsyncGenerator<Uint8Array> {
-    for await (const chunk of linesToBytes(exportLines(section, pathFor, signal))) {
-      hash.update(chunk);
-      bytes += chunk.byteLength;
-      yield chunk;
-    }
+  const meter = new DigestMeter();
+  async function* measured(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of linesToBytes(exportLines(section, pathFor, signal))) yield meter.add(chunk);
   }
-  const packed = await pack(hashed());
-  return { digest: { bytes, sha256: toHex(hash.digest()) }, packed };
+  const packed = await pack(measured());
+  return { digest: meter.end(), packed };
 }
 
 /** Reads the lines of a section's file in batches: canonical items with their files moved out, without line feeds. */

@@ -1,4 +1,4 @@
-import { compareUtf8, createSha256, toHex } from '@svc/jsonl-v23/internal';
+import { compareUtf8, sha256Hex } from '@svc/jsonl-v23/internal';
 import { foldName } from '../zip/entry-name.ts';
 
 const MAX_NAME_BYTES = 200;
@@ -53,13 +53,11 @@ function percentEncode(char: string): string {
 }
 
 function shortened(safe: string, name: string): string {
-  const hash = createSha256();
-  hash.update(new TextEncoder().encode(name));
   let kept = '';
   const encoder = new TextEncoder();
   for (const char of safe) {
     if (encoder.encode(kept + char).length > MAX_NAME_BYTES - 20) break;
     kept += char;
   }
-  return `${kept}~${toHex(hash.digest()).slice(0, 16)}`;
+  return `${kept}~${sha256Hex(encoder.encode(name)).slice(0, 16)}`;
 }

@@ -18,7 +18,7 @@ import type { Archive } from '../../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../../package/package-reader.ts';
 import { fileEntry, type NamedFile, textEntry } from '../../write/plan-package.ts';
 import { packagePlan } from '../../write/prepare-package.ts';
-import type { FileDigest } from '../../write/scan-dataset.ts';
+import type { FileDigest } from '../../write/file-digest.ts';
 import { checkWhole, orderedPaths } from '../copy-package.ts';
 import { exists, fileExists, moveIntoPlace } from '../move-into-place.ts';
 import { type OnRead, openArchiveFile } from '../open-package-file.ts';
