@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { checkOptions } from '@svc/jsonl-v23/internal';
 import { PackageError } from '../errors.ts';
 import type { ConversionReport } from '../legacy/conversion-report.ts';
@@ -8,10 +8,9 @@ import { isPackageManifest } from '../package/manifest.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { convertLegacy } from './convert-legacy.ts';
 import { copyPackage } from './copy-package.ts';
-import { exists, fileExists, moveIntoPlace } from './move-into-place.ts';
-import { type OnRead, openArchiveFile } from './open-package-file.ts';
-import { createTempDir, type MakeRoom } from './temp-dir.ts';
-import { writeWhole } from './write-whole.ts';
+import { type OnRead, withArchiveFile } from './open-package-file.ts';
+import type { MakeRoom } from './temp-dir.ts';
+import { archiveName, writeOutput, writeWhole } from './write-output.ts';
 import { zipStream } from './zip/zip-stream.ts';
 
 /** Options of `convertLegacyFile`. */
@@ -57,19 +56,15 @@ export async function convertLegacyFile(
   const { force = false, fallbackName = archiveName(input), limits, signal, onRead, makeRoom } = options;
   const name = options.name ?? null;
   const target = options.output ?? legacyOutputPath(input);
-  if (!force && (await exists(target))) throw fileExists(target);
-
-  await using tempDir = await createTempDir(dirname(target), makeRoom);
-  const temporary = tempDir.path('package.zip');
-  const report = await withArchive(input, { limits, onRead }, async (archive) => {
-    const { plan, report } = (await isPackage(archive))
-      ? await copyPackage(archive, name, signal)
-      : await convertLegacy(archive, tempDir, { given: name, fallback: fallbackName }, signal);
-    await writeWhole(temporary, tempDir.withRoom(zipStream(async () => plan, signal)));
-    return report;
-  });
-  await moveIntoPlace(temporary, target, { replace: force });
-  return { output: target, ...report };
+  return await writeOutput(target, { force, makeRoom }, (temporary, tempDir) =>
+    withArchiveFile(input, { limits, onRead }, async (archive) => {
+      const { plan, report } = (await isPackage(archive))
+        ? await copyPackage(archive, name, signal)
+        : await convertLegacy(archive, tempDir, { given: name, fallback: fallbackName }, signal);
+      await writeWhole(temporary, tempDir.withRoom(zipStream(async () => plan, signal)));
+      return { output: target, ...report };
+    }),
+  );
 }
 
 /** Whether the archive says that it is a package; a manifest that cannot be parsed does not, and its error comes later. */
@@ -83,28 +78,7 @@ async function isPackage(archive: Archive): Promise<boolean> {
   }
 }
 
-async function withArchive<T>(
-  path: string,
-  { limits, onRead }: { limits: Partial<PackageLimits> | undefined; onRead: OnRead | undefined },
-  use: (archive: Archive) => Promise<T>,
-): Promise<T> {
-  const archive = await openArchiveFile(path, limits, onRead);
-  try {
-    return await use(archive);
-  } finally {
-    await archive.close();
-  }
-}
-
 /** The default output: `data/old.pkg.zip` for `data/old.zip`. */
 export function legacyOutputPath(input: string): string {
   return join(dirname(input), `${archiveName(input)}.pkg.zip`);
-}
-
-function archiveName(input: string): string {
-  return (
-    basename(input)
-      .replace(/\.zip$/i, '')
-      .replace(/\.pkg$/i, '') || 'dataset'
-  );
 }

@@ -15,18 +15,32 @@ import { openFileSource } from './file-source.ts';
  */
 export async function openPackageFile(path: string, options: OpenOptions = {}): Promise<PackageReader> {
   checkOptions('openPackageFile', options, { limits: true });
-  return readPackage(await openArchiveFile(path, options.limits));
+  return readPackage(await openArchiveFile(path, options));
 }
 
 /** Receives the number of bytes of the file that have been read. */
 export type OnRead = (readBytes: number, totalBytes: number) => void;
 
-/** Opens any ZIP archive in a file, a package or not. */
-export async function openArchiveFile(
+interface OpenFileOptions {
+  readonly limits?: Partial<PackageLimits> | undefined;
+  readonly onRead?: OnRead | undefined;
+}
+
+/** Opens any ZIP archive in a file, a package or not, and closes it after its use. */
+export async function withArchiveFile<T>(
   path: string,
-  limits?: Partial<PackageLimits>,
-  onRead?: OnRead,
-): Promise<Archive> {
+  options: OpenFileOptions,
+  use: (archive: Archive) => Promise<T>,
+): Promise<T> {
+  const archive = await openArchiveFile(path, options);
+  try {
+    return await use(archive);
+  } finally {
+    await archive.close();
+  }
+}
+
+async function openArchiveFile(path: string, { limits, onRead }: OpenFileOptions): Promise<Archive> {
   const source = await openFileSource(path);
   return openArchive(onRead ? countedSource(source, onRead) : source, limits, () => source.close());
 }

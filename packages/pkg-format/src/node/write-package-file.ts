@@ -1,14 +1,11 @@
-import { dirname } from 'node:path';
 import { checkOptions } from '@svc/jsonl-v23/internal';
 import { checkNames } from '../package/manifest.ts';
 import { checkWritten } from '../write/check-written.ts';
 import type { ExportRun } from '../write/export-dataset.ts';
 import { type PackagePlan, preparePackage } from '../write/prepare-package.ts';
 import { openFileSource } from './file-source.ts';
-import { exists, fileExists, moveIntoPlace } from './move-into-place.ts';
 import { type StreamedDataset, stageDataset } from './stage-dataset.ts';
-import { createTempDir } from './temp-dir.ts';
-import { writeWhole } from './write-whole.ts';
+import { writeOutput, writeWhole } from './write-output.ts';
 import { createPack } from './zip/keep-packed.ts';
 import { zipStream } from './zip/zip-stream.ts';
 
@@ -49,21 +46,19 @@ export async function writePackageFile(
     dataset.name,
     dataset.sections.map(({ name }) => name),
   );
-  if (!force && (await exists(path))) throw fileExists(path);
-  await using tempDir = await createTempDir(dirname(path));
-  const staged = await stageDataset(dataset, tempDir, { signal, onProgress });
-  const temporary = tempDir.path('package.zip');
-  let repeatedBytes = 0;
-  const prepare = async (stopped: AbortSignal): Promise<PackagePlan> => {
-    const plan = await preparePackage(staged, { run, pack: createPack(), signal: stopped });
-    repeatedBytes = plan.repeatedBytes;
-    return plan;
-  };
-  await writeWhole(temporary, zipStream(prepare, signal));
-  const archive = await openFileSource(temporary);
-  await checkWritten(archive, repeatedBytes).finally(() => archive.close());
-  await moveIntoPlace(temporary, path, { replace: force });
-  const sections = staged.sections.map(({ name, itemCount }) => ({ name, itemCount }));
-  const itemCount = sections.reduce((sum, section) => sum + section.itemCount, 0);
-  return { versionHash: staged.versionHash, itemCount, sections };
+  return await writeOutput(path, { force }, async (temporary, tempDir) => {
+    const staged = await stageDataset(dataset, tempDir, { signal, onProgress });
+    let repeatedBytes = 0;
+    const prepare = async (stopped: AbortSignal): Promise<PackagePlan> => {
+      const plan = await preparePackage(staged, { run, pack: createPack(), signal: stopped });
+      repeatedBytes = plan.repeatedBytes;
+      return plan;
+    };
+    await writeWhole(temporary, zipStream(prepare, signal));
+    const archive = await openFileSource(temporary);
+    await checkWritten(archive, repeatedBytes).finally(() => archive.close());
+    const sections = staged.sections.map(({ name, itemCount }) => ({ name, itemCount }));
+    const itemCount = sections.reduce((sum, section) => sum + section.itemCount, 0);
+    return { versionHash: staged.versionHash, itemCount, sections };
+  });
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { HASH_SPEC } from '@svc/jsonl-v23';
-import { checkOptions, createSha256, isDatasetName, splitLines, toHex } from '@svc/jsonl-v23/internal';
+import { checkOptions, isDatasetName, splitLines, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedPackage } from '../../check/inspect-package.ts';
 import type { PackageLimits } from '../../limits.ts';
@@ -16,14 +16,12 @@ import {
 } from '../../package/manifest.ts';
 import type { Archive } from '../../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../../package/package-reader.ts';
+import { digestOf } from '../../write/file-digest.ts';
 import { fileEntry, type NamedFile, textEntry } from '../../write/plan-package.ts';
 import { packagePlan } from '../../write/prepare-package.ts';
-import type { FileDigest } from '../../write/file-digest.ts';
 import { checkWhole, orderedPaths } from '../copy-package.ts';
-import { exists, fileExists, moveIntoPlace } from '../move-into-place.ts';
-import { type OnRead, openArchiveFile } from '../open-package-file.ts';
-import { createTempDir } from '../temp-dir.ts';
-import { writeWhole } from '../write-whole.ts';
+import { type OnRead, withArchiveFile } from '../open-package-file.ts';
+import { archiveName, writeOutput, writeWhole } from '../write-output.ts';
 import { zipStream } from '../zip/zip-stream.ts';
 import { zipFolder } from './zip-folder.ts';
 
@@ -72,65 +70,58 @@ export async function sealPackageFile(input: string, options: SealOptions = {}):
   });
   const { name, force = false, limits, signal, onRead } = options;
   const target = options.output ?? sealedOutputPath(input);
-  if (!force && (await exists(target))) throw fileExists(target);
-  await using tempDir = await createTempDir(dirname(target));
-  let source = input;
-  if ((await stat(input)).isDirectory()) {
-    source = tempDir.path('folder.zip');
-    await writeWhole(source, zipFolder(input, signal));
-  }
-  const archive = await openArchiveFile(source, limits, onRead);
-  try {
-    const pkg = await readPackage(await unsealed(archive));
-    const found = await checkWhole(pkg, signal);
-    const paths = orderedPaths(
-      archive.files,
-      pkg.sections.map(({ file }) => file),
-    );
-    const files: NamedFile[] = [];
-    for (const path of paths) files.push({ path, ...(await digestOf(archive, path, signal)) });
-    const facts = { name: name ?? ownName(pkg, input), files, resultCount: await countResults(archive) };
-    const manifest = sealedManifest(pkg, found, facts);
-    const entries = [
-      textEntry(MANIFEST_FILE, `${canonicalJson(manifest)}\n`),
-      ...files.map((file) => fileEntry(file.path, file)),
-    ];
-    const sources = new Map(paths.map((path) => [path, () => archive.read(path, { uncounted: true })]));
-    const temporary = tempDir.path('package.zip');
-    await writeWhole(
-      temporary,
-      zipStream(async () => packagePlan(entries, sources), signal),
-    );
-    await moveIntoPlace(temporary, target, { replace: force });
-    const before = (await archive.readJsonObject(MANIFEST_FILE))?.value['version_hash'];
-    return {
-      output: target,
-      name: getMember(manifest, 'name') as string,
-      versionHash: found.versionHash ?? '',
-      versionHashBefore: typeof before === 'string' ? before : null,
-      itemCount: found.itemCount,
-      sections: found.sections.map((section) => ({
-        name: section.name,
-        file: section.file,
-        itemCount: section.itemCount,
-      })),
-      fileCount: files.length,
-    };
-  } finally {
-    await archive.close();
-  }
+  return await writeOutput(target, { force }, async (temporary, tempDir) => {
+    let source = input;
+    if ((await stat(input)).isDirectory()) {
+      source = tempDir.path('folder.zip');
+      await writeWhole(source, zipFolder(input, signal));
+    }
+    return await withArchiveFile(source, { limits, onRead }, async (archive) => {
+      const pkg = await readPackage(await unsealed(archive));
+      const found = await checkWhole(pkg, signal);
+      const paths = orderedPaths(
+        archive.files,
+        pkg.sections.map(({ file }) => file),
+      );
+      const files: NamedFile[] = [];
+      for (const path of paths) {
+        const digest = await digestOf(archive.read(path, { uncounted: true, ...(signal && { signal }) }));
+        files.push({ path, ...digest });
+      }
+      const facts = { name: name ?? ownName(pkg, input), files, resultCount: await countResults(archive) };
+      const manifest = sealedManifest(pkg, found, facts);
+      const entries = [
+        textEntry(MANIFEST_FILE, `${canonicalJson(manifest)}\n`),
+        ...files.map((file) => fileEntry(file.path, file)),
+      ];
+      const sources = new Map(paths.map((path) => [path, () => archive.read(path, { uncounted: true })]));
+      await writeWhole(
+        temporary,
+        zipStream(async () => packagePlan(entries, sources), signal),
+      );
+      const before = (await archive.readJsonObject(MANIFEST_FILE))?.value['version_hash'];
+      return {
+        output: target,
+        name: getMember(manifest, 'name') as string,
+        versionHash: found.versionHash ?? '',
+        versionHashBefore: typeof before === 'string' ? before : null,
+        itemCount: found.itemCount,
+        sections: found.sections.map((section) => ({
+          name: section.name,
+          file: section.file,
+          itemCount: section.itemCount,
+        })),
+        fileCount: files.length,
+      };
+    });
+  });
 }
 
 /** The default output: `data/new.pkg.zip` for the folder `data/new` as for `data/new.zip`. */
 export function sealedOutputPath(input: string): string {
   const path = resolve(input);
-  return join(dirname(path), `${baseName(path)}.pkg.zip`);
+  return join(dirname(path), `${archiveName(path)}.pkg.zip`);
 }
-
-const baseName = (path: string): string =>
-  basename(path)
-    .replace(/\.zip$/i, '')
-    .replace(/\.pkg$/i, '') || 'dataset';
 
 /** The archive with a manifest that states nothing about the files. */
 async function unsealed(archive: Archive): Promise<Archive> {
@@ -148,7 +139,7 @@ async function unsealed(archive: Archive): Promise<Archive> {
 
 function ownName({ manifest }: PackageReader, input: string): string {
   const name = manifest === null ? undefined : getMember(manifest, 'name');
-  return isDatasetName(name) ? name : baseName(resolve(input)).replaceAll(/\p{Cc}/gu, '');
+  return isDatasetName(name) ? name : archiveName(resolve(input)).replaceAll(/\p{Cc}/gu, '');
 }
 
 function sealedManifest(
@@ -178,20 +169,6 @@ function sealedManifest(
   const run = getMember(manifest, 'run');
   if (isJsonObject(run)) manifest['run'] = { ...run, results: facts.resultCount };
   return manifest;
-}
-
-async function digestOf(
-  archive: Archive,
-  path: string,
-  signal: AbortSignal | undefined,
-): Promise<FileDigest> {
-  const hash = createSha256();
-  let bytes = 0;
-  for await (const chunk of archive.read(path, { uncounted: true, ...(signal && { signal }) })) {
-    hash.update(chunk);
-    bytes += chunk.byteLength;
-  }
-  return { bytes, sha256: toHex(hash.digest()) };
 }
 
 /** How many results the archive has: lines that are not blank. */
