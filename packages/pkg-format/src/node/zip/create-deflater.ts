@@ -1,4 +1,4 @@
-import { Transform } from 'node:stream';
+import { pipeline, Readable, Transform } from 'node:stream';
 import { constants, createDeflateRaw } from 'node:zlib';
 import { MAX_WRITTEN_EXPANSION, UNPADDED_BYTES } from '../../limits.ts';
 import { DEFLATE_LEVEL } from '../../write/write-package.ts';
@@ -51,6 +51,20 @@ export function createDeflater(): Transform {
   });
   deflate.on('error', (error) => deflater.destroy(error));
   return deflater;
+}
+
+/** Deflates bytes on another thread, as fast as the result is read. */
+export async function* deflated(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const source = Readable.from(bytes, { objectMode: false });
+  const deflater = createDeflater();
+  // The callback is required; the loop over the deflater gets the same errors.
+  pipeline(source, deflater, () => undefined);
+  try {
+    yield* deflater;
+  } finally {
+    source.destroy();
+    if (!source.closed) await new Promise((resolve) => source.once('close', resolve));
+  }
 }
 
 /** Empty blocks of at least `byteLength` bytes, which end the stream. */

@@ -1,12 +1,10 @@
-import { pipeline, Readable } from 'node:stream';
-import { crc32, deflateRawSync } from 'node:zlib';
+import { deflateRawSync } from 'node:zlib';
 import { MANIFEST_FILE } from '../../package/layout.ts';
 import type { PlannedEntry } from '../../write/plan-package.ts';
 import type { PackagePlan } from '../../write/prepare-package.ts';
 import { DEFLATE_LEVEL } from '../../write/write-package.ts';
-import { BlockBuffer } from './block-buffer.ts';
-import { createDeflater } from './create-deflater.ts';
-import { dataDescriptor, directoryRecord, endRecords, localHeader } from './zip-records.ts';
+import { ArchiveWriter, ByteSum } from './archive-writer.ts';
+import { deflated } from './create-deflater.ts';
 
 /**
  * Writes a plan as an archive, as fast as the result is read, in blocks that hold many small entries. The first bytes
@@ -21,67 +19,43 @@ export async function* zipStream(
 ): AsyncGenerator<Uint8Array> {
   const stopped = new AbortController();
   const signal = callerSignal ? AbortSignal.any([callerSignal, stopped.signal]) : stopped.signal;
-  const directory = new ByteList();
-  let entryCount = 0;
-  const blocks = new BlockBuffer();
+  const archive = new ArchiveWriter();
   let preparing: Promise<PackagePlan> | undefined;
   try {
     signal.throwIfAborted();
     // The plan says how each entry is written; the first is always the manifest, which is compressed.
-    blocks.add(localHeader(Buffer.from(MANIFEST_FILE), true));
-    yield blocks.take();
+    archive.begin(MANIFEST_FILE, true);
+    yield archive.take();
     preparing = prepare(signal);
     const abortable = untilAborted(signal);
     const { entries, bytesOf, packedOf } = await abortable(preparing);
+    let isFirst = true;
     for (const entry of entries) {
       signal.throwIfAborted();
-      const name = Buffer.from(entry.path);
-      const start = entryCount === 0 ? 0 : blocks.position;
-      if (entryCount > 0) blocks.add(localHeader(name, entry.compress));
-      const dataStart = blocks.position;
+      if (!isFirst) archive.begin(entry.path, entry.compress);
+      isFirst = false;
       const packed = packedOf(entry);
-      const sum = { crc32: packed?.crc32 ?? 0, size: packed?.bytes ?? 0 };
+      const sum = new ByteSum();
       const bytes = packed === null ? bytesOf(entry) : stoppable(packed.read(), abortable);
       if (bytes instanceof Uint8Array && !entry.compress) {
         // Most files of a package are small, and a stream for each would cost more than its bytes.
-        blocks.add(added(bytes, sum));
+        archive.add(sum.add(bytes));
       } else {
         const pieces = packed === null ? summed(piecesOf(bytes), sum, abortable) : piecesOf(bytes);
         const deflate = isSmall(entry) ? deflatedAtOnce : deflated;
         for await (const piece of entry.compress && packed === null ? deflate(pieces) : pieces) {
-          blocks.add(piece);
-          if (blocks.isFull) yield blocks.take();
+          archive.add(piece);
+          if (archive.isFull) yield archive.take();
         }
       }
-      const compressedSize = blocks.position - dataStart;
-      const done = { ...sum, name, start, compressedSize, isDeflated: entry.compress };
-      blocks.add(dataDescriptor(done));
-      directory.add(directoryRecord(done));
-      entryCount += 1;
-      if (blocks.isFull) yield blocks.take();
+      archive.endEntry(packed === null ? sum : { crc32: packed.crc32, size: packed.bytes });
+      if (archive.isFull) yield archive.take();
     }
-    const directoryStart = blocks.position;
-    for (const block of directory.blocks()) {
-      blocks.add(block);
-      if (blocks.isFull) yield blocks.take();
-    }
-    blocks.add(endRecords(entryCount, directoryStart, blocks.position));
-    yield blocks.take();
+    yield* archive.end();
   } finally {
     stopped.abort();
     await preparing?.catch(() => undefined);
   }
-}
-
-interface Sum {
-  crc32: number;
-  size: number;
-}
-
-function added(chunk: Uint8Array, sum: Sum): Uint8Array {
-  sum.crc32 = crc32(chunk, sum.crc32);
-  sum.size += chunk.byteLength;
-  return chunk;
 }
 
 async function* piecesOf(bytes: Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -92,10 +66,10 @@ async function* piecesOf(bytes: Uint8Array | AsyncIterable<Uint8Array>): AsyncGe
 /** Passes bytes on, and adds them up. @throws the signal's reason immediately, also while the source is silent */
 async function* summed(
   source: AsyncIterable<Uint8Array>,
-  sum: Sum,
+  sum: ByteSum,
   abortable: Abortable,
 ): AsyncGenerator<Uint8Array> {
-  for await (const chunk of stoppable(source, abortable)) yield added(chunk, sum);
+  for await (const chunk of stoppable(source, abortable)) yield sum.add(chunk);
 }
 
 /** Passes bytes on. @throws the signal's reason immediately, also while the source is silent */
@@ -133,19 +107,6 @@ async function* deflatedAtOnce(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
   yield deflateRawSync(Buffer.concat(parts), { level: DEFLATE_LEVEL });
 }
 
-async function* deflated(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const source = Readable.from(bytes, { objectMode: false });
-  const deflater = createDeflater();
-  // The callback is required; the loop over the deflater gets the same errors.
-  pipeline(source, deflater, () => undefined);
-  try {
-    yield* deflater;
-  } finally {
-    source.destroy();
-    if (!source.closed) await new Promise((resolve) => source.once('close', resolve));
-  }
-}
-
 type Abortable = <T>(promise: Promise<T>) => Promise<T>;
 
 /** Waits for one promise after another; the signal rejects the last one. One listener serves all of them. */
@@ -158,35 +119,4 @@ function untilAborted(signal: AbortSignal): Abortable {
       promise.then(resolve, reject);
       if (signal.aborted) reject(signal.reason);
     });
-}
-
-const BLOCK_BYTES = 64 * 1024;
-
-/** Keeps many small records, without an object for each. */
-class ByteList {
-  readonly #blocks: Uint8Array[] = [];
-  #last = Buffer.alloc(0);
-  #usedBytes = 0;
-
-  /** Adds a copy of a record. */
-  add(record: Uint8Array): void {
-    if (this.#usedBytes + record.byteLength > this.#last.byteLength) {
-      this.#end();
-      this.#last = Buffer.allocUnsafeSlow(Math.max(BLOCK_BYTES, record.byteLength));
-    }
-    this.#last.set(record, this.#usedBytes);
-    this.#usedBytes += record.byteLength;
-  }
-
-  /** All records, in blocks. */
-  blocks(): readonly Uint8Array[] {
-    this.#end();
-    return this.#blocks;
-  }
-
-  #end(): void {
-    if (this.#usedBytes > 0) this.#blocks.push(this.#last.subarray(0, this.#usedBytes));
-    this.#last = this.#last.subarray(this.#usedBytes);
-    this.#usedBytes = 0;
-  }
 }
