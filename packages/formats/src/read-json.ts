@@ -1,6 +1,13 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import {
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonStream,
+  type JsonValue,
+  parseJson,
+} from '@svc/jsonl-v23/json';
 import { PackageError, type PackageLimits } from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
 import type { ToolFile } from './tool.ts';
@@ -62,6 +69,12 @@ function endOfString(text: string, start: number): number {
     else if (text[at] === '"') return at + 1;
   }
   return text.length;
+}
+
+/** The next value of a document. @throws JsonlError with its location */
+export async function nextValue(json: JsonStream, { maxDepth }: PackageLimits): Promise<JsonValue> {
+  const { text, location } = await json.text();
+  return parsePythonJson(text, location, maxDepth);
 }
 
 /** An object of a file of lines. */
@@ -130,6 +143,10 @@ export const numberOf = (value: JsonValue | undefined): number | null =>
 /** The elements of an array; none of another value. */
 export const elementsOf = (value: JsonValue | undefined): readonly JsonValue[] =>
   Array.isArray(value) ? value : [];
+
+/** A time in ISO 8601; null for one that is none. */
+export const isoTime = (time: Date): string | null =>
+  Number.isNaN(time.getTime()) ? null : time.toISOString();
 
 /** Whether a value holds something. */
 export function isFilled(value: JsonValue | undefined): boolean {

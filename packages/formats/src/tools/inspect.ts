@@ -1,4 +1,4 @@
-import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { JsonlError } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, JsonStream, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { type Archive, openArchive, toPackageError } from '@svc/pkg-format/internal';
@@ -9,8 +9,10 @@ import {
   elementsOf,
   filled,
   isFilled,
+  isoTime,
   memberOf,
   membersOf,
+  nextValue,
   numberOf,
   parsePythonJson,
   textOf,
@@ -130,7 +132,7 @@ async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolC
             yield toSample(await readSample(json, file.name, context), taskOf(header), context, location);
           }
         } else if (key !== 'reductions' && key !== 'plan') {
-          setMember(header, key, parseText(await json.text(), limits.maxDepth));
+          setMember(header, key, await nextValue(json, limits));
         }
       }
       await json.end();
@@ -142,11 +144,6 @@ async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolC
   }
   return { name: datasetName(file.name.replace(/\.json$/i, '')), samples: samples() };
 }
-
-const parseText = (
-  { text, location }: { text: string; location: SourceLocation },
-  maxDepth: number,
-): JsonValue => parsePythonJson(text, location, maxDepth);
 
 function inflateZstd(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return decompress('zstd', () => packed);
@@ -166,17 +163,14 @@ function streamOf(archive: Archive, path: string, { limits, signal }: ReadContex
       throw new PackageError(code, message, { entry: path, cause: error });
     }
   }
-  return new JsonStream(bytes(), {
-    file: path,
-    maxDepth: limits.maxDepth,
-    maxValueLength: limits.maxLineBytes,
-  });
+  const options = { file: path, maxDepth: limits.maxDepth, maxValueLength: limits.maxLineBytes };
+  return new JsonStream(bytes(), options);
 }
 
 async function readEntryValue(archive: Archive, path: string, context: ReadContext): Promise<JsonValue> {
   await using json = streamOf(archive, path, context);
   try {
-    const value = parseText(await json.text(), context.limits.maxDepth);
+    const value = await nextValue(json, context.limits);
     await json.end();
     return value;
   } catch (error) {
@@ -211,7 +205,7 @@ async function readSample(
             location,
           );
         }
-        sample[key] = parseText(found, limits.maxDepth);
+        sample[key] = parsePythonJson(found.text, found.location, limits.maxDepth);
       } else if (!REPEATED.has(key)) {
         const kind = await json.peek();
         if (kind === 'array') {
@@ -282,6 +276,5 @@ function toRun(header: JsonObject): ToolRun {
 function timeOf(value: JsonValue | undefined): string | null {
   const text = textOf(value);
   if (text === null || !/^\d{4}-\d\d-\d\d/.test(text)) return null;
-  const time = new Date(text);
-  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+  return isoTime(new Date(text));
 }

@@ -10,6 +10,7 @@ import {
   filled,
   invalidLine,
   isFilled,
+  isoTime,
   memberOf,
   membersOf,
   numberOf,
@@ -188,10 +189,7 @@ function toRun(results: JsonObject): ToolRun {
   const model = textOf(results['model_name']) ?? textOf(config['model']);
   const started = numberOf(results['date']);
   const seconds = Number(textOf(results['total_evaluation_time_seconds']) ?? Number.NaN);
-  const at = (time: number | null): string | null => {
-    const date = time === null ? null : new Date(time * 1000);
-    return date === null || Number.isNaN(date.getTime()) ? null : date.toISOString();
-  };
+  const at = (time: number | null): string | null => (time === null ? null : isoTime(new Date(time * 1000)));
   return {
     name: model,
     status: 'completed',

@@ -18,10 +18,11 @@ import {
   filled,
   invalidLine,
   isFilled,
+  isoTime,
   memberOf,
   membersOf,
+  nextValue,
   numberOf,
-  parsePythonJson,
   textOf,
 } from '../read-json.ts';
 import { ScoreList } from '../scores.ts';
@@ -84,26 +85,22 @@ async function* results(
   const options = { file: file.name, maxDepth: limits.maxDepth, maxValueLength: limits.maxLineBytes };
   await using json = new JsonStream(bytesOf(file, signal), options);
   const facts: JsonObject = {};
-  const read = async (): Promise<JsonValue> => {
-    const { text, location } = await json.text();
-    return parsePythonJson(text, location, limits.maxDepth);
-  };
   let provider: JsonValue = null;
   try {
     for await (const key of json.members()) {
       if (key !== 'results' || (await json.peek()) !== 'object') {
-        if (key === 'config' || key === 'metadata') facts[key] = await read();
+        if (key === 'config' || key === 'metadata') facts[key] = await nextValue(json, limits);
         continue;
       }
       for await (const inner of json.members()) {
         if (inner !== 'results') {
-          if (inner === 'version' || inner === 'timestamp') facts[inner] = await read();
+          if (inner === 'version' || inner === 'timestamp') facts[inner] = await nextValue(json, limits);
           if (inner === 'version') checkVersion(facts, file.name);
           continue;
         }
         for await (const index of json.items()) {
           const location = { file: file.name, path: `/results/results/${index}` };
-          const value = await read();
+          const value = await nextValue(json, limits);
           if (!isJsonObject(value)) throw invalidLine('A result must be an object', location);
           // A run has one prompt and one provider; each pair of them has a number.
           if ((numberOf(value['promptIdx']) ?? 0) !== 0) {
@@ -214,8 +211,7 @@ function toResult(result: JsonObject, lost: LostCounter, location: SourceLocatio
 }
 
 function toRun(facts: JsonObject, model: string | null): ToolRun {
-  const time = new Date(textOf(facts['timestamp']) ?? '');
-  const finishedAt = Number.isNaN(time.getTime()) ? null : time.toISOString();
+  const finishedAt = isoTime(new Date(textOf(facts['timestamp']) ?? ''));
   const config = membersOf(facts['config']);
   return {
     ...{

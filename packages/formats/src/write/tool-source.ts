@@ -1,4 +1,4 @@
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
 import type { LostCounter } from '../lost.ts';
 
@@ -50,6 +50,16 @@ export interface WriteContext {
 export interface WrittenFile {
   readonly name: string;
   readonly text: AsyncIterable<string> | Iterable<string>;
+}
+
+/** The items as JSON Lines. */
+export async function* itemLines(
+  { items }: ToolSource,
+  rowOf: (item: SourceItem) => JsonObject,
+): AsyncGenerator<string> {
+  for await (const batch of items()) {
+    yield batch.map((item) => `${canonicalJson(rowOf(item))}\n`).join('');
+  }
 }
 
 /** An item and its results; none where the run has none of it. */

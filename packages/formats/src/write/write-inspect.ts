@@ -6,6 +6,7 @@ import { OWN_ITEM } from '../own-item.ts';
 import { elementsOf, filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
 import { addImages, modelOf, plainText, tokensOf } from './item-texts.ts';
 import {
+  itemLines,
   type SourceItem,
   samplesOf,
   type ToolSource,
@@ -14,11 +15,9 @@ import {
 } from './tool-source.ts';
 
 /** A dataset as JSON Lines of Inspect's samples. */
-export async function* inspectSamples(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
+export function inspectSamples(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
   const ids = new SampleIds();
-  for await (const batch of source.items()) {
-    yield batch.map((item) => `${canonicalJson(toSample(item, ids.next(item.item), context))}\n`).join('');
-  }
+  return itemLines(source, (item) => toSample(item, ids.next(item.item), context));
 }
 
 /** The files of a log, `.eval`, of a run. */

@@ -4,7 +4,13 @@ import { itemImages, itemMessages } from '../messages.ts';
 import { OWN_ITEM } from '../own-item.ts';
 import { isFilled, textOf } from '../read-json.ts';
 import { letteredChoices, plainText } from './item-texts.ts';
-import type { SourceItem, ToolSource, WriteContext, WrittenFile } from './tool-source.ts';
+import {
+  itemLines,
+  type SourceItem,
+  type ToolSource,
+  type WriteContext,
+  type WrittenFile,
+} from './tool-source.ts';
 
 /** The name of the task, as lm-evaluation-harness takes it on its command line. */
 const taskName = (name: string): string => name.replaceAll(/[^A-Za-z0-9_.-]+/g, '_').slice(0, 100) || 'task';
@@ -12,13 +18,11 @@ const taskName = (name: string): string => name.replaceAll(/[^A-Za-z0-9_.-]+/g, 
 /** A task folder: the items as JSON Lines, and `task.yaml`, which names the hub's split of the first section. */
 export async function* lmEvalTask(source: ToolSource, context: WriteContext): AsyncGenerator<WrittenFile> {
   const sections = new Set<string>();
-  async function* rows(): AsyncGenerator<string> {
-    for await (const batch of source.items()) {
-      for (const { section } of batch) sections.add(section);
-      yield batch.map((item) => `${canonicalJson(toRow(item, context))}\n`).join('');
-    }
-  }
-  yield { name: 'items.jsonl', text: rows() };
+  const rows = itemLines(source, (item) => {
+    sections.add(item.section);
+    return toRow(item, context);
+  });
+  yield { name: 'items.jsonl', text: rows };
   const [split = 'default'] = splitNames([...sections]);
   yield { name: 'task.yaml', text: [taskYaml(taskName(source.name), source.versionHash, split)] };
 }

@@ -3,6 +3,7 @@ import { itemImages, itemMessages } from '../messages.ts';
 import { isFilled, memberOf, textOf } from '../read-json.ts';
 import { addImages, countUnwritten, plainText, tokensOf } from './item-texts.ts';
 import {
+  itemLines,
   type SourceItem,
   samplesOf,
   type ToolSource,
@@ -15,21 +16,16 @@ const MAX_REQUESTS = 50_000;
 const MAX_BATCH_BYTES = 200_000_000;
 
 /** Items as samples of OpenAI's evals. */
-export async function* evalsSamples(source: ToolSource, { lost }: WriteContext): AsyncGenerator<string> {
-  for await (const batch of source.items()) {
-    yield batch
-      .map((one) => {
-        const { item, section } = one;
-        const { images, others } = itemImages(item);
-        lost.add('files of items', { file: section }, images.length + others);
-        countUnwritten(one, ['id', 'answer'], lost);
-        const { id, answer = null } = item;
-        if (answer === null) lost.add('missing answers', { file: section });
-        const input = itemMessages(item);
-        return `${canonicalJson({ ...(id === undefined ? {} : { id }), input, ideal: answer })}\n`;
-      })
-      .join('');
-  }
+export function evalsSamples(source: ToolSource, { lost }: WriteContext): AsyncGenerator<string> {
+  return itemLines(source, (one) => {
+    const { item, section } = one;
+    const { images, others } = itemImages(item);
+    lost.add('files of items', { file: section }, images.length + others);
+    countUnwritten(one, ['id', 'answer'], lost);
+    const { id, answer = null } = item;
+    if (answer === null) lost.add('missing answers', { file: section });
+    return { ...(id === undefined ? {} : { id }), input: itemMessages(item), ideal: answer };
+  });
 }
 
 /** The requests of a batch, in files that are not larger than a batch may be. */

@@ -5,7 +5,7 @@ import { OWN_ITEM } from '../own-item.ts';
 import { elementsOf, filled, isFilled, memberOf, membersOf, textOf } from '../read-json.ts';
 import { assertionsOf } from '../tools/promptfoo-assertions.ts';
 import { letteredChoices, modelOf, tokensOf } from './item-texts.ts';
-import { type SourceItem, samplesOf, type ToolSource, type WriteContext } from './tool-source.ts';
+import { itemLines, type SourceItem, samplesOf, type ToolSource, type WriteContext } from './tool-source.ts';
 
 /** A text that promptfoo takes as it is: neither as a template nor as the address of a file. */
 function literal(text: string): string {
@@ -14,10 +14,8 @@ function literal(text: string): string {
 }
 
 /** A dataset as tests in JSON Lines. */
-export async function* promptfooTests(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
-  for await (const batch of source.items()) {
-    yield batch.map((item) => `${canonicalJson(toTest(item, context))}\n`).join('');
-  }
+export function promptfooTests(source: ToolSource, context: WriteContext): AsyncGenerator<string> {
+  return itemLines(source, (item) => toTest(item, context));
 }
 
 function toTest({ item, itemHash, section }: SourceItem, { lost }: WriteContext): JsonObject {
