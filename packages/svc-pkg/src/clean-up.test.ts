@@ -11,13 +11,14 @@ it('disposes of everything, the last first, also after an error', async () => {
   expect(done).toEqual(['third', 'first']);
 });
 
-it('moves what it holds', async () => {
+it('moves what it holds to a value', async () => {
   const done: string[] = [];
   const cleanUp = new CleanUp();
   cleanUp.defer(async () => void done.push('moved'));
-  const moved = cleanUp.move();
+  const moved = cleanUp.moveTo({ name: 'moved' });
   await cleanUp[Symbol.asyncDispose]();
   expect(done).toEqual([]);
+  expect(moved.name).toBe('moved');
   await moved[Symbol.asyncDispose]();
   expect(done).toEqual(['moved']);
 });

@@ -13,12 +13,12 @@ export class CleanUp implements AsyncDisposable {
     this.#held.push({ [Symbol.asyncDispose]: dispose });
   }
 
-  /** Moves everything to another one, so that disposing this does nothing. */
-  move(): CleanUp {
+  /** Hands everything over to a value, which disposes of it; disposing this does nothing then. */
+  moveTo<T extends object>(value: T): T & AsyncDisposable {
     const other = new CleanUp();
     other.#held = this.#held;
     this.#held = [];
-    return other;
+    return { ...value, [Symbol.asyncDispose]: () => other[Symbol.asyncDispose]() };
   }
 
   /** @throws the error of a resource, after all others are disposed of */

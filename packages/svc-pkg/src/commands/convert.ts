@@ -1,22 +1,17 @@
 import { basename, dirname, join } from 'node:path';
-import { convertTool, TOOLS, type Tool, type ToolFile, type ToolReport } from '@svc/formats';
+import { convertTool, TOOLS, type Tool, type ToolFile } from '@svc/formats';
 import { jsonText } from '@svc/jsonl-v23/internal';
-import {
-  type ConversionReport,
-  convertLegacyFile,
-  legacyOutputPath,
-  openFileSource,
-} from '@svc/pkg-format/node';
+import { convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
 import { type Command, Option } from 'commander';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { toFileError } from '../errors/file-error.ts';
+import { given } from '../given.ts';
 import { convertTo } from '../local/convert-to-tool.ts';
 import { eachPath } from '../output/each-path.ts';
-import { checkOutputOfSeveral, outputPackage, type PackageReport } from '../output/package-output.ts';
+import { checkOutputOfSeveral, outputPackage, withDefaultOutput } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
-import { type InputFile, openInputFile } from '../package/input-file.ts';
+import { openInputFile, openSource } from '../package/input-file.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { conversionDocument, conversionText, toolDocument, toolText } from '../text/conversion-text.ts';
 import { checkName, type WriteOptions, withExamples, withOutputOptions } from './define-command.ts';
@@ -91,23 +86,19 @@ async function convertFiles(
   const files: ToolFile[] = [];
   for (const path of inputs) {
     const input = opened.use(await openInputFile(cli, path));
-    const source = await openFileSource(input.path).catch((error: unknown) => {
-      throw toFileError(error, 'read', path);
-    });
+    const source = await openSource(input.path, path);
     opened.defer(() => source.close());
     files.push({ name: path === '-' ? 'stdin' : basename(path), source });
   }
   const [input = ''] = inputs;
   const bare = basename(input).replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, '');
   const defaultPath = join(dirname(input), `${bare}.pkg.zip`);
-  const output = options.output ?? (inputs.includes('-') ? '-' : undefined);
-  const chosen = { ...options, ...(output !== undefined && { output }) };
+  const chosen = withDefaultOutput(options, inputs);
   const { name, keepSource, strict } = options;
   await outputPackage(cli, chosen, { input, defaultPath }, async (target, force) => {
-    const report: ToolReport = await convertTool(tool, files, {
+    const report = await convertTool(tool, files, {
       ...{ output: target, name, force, signal: cli.signal },
-      ...(keepSource !== undefined && { keepSource }),
-      ...(strict !== undefined && { strict }),
+      ...given({ keepSource, strict }),
     });
     return (shown) => ({
       text: () => toolText(report, shown),
@@ -119,32 +110,17 @@ async function convertFiles(
 async function convertOne(cli: Cli, path: string, options: WriteOptions): Promise<void> {
   await using file = await openInputFile(cli, path);
   const input = file.path;
-  // What comes from standard input goes to standard output.
-  const output = options.output ?? (path === '-' ? '-' : undefined);
-  const chosen = { ...options, ...(output !== undefined && { output }) };
-  const nameEntry = entryOf(path);
-  const source = { input, shown: path, nameEntry, defaultPath: legacyOutputPath(input) };
-  await outputPackage(cli, chosen, source, (target, force) =>
-    convert(cli, file, options.name, { target, force }),
-  );
-}
-
-async function convert(
-  cli: Cli,
-  { path: input, shown }: InputFile,
-  name: string | undefined,
-  { target, force }: { readonly target: string; readonly force: boolean },
-): Promise<PackageReport> {
-  using progress = showProgress(cli, 'converting');
-  const report: ConversionReport = await convertLegacyFile(input, {
-    output: target,
-    force,
-    signal: cli.signal,
-    onRead: (readBytes, totalBytes) => progress.update(readBytes, totalBytes),
-    ...(name !== undefined && { name }),
-  });
-  return (output) => ({
-    text: () => conversionText({ ...report, output }),
-    json: () => jsonText(conversionDocument(shown, { ...report, output })),
+  const chosen = withDefaultOutput(options, [path]);
+  const source = { input, shown: path, nameEntry: entryOf(path), defaultPath: legacyOutputPath(input) };
+  await outputPackage(cli, chosen, source, async (target, force) => {
+    using progress = showProgress(cli, 'converting');
+    const report = await convertLegacyFile(input, {
+      ...{ output: target, force, signal: cli.signal, onRead: progress.update },
+      ...given({ name: options.name }),
+    });
+    return (output) => ({
+      text: () => conversionText({ ...report, output }),
+      json: () => jsonText(conversionDocument(path, { ...report, output })),
+    });
   });
 }

@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { datasetNameOf } from '@svc/tabular/internal';
 import type { Command } from 'commander';
@@ -9,7 +8,8 @@ import { packFiles } from '../local/pack-files.ts';
 import { fileNameOf, writtenResult } from '../local/written-result.ts';
 import { mappingOf } from '../mapping/mapping-options.ts';
 import { hintsOf, type TableOptions, withTableOptions } from '../mapping/table-options.ts';
-import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
+import { isFolder } from '../output/output-file.ts';
+import { outputPackage, type PackageOutputOptions, withDefaultOutput } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
 import { checkName, withExamples, withOutputOptions } from './define-command.ts';
 
@@ -52,10 +52,7 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
   const { name = await defaultName(input, files), description } = options;
   const beside = join(dirname(resolve(input)), `${fileNameOf(name)}.pkg.zip`);
   const defaultPath = isAbsolute(input) ? beside : relative('', beside);
-  // What comes from standard input goes to standard output.
-  const output = options.output ?? (paths.includes('-') ? '-' : undefined);
-  const chosen = { ...options, ...(output !== undefined && { output }) };
-  await outputPackage(cli, chosen, { input, defaultPath }, async (path, force) => {
+  await outputPackage(cli, withDefaultOutput(options, paths), { input, defaultPath }, async (path, force) => {
     using progress = showProgress(cli, 'packing', 'items');
     const onProgress = (items: number): void => progress.update(items, null);
     const target = { path, force, signal: cli.signal, onProgress };
@@ -66,6 +63,6 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
 
 /** The name of the first folder or file. */
 async function defaultName(input: string, files: readonly { readonly name: string }[]): Promise<string> {
-  const isFolder = input !== '-' && (await stat(input)).isDirectory();
-  return datasetNameOf(isFolder ? [{ name: basename(resolve(input)) }] : files);
+  const isNamedFolder = input !== '-' && (await isFolder(input));
+  return datasetNameOf(isNamedFolder ? [{ name: basename(resolve(input)) }] : files);
 }

@@ -1,9 +1,10 @@
-import { stat } from 'node:fs/promises';
 import { isAbsolute, join, relative } from 'node:path';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type SealReport, sealedOutputPath, sealPackageFile } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
+import { given } from '../given.ts';
+import { isFolder } from '../output/output-file.ts';
 import { outputPackage } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
 import { entryOf } from '../package/open-local-package.ts';
@@ -33,19 +34,12 @@ async function seal(cli: Cli, input: string, options: WriteOptions): Promise<voi
   const { name } = options;
   const sealed = sealedOutputPath(input);
   const defaultPath = isAbsolute(input) ? sealed : relative('', sealed);
-  const isFolder = await stat(input).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  const nameEntry = isFolder ? (entry: string): string => join(input, entry) : entryOf(input);
+  const nameEntry = (await isFolder(input)) ? (entry: string): string => join(input, entry) : entryOf(input);
   await outputPackage(cli, options, { input, nameEntry, defaultPath }, async (target, force) => {
     using progress = showProgress(cli, 'sealing');
     const report = await sealPackageFile(input, {
-      output: target,
-      force,
-      signal: cli.signal,
-      onRead: (readBytes, totalBytes) => progress.update(readBytes, totalBytes),
-      ...(name !== undefined && { name }),
+      ...{ output: target, force, signal: cli.signal, onRead: progress.update },
+      ...given({ name }),
     });
     return (output) => ({
       text: () => sealText(report, output),

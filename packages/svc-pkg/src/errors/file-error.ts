@@ -28,6 +28,23 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   );
 }
 
+/**
+ * Does something with a file.
+ *
+ * @throws CliError `io_error` for an error of the operating system; what else `work` throws
+ */
+export async function withFileErrors<T>(
+  action: 'read' | 'write',
+  path: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw toFileError(error, action, path);
+  }
+}
+
 /** Turns an error of the operating system into `io_error`; returns any other error unchanged. */
 export function toFileError(error: unknown, action: 'read' | 'write', path: string): unknown {
   if (!isSystemError(error)) return error;

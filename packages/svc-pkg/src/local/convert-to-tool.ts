@@ -16,8 +16,9 @@ import {
 } from '@svc/pkg-format';
 import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
-import { toFileError } from '../errors/file-error.ts';
-import { outputExists } from '../output/output-file.ts';
+import { toFileError, withFileErrors } from '../errors/file-error.ts';
+import { given } from '../given.ts';
+import { outputExists, outputPath } from '../output/output-file.ts';
 import { printReport } from '../output/print-result.ts';
 import { openInputFile } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
@@ -46,15 +47,11 @@ export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToT
   try {
     const source = await sourceOf(pkg, bareName(path), tool, options);
     const unwritten = await unwrittenRun(pkg, tool, options);
-    const written = await writeTool(
-      tool,
-      source,
-      options.model === undefined ? {} : { model: options.model },
-    );
+    const written = await writeTool(tool, source, given({ model: options.model }));
     const output = await place(path, tool, written, options);
-    const folder = await mkdtemp(join(dirname(resolve(output)), '.pkg-temp-')).catch((error: unknown) => {
-      throw toFileError(error, 'write', output);
-    });
+    const folder = await withFileErrors('write', output, () =>
+      mkdtemp(join(dirname(resolve(output)), '.pkg-temp-')),
+    );
     try {
       const temporary = join(folder, 'output');
       await write(written, temporary, cli.signal);
@@ -95,11 +92,7 @@ async function unwrittenRun(
 async function place(path: string, tool: Tool, written: ToolExport, options: ToToolOptions): Promise<string> {
   const bare = bareName(path);
   const name = written.kind === 'folder' ? `${bare}.${tool}` : `${bare}.${tool}${written.extension}`;
-  const asked = options.output ?? join(path === '-' ? '.' : dirname(path), name);
-  const found = await stat(asked).catch(() => null);
-  const isFolder = options.output !== undefined && (asked.endsWith('/') || found?.isDirectory() === true);
-  if (isFolder) await mkdir(asked, { recursive: true });
-  const output = isFolder ? join(asked, name) : asked;
+  const output = await outputPath(options.output, path === '-' ? '.' : dirname(path), name);
   const exists = await stat(output).then(
     () => true,
     () => false,

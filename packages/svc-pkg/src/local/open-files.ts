@@ -1,9 +1,8 @@
-import { mkdtemp, open, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, join, relative, resolve, sep } from 'node:path';
 import { DEFAULT_LIMITS, type PackageLimits } from '@svc/pkg-format';
 import { type ArchiveKind, recogniseArchive } from '@svc/pkg-format/internal';
-import { type FileSource, openFileSource } from '@svc/pkg-format/node';
+import type { FileSource } from '@svc/pkg-format/node';
 import type { FormatHints } from '@svc/tabular';
 import {
   chooseContents,
@@ -18,8 +17,9 @@ import {
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { toFileError } from '../errors/file-error.ts';
-import { openInputFile } from '../package/input-file.ts';
+import { withFileErrors } from '../errors/file-error.ts';
+import { createTemporaryFolder, writeTemporaryFile } from '../output/temporary-folder.ts';
+import { openInputFile, openSource } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { printableValue } from '../text/printable-text.ts';
 
@@ -77,9 +77,7 @@ export async function openFiles(
     throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
   const openAt = async ({ name, path, label }: NamedPath, fromBytes?: number): Promise<LocalFile> => {
-    const source = await openFileSource(path).catch((error: unknown) => {
-      throw toFileError(error, 'read', label);
-    });
+    const source = await openSource(path, label);
     opening.defer(() => source.close());
     return { name, label, source: limitContent(source, limits, fromBytes) };
   };
@@ -98,15 +96,13 @@ export async function openFiles(
   const unpacked: LocalFile[] = [];
   const temporary = new TemporaryFiles(opening);
   for await (const { name, label, from, content } of unpackFiles(contents, limits.maxTotalBytes, signal)) {
-    const path = await temporary.write(content).catch((error: unknown) => {
+    const path = await temporary.write(content, signal).catch((error: unknown) => {
       throw nameArchive(error, from.label);
     });
     unpacked.push(await openAt({ name, label, path }, sentBytes));
   }
   const files = await tableFiles(contents, unpacked, hints, signal);
-  const opened = opening.move();
-  const { ignored } = contents;
-  return { files, sentBytes, ignored, [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose]() };
+  return opening.moveTo({ files, sentBytes, ignored: contents.ignored });
 }
 
 /** Standard input, whose format its content tells. */
@@ -116,8 +112,8 @@ async function standardInput(cli: Pick<Cli, 'stdin' | 'signal'>, opening: CleanU
 }
 
 /** A file by its name; the files of a folder by their paths in it. */
-async function filesAt(path: string): Promise<NamedPath[]> {
-  try {
+function filesAt(path: string): Promise<NamedPath[]> {
+  return withFileErrors('read', path, async () => {
     if (!(await stat(path)).isDirectory()) return [{ name: basename(resolve(path)), path, label: path }];
     const entries = await readdir(path, { recursive: true, withFileTypes: true });
     return entries
@@ -129,9 +125,7 @@ async function filesAt(path: string): Promise<NamedPath[]> {
         path: join(path, name),
         label: join(path, name),
       }));
-  } catch (error) {
-    throw toFileError(error, 'read', path);
-  }
+  });
 }
 
 /** Files in a temporary folder, which is made for the first one and deleted at the end of a command. */
@@ -145,16 +139,11 @@ class TemporaryFiles {
   }
 
   /** Writes a file and returns its path. */
-  async write(content: AsyncIterable<Uint8Array>): Promise<string> {
-    if (this.#folder === undefined) {
-      const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
-      this.#cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
-      this.#folder = folder;
-    }
+  async write(content: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<string> {
+    this.#folder ??= this.#cleanUp.use(await createTemporaryFolder()).path;
     const path = join(this.#folder, String(this.#count));
     this.#count += 1;
-    await using file = await open(path, 'wx', 0o600);
-    for await (const chunk of content) await file.writeFile(chunk);
+    await writeTemporaryFile(path, content, signal);
     return path;
   }
 }

@@ -3,7 +3,7 @@ import { lstat, mkdir, open, realpath, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { moveIntoPlace } from '@svc/pkg-format/node';
 import { CliError } from '../errors/cli-error.ts';
-import { isSystemError, toFileError } from '../errors/file-error.ts';
+import { isSystemError, withFileErrors } from '../errors/file-error.ts';
 
 /** A file that is written completely or not at all. */
 export interface OutputFile extends AsyncDisposable {
@@ -23,12 +23,18 @@ export interface OutputFile extends AsyncDisposable {
 export async function outputPath(output: string | undefined, folder: string, name: string): Promise<string> {
   if (output === undefined) return join(folder, name);
   if (output.endsWith('/')) {
-    await attempt(output, () => mkdir(output, { recursive: true }));
+    await withFileErrors('write', output, () => mkdir(output, { recursive: true }));
     return join(output, name);
   }
-  const found = await stat(output).catch(() => null);
-  return found?.isDirectory() ? join(output, name) : output;
+  return (await isFolder(output)) ? join(output, name) : output;
 }
+
+/** Whether a path is that of a folder. */
+export const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 /**
  * Opens a temporary file in the folder of `path`, which `commit` moves to `path`. Writes directly to a device or a named
@@ -45,7 +51,7 @@ export async function createOutputFile(
     ? null
     : join(dirname(target.path), `.svc-pkg-${randomBytes(8).toString('hex')}.tmp`);
   // The mode of the file that it replaces, so that no other user can read the content while it is written.
-  const file = await attempt(path, () =>
+  const file = await withFileErrors('write', path, () =>
     open(temporary ?? target.path, temporary === null ? 'w' : 'wx', target.mode),
   );
   let bytesWritten = 0;
@@ -63,11 +69,11 @@ export async function createOutputFile(
       return bytesWritten;
     },
     async write(chunk) {
-      await attempt(path, () => file.writeFile(chunk));
+      await withFileErrors('write', path, () => file.writeFile(chunk));
       bytesWritten += chunk.byteLength;
     },
     async commit() {
-      await attempt(path, async () => {
+      await withFileErrors('write', path, async () => {
         if (temporary !== null) await file.sync();
         await close();
         if (temporary !== null) await moveInto(temporary, target.path, path, options.force);
@@ -104,7 +110,7 @@ interface OutputTarget {
 
 /** The file to replace, with symbolic links resolved; devices and pipes are never replaced. */
 async function targetOf(path: string, force: boolean): Promise<OutputTarget> {
-  return attempt(path, async () => {
+  return withFileErrors('write', path, async () => {
     const found = await stat(path).catch((error: unknown) => {
       if (isSystemError(error) && error.code === 'ENOENT') return null;
       throw error;
@@ -140,12 +146,4 @@ export function outputExists(path: string): CliError {
   return new CliError('output_exists', 'The file already exists; use --force to replace it', {
     location: { file: path },
   });
-}
-
-async function attempt<T>(path: string, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    throw toFileError(error, 'write', path);
-  }
 }

@@ -1,14 +1,12 @@
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { isSystemError, toFileError } from '../errors/file-error.ts';
 import { nameArchive } from '../package/open-local-package.ts';
-import { outputExists, outputPath, replaceableFile } from './output-file.ts';
-import { printHint } from './print-hint.ts';
-import { printReport, type Result } from './print-result.ts';
+import { isFolder, outputExists, outputPath, replaceableFile } from './output-file.ts';
+import { printHint, printReport, type Result } from './print-result.ts';
+import { createTemporaryFolder } from './temporary-folder.ts';
 import { refuseTerminal } from './write-data.ts';
 import { writeText } from './write-text.ts';
 
@@ -28,11 +26,15 @@ export async function checkOutputOfSeveral(
   { output }: PackageOutputOptions,
 ): Promise<void> {
   if (inputs.length === 1 || output === undefined || output.endsWith('/')) return;
-  const isFolder = await stat(output).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) throw new CliError('usage', '--output must be a folder for several inputs');
+  if (!(await isFolder(output))) throw new CliError('usage', '--output must be a folder for several inputs');
+}
+
+/** What comes from standard input goes to standard output, unless the options say where. */
+export function withDefaultOutput(
+  options: PackageOutputOptions,
+  inputs: readonly string[],
+): PackageOutputOptions {
+  return inputs.includes('-') ? { ...options, output: options.output ?? '-' } : options;
 }
 
 /** What a package is made of. */
@@ -83,20 +85,16 @@ async function outputToStdout(
   source: PackageInput,
   write: (target: string, force: boolean) => Promise<PackageReport>,
 ): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
-  try {
-    const target = join(folder, 'package.pkg.zip');
-    const report = await write(target, false).catch((error: unknown) => {
-      throw outputError(error, source, target);
-    });
-    for await (const chunk of createReadStream(target)) {
-      cli.signal.throwIfAborted();
-      await writeText(cli.stdout, chunk);
-    }
-    if (cli.json) await printReport(cli, report('-'), cli.stderr);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  await using folder = await createTemporaryFolder();
+  const target = join(folder.path, 'package.pkg.zip');
+  const report = await write(target, false).catch((error: unknown) => {
+    throw outputError(error, source, target);
+  });
+  for await (const chunk of createReadStream(target)) {
+    cli.signal.throwIfAborted();
+    await writeText(cli.stdout, chunk);
   }
+  if (cli.json) await printReport(cli, report('-'), cli.stderr);
 }
 
 /** Says which of the two files an error of the file system is about. */

@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import type { Cli } from '../cli-context.ts';
-import { printableJson } from '../text/printable-text.ts';
+import { printableJson, printableText } from '../text/printable-text.ts';
 import { writeText } from './write-text.ts';
 
 /** The result of a command, in both forms. */
@@ -23,4 +23,10 @@ export async function printResult(cli: Cli, result: Result, stream: Writable = c
 /** Prints what a command did, unless "--quiet" asks for nothing but errors; with "--json", you asked for the document. */
 export async function printReport(cli: Cli, result: Result, stream: Writable = cli.stdout): Promise<void> {
   if (!cli.quiet || cli.json) await printResult(cli, result, stream);
+}
+
+/** Names the next command on a terminal; prints nothing in a pipe, with `--json` or with `--quiet`. */
+export async function printHint(cli: Cli, hint: string): Promise<void> {
+  if (!cli.isTerminal || cli.json || cli.quiet) return;
+  await writeText(cli.stderr, `${printableText(hint)}\n`).catch(() => undefined);
 }

@@ -1,9 +1,11 @@
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { zipFolder } from '@svc/pkg-format/node';
+import { buffer } from 'node:stream/consumers';
+import { type FileSource, openFileSource, zipFolder } from '@svc/pkg-format/node';
+import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
-import { toFileError } from '../errors/file-error.ts';
+import { toFileError, withFileErrors } from '../errors/file-error.ts';
+import { createTemporaryFolder, writeTemporaryFile } from '../output/temporary-folder.ts';
 
 /** A file that a command reads; disposing deletes a temporary copy. */
 export interface InputFile extends AsyncDisposable {
@@ -37,22 +39,28 @@ async function temporaryCopy(
   chunks: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<InputFile> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-pkg-'));
-  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
-  const copy = join(folder, 'copy.zip');
+  await using opening = new CleanUp();
+  const folder = opening.use(await createTemporaryFolder());
+  const path = join(folder.path, 'copy.zip');
+  await withFileErrors('write', path, () => writeTemporaryFile(path, chunks, signal));
+  return opening.moveTo({ path, shown });
+}
+
+/** Opens a file for random access. @param shown as errors name it @throws CliError `io_error` */
+export function openSource(path: string, shown: string): Promise<FileSource> {
+  return withFileErrors('read', shown, () => openFileSource(path));
+}
+
+/** The bytes of a file, in order. @param path `-` for standard input @throws CliError `io_error` */
+export async function* readBytes({ stdin }: Pick<Cli, 'stdin'>, path: string): AsyncGenerator<Uint8Array> {
   try {
-    const file = await open(copy, 'wx', 0o600);
-    try {
-      for await (const chunk of chunks) {
-        signal.throwIfAborted();
-        await file.writeFile(chunk);
-      }
-    } finally {
-      await file.close();
-    }
-    return { path: copy, shown, [Symbol.asyncDispose]: remove };
+    yield* path === '-' ? stdin : createReadStream(path);
   } catch (error) {
-    await remove();
-    throw toFileError(error, 'write', copy);
+    throw toFileError(error, 'read', path);
   }
+}
+
+/** Reads a short file. @param path `-` for standard input @throws CliError `io_error` */
+export async function readText(cli: Pick<Cli, 'stdin'>, path: string): Promise<string> {
+  return (await buffer(readBytes(cli, path))).toString();
 }

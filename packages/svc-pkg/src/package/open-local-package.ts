@@ -1,10 +1,10 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
 import { openPackage, PackageError, type PackageReader } from '@svc/pkg-format';
-import { openFileSource } from '@svc/pkg-format/node';
+import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
-import { toFileError } from '../errors/file-error.ts';
+import { withFileErrors } from '../errors/file-error.ts';
 import { showProgress } from '../output/progress.ts';
-import { openInputFile } from './input-file.ts';
+import { openInputFile, openSource } from './input-file.ts';
 
 /** A package in a file, with a progress bar. */
 export interface LocalPackage extends AsyncDisposable {
@@ -22,47 +22,27 @@ export async function openLocalPackage(
   path: string,
   openInput: typeof openInputFile = openInputFile,
 ): Promise<LocalPackage> {
-  const input = await openInput(cli, path);
-  const source = await fromFile(path, () => openFileSource(input.path)).catch(async (error: unknown) => {
-    await input[Symbol.asyncDispose]();
-    throw error;
-  });
+  await using opening = new CleanUp();
+  const input = opening.use(await openInput(cli, path));
+  const source = await openSource(input.path, path);
+  opening.defer(() => source.close());
   const progress = showProgress(cli, 'reading');
+  opening.defer(async () => progress[Symbol.dispose]());
   let bytesRead = 0;
-  const close = async (): Promise<void> => {
-    progress[Symbol.dispose]();
-    await source.close();
-    await input[Symbol.asyncDispose]();
-  };
-  try {
-    const pkg = await openPackage({
-      byteLength: source.byteLength,
-      async read(start, end) {
-        const bytes = await fromFile(path, () => source.read(start, end));
-        bytesRead += bytes.byteLength;
-        progress.update(bytesRead, source.byteLength);
-        return bytes;
-      },
-    });
-    return {
-      pkg,
-      async [Symbol.asyncDispose]() {
-        await pkg[Symbol.asyncDispose]();
-        await close();
-      },
-    };
-  } catch (error) {
-    await close();
+  const opened = openPackage({
+    byteLength: source.byteLength,
+    async read(start, end) {
+      const bytes = await withFileErrors('read', path, () => source.read(start, end));
+      bytesRead += bytes.byteLength;
+      progress.update(bytesRead, source.byteLength);
+      return bytes;
+    },
+  });
+  const pkg = await opened.catch((error: unknown) => {
     throw nameArchive(error, path, (entry) => entry);
-  }
-}
-
-async function fromFile<T>(path: string, action: () => Promise<T>): Promise<T> {
-  try {
-    return await action();
-  } catch (error) {
-    throw toFileError(error, 'read', path);
-  }
+  });
+  opening.use(pkg);
+  return opening.moveTo({ pkg });
 }
 
 /** An entry of an archive, as errors name it. */

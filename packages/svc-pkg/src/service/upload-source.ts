@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { UploadSource } from '@svc/client';
 import { CliError } from '../errors/cli-error.ts';
-import { toFileError } from '../errors/file-error.ts';
+import { toFileError, withFileErrors } from '../errors/file-error.ts';
 import type { InputFile } from '../package/input-file.ts';
 
 interface FileSource extends UploadSource {
@@ -44,12 +44,8 @@ async function* readFirst(path: string, byteLength: number, shown: string): Asyn
 }
 
 async function sizeOf(path: string, shown: string): Promise<number> {
-  try {
-    const found = await stat(path);
-    if (found.isFile() && found.size > 0) return found.size;
-    const reason = found.isFile() ? 'it is empty' : 'it is not a regular file';
-    throw new CliError('io_error', `Cannot read the file: ${reason}`, { location: { file: shown } });
-  } catch (error) {
-    throw toFileError(error, 'read', shown);
-  }
+  const found = await withFileErrors('read', shown, () => stat(path));
+  if (found.isFile() && found.size > 0) return found.size;
+  const reason = found.isFile() ? 'it is empty' : 'it is not a regular file';
+  throw new CliError('io_error', `Cannot read the file: ${reason}`, { location: { file: shown } });
 }
