@@ -1,7 +1,8 @@
-import type { CheckedPackage, PackageReader } from '@svc/pkg-format';
-import { inspectPackage } from '@svc/pkg-format/internal';
+import { createReadStream } from 'node:fs';
+import { type CheckedPackage, DEFAULT_LIMITS, type PackageReader } from '@svc/pkg-format';
+import { checkLines, inspectPackage } from '@svc/pkg-format/internal';
 import { createLinter, lintFiles } from './check-style.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import { type Diagnostic, errorDiagnostic } from './diagnostic.ts';
 
 export interface CheckOptions {
   /** Also report style. */
@@ -30,9 +31,34 @@ export async function* checkPackage(
     if (event.kind === 'section') linter?.begin(event.section.file);
     else if (event.kind === 'line') yield* linter?.line(event.line) ?? [];
     else if (event.kind === 'section_end') yield* linter?.end(event.ends) ?? [];
-    else {
-      const { code, message, location } = event.error;
-      yield { severity: 'error', code, message, location };
+    else yield errorDiagnostic(event.error);
+  }
+}
+
+/**
+ * Reads a JSON Lines file of items to its end and yields every error, and with `strict` its style. Files that items refer to
+ * are not looked for.
+ *
+ * @returns the number of items; there is no version hash
+ * @throws errors of the file system, and the signal's reason
+ */
+export async function* checkLinesFile(
+  path: string,
+  { strict, signal }: CheckOptions,
+): AsyncGenerator<Diagnostic, Pick<CheckedPackage, 'sections' | 'itemCount' | 'versionHash'>, undefined> {
+  const linter = strict ? createLinter() : null;
+  linter?.begin(path);
+  let itemCount = 0;
+  const lines = checkLines(createReadStream(path), { file: path, limits: DEFAULT_LIMITS, signal });
+  for (;;) {
+    const next = await lines.next();
+    if (next.done) {
+      yield* linter?.end(next.value) ?? [];
+      return { sections: [], itemCount, versionHash: null };
     }
+    const { errors, item } = next.value;
+    if (item !== null) itemCount += 1;
+    yield* errors.map(errorDiagnostic);
+    yield* linter?.line(next.value) ?? [];
   }
 }

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type CheckedPackage, PackageError } from '@svc/pkg-format';
 import type { Command } from 'commander';
-import { checkLinesFile } from '../check/check-lines-file.ts';
-import { checkPackage } from '../check/check-package.ts';
+import { checkLinesFile, checkPackage } from '../check/check-package.ts';
 import { collectDiagnostics, type DiagnosticCollector, MAX_PER_CODE } from '../check/collect-diagnostics.ts';
-import type { Diagnostic } from '../check/diagnostic.ts';
+import { type Diagnostic, errorDiagnostic } from '../check/diagnostic.ts';
 import type { Cli } from '../cli-context.ts';
 import { EXIT } from '../errors/exit-codes.ts';
-import { toFileError } from '../errors/file-error.ts';
+import { toFileError, withFileErrors } from '../errors/file-error.ts';
 import { errorLine } from '../errors/print-error.ts';
 import { eachPath } from '../output/each-path.ts';
 import { printResult } from '../output/print-result.ts';
@@ -73,11 +72,8 @@ interface CheckedInput {
 /** @throws CliError `io_error` */
 async function inputAt(path: string): Promise<CheckedInput> {
   if (path === '-') return { kind: 'package', nameEntry: (entry) => entry };
-  try {
-    if ((await stat(path)).isDirectory()) return { kind: 'folder', nameEntry: (entry) => join(path, entry) };
-  } catch (error) {
-    throw toFileError(error, 'read', path);
-  }
+  const found = await withFileErrors('read', path, () => stat(path));
+  if (found.isDirectory()) return { kind: 'folder', nameEntry: (entry) => join(path, entry) };
   const isLines = /\.(?:jsonl|ndjson)$/i.test(path);
   return { kind: isLines ? 'lines' : 'package', nameEntry: entryOf(path) };
 }
@@ -105,7 +101,7 @@ async function checkFile(
     return { ...checked, run };
   } catch (error) {
     if (!(error instanceof PackageError)) throw toFileError(error, 'read', path);
-    found.report({ severity: 'error', code: error.code, message: error.message, location: error.location });
+    found.report(errorDiagnostic(error));
     return null;
   }
 }

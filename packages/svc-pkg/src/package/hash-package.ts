@@ -1,18 +1,8 @@
 import { createSectionHasher, type EncodedItem, encodeItem, HASH_SPEC, versionHash } from '@svc/jsonl-v23';
-import { type PackageReader, readPackageItems } from '@svc/pkg-format';
-
-/** A section that was read. */
-interface HashedSection {
-  readonly name: string;
-  readonly file: string;
-  readonly orderIndex: number;
-  readonly itemCount: number;
-  /** 32 bytes. */
-  readonly sectionHash: Uint8Array;
-}
+import { type CheckedSection, type PackageReader, readPackageItems } from '@svc/pkg-format';
 
 export interface HashedPackage {
-  readonly sections: readonly HashedSection[];
+  readonly sections: readonly CheckedSection[];
   readonly itemCount: number;
   readonly assetCount: number;
   /** Lower-case hex. */
@@ -31,7 +21,7 @@ export async function hashPackage(
   signal: AbortSignal,
   onItem: (encoded: EncodedItem) => void = () => {},
 ): Promise<HashedPackage> {
-  const sections: HashedSection[] = [];
+  const sections: CheckedSection[] = [];
   let itemCount = 0;
   let assetCount = 0;
   for (const section of pkg.sections) {
