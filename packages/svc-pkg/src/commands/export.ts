@@ -3,9 +3,8 @@ import { type Command, Option } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { databaseUrl } from '../database/database-url.ts';
 import { createOutputFile, outputPath } from '../output/output-file.ts';
-import { printHint } from '../output/print-hint.ts';
-import { printReport } from '../output/print-result.ts';
-import { showProgress } from '../output/progress.ts';
+import { printHint, printReport } from '../output/print-result.ts';
+import { receive } from '../output/receive.ts';
 import { refuseTerminal } from '../output/write-data.ts';
 import { writeText } from '../output/write-text.ts';
 import type { Download } from '../package/download.ts';
@@ -95,33 +94,17 @@ async function writeToFile(cli: Cli, download: Download, options: Options): Prom
   const name = download.fileName ?? `${download.datasetId}.pkg.zip`;
   const path = await outputPath(options.output, '.', name);
   await using file = await createOutputFile(path, { force: options.force === true });
-  await receive(cli, download, (chunk) => file.write(chunk));
+  await receive(cli, download.body, download.byteLength, (chunk) => file.write(chunk));
   await file.commit();
   await printExport(cli, download, options.run, path, file.bytesWritten);
   await printHint(cli, `Next: svc-pkg check ${path}, or svc-pkg inspect ${path}`);
 }
 
 async function writeToStdout(cli: Cli, download: Download, runId: string | undefined): Promise<void> {
-  const bytes = await receive(cli, download, (chunk) => writeText(cli.stdout, chunk));
+  const { body, byteLength } = download;
+  const bytes = await receive(cli, body, byteLength, (chunk) => writeText(cli.stdout, chunk));
   // Standard output is the archive; only --json asks for a report.
   if (cli.json) await printExport(cli, download, runId, '-', bytes, cli.stderr);
-}
-
-async function receive(
-  cli: Cli,
-  download: Download,
-  write: (chunk: Uint8Array) => Promise<void>,
-): Promise<number> {
-  using progress = showProgress(cli, 'receiving');
-  let bytes = 0;
-  for await (const chunk of download.body) {
-    cli.signal.throwIfAborted();
-    await write(chunk);
-    bytes += chunk.byteLength;
-    progress.update(bytes, download.byteLength);
-  }
-  cli.signal.throwIfAborted();
-  return bytes;
 }
 
 async function printExport(

@@ -2,7 +2,7 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Cli } from '../cli-context.ts';
 import { createOutputFile } from '../output/output-file.ts';
 import { printResult } from '../output/print-result.ts';
-import { showProgress } from '../output/progress.ts';
+import { receive } from '../output/receive.ts';
 import { dataWriter, refuseTerminal } from '../output/write-data.ts';
 import type { ServiceClient } from './client/service-client.ts';
 
@@ -36,12 +36,12 @@ export async function downloadTable(cli: Cli, service: ServiceClient, request: T
       : { method: 'POST', path, headers: { 'content-type': 'application/json' }, body: json },
   );
   if (output === '-') {
-    await receive(cli, body, dataWriter(cli));
+    await receive(cli, body, null, dataWriter(cli));
     return;
   }
   await using file = await createOutputFile(output, { force });
   let lines = 0;
-  await receive(cli, body, async (chunk) => {
+  await receive(cli, body, null, async (chunk) => {
     await file.write(chunk);
     for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, at + 1)) lines += 1;
   });
@@ -51,20 +51,4 @@ export async function downloadTable(cli: Cli, service: ServiceClient, request: T
   const isJsonLines = !/\.(?:csv|parquet)$/.test(path);
   const document = { output, lines: isJsonLines ? lines : null, bytes: file.bytesWritten };
   await printResult(cli, { text: () => '', json: () => jsonText(document) });
-}
-
-async function receive(
-  cli: Cli,
-  body: AsyncIterable<Uint8Array>,
-  write: (chunk: Uint8Array) => Promise<void>,
-): Promise<void> {
-  using progress = showProgress(cli, 'receiving');
-  let bytes = 0;
-  for await (const chunk of body) {
-    cli.signal.throwIfAborted();
-    await write(chunk);
-    bytes += chunk.byteLength;
-    progress.update(bytes, null);
-  }
-  cli.signal.throwIfAborted();
 }
