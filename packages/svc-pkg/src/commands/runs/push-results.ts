@@ -1,13 +1,12 @@
-import { createReadStream } from 'node:fs';
 import { LineCutter } from '@svc/jsonl-v23/internal';
-import { isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { EXIT } from '../../errors/exit-codes.ts';
-import { toFileError } from '../../errors/file-error.ts';
 import { printReport } from '../../output/print-result.ts';
 import { showProgress } from '../../output/progress.ts';
+import { readBytes } from '../../package/input-file.ts';
 import { repeatLost } from '../../service/client/repeat-lost.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
 import { runParams } from '../../service/runs/run-response.ts';
@@ -70,12 +69,11 @@ export function addPushResultsCommand(results: Command, cli: Cli): void {
 
 /** Sends a file in requests of some MiB, each again if its connection is lost: the service stores each result once. */
 async function pushFile(cli: Cli, service: ServiceClient, run: string, file: string): Promise<Pushed> {
-  const path = `/runs/${encodeURIComponent(runParams(run).path.id)}/results`;
   const pushed: Pushed = { accepted: 0, replaced: 0, rejected: [], rejected_total: 0 };
   using progress = showProgress(cli, 'sending');
   let bytes = 0;
   const cutter = new LineCutter({ batchBytes: BATCH_BYTES, signal: cli.signal });
-  for await (const batch of cutter.batches(readFile(cli, file))) {
+  for await (const batch of cutter.batches(readBytes(cli, file))) {
     if (batch.fault !== undefined) {
       pushed.rejected_total += 1;
       if (pushed.rejected.length < MAX_NAMED) {
@@ -83,33 +81,22 @@ async function pushFile(cli: Cli, service: ServiceClient, run: string, file: str
       }
       continue;
     }
-    const response = await repeatLost(cli, async () => {
-      const { body } = await service.send({
-        ...{ method: 'POST', path, headers: { 'content-type': 'application/jsonl' } },
-        body: once(batch.bytes),
-        responseTimeoutMs: 0,
-      });
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of body) chunks.push(chunk);
-      return parseJson(Buffer.concat(chunks).toString());
-    });
-    add(pushed, response, batch.firstLine - 1);
+    const { value } = await repeatLost(cli, () => service.read(push(service, run, batch.bytes)));
+    add(pushed, value as JsonValue, batch.firstLine - 1);
     bytes += batch.bytes.byteLength;
     progress.update(bytes, null);
   }
   return pushed;
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
-
-async function* readFile(cli: Cli, file: string): AsyncGenerator<Uint8Array> {
-  try {
-    yield* file === '-' ? cli.stdin : createReadStream(file);
-  } catch (error) {
-    throw toFileError(error, 'read', file);
-  }
+function push({ api }: ServiceClient, run: string, lines: Uint8Array) {
+  return api.POST('/runs/{id}/results', {
+    params: runParams(run),
+    // With a length, the bytes are sent as they are.
+    headers: { 'content-type': 'application/jsonl', 'content-length': String(lines.byteLength) },
+    body: lines as never,
+    bodySerializer: (bytes) => bytes,
+  });
 }
 
 /** Adds what the service says of a request. @param linesBefore lines of the file that earlier requests had */
