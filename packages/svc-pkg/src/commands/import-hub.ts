@@ -12,8 +12,7 @@ import {
   withMappingOptions,
 } from '../mapping/mapping-options.ts';
 import { outputPackage, type PackageOutputOptions } from '../output/package-output.ts';
-import { printHint } from '../output/print-hint.ts';
-import { printReport } from '../output/print-result.ts';
+import { printHint, printReport } from '../output/print-result.ts';
 import { datasetResult } from '../service/dataset-response.ts';
 import { printDryRun } from '../service/dry-run-response.ts';
 import { type ImportHubOptions, importFromHub, importRequest } from '../service/import-request.ts';

@@ -1,25 +1,14 @@
-import {
-  type UploadOptions as FileUploadOptions,
-  type UploadOutcome,
-  type UploadSource,
-  uploadFile,
-} from '@svc/client';
+import { uploadFile } from '@svc/client';
 import type { Command } from 'commander';
-import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { given } from '../given.ts';
 import { type TableOptions, tableFields, withTableOptions } from '../mapping/table-options.ts';
-import { printHint } from '../output/print-hint.ts';
-import { printReport } from '../output/print-result.ts';
-import { showProgress } from '../output/progress.ts';
-import { type InputFile, openInputFile } from '../package/input-file.ts';
-import { repeatLost } from '../service/client/repeat-lost.ts';
-import type { ServiceClient } from '../service/client/service-client.ts';
+import { printHint, printReport } from '../output/print-result.ts';
 import type { JsonResponse } from '../service/client/service-request.ts';
 import { datasetResult } from '../service/dataset-response.ts';
+import { sendFiles } from '../service/send-files.ts';
 import { openService, type ServiceOptions } from '../service/service-options.ts';
 import { type StoredDataset, storedDataset } from '../service/store-dataset.ts';
-import { openUploadSource } from '../service/upload-source.ts';
 import {
   backgroundOption,
   checkName,
@@ -83,34 +72,10 @@ async function upload(
 ): Promise<JsonResponse<StoredDataset>> {
   const fields = await fieldsOf(options);
   const service = openService(cli, options);
-  await using opened = new CleanUp();
-  const inputs: InputFile[] = [];
-  for (const path of paths) inputs.push(opened.use(await openInputFile(cli, path)));
-  const sources = await Promise.all(inputs.map(openUploadSource));
-  const outcome = await sendFiles(cli, service, sources, {
-    fields,
-    inBackground: options.background,
-  });
-  return await storedDataset(cli, service, outcome);
-}
-
-async function sendFiles(
-  cli: Cli,
-  { url, slowFetch: fetch }: ServiceClient,
-  sources: readonly UploadSource[],
-  options: Pick<FileUploadOptions, 'fields' | 'inBackground'>,
-): Promise<UploadOutcome> {
-  using progress = showProgress(cli, 'sending');
-  return await repeatLost(cli, (idempotencyKey) =>
-    uploadFile(sources, {
-      ...options,
-      baseUrl: url,
-      fetch,
-      idempotencyKey,
-      signal: cli.signal,
-      onProgress: progress.update,
-    }),
+  const outcome = await sendFiles(cli, service, paths, (sources, sending) =>
+    uploadFile(sources, { ...sending, fields, inBackground: options.background }),
   );
+  return await storedDataset(cli, service, outcome);
 }
 
 async function fieldsOf(options: UploadOptions): Promise<Record<string, string>> {

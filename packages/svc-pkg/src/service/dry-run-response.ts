@@ -4,7 +4,7 @@ import { EXIT } from '../errors/exit-codes.ts';
 import { errorLine } from '../errors/print-error.ts';
 import { printResult } from '../output/print-result.ts';
 import { formatFacts } from '../text/format-facts.ts';
-import { countsText } from './change-response.ts';
+import { countsText } from './dataset-response.ts';
 
 export type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
 

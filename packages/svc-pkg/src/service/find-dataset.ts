@@ -1,7 +1,10 @@
+import type { DatasetSummary } from '@svc/client';
 import { CliError } from '../errors/cli-error.ts';
+import { given } from '../given.ts';
 import { listPages } from './client/list-pages.ts';
 import type { ServiceClient } from './client/service-client.ts';
 import { ServiceError } from './client/service-error.ts';
+import type { JsonResponse } from './client/service-request.ts';
 import { parseDatasetReference } from './dataset-reference.ts';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -46,11 +49,19 @@ export async function findDataset(service: ServiceClient, reference: string): Pr
   );
 }
 
+/** Reads a version of a dataset. @throws as `ServiceClient.send` */
+export function readDataset(
+  service: ServiceClient,
+  { id, version }: { readonly id: string; readonly version?: string | undefined },
+): Promise<JsonResponse<DatasetSummary>> {
+  const params = { path: { id }, query: given({ version }) };
+  return service.read(service.api.GET('/datasets/{id}', { params }));
+}
+
 async function findHandle(service: ServiceClient, handle: string): Promise<string | undefined> {
   if (!HANDLE.test(handle)) return undefined;
-  const params = { path: { id: handle } };
   try {
-    const { value } = await service.read(service.api.GET('/datasets/{id}', { params }));
+    const { value } = await readDataset(service, { id: handle });
     return checkId(service, value?.id);
   } catch (error) {
     if (error instanceof ServiceError && error.status === 404) return undefined;

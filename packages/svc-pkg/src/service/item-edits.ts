@@ -1,7 +1,6 @@
 import {
   canonicalJson,
   isJsonObject,
-  JsonlError,
   type JsonObject,
   type JsonValue,
   parseJson,
@@ -9,18 +8,13 @@ import {
 } from '@svc/jsonl-v23/json';
 import { CliError } from '../errors/cli-error.ts';
 import type { ServiceClient } from './client/service-client.ts';
-import { parseValue } from './runs/run-config.ts';
+import { parseGiven, parseValue } from './runs/run-config.ts';
 
 /** Reads the body of an edit: `{edits}` with or without a message, or a list of edits. @throws CliError `usage` */
 export function parseEdits(text: string): JsonObject {
-  try {
-    const value = parseJson(text);
-    if (Array.isArray(value)) return { edits: value };
-    if (isJsonObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof JsonlError)) throw error;
-    throw new CliError('usage', `The edits must be JSON: ${error.message}`, { location: error.location });
-  }
+  const value = parseGiven(text, 'The edits must be JSON');
+  if (Array.isArray(value)) return { edits: value };
+  if (isJsonObject(value)) return value;
   throw new CliError('usage', 'The edits must be a JSON list, or an object with the member edits');
 }
 

@@ -1,8 +1,11 @@
-import type { DatasetSummary, UploadOutcome } from '@svc/client';
+import { type DatasetSummary, followJob, type Job, type UploadOutcome } from '@svc/client';
 import type { Cli } from '../cli-context.ts';
+import { CliError } from '../errors/cli-error.ts';
+import { showProgress } from '../output/progress.ts';
+import { parseProblem } from './client/parse-problem.ts';
 import type { ServiceClient } from './client/service-client.ts';
 import type { JsonResponse } from './client/service-request.ts';
-import { trackJob } from './track-job.ts';
+import { readDataset } from './find-dataset.ts';
 
 /** A dataset that was stored, or to which the run of another tool was added. */
 export type StoredDataset = DatasetSummary & {
@@ -18,5 +21,33 @@ export async function storedDataset(
 ): Promise<JsonResponse<StoredDataset>> {
   if (dataset !== undefined) return { status: 201, text, value: dataset };
   const id = await trackJob(cli, service, job);
-  return await service.read(service.api.GET('/datasets/{id}', { params: { path: { id } } }));
+  return await readDataset(service, { id });
+}
+
+/**
+ * Waits until a job has ended; shows its progress on a terminal.
+ *
+ * @returns the id of the new dataset
+ * @throws ServiceError with the error of the job; CliError `job_ended` for a job that was cancelled or has no dataset
+ */
+async function trackJob(cli: Cli, service: ServiceClient, first: Job): Promise<string> {
+  using progress = showProgress(cli, 'importing', 'rows');
+  let job = first;
+  if (isActive(job)) {
+    for await (job of followJob(service.api, first.id, { signal: cli.signal })) {
+      progress.update(job.progress?.rows_done ?? 0, job.progress?.rows_total ?? null);
+      if (!isActive(job)) break;
+    }
+  }
+  if (job.status === 'succeeded' && typeof job.dataset_id === 'string') return job.dataset_id;
+  if (job.status === 'failed' && job.error) throw jobError(job.error);
+  throw new CliError('job_ended', `Job ${job.id} ended without a dataset: its status is ${job.status}`);
+}
+
+const isActive = ({ status }: Job): boolean => ['queued', 'running', 'cancelling'].includes(status);
+
+/** The error of a job has the same members as the body of a failed request. */
+function jobError(error: Readonly<Record<string, unknown>>): Error {
+  const status = typeof error['status'] === 'number' ? error['status'] : 500;
+  return parseProblem({ status, headers: {}, text: JSON.stringify(error) });
 }

@@ -1,20 +1,16 @@
-import { changeItems, checkChange, type ItemsChange, type ChangeOptions as SendOptions } from '@svc/client';
+import { changeItems, checkChange, type ItemsChange } from '@svc/client';
 import type { Command } from 'commander';
-import { CleanUp } from '../../clean-up.ts';
 import type { Cli } from '../../cli-context.ts';
 import { given } from '../../given.ts';
 import { type TableOptions, tableFields, withTableOptions } from '../../mapping/table-options.ts';
 import { printReport } from '../../output/print-result.ts';
-import { showProgress } from '../../output/progress.ts';
-import { type InputFile, openInputFile } from '../../package/input-file.ts';
 import { type ChangeOptions, changeHeaders } from '../../service/change-request.ts';
-import { changeResult } from '../../service/change-response.ts';
-import { repeatLost } from '../../service/client/repeat-lost.ts';
 import { DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
+import { changeResult } from '../../service/dataset-response.ts';
 import { printDryRun } from '../../service/dry-run-response.ts';
 import { findDataset } from '../../service/find-dataset.ts';
+import { sendFiles } from '../../service/send-files.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { openUploadSource } from '../../service/upload-source.ts';
 import { withChangeOptions, withExamples, withServiceOptions } from '../define-command.ts';
 
 type Options = ServiceOptions &
@@ -64,30 +60,21 @@ function withFiles(cli: Cli, command: Command, mode: ItemsChange['mode']): void 
     const fields = await tableFields(options);
     const service = openService(cli, options);
     const datasetId = await findDataset(service, dataset);
-    await using opened = new CleanUp();
-    const inputs: InputFile[] = [];
-    for (const path of paths) inputs.push(opened.use(await openInputFile(cli, path)));
-    const sources = await Promise.all(inputs.map(openUploadSource));
     const change: ItemsChange = { datasetId, mode, ...given({ section, message, ifMatch }) };
-    const send = async <T>(work: (sending: SendOptions) => Promise<T>): Promise<T> => {
-      using progress = showProgress(cli, 'sending');
-      return await repeatLost(cli, (idempotencyKey) =>
-        work({
-          fields,
-          baseUrl: service.url,
-          fetch: service.slowFetch,
-          idempotencyKey,
-          signal: cli.signal,
-          onProgress: progress.update,
-        }),
-      );
-    };
     if (options.dryRun) {
-      const { check, text } = await send((sending) => checkChange(sources, change, sending));
+      const { check, text } = await sendFiles(cli, service, paths, (sources, sending) =>
+        checkChange(sources, change, { ...sending, fields }),
+      );
       await printDryRun(cli, check, text);
       return;
     }
-    const { dataset: value, status, text } = await send((sending) => changeItems(sources, change, sending));
+    const {
+      dataset: value,
+      status,
+      text,
+    } = await sendFiles(cli, service, paths, (sources, sending) =>
+      changeItems(sources, change, { ...sending, fields }),
+    );
     await printReport(cli, changeResult({ status, value, text }));
   });
   withServiceOptions(command);

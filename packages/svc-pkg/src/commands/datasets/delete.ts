@@ -7,8 +7,8 @@ import { ask } from '../../output/ask.ts';
 import { eachPath } from '../../output/each-path.ts';
 import { printReport } from '../../output/print-result.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
-import { findVersion } from '../../service/find-dataset.ts';
-import { runParams } from '../../service/runs/run-response.ts';
+import { findVersion, readDataset } from '../../service/find-dataset.ts';
+import { readRun } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { formatFacts } from '../../text/format-facts.ts';
 import { printableValue } from '../../text/printable-text.ts';
@@ -42,21 +42,13 @@ export function addDeleteCommand(program: Command, cli: Cli): void {
         throw new CliError('usage', 'delete needs --yes where it cannot ask');
       const service = openService(cli, options);
       await eachPath(cli, targets, async (out, target) => {
-        const { id: found, version } = options.run
-          ? { ...runParams(target).path, version: undefined }
-          : await findVersion(service, target);
-        if (version !== undefined) {
-          await deleteVersion(cli, out, service, { id: found, version }, options);
-          return;
-        }
-        const kind = options.run ? 'runs' : 'datasets';
-        const { data } = await service.api.GET(`/${kind}/{id}`, { params: { path: { id: found } } });
-        const { id, name } = data as Deleted;
-        if (!options.yes) await confirm(cli, { id, name }, options.run ? 'its results' : 'all its runs');
-        await service.send({ method: 'DELETE', path: `/${kind}/${encodeURIComponent(found)}` });
+        const found = await findTarget(service, target, options);
+        const { id, name, version, shown, path, query } = found;
+        if (!options.yes) await confirm(cli, found);
+        await service.send({ method: 'DELETE', path, query });
         await printReport(out, {
-          text: () => formatFacts([['deleted', name === null ? id : `${printableValue(name)} (${id})`]]),
-          json: () => jsonText({ id, name, deleted: true }),
+          text: () => formatFacts([['deleted', shown === null ? id : `${printableValue(shown)} (${id})`]]),
+          json: () => jsonText({ id, name, ...given({ version }), deleted: true }),
         });
       });
     });
@@ -69,40 +61,42 @@ export function addDeleteCommand(program: Command, cli: Cli): void {
   ]);
 }
 
-/** Deletes one old version of a dataset. */
-async function deleteVersion(
-  cli: Cli,
-  out: Cli,
-  service: ServiceClient,
-  reference: { readonly id: string; readonly version: string },
-  { yes, runs }: Options,
-): Promise<void> {
-  const { id } = reference;
-  const params = { path: { id }, query: { version: reference.version } };
-  const { value } = await service.read(service.api.GET('/datasets/{id}', { params }));
-  const { name, version } = value;
-  const shown = `${name}@${version}`;
-  if (!yes) await confirm(cli, { id, name: shown }, runs ? 'its runs' : 'what only it holds');
-  await service.send({
-    method: 'DELETE',
-    path: `/datasets/${encodeURIComponent(id)}/versions/${version}`,
-    query: given({ runs: runs ? 'delete' : undefined }),
-  });
-  await printReport(out, {
-    text: () => formatFacts([['deleted', `${printableValue(shown)} (${id})`]]),
-    json: () => jsonText({ id, name, version, deleted: true }),
-  });
-}
-
-interface Deleted {
+/** What is deleted. */
+interface Target {
   readonly id: string;
   readonly name: string | null;
+  /** Where it is one version of a dataset. */
+  readonly version?: number;
+  /** The name that a person types; null for a run without one. */
+  readonly shown: string | null;
+  /** What is deleted with it. */
+  readonly contents: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string | undefined>>;
+}
+
+async function findTarget(service: ServiceClient, text: string, { run, runs }: Options): Promise<Target> {
+  if (run) {
+    const { id, name } = (await readRun(service, text)).value;
+    const path = `/runs/${encodeURIComponent(text)}`;
+    return { id, name, shown: name, contents: 'its results', path, query: {} };
+  }
+  const found = await findVersion(service, text);
+  const { id, name, version } = (await readDataset(service, found)).value;
+  const path = `/datasets/${encodeURIComponent(found.id)}`;
+  if (found.version === undefined)
+    return { id, name, shown: name, contents: 'all its runs', path, query: {} };
+  return {
+    ...{ id: found.id, name, version, shown: `${name}@${version}`, path: `${path}/versions/${version}` },
+    contents: runs ? 'its runs' : 'what only it holds',
+    query: { runs: runs ? 'delete' : undefined },
+  };
 }
 
 /** @throws CliError `not_confirmed` */
-async function confirm(cli: Cli, { id, name }: Deleted, contents: string): Promise<void> {
-  const what = name === null ? 'id of the run' : 'name';
-  const expected = name ?? id;
+async function confirm(cli: Cli, { id, shown, contents }: Target): Promise<void> {
+  const what = shown === null ? 'id of the run' : 'name';
+  const expected = shown ?? id;
   const typed = await ask(cli, `Type the ${what} to delete it with ${contents} (${expected}): `);
   if (typed !== expected) throw new CliError('not_confirmed', 'The name is another one; nothing was deleted');
 }

@@ -4,15 +4,15 @@ import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { printReport } from '../../output/print-result.ts';
+import { readText } from '../../package/input-file.ts';
 import { type ChangeOptions, changeHeaders } from '../../service/change-request.ts';
-import { changeResult } from '../../service/change-response.ts';
 import { repeatLost } from '../../service/client/repeat-lost.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
 import { DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
+import { changeResult } from '../../service/dataset-response.ts';
 import { type DryRun, printDryRun } from '../../service/dry-run-response.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { findItem, parseEdits, setPointer } from '../../service/item-edits.ts';
-import { readText } from '../../service/runs/run-config.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withChangeOptions, withExamples, withServiceOptions } from '../define-command.ts';
 

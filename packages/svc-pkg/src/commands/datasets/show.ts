@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
 import { printResult } from '../../output/print-result.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { datasetResult } from '../../service/dataset-response.ts';
-import { findVersion } from '../../service/find-dataset.ts';
+import { findVersion, readDataset } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
@@ -19,10 +18,8 @@ export function addShowCommand(program: Command, cli: Cli): void {
     .argument('<dataset>', VERSION_ARGUMENT)
     .action(async (dataset: string, options: ServiceOptions) => {
       const service = openService(cli, options);
-      const { id, version } = await findVersion(service, dataset);
-      const params = { path: { id }, query: given({ version }) };
-      const reply = service.api.GET('/datasets/{id}', { params });
-      await printResult(cli, datasetResult(await service.read(reply)));
+      const found = await readDataset(service, await findVersion(service, dataset));
+      await printResult(cli, datasetResult(found));
     });
   withServiceOptions(command);
   withExamples(command, ['svc-pkg show GSM8K', 'svc-pkg show GSM8K@3']);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { countsText } from '../../service/change-response.ts';
+import { countsText } from '../../service/dataset-response.ts';
 import { listPages } from '../../service/client/list-pages.ts';
 import { DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
 import { findDataset } from '../../service/find-dataset.ts';

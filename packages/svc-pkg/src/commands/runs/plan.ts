@@ -7,7 +7,7 @@ import { planGate, sightOf, sightText } from '../../gate/sight.ts';
 import { given } from '../../given.ts';
 import { printResult } from '../../output/print-result.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
-import { findVersion } from '../../service/find-dataset.ts';
+import { findVersion, readDataset } from '../../service/find-dataset.ts';
 import { repetitionsOf } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { formatFacts } from '../../text/format-facts.ts';
@@ -44,10 +44,10 @@ export function addPlanCommand(program: Command, cli: Cli): void {
     .option('--scorer <name>', 'the scorer that decides (default: the main one)')
     .action(async (dataset: string, { baseline: reference, detect, power, scorer, ...options }: Options) => {
       const service = openService(cli, options);
-      const { id, version } = await findVersion(service, dataset);
-      const params = { path: { id }, query: given({ version }) };
-      const { value: found } = await service.read(service.api.GET('/datasets/{id}', { params }));
-      const { run } = await findBaseline(service, { reference, datasetId: id, exceptRunId: undefined });
+      const version = await findVersion(service, dataset);
+      const { value: found } = await readDataset(service, version);
+      const request = { reference, datasetId: version.id, exceptRunId: undefined };
+      const { run } = await findBaseline(service, request);
       const spread = await readSpread(service, run, given({ scorer }));
       if (spread === null || found.item_count === 0) {
         throw new CliError(

@@ -4,12 +4,11 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
-import { given } from '../../given.ts';
 import { printResult } from '../../output/print-result.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
 import { ServiceError } from '../../service/client/service-error.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
-import { type FoundVersion, findVersion } from '../../service/find-dataset.ts';
+import { type FoundVersion, findVersion, readDataset } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
@@ -70,10 +69,9 @@ async function pythonLines(
   dataset: string,
   signal: AbortSignal,
 ): Promise<readonly string[]> {
-  const { id, version } = await findVersion(service, dataset);
-  const params = { path: { id }, query: given({ version }) };
-  const { value } = await service.read(service.api.GET('/datasets/{id}', { params }));
-  const [repo, revision] = [value.handle ?? id, value.version_hash.slice(0, 40)];
+  const version = await findVersion(service, dataset);
+  const { value } = await readDataset(service, version);
+  const [repo, revision] = [value.handle ?? version.id, value.version_hash.slice(0, 40)];
   await makeFiles(service, { repo, revision }, signal);
   return [
     `import os; os.environ["HF_ENDPOINT"] = ${JSON.stringify(service.url)}`,

@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises';
-import { buffer } from 'node:stream/consumers';
 import {
   isJsonObject,
   JsonlError,
@@ -10,7 +8,7 @@ import {
 } from '@svc/jsonl-v23/json';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
-import { toFileError } from '../../errors/file-error.ts';
+import { readText } from '../../package/input-file.ts';
 
 /** Options that make up a run's configuration. */
 export interface RunConfigOptions {
@@ -48,27 +46,20 @@ export async function readRunConfig(cli: Cli, options: RunConfigOptions): Promis
   return config;
 }
 
-/** Reads a short file. @param path `-` for standard input @throws CliError `io_error` */
-export async function readText(cli: Cli, path: string): Promise<string> {
-  if (path === '-') return (await buffer(cli.stdin)).toString('utf8');
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    throw toFileError(error, 'read', path);
-  }
+function parseConfig(text: string): JsonObject {
+  const value = parseGiven(text, '--config must be a JSON object');
+  if (isJsonObject(value)) return value;
+  throw new CliError('usage', '--config must be a JSON object');
 }
 
-function parseConfig(text: string): JsonObject {
+/** Reads a JSON text. @param rule what it must be @throws CliError `usage` */
+export function parseGiven(text: string, rule: string): JsonValue {
   try {
-    const value = parseJson(text);
-    if (isJsonObject(value)) return value;
+    return parseJson(text);
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    throw new CliError('usage', `--config must be a JSON object: ${error.message}`, {
-      location: error.location,
-    });
+    throw new CliError('usage', `${rule}: ${error.message}`, { location: error.location });
   }
-  throw new CliError('usage', '--config must be a JSON object');
 }
 
 /** A value of the command line: JSON, or else a text. */

@@ -18,6 +18,10 @@ export function runParams(id: string): { readonly path: { readonly id: string } 
   throw new CliError('usage', `The id of a run must not be ${JSON.stringify(id)}`);
 }
 
+/** The path of something of a run. @throws CliError `usage` for an id that would be another path */
+export const runPath = (id: string, name: string): string =>
+  `/runs/${encodeURIComponent(runParams(id).path.id)}/${name}`;
+
 /**
  * Waits until a run has ended; shows its progress on a terminal. The run continues if this is interrupted.
  *
@@ -34,7 +38,12 @@ export async function trackRun(
     progress.update(counts.done, counts.total);
   }
   // Its text once more, with every digit.
-  return await service.read(service.api.GET('/runs/{id}', { params: runParams(id) }));
+  return await readRun(service, id);
+}
+
+/** Reads a run. @throws CliError `usage`; as `ServiceClient.send` */
+export function readRun(service: ServiceClient, id: string): Promise<JsonResponse<Run>> {
+  return service.read(service.api.GET('/runs/{id}', { params: runParams(id) }));
 }
 
 /** Prints a run, whatever its status: for machines the response as it is, for people the main facts. */
