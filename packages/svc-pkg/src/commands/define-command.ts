@@ -83,6 +83,11 @@ export function countOption(
   return fallback === undefined ? option : option.default(fallback);
 }
 
+/** How many entries of a list are printed. */
+export function limitOption(): Option {
+  return countOption('--limit <count>', 'how many to list', 1, 10_000, 50);
+}
+
 /** The handle of a new dataset. */
 export function handleOption(): Option {
   return new Option('--handle <handle>', 'a short name that is unique, for commands and URLs').argParser(
@@ -136,6 +141,7 @@ export function powerOption(): Option {
 /** Adds the options of commands that wait for a run. */
 export function withRunLimits(command: Command): Command {
   return command
+    .option('--no-wait', 'end when the run is queued')
     .addOption(maxFailedOption())
     .addOption(numberOption('--min-score <score>', 'fail if the mean score is lower'));
 }

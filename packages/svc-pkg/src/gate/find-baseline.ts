@@ -2,7 +2,7 @@ import type { Run } from '@svc/client';
 import { CliError } from '../errors/cli-error.ts';
 import type { ServiceClient } from '../service/client/service-client.ts';
 import { isDatasetId } from '../service/find-dataset.ts';
-import { runParams } from '../service/runs/run-response.ts';
+import { readRun } from '../service/runs/run-response.ts';
 
 /** A run to compare with, and the label that named it. */
 export interface Baseline {
@@ -34,7 +34,7 @@ export async function findBaseline(service: ServiceClient, request: BaselineRequ
     throw new CliError('usage', '--baseline and --run must be two runs');
   }
   const id = isId ? reference : await newestWith(service, request);
-  const { value: run } = await service.read(service.api.GET('/runs/{id}', { params: runParams(id) }));
+  const { value: run } = await readRun(service, id);
   if (run.status !== 'completed') {
     throw new CliError('baseline_unusable', `The baseline ${id} has the status ${run.status}, not completed`);
   }

@@ -1,6 +1,7 @@
-import type { Run, RunRequest } from '@svc/client';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import type { Run } from '@svc/client';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type Command, Option } from 'commander';
+import { CleanUp } from '../../clean-up.ts';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { EXIT } from '../../errors/exit-codes.ts';
@@ -19,14 +20,13 @@ import { given } from '../../given.ts';
 import { createOutputFile, type OutputFile } from '../../output/output-file.ts';
 import { printReport } from '../../output/print-result.ts';
 import { writeText } from '../../output/write-text.ts';
-import { repeatLost } from '../../service/client/repeat-lost.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { findVersion } from '../../service/find-dataset.ts';
-import { withConfigOptions } from '../../service/runs/config-options.ts';
 import { checkCompleted, checkRun } from '../../service/runs/print-run.ts';
 import { readRunConfig } from '../../service/runs/run-config.ts';
-import { repetitionsOf, runParams, trackRun } from '../../service/runs/run-response.ts';
+import { readRun, repetitionsOf, runParams, trackRun } from '../../service/runs/run-response.ts';
+import { planRun, runRequest, startRun } from '../../service/runs/start-run.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { reportText } from '../../text/report-text.ts';
 import {
@@ -120,7 +120,7 @@ async function runGate(
 ): Promise<GateReport> {
   const { maxDrop, maxFailed, scorer } = options;
   const found = await findVersion(service, reference);
-  const earlier = options.run === undefined ? undefined : await readRun(service, options.run);
+  const earlier = options.run === undefined ? undefined : (await readRun(service, options.run)).value;
   if (earlier !== undefined && earlier.dataset_id !== found.id) {
     throw new CliError('usage', `Run ${earlier.id} is of another dataset`);
   }
@@ -129,16 +129,13 @@ async function runGate(
     ...{ reference: options.baseline, datasetId: found.id, exceptRunId: earlier?.id },
   });
   const query = queryOf(scorer, config, baseline.run);
-  const request: RunRequest = {
-    ...{ dataset_id: found.id, config: config as RunRequest['config'], name: gateName(baseline.run) },
-    ...given({ version: found.version }),
-  };
-  const items = earlier === undefined ? await planned(service, request) : itemsOf(earlier);
+  const request = runRequest(found, config, gateName(baseline.run));
+  const items = earlier === undefined ? (await planRun(service, request)).value.plan.items : itemsOf(earlier);
   const spread = await readSpread(service, baseline.run, query);
   const sight = spread && sightOf(spread, { items, drop: maxDrop, power: options.power });
   await tell(cli, sightText(sight, baseline.run.id));
 
-  const run = earlier ?? (await start(cli, service, request));
+  const run = earlier ?? (await startRun(cli, service, request)).value;
   await tell(cli, `Run ${run.id}${earlier === undefined ? ' is queued' : ''}`);
   try {
     const ended = (await trackRun(cli, service, { status: 200, text: '', value: run })).value;
@@ -156,25 +153,6 @@ async function runGate(
   } catch (error) {
     throw withRun(cli, error, { reference, baseline, run, maxDrop });
   }
-}
-
-async function readRun(service: ServiceClient, id: string): Promise<Run> {
-  return (await service.read(service.api.GET('/runs/{id}', { params: runParams(id) }))).value;
-}
-
-async function planned(service: ServiceClient, body: RunRequest): Promise<number> {
-  const reply = service.api.POST('/runs/plan', { body, bodySerializer: canonicalJson });
-  return (await withConfigOptions(service.read(reply))).value.plan.items;
-}
-
-async function start(cli: Cli, service: ServiceClient, body: RunRequest): Promise<Run> {
-  const { value } = await withConfigOptions(
-    repeatLost(cli, (key) => {
-      const params = { header: { 'Idempotency-Key': key } };
-      return service.read(service.api.POST('/runs', { body, bodySerializer: canonicalJson, params }));
-    }),
-  );
-  return value;
 }
 
 /**
@@ -286,28 +264,22 @@ interface ReportFiles extends AsyncDisposable {
 
 /** Opens the files before the run, so that none fails after it. @throws CliError `io_error` */
 async function openFiles({ junit, summary }: Options): Promise<ReportFiles> {
+  await using opening = new CleanUp();
   const outputs: [OutputFile, (report: GateReport) => string][] = [];
-  const dispose = async (): Promise<void> => {
-    for (const [output] of outputs) await output[Symbol.asyncDispose]();
+  const open = async (path: string | undefined, textOf: (report: GateReport) => string): Promise<void> => {
+    if (path === undefined) return;
+    outputs.push([opening.use(await createOutputFile(path, { force: true })), textOf]);
   };
-  try {
-    if (junit !== undefined) outputs.push([await createOutputFile(junit, { force: true }), junitReport]);
-    if (summary !== undefined) {
-      outputs.push([await createOutputFile(summary, { force: true }), markdownSummary]);
-    }
-  } catch (error) {
-    await dispose();
-    throw error;
-  }
-  return {
-    async write(report) {
+  await open(junit, junitReport);
+  await open(summary, markdownSummary);
+  return opening.moveTo({
+    async write(report: GateReport) {
       for (const [output, textOf] of outputs) {
         await output.write(Buffer.from(textOf(report)));
         await output.commit();
       }
     },
-    [Symbol.asyncDispose]: dispose,
-  };
+  });
 }
 
 /** For people, for machines, and for GitHub where it runs the command. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { downloadTable } from '../../service/download-table.ts';
-import { runParams } from '../../service/runs/run-response.ts';
+import { runPath } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
 
@@ -29,7 +29,7 @@ export function addPendingCommand(program: Command, cli: Cli): void {
     .option('-o, --output <path>', 'file to write to', '-')
     .option('-f, --force', 'replace an existing output')
     .action(async (run: string, { limit, claim, output, force = false, ...options }: Options) => {
-      const path = `/runs/${encodeURIComponent(runParams(run).path.id)}/pending`;
+      const path = runPath(run, 'pending');
       const request =
         claim === undefined
           ? { query: { limit: limit?.toString() } }

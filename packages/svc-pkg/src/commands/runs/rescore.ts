@@ -4,18 +4,17 @@ import type { Cli } from '../../cli-context.ts';
 import { given } from '../../given.ts';
 import { repeatLost } from '../../service/client/repeat-lost.ts';
 import { withConfigOptions } from '../../service/runs/config-options.ts';
-import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
+import { type FinishOptions, finishRun } from '../../service/runs/print-run.ts';
 import { readRunConfig } from '../../service/runs/run-config.ts';
-import { runParams, trackRun } from '../../service/runs/run-response.ts';
+import { runParams } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
-interface Options extends ServiceOptions, RunLimits {
+interface Options extends ServiceOptions, FinishOptions {
   readonly config?: string;
   readonly set?: readonly string[];
   readonly name?: string;
   readonly add?: boolean;
-  readonly wait: boolean;
 }
 
 /** `rescore`: scores stored outputs again. */
@@ -34,8 +33,7 @@ export function addRescoreCommand(program: Command, cli: Cli): void {
     .option('--set <member=value...>', 'set their members, such as checker.type=numeric')
     .option('--name <name>', 'name of the new run (default: the name of the old one)')
     .option('--add', 'add the scorers to the same run')
-    .option('--no-wait', 'end when the run is queued')
-    .action(async (run: string, { name, add, wait, config: file, set, ...options }: Options) => {
+    .action(async (run: string, { name, add, config: file, set, ...options }: Options) => {
       const config = await readRunConfig(cli, given({ config: file, set }));
       const service = openService(cli, options);
       const started = await withConfigOptions(
@@ -49,7 +47,7 @@ export function addRescoreCommand(program: Command, cli: Cli): void {
           ),
         ),
       );
-      await printRun(cli, service, wait ? await trackRun(cli, service, started) : started, options);
+      await finishRun(cli, service, started, options);
     });
   withServiceOptions(withRunLimits(command));
   withExamples(command, [

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { downloadTable, TABLE_FORMATS } from '../../service/download-table.ts';
-import { runParams } from '../../service/runs/run-response.ts';
+import { runPath } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 import { addListResultsCommand } from './list-results.ts';
@@ -26,7 +26,7 @@ export function addResultsCommand(program: Command, cli: Cli): void {
     .option('-o, --output <path>', 'file to write to', '-')
     .option('-f, --force', 'replace an existing output')
     .action(async (run: string, { format, output, force = false, ...options }: Options) => {
-      const path = `/runs/${encodeURIComponent(runParams(run).path.id)}/results.${format}`;
+      const path = runPath(run, `results.${format}`);
       await downloadTable(cli, openService(cli, options), { path, output, force });
     });
   withServiceOptions(command);

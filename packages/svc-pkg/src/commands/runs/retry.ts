@@ -1,15 +1,14 @@
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { repeatLost } from '../../service/client/repeat-lost.ts';
-import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
-import { runParams, trackRun } from '../../service/runs/run-response.ts';
+import { type FinishOptions, finishRun } from '../../service/runs/print-run.ts';
+import { runParams } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { maxCostOption, withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
 
-interface Options extends ServiceOptions, RunLimits {
+interface Options extends ServiceOptions, FinishOptions {
   readonly only: 'failed' | 'unscored' | 'truncated' | 'missing';
   readonly maxCost?: number;
-  readonly wait: boolean;
 }
 
 /** `retry`: asks again for results that a run did not get. */
@@ -27,15 +26,14 @@ export function addRetryCommand(program: Command, cli: Cli): void {
         .default('failed'),
     )
     .addOption(maxCostOption())
-    .option('--no-wait', 'end when the run is queued')
-    .action(async (run: string, { only, maxCost, wait, ...options }: Options) => {
+    .action(async (run: string, { only, maxCost, ...options }: Options) => {
       const service = openService(cli, options);
       const started = await repeatLost(cli, (key) => {
         const body = { only, ...(maxCost !== undefined && { max_cost: { amount: maxCost } }) };
         const options = { params: runParams(run), headers: { 'Idempotency-Key': key }, body };
         return service.read(service.api.POST('/runs/{id}/retry', options));
       });
-      await printRun(cli, service, wait ? await trackRun(cli, service, started) : started, options);
+      await finishRun(cli, service, started, options);
     });
   withServiceOptions(withRunLimits(command));
   withExamples(command, [

@@ -1,17 +1,13 @@
-import type { RunRequest } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { given } from '../../given.ts';
-import { printHint } from '../../output/print-hint.ts';
-import { printResult } from '../../output/print-result.ts';
-import { repeatLost } from '../../service/client/repeat-lost.ts';
+import { printHint, printResult } from '../../output/print-result.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { findVersion } from '../../service/find-dataset.ts';
 import { withConfigOptions } from '../../service/runs/config-options.ts';
-import { printRun, type RunLimits } from '../../service/runs/print-run.ts';
+import { type FinishOptions, finishRun } from '../../service/runs/print-run.ts';
 import { type RunConfigOptions, readRunConfig } from '../../service/runs/run-config.ts';
-import { trackRun } from '../../service/runs/run-response.ts';
+import { planRun, runRequest, startRun } from '../../service/runs/start-run.ts';
 import { triedText } from '../../service/runs/tried-text.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import {
@@ -22,11 +18,10 @@ import {
   withServiceOptions,
 } from '../define-command.ts';
 
-interface Options extends ServiceOptions, RunConfigOptions, RunLimits {
+interface Options extends ServiceOptions, RunConfigOptions, FinishOptions {
   readonly name?: string;
   readonly dryRun?: boolean;
   readonly try?: number;
-  readonly wait: boolean;
 }
 
 /** `run`: runs a dataset against a model. */
@@ -60,37 +55,28 @@ export function addRunCommand(program: Command, cli: Cli): void {
       ),
     )
     .option('--dry-run', 'only validate, and show what would be requested')
-    .option('--no-wait', 'end when the run is queued')
     .action(async (dataset: string, options: Options) => {
       const config = await readRunConfig(cli, options);
       const service = openService(cli, options);
-      const { id, version } = await findVersion(service, dataset);
-      const body: RunRequest = {
-        dataset_id: id,
-        config: config as RunRequest['config'],
-        ...given({ name: options.name, version }),
-      };
-      const request = { body, bodySerializer: canonicalJson };
+      const found = await findVersion(service, dataset);
+      const body = runRequest(found, config, options.name);
       if (options.dryRun) {
-        const { text } = await withConfigOptions(service.read(service.api.POST('/runs/plan', request)));
+        const { text } = await planRun(service, body);
         await printResult(cli, { text: () => `${text}\n`, json: () => text });
         return;
       }
       if (options.try !== undefined) {
         const params = { query: { items: options.try } };
-        const tried = service.read(service.api.POST('/runs/try', { ...request, params }));
+        const tried = service.read(
+          service.api.POST('/runs/try', { body, bodySerializer: canonicalJson, params }),
+        );
         const { value, text } = await withConfigOptions(tried);
         await printResult(cli, { text: () => triedText(value), json: () => text });
         return;
       }
-      const started = await withConfigOptions(
-        repeatLost(cli, (key) => {
-          const params = { header: { 'Idempotency-Key': key } };
-          return service.read(service.api.POST('/runs', { ...request, params }));
-        }),
-      );
+      const started = await startRun(cli, service, body);
       await printHint(cli, `Run ${started.value.id} is queued`);
-      await printRun(cli, service, options.wait ? await trackRun(cli, service, started) : started, options);
+      await finishRun(cli, service, started, options);
     });
   withServiceOptions(withRunLimits(command));
   withExamples(command, [

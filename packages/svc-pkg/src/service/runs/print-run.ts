@@ -1,10 +1,10 @@
 import { iteratePages, type PageQuery, type Run } from '@svc/client';
 import type { Cli } from '../../cli-context.ts';
 import { CliError, type CliErrorDetail } from '../../errors/cli-error.ts';
-import { printHint } from '../../output/print-hint.ts';
+import { printHint } from '../../output/print-result.ts';
 import type { ServiceClient } from '../client/service-client.ts';
 import type { JsonResponse } from '../client/service-request.ts';
-import { printRunFacts, rounded, runParams } from './run-response.ts';
+import { printRunFacts, rounded, runParams, trackRun } from './run-response.ts';
 
 /** With which outcome of a run a command succeeds. */
 export interface RunLimits {
@@ -12,17 +12,23 @@ export interface RunLimits {
   readonly minScore?: number;
 }
 
+/** How a command ends a run that it has started. */
+export interface FinishOptions extends RunLimits {
+  readonly wait: boolean;
+}
+
 /**
- * Prints a run, for machines the response as it is, for people the main facts, and checks its outcome.
+ * Waits until a run has ended, if the options do not say otherwise, then prints it, for machines the response as it is, for people the main facts, and checks its outcome.
  *
  * @throws CliError `run_failed` after printing a run that failed or was cancelled, `run_stopped`; as `checkRun`
  */
-export async function printRun(
+export async function finishRun(
   cli: Cli,
   service: ServiceClient,
-  response: JsonResponse<Run>,
-  limits: RunLimits,
+  started: JsonResponse<Run>,
+  { wait, ...limits }: FinishOptions,
 ): Promise<void> {
+  const response = wait ? await trackRun(cli, service, started) : started;
   const run = response.value;
   await printRunFacts(cli, response);
   checkCompleted(run);
