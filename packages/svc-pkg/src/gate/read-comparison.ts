@@ -1,5 +1,6 @@
 import type { ResponseOf } from '@svc/client';
 import { given } from '../given.ts';
+import { listPages } from '../service/client/list-pages.ts';
 import type { ServiceClient } from '../service/client/service-client.ts';
 import { runParams } from '../service/runs/run-response.ts';
 
@@ -12,8 +13,6 @@ export interface ComparisonQuery {
   /** JSON Pointer, or `none`; that of both runs without it. */
   readonly clusterBy?: string | undefined;
 }
-
-const PAGE = 100;
 
 /**
  * Compares two runs.
@@ -28,21 +27,8 @@ export async function readComparison(
   maxItems = 1,
 ): Promise<Comparison> {
   const path = { ...runParams(id).path, other_id: runParams(otherId).path.id };
-  const read = async (cursor?: string): Promise<Comparison> => {
-    const query = {
-      only: 'regressions',
-      limit: Math.min(PAGE, maxItems),
-      ...given({ scorer, cursor }),
-    } as const;
-    const params = { path, query: { ...query, ...given({ cluster_by: clusterBy }) } };
-    return (await service.read(service.api.GET('/runs/{id}/compare/{other_id}', { params }))).value;
-  };
-  const found = await read();
-  const data = [...found.data];
-  for (let cursor = found.meta.next_cursor; cursor != null && data.length < maxItems; ) {
-    const page = await read(cursor);
-    data.push(...page.data);
-    cursor = page.meta.next_cursor;
-  }
-  return { ...found, data: data.slice(0, maxItems) };
+  const query = { only: 'regressions', ...given({ scorer, cluster_by: clusterBy }) } as const;
+  return await listPages(maxItems, (page) =>
+    service.api.GET('/runs/{id}/compare/{other_id}', { params: { path, query: { ...query, ...page } } }),
+  );
 }

@@ -1,8 +1,10 @@
-import { iteratePages, type PageQuery, type ResponseOf } from '@svc/client';
+import type { ResponseOf } from '@svc/client';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
+import { given } from '../../given.ts';
 import { printResult } from '../../output/print-result.ts';
+import { listPages } from '../../service/client/list-pages.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { findVersion } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
@@ -37,23 +39,14 @@ export function addDiffCommand(program: Command, cli: Cli): void {
       const from = await findVersion(service, dataset);
       const to = await findVersion(service, other);
       const path = { id: from.id, other_id: to.id };
-      const wanted = {
-        ...(from.version === undefined ? {} : { version: from.version }),
-        ...(to.version === undefined ? {} : { other_version: to.version }),
-        ...(options.only === undefined ? {} : { only: options.only }),
-      };
-      const read = (page: PageQuery) =>
+      const wanted = given({ version: from.version, other_version: to.version, only: options.only });
+      const { counts, data } = await listPages(options.limit, (page) =>
         service.api.GET('/datasets/{id}/diff/{other_id}', {
           params: { path, query: { ...wanted, ...page } },
-        });
-      const data: Difference[] = [];
-      let counts: Counts | undefined;
-      for await (const page of iteratePages(read, options.limit)) {
-        data.push(...page.data);
-        counts = page.counts;
-      }
+        }),
+      );
       await printResult(cli, {
-        text: () => diffText(counts as Counts, data, options.only),
+        text: () => diffText(counts, data, options.only),
         json: () => jsonText({ counts, data }),
       });
     });

@@ -1,10 +1,10 @@
+import type { PageQuery } from '@svc/client';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { given } from '../../given.ts';
-import { listPages } from '../../service/client/list-pages.ts';
 import { printListing } from '../../service/print-listing.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+import { limitOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
   readonly search?: string;
@@ -22,14 +22,12 @@ export function addListCommand(program: Command, cli: Cli): void {
     .addOption(
       new Option('--source <source>', 'only those of this source').choices(['hub', 'pkg_zip', 'file']),
     )
-    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .addOption(limitOption())
     .action(async (options: Options) => {
       const query = given({ q: options.search, source: options.source });
       const { api } = openService(cli, options);
-      const listing = await listPages(options.limit, (page) =>
-        api.GET('/datasets', { params: { query: { ...query, ...page } } }),
-      );
-      await printListing(cli, listing, {
+      const read = (page: PageQuery) => api.GET('/datasets', { params: { query: { ...query, ...page } } });
+      await printListing(cli, options.limit, read, {
         id: ({ id }) => id,
         name: ({ name }) => name,
         handle: ({ handle }) => handle,

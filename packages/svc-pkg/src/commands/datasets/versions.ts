@@ -1,12 +1,12 @@
+import type { PageQuery } from '@svc/client';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { countsText } from '../../service/dataset-response.ts';
-import { listPages } from '../../service/client/list-pages.ts';
 import { DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
+import { countsText } from '../../service/dataset-response.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { printListing } from '../../service/print-listing.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+import { limitOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
   readonly limit: number;
@@ -19,14 +19,13 @@ export function addVersionsCommand(program: Command, cli: Cli): void {
     .summary('list the versions of a dataset')
     .description('Lists the versions of a dataset, newest first, and what each changed.')
     .argument('<dataset>', DATASET_ARGUMENT)
-    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .addOption(limitOption())
     .action(async (dataset: string, { limit, ...options }: Options) => {
       const service = openService(cli, options);
       const path = { id: await findDataset(service, dataset) };
-      const listing = await listPages(limit, (query) =>
-        service.api.GET('/datasets/{id}/versions', { params: { path, query } }),
-      );
-      await printListing(cli, listing, {
+      const read = (query: PageQuery) =>
+        service.api.GET('/datasets/{id}/versions', { params: { path, query } });
+      await printListing(cli, limit, read, {
         version: ({ version }) => version,
         hash: (version) => version.version_hash.slice(0, 12),
         items: (version) => version.item_count,

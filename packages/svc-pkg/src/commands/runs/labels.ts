@@ -1,13 +1,12 @@
+import type { PageQuery } from '@svc/client';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { given } from '../../given.ts';
-import { listPages } from '../../service/client/list-pages.ts';
 import { downloadTable } from '../../service/download-table.ts';
-import { printListing } from '../../service/print-listing.ts';
-import { runParams } from '../../service/runs/run-response.ts';
+import { printListing, RESULT_COLUMNS } from '../../service/print-listing.ts';
+import { runParams, runPath } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { printableValue } from '../../text/printable-text.ts';
-import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+import { limitOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
   readonly verdict?: 'pass' | 'fail';
@@ -30,7 +29,7 @@ export function addLabelsCommand(program: Command, cli: Cli): void {
     .addOption(new Option('--verdict <verdict>', 'only labels with this verdict').choices(['pass', 'fail']))
     .option('--by <name>', 'only labels of this person')
     .option('--type <type>', 'only labels with this type')
-    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .addOption(limitOption())
     .option('-o, --output <path>', 'CSV file to write all of them to; - for standard output')
     .option('-f, --force', 'replace an existing output')
     .action(async (run: string, { verdict, by, type, limit, output, force = false, ...options }: Options) => {
@@ -38,23 +37,19 @@ export function addLabelsCommand(program: Command, cli: Cli): void {
       const { path } = runParams(run);
       if (output !== undefined) {
         const query = given({ verdict, by, type });
-        const table = `/runs/${encodeURIComponent(path.id)}/labels.csv`;
-        await downloadTable(cli, service, { path: table, query, output, force });
+        await downloadTable(cli, service, { path: runPath(run, 'labels.csv'), query, output, force });
         return;
       }
-      const listing = await listPages(limit, (page) =>
+      const read = (page: PageQuery) =>
         service.api.GET('/runs/{id}/labels', {
           params: { path, query: { ...given({ verdict, by, type }), ...page } },
-        }),
-      );
-      await printListing(cli, listing, {
-        section: ({ section }) => printableValue(section),
-        item: ({ order_index, item_id }) => (item_id == null ? order_index : printableValue(String(item_id))),
-        repetition: ({ repetition }) => repetition,
-        by: (label) => printableValue(label.by),
+        });
+      await printListing(cli, limit, read, {
+        ...RESULT_COLUMNS,
+        by: (label) => label.by,
         verdict: (label) => label.verdict,
-        types: ({ types }) => printableValue(types.join(', ')),
-        note: ({ note }) => note && printableValue(note),
+        types: ({ types }) => types.join(', '),
+        note: ({ note }) => note,
       });
     });
   withServiceOptions(command);

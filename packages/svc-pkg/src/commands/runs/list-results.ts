@@ -1,12 +1,11 @@
+import type { PageQuery } from '@svc/client';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { given } from '../../given.ts';
-import { listPages } from '../../service/client/list-pages.ts';
-import { printListing } from '../../service/print-listing.ts';
+import { printListing, RESULT_COLUMNS } from '../../service/print-listing.ts';
 import { rounded, runParams } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { printableValue } from '../../text/printable-text.ts';
-import { countOption, numberOption, withExamples, withServiceOptions } from '../define-command.ts';
+import { limitOption, numberOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
   readonly sort?: string;
@@ -42,19 +41,16 @@ export function addListResultsCommand(results: Command, cli: Cli): void {
     .option('--scorer <name>', 'whose score is shown and has bounds; the main one by default')
     .addOption(numberOption('--min-score <score>', 'of at least this score'))
     .addOption(numberOption('--max-score <score>', 'of at most this score'))
-    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .addOption(limitOption())
     .action(async (run: string, _: Options, self: Command) => {
       const { sort, scorer, minScore, maxScore, limit, ...options } = self.optsWithGlobals<Options>();
       const service = openService(cli, options);
       const { path } = runParams(run);
       const filters = given({ sort, scorer, min_score: minScore, max_score: maxScore });
-      const listing = await listPages(limit, (page) =>
-        service.api.GET('/runs/{id}/results', { params: { path, query: { ...filters, ...page } } }),
-      );
-      await printListing(cli, listing, {
-        section: ({ section }) => printableValue(section),
-        item: ({ order_index, item_id }) => (item_id == null ? order_index : printableValue(String(item_id))),
-        repetition: ({ repetition }) => repetition,
+      const read = (page: PageQuery) =>
+        service.api.GET('/runs/{id}/results', { params: { path, query: { ...filters, ...page } } });
+      await printListing(cli, limit, read, {
+        ...RESULT_COLUMNS,
         status: ({ status }) => status,
         score: ({ score, scores }) =>
           rounded(scorer === undefined ? score : (scores?.[scorer]?.score ?? score)),

@@ -1,13 +1,12 @@
-import type { Paths, Run } from '@svc/client';
+import type { PageQuery, Paths, Run } from '@svc/client';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { given } from '../../given.ts';
-import { listPages } from '../../service/client/list-pages.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { printListing } from '../../service/print-listing.ts';
 import { rounded } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+import { limitOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
   readonly dataset?: string;
@@ -44,15 +43,14 @@ export function addRunsCommand(program: Command, cli: Cli): void {
     .option('--label <label>', 'only runs with this label')
     .option('--model <name>', 'only runs that ask this model')
     .addOption(new Option('--sort <order>', 'order, descending after -').choices(RUN_SORTS))
-    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .addOption(limitOption())
     .action(async ({ dataset, status, label, model, sort, limit, ...options }: Options) => {
       const service = openService(cli, options);
       const id = dataset === undefined ? undefined : await findDataset(service, dataset);
       const query = given({ dataset_id: id, status, label, model, sort });
-      const listing = await listPages(limit, (page) =>
-        service.api.GET('/runs', { params: { query: { ...query, ...page } } }),
-      );
-      await printListing(cli, listing, {
+      const read = (page: PageQuery) =>
+        service.api.GET('/runs', { params: { query: { ...query, ...page } } });
+      await printListing(cli, limit, read, {
         id: ({ id }) => id,
         name: ({ name }) => name,
         version: (run) => run.dataset_version,

@@ -1,11 +1,10 @@
-import type { Job } from '@svc/client';
+import type { Job, PageQuery } from '@svc/client';
 import { type Command, Option } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { given } from '../../given.ts';
-import { listPages } from '../../service/client/list-pages.ts';
 import { printListing } from '../../service/print-listing.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { countOption, withExamples, withServiceOptions } from '../define-command.ts';
+import { limitOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
   readonly status?: Job['status'];
@@ -30,14 +29,12 @@ export function addJobsCommand(program: Command, cli: Cli): void {
     .description('Lists imports and uploads that run or ran in the background, newest first.')
     .addOption(new Option('--status <status>', 'only jobs with this status').choices(JOB_STATUSES))
     .addOption(new Option('--kind <kind>', 'only jobs of this kind').choices(['import', 'upload']))
-    .addOption(countOption('--limit <count>', 'how many to list', 1, 10_000, 50))
+    .addOption(limitOption())
     .action(async ({ status, kind, limit, ...options }: Options) => {
       const { api } = openService(cli, options);
       const query = given({ status, kind });
-      const listing = await listPages(limit, (page) =>
-        api.GET('/jobs', { params: { query: { ...query, ...page } } }),
-      );
-      await printListing(cli, listing, {
+      const read = (page: PageQuery) => api.GET('/jobs', { params: { query: { ...query, ...page } } });
+      await printListing(cli, limit, read, {
         id: ({ id }) => id,
         kind: (job) => job.kind,
         status: (job) => job.status,

@@ -1,29 +1,21 @@
 import { iteratePages, type Page, type PageQuery } from '@svc/client';
 
-/** A list of the service, as far as it was asked for. */
-export interface Listing<T> {
-  readonly data: readonly T[];
-  /** Entries of the whole list; null if the service does not say. */
-  readonly total: number | null;
-}
-
-type ListPage<T> = Page<T> & { readonly meta: { readonly total_items?: number | null } };
-
 /**
  * Reads a list of the service, page by page, up to `limit` entries.
  *
  * @param read requests a page
+ * @returns the last page, with the entries of all
  * @throws ApiError `bad_response`; what `read` throws
  */
-export async function listPages<T>(
+export async function listPages<P extends Page<unknown>>(
   limit: number,
-  read: (page: PageQuery) => Promise<{ data?: ListPage<T>; response: Response }>,
-): Promise<Listing<T>> {
-  const data: T[] = [];
-  let total: number | null = null;
+  read: (page: PageQuery) => Promise<{ data?: P; response: Response }>,
+): Promise<P> {
+  const data: P['data'][number][] = [];
+  let last: P | undefined;
   for await (const page of iteratePages(read, limit)) {
     data.push(...page.data);
-    total = page.meta.total_items ?? null;
+    last = page;
   }
-  return { data: data.slice(0, limit), total };
+  return { ...(last as P), data: data.slice(0, limit) };
 }
