@@ -14,6 +14,3 @@ export async function readSession(service: ServiceClient): Promise<Session> {
   if (typeof value?.role === 'string') return value;
   throw new CliError('bad_response', `${service.url}/session returned no role`);
 }
-
-/** Whether the service has no keys. */
-export const isAnonymous = ({ anonymous }: Session): boolean => anonymous;

@@ -2,12 +2,11 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { askSecret } from '../../output/ask.ts';
-import { printHint } from '../../output/print-hint.ts';
-import { printReport } from '../../output/print-result.ts';
+import { printHint, printReport } from '../../output/print-result.ts';
 import { ServiceError } from '../../service/client/service-error.ts';
 import { readCredentials, writeCredentials } from '../../service/credentials.ts';
 import { checkSecret, openServiceWithKey, serviceUrl } from '../../service/service-options.ts';
-import { isAnonymous, readSession } from '../../service/session.ts';
+import { readSession } from '../../service/session.ts';
 import { formatFacts } from '../../text/format-facts.ts';
 import { apiUrlOption, withExamples } from '../define-command.ts';
 
@@ -60,7 +59,7 @@ export function addLoginCommand(program: Command, cli: Cli): void {
 /** Whether the service asks for no keys. */
 async function isOpen(cli: Cli, url: string): Promise<boolean> {
   try {
-    return isAnonymous(await readSession(openServiceWithKey(cli, url, undefined)));
+    return (await readSession(openServiceWithKey(cli, url, undefined))).anonymous;
   } catch (error) {
     if (error instanceof ServiceError && error.code === 'unauthenticated') return false;
     throw error;

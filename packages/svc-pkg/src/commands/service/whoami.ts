@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { printResult } from '../../output/print-result.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { isAnonymous, readSession } from '../../service/session.ts';
+import { readSession } from '../../service/session.ts';
 import { formatFacts } from '../../text/format-facts.ts';
 import { withExamples, withServiceOptions } from '../define-command.ts';
 
@@ -15,9 +15,7 @@ export function addWhoamiCommand(program: Command, cli: Cli): void {
     .description('Shows the address of the service that other commands use, and the role of your key there.')
     .action(async (options: ServiceOptions) => {
       const service = openService(cli, options);
-      const session = await readSession(service);
-      const { role } = session;
-      const anonymous = isAnonymous(session);
+      const { role, anonymous } = await readSession(service);
       await printResult(cli, {
         text: () =>
           formatFacts([
