@@ -24,36 +24,32 @@ export function addLoginCommand(program: Command, cli: Cli): void {
     .action(async (options: { apiUrl?: string }) => {
       const url = serviceUrl(cli, options);
       const { keys } = readCredentials(cli);
-      if (await isOpen(cli, url)) {
-        const path = await writeCredentials(cli, { default_url: url, keys });
-        await printReport(cli, {
-          text: () =>
-            formatFacts([
-              ['service', url],
-              ['key', 'none: the service asks for no keys'],
-            ]),
-          json: () => jsonText({ url, path, role: null }),
-        });
-        return;
-      }
-      const key = checkSecret(await askSecret(cli, `Key of ${url}: `), 'The key');
-      const { role } = await readSession(openServiceWithKey(cli, url, key));
-      const path = await writeCredentials(cli, { default_url: url, keys: { ...keys, [url]: key } });
+      const found = (await isOpen(cli, url)) ? null : await askKey(cli, url);
+      const known = found === null ? keys : { ...keys, [url]: found.key };
+      const path = await writeCredentials(cli, { default_url: url, keys: known });
+      const role = found?.role ?? null;
       await printReport(cli, {
         text: () =>
           formatFacts([
             ['service', url],
             ['role', role],
-            ['key stored in', path],
+            found === null ? ['key', 'none: the service asks for no keys'] : ['key stored in', path],
           ]),
         json: () => jsonText({ url, path, role }),
       });
-      await printHint(cli, 'Next: svc-pkg list');
+      if (found !== null) await printHint(cli, 'Next: svc-pkg list');
     });
   withExamples(command, [
     'svc-pkg login --api-url https://datasets.example.org',
     'pass show datasets | svc-pkg login --api-url https://datasets.example.org',
   ]);
+}
+
+/** Asks for a key, and the service for its role. */
+async function askKey(cli: Cli, url: string): Promise<{ readonly key: string; readonly role: string }> {
+  const key = checkSecret(await askSecret(cli, `Key of ${url}: `), 'The key');
+  const { role } = await readSession(openServiceWithKey(cli, url, key));
+  return { key, role };
 }
 
 /** Whether the service asks for no keys. */
