@@ -1,4 +1,3 @@
-import { codeSpan } from '../text/markdown-text.ts';
 import { pointsText } from '../text/report-text.ts';
 import {
   caseText,
@@ -80,4 +79,18 @@ function itemLines(item: WorseItem): string[] {
     `- ${codeSpan(placeOf(item))}: ${scoreText(item.baselineScore)} → ${scoreText(item.score)}`,
     ...factsOf(item).map(([name, text]) => `  - ${name}: ${text === undefined ? 'none' : codeSpan(text)}`),
   ];
+}
+
+/**
+ * A line of text as a code span of Markdown (CommonMark 0.31, 6.1), in which no renderer finds HTML, links, images or
+ * mentions. Its delimiters are longer than every run of backticks in it. It must not be in a table.
+ *
+ * @param line from `reportText`
+ */
+function codeSpan(line: string): string {
+  if (line === '') return '(empty)';
+  const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((run) => run.length));
+  const delimiter = '`'.repeat(longest + 1);
+  const needsBlanks = line.startsWith('`') || line.endsWith('`');
+  return needsBlanks ? `${delimiter} ${line} ${delimiter}` : `${delimiter}${line}${delimiter}`;
 }
