@@ -9,18 +9,12 @@ import {
   parseJson,
 } from '@svc/jsonl-v23/json';
 import { PackageError, type PackageLimits } from '@svc/pkg-format';
-import { toPackageError } from '@svc/pkg-format/internal';
+import { readRange, toPackageError } from '@svc/pkg-format/internal';
 import type { ToolFile } from './tool.ts';
 
-const READ_BYTES = 256 * 1024;
-
 /** The bytes of a file, in order. */
-export async function* bytesOf({ source }: ToolFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < source.byteLength; at += READ_BYTES) {
-    signal?.throwIfAborted();
-    yield await source.read(at, Math.min(source.byteLength, at + READ_BYTES));
-  }
-}
+export const bytesOf = ({ source }: ToolFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> =>
+  readRange(source, 0, source.byteLength, signal);
 
 /** The text of a file that is read whole. @throws PackageError `package_limit` */
 export async function wholeText(

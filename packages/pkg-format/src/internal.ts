@@ -15,4 +15,4 @@ export { redactNamedSecrets, redactSecretForms } from './secrets/secret-texts.ts
 export { encodePieces, encodeText } from './write/encode-text.ts';
 export { linesToBytes } from './write/lines-to-bytes.ts';
 export { packageEtag } from './write/package-etag.ts';
-export { bytesSource } from './zip/byte-source.ts';
+export { bytesSource, readRange } from './zip/byte-source.ts';
