@@ -3,12 +3,11 @@
  * change in any minor release.
  */
 export { type CheckedLine, checkLines, type FileEnds } from './check/check-lines.ts';
-export { inspectPackage, type PackageEvent } from './check/inspect-package.ts';
+export { inspectPackage } from './check/inspect-package.ts';
 export { toPackageError } from './errors.ts';
 export { type Archive, openArchive } from './package/open-archive.ts';
 export { readPackage } from './package/package-reader.ts';
-export { checkResultCount } from './package/package-run.ts';
-export { type ArchiveKind, type RecognisedArchive, recogniseArchive } from './package/recognise-archive.ts';
+export { type ArchiveKind, recogniseArchive } from './package/recognise-archive.ts';
 export { type LocatedResult, type ResultLineOptions, readResultLines } from './package/run-results.ts';
 export { findRunConfigSecrets, sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
 export { redactNamedSecrets, redactSecretForms } from './secrets/secret-texts.ts';
