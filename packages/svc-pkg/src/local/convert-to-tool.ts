@@ -16,7 +16,7 @@ import {
 } from '@svc/pkg-format';
 import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
-import { toFileError, withFileErrors } from '../errors/file-error.ts';
+import { withFileErrors } from '../errors/file-error.ts';
 import { given } from '../given.ts';
 import { outputExists, outputPath } from '../output/output-file.ts';
 import { printReport } from '../output/print-result.ts';
@@ -41,10 +41,8 @@ export interface ToToolOptions {
  */
 export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToToolOptions): Promise<void> {
   await using file = await openInputFile(cli, path);
-  const pkg = await openPackageFile(file.path).catch((error: unknown) => {
-    throw nameArchive(toFileError(error, 'read', path), path);
-  });
   try {
+    await using pkg = await withFileErrors('read', path, () => openPackageFile(file.path));
     const source = await sourceOf(pkg, bareName(path), tool, options);
     const unwritten = await unwrittenRun(pkg, tool, options);
     const written = await writeTool(tool, source, given({ model: options.model }));
@@ -71,8 +69,6 @@ export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToT
     }
   } catch (error) {
     throw nameArchive(error, path);
-  } finally {
-    await pkg.close();
   }
 }
 
