@@ -16,8 +16,8 @@ export type ReadQuery = <Row extends pg.QueryResultRow>(
   name?: string,
 ) => Promise<Row[]>;
 
-/** Runs the statements of a read on one connection, as part of what else it does. */
-export function queryOf(client: pg.ClientBase): ReadQuery {
+/** Runs the statements of a read on one connection, as part of what else it does, or on a pool as any statement. */
+export function queryOf(client: pg.ClientBase | pg.Pool): ReadQuery {
   return async <Row extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) =>
     (await client.query<Row>(sql, [...values])).rows;
 }

@@ -1,6 +1,6 @@
 import { RunError } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { inTransaction } from '@svc/postgres';
+import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
@@ -9,6 +9,7 @@ import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { addingScorersOf, countLacking, queueScorers, toAdding } from './adding-scorers.ts';
 import type { IdempotentCreation } from './create-run.ts';
+import { readRun } from './read-run.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 import { addScorers } from './write/scorer-names.ts';
 
@@ -159,11 +160,7 @@ const NO_SCORE = { score: null, passed: null } as const;
  * @throws StoreError `run_not_found`, `run_active`
  */
 async function lockFinished(client: pg.ClientBase, id: string, verb: string): Promise<Run> {
-  const { rows } = isUuid(id)
-    ? await client.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 FOR UPDATE`, [id])
-    : { rows: [] };
-  if (rows[0] === undefined) throw runNotFound(id);
-  const run = toRun(rows[0]);
+  const run = await readRun(queryOf(client), id, 'FOR UPDATE');
   if (run.finishedAt === null) {
     throw new StoreError('run_active', `Cannot ${verb} the run: it is ${run.status}.`);
   }

@@ -2,8 +2,9 @@ import type { StoreContext } from '../context.ts';
 import { isUuid } from '../database/values.ts';
 import { openReadSession } from '../items/read-session.ts';
 import { type LabelConditions, type LabelOfResult, readLabels, stateOfLabels } from './labels/list-labels.ts';
+import { readRun } from './read-run.ts';
 import { type LabelledResult, readResults } from './run-results.ts';
-import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
+import { type Run, runNotFound } from './run-row.ts';
 
 /** A run at one moment, for as long as it is open: it holds a connection and a snapshot. */
 export interface OpenRun extends AsyncDisposable {
@@ -25,10 +26,8 @@ export async function openRun(
   if (!isUuid(id)) throw runNotFound(id);
   const { session, query } = await openReadSession(context, options.signal);
   try {
-    const [row] = await query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1`, [id]);
-    if (row === undefined) throw runNotFound(id);
     return {
-      run: toRun(row),
+      run: await readRun(query, id),
       labelsState: await stateOfLabels(query, id),
       results: () => readResults(query, id, context.maxItemBytes),
       labels: (conditions) => readLabels(query, id, conditions),

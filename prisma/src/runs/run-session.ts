@@ -1,7 +1,7 @@
 import { type RunEnd, RunError, type RunResult, type RunSession, readPrices } from '@svc/evaluation';
 import type { Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { createReads, inTransaction } from '@svc/postgres';
+import { createReads, inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../context.ts';
 import { StoreError, toStoreError } from '../database/errors.ts';
@@ -9,9 +9,10 @@ import { guarded } from '../database/guarded.ts';
 import { addingScorersOf } from './adding-scorers.ts';
 import { addScores, type ScoredResult } from './external/score-session.ts';
 import { findAnswers } from './find-answers.ts';
+import { readRunColumns } from './read-run.ts';
 import { readRunItems } from './read-run-items.ts';
 import { readStoredOutputs } from './read-stored-outputs.ts';
-import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
+import { RUN_COLUMNS, type Run, type RunRow, runFinished, toRun } from './run-row.ts';
 import { summarizeRun } from './scores/summarize-run.ts';
 import { insertResults } from './write/insert-results.ts';
 
@@ -42,12 +43,13 @@ export function createRunSession(
   const prices = readPrices(run.price, run.judgePrice);
   /** Locks the run's row until the end of the transaction. */
   const lock = async (client: pg.ClientBase): Promise<void> => {
-    const { rows } = await client.query<RunRow & { attempt: number }>(
-      `SELECT ${RUN_COLUMNS}, attempt FROM runs WHERE id = $1 FOR UPDATE`,
-      [run.id],
+    const columns = `${RUN_COLUMNS}, attempt`;
+    const row = await readRunColumns<RunRow & { readonly attempt: number }>(
+      queryOf(client),
+      run.id,
+      columns,
+      'FOR UPDATE',
     );
-    const row = rows[0];
-    if (row === undefined) throw runNotFound(run.id);
     if (row.finishedAt !== null) throw runFinished(toRun(row));
     if (row.attempt !== attempt) throw new StoreError('superseded', 'Another worker has claimed the run.');
   };

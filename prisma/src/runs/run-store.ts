@@ -1,7 +1,6 @@
 import type { RunItem, RunSession } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { inTransaction } from '@svc/postgres';
-import type pg from 'pg';
+import { inTransaction, queryOf } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { guarded } from '../database/guarded.ts';
 import type { Page, PageRequest } from '../database/page.ts';
@@ -37,7 +36,9 @@ import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import { type PlannedRun, type PlanRequest, planRun } from './plan/plan-run.ts';
 import { type SampleRequest, sampleItems } from './plan/sample-items.ts';
-import { type ItemOfResult, type ResultName, readItemOfResult } from './results/item-of-result.ts';
+import { readRun } from './read-run.ts';
+import type { ResultName } from './results/find-result.ts';
+import { type ItemOfResult, readItemOfResult } from './results/item-of-result.ts';
 import { listResults, type ResultsPage, type ResultsRequest } from './results/list-results.ts';
 import { groupErrors, type RunErrorGroup } from './results/run-errors.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from './run-row.ts';
@@ -289,7 +290,7 @@ export function createRunStore(context: StoreContext): RunStore {
 
     finish: (id, options) => finishRun(pool, id, options),
 
-    get: async (id) => toRun(await readRun(pool, id)),
+    get: (id) => readRun(queryOf(pool), id),
 
     async getMany(ids) {
       const { rows } = await pool.query<RunRow>(
@@ -340,7 +341,7 @@ export function createRunStore(context: StoreContext): RunStore {
       if (!isUuid(id)) throw runNotFound(id);
       const cancelled = await inTransaction(pool, async (client) => {
         const changed = await cancelTask<RunRow>(client, 'runs', RUN_COLUMNS, id);
-        const run = toRun(changed ?? (await readRun(client, id)));
+        const run = changed === undefined ? await readRun(queryOf(client), id) : toRun(changed);
         if (changed === undefined && run.status !== 'cancelled') throw runFinished(run);
         if (run.isExternal) await deleteClaims(client, id);
         return run;
@@ -355,12 +356,4 @@ export function createRunStore(context: StoreContext): RunStore {
       return status;
     },
   } satisfies RunStore);
-}
-
-async function readRun(client: pg.ClientBase | pg.Pool, id: string): Promise<RunRow> {
-  const { rows } = isUuid(id)
-    ? await client.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1`, [id])
-    : { rows: [] };
-  if (rows[0] === undefined) throw runNotFound(id);
-  return rows[0];
 }

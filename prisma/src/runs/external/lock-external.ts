@@ -1,7 +1,8 @@
+import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../../database/errors.ts';
-import { isUuid } from '../../database/values.ts';
-import { RUN_COLUMNS, type Run, type RunRow, runFinished, runNotFound, toRun } from '../run-row.ts';
+import { readRun } from '../read-run.ts';
+import { type Run, runFinished } from '../run-row.ts';
 
 /**
  * Reads a run whose results clients send.
@@ -14,11 +15,7 @@ export async function readExternal(
   id: string,
   lock: 'FOR UPDATE' | '' = '',
 ): Promise<Run> {
-  const { rows } = isUuid(id)
-    ? await client.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 ${lock}`, [id])
-    : { rows: [] };
-  if (rows[0] === undefined) throw runNotFound(id);
-  const run = toRun(rows[0]);
+  const run = await readRun(queryOf(client), id, lock);
   if (!run.isExternal) {
     throw new StoreError(
       'run_not_external',

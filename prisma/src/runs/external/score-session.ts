@@ -1,15 +1,15 @@
 import { addUsage, errorGroup, type RunResult, tokenCounts } from '@svc/evaluation';
 import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
-import { createReadQuery, inTransaction } from '@svc/postgres';
+import { createReadQuery, inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { guarded } from '../../database/guarded.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
-import { isUuid } from '../../database/values.ts';
 import type { MainScorer } from '../adding-scorers.ts';
-import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from '../run-row.ts';
+import { readRun } from '../read-run.ts';
+import type { Run } from '../run-row.ts';
 import { COUNTED_COLUMNS, COUNTS, countResults, GROWTH, type Growth } from '../write/result-counts.ts';
 import { addScorers, numbersOf } from '../write/scorer-names.ts';
 import type { ResultKey } from './find-missing.ts';
@@ -109,11 +109,7 @@ export async function openScores(
 }
 
 async function readEnded(client: pg.ClientBase | pg.Pool, id: string, lock: 'FOR UPDATE' | ''): Promise<Run> {
-  const { rows } = isUuid(id)
-    ? await client.query<RunRow>(`SELECT ${RUN_COLUMNS} FROM runs WHERE id = $1 ${lock}`, [id])
-    : { rows: [] };
-  if (rows[0] === undefined) throw runNotFound(id);
-  const run = toRun(rows[0]);
+  const run = await readRun(queryOf(client), id, lock);
   if (run.finishedAt !== null) return run;
   throw new StoreError('run_active', `Cannot add scores to the run: it is ${run.status}.`);
 }

@@ -6,6 +6,7 @@ import { StoreError } from '../../database/errors.ts';
 import { boundedName, boundedText } from '../../database/item-size.ts';
 import { decodeCursor, encodeCursor, type Page, type PageRequest, Parameters } from '../../database/page.ts';
 import { isUuid, readableJson, searchableText } from '../../database/values.ts';
+import { readRunColumns } from '../read-run.ts';
 import { runNotFound } from '../run-row.ts';
 import { scorerNumber } from '../scores/scorer-number.ts';
 import { passedBy } from '../scores/summary-sql.ts';
@@ -71,11 +72,11 @@ export async function compareLabels(
   }
   using _permit = await searches.acquire(signal);
   const query = createReadQuery(pool, signal);
-  const [run] = await query<{ readonly names: string | null; readonly main: string | null }>(
-    `SELECT scorer_names AS names, ${readableJson('config::json')} #>> '{scorers,0,name}' AS main FROM runs WHERE id = $1`,
-    [id],
+  const run = await readRunColumns<{ readonly names: string | null; readonly main: string | null }>(
+    query,
+    id,
+    `scorer_names AS names, ${readableJson('config::json')} #>> '{scorers,0,name}' AS main`,
   );
-  if (run === undefined) throw runNotFound(id);
   const number = scorer === undefined ? null : scorerNumber(run.names, scorer);
   const parameters = new Parameters([id]);
   const whose = (person: string): string => `= ${parameters.add(searchableText(person))}`;

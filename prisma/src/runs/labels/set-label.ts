@@ -1,9 +1,10 @@
 import type { ResultLabel } from '@svc/jsonl-v23/internal';
+import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../../database/errors.ts';
-import { isUuid, searchableText } from '../../database/values.ts';
-import { ofRun } from '../../items/version-sql.ts';
-import type { ResultName } from '../results/item-of-result.ts';
+import { isUuid } from '../../database/values.ts';
+import { readRunColumns } from '../read-run.ts';
+import { findResult, type ResultName } from '../results/find-result.ts';
 import { runNotFound } from '../run-row.ts';
 import { LABEL_COLUMNS } from './label-sql.ts';
 import type { StoredLabel } from './read-result-labels.ts';
@@ -11,12 +12,12 @@ import type { StoredLabel } from './read-result-labels.ts';
 /** What a person says of an output now. */
 export type NewLabel = Pick<ResultLabel, 'by' | 'verdict' | 'note' | 'types'>;
 
-const OUTPUT = `
-  SELECT result.item_hash AS "itemHash", result.output_hash AS "outputHash"
-  FROM runs run JOIN version_sections s ON ${ofRun('run')} AND s.name = $2
-    JOIN run_results result ON result.run_id = run.id AND result.section_order_index = s.order_index
-      AND result.order_index = $3::int AND result.repetition = $4::int
-  WHERE run.id = $1 ORDER BY s.order_index LIMIT 1`;
+interface Output {
+  readonly itemHash: Buffer | null;
+  readonly outputHash: Buffer | null;
+}
+
+const OUTPUT = `result.item_hash AS "itemHash", result.output_hash AS "outputHash"`;
 
 const WRITE = `
   INSERT INTO labels AS label (item_hash, output_hash, person, verdict, note, types)
@@ -29,16 +30,14 @@ const WRITE = `
 export async function setLabel(
   pool: pg.Pool,
   id: string,
-  { section, orderIndex, repetition }: ResultName,
+  result: ResultName,
   { by, verdict, note, types }: NewLabel,
 ): Promise<StoredLabel | null> {
   if (!isUuid(id)) throw runNotFound(id);
-  const wanted = [id, searchableText(section), orderIndex, repetition];
-  const found = await pool.query<{ itemHash: Buffer | null; outputHash: Buffer | null }>(OUTPUT, wanted);
-  const [output] = found.rows;
+  const query = queryOf(pool);
+  const output = await findResult<Output>(query, id, result, OUTPUT);
   if (output === undefined) {
-    const { rowCount } = await pool.query('SELECT 1 FROM runs WHERE id = $1', [id]);
-    if (rowCount === 0) throw runNotFound(id);
+    await readRunColumns(query, id, 'id');
     throw new StoreError('result_not_found', 'The run has no such result.');
   }
   const { itemHash, outputHash } = output;

@@ -1,10 +1,10 @@
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { decodeCursor, encodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
-import { isUuid } from '../../database/values.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import { readResultLabels } from '../labels/read-result-labels.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
+import { readRunColumns } from '../read-run.ts';
 import {
   findResultAt,
   type LabelledResult,
@@ -15,7 +15,7 @@ import {
   type ResultsOrder,
   readPlannedResults,
 } from '../run-results.ts';
-import { runNotFound, SUMMARY_VERSION } from '../run-row.ts';
+import { SUMMARY_VERSION } from '../run-row.ts';
 import { scorerNumber } from '../scores/scorer-number.ts';
 import { countResults, type ResultsTotal, type RunTotals } from './count-results.ts';
 import { itemsOfResults } from './items-of-results.ts';
@@ -95,7 +95,7 @@ export async function listResults(
   const list = sample === undefined ? `results ${sort}` : `sample ${sample.seed} ${sample.n}`;
   const { before, ...afterCursor } = readCursor(cursor, list, sort);
   const query = createReadQuery(pool, signal);
-  const run = await readRun(query, id);
+  const run = await readRunColumns<CountedRun>(query, id, COUNTED_RUN);
   const order: ResultsOrder =
     sample === undefined
       ? orderOf(sort, run.scorerNames)
@@ -235,14 +235,5 @@ type CountedRun = RunTotals & {
   readonly scorerNames: string | null;
 };
 
-async function readRun(query: ReadQuery, id: string): Promise<CountedRun> {
-  const [run] = isUuid(id)
-    ? await query<CountedRun>(
-        `SELECT id, dataset_id AS "datasetId", dataset_version AS "datasetVersion", scorer_names AS "scorerNames", ${SUMMARY_VERSION} AS version, ok + failed + unscored AS results
-         FROM runs WHERE id = $1`,
-        [id],
-      )
-    : [];
-  if (run === undefined) throw runNotFound(id);
-  return run;
-}
+const COUNTED_RUN = `id, dataset_id AS "datasetId", dataset_version AS "datasetVersion", scorer_names AS "scorerNames",
+  ${SUMMARY_VERSION} AS version, ok + failed + unscored AS results`;

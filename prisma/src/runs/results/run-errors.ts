@@ -4,6 +4,7 @@ import type { StoreContext } from '../../context.ts';
 import { boundedName, boundedText } from '../../database/item-size.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
+import { readRunColumns } from '../read-run.ts';
 import { runNotFound } from '../run-row.ts';
 
 /** Errors of a run that say the same, but for numbers and identifiers. */
@@ -57,10 +58,7 @@ export async function groupErrors(
   using _permit = await searches.acquire(signal);
   const query = createReadQuery(pool, signal);
   const rows = await query<ExampleRow>(GROUPS, [id]);
-  if (rows.length === 0) {
-    const found = await query('SELECT 1 FROM runs WHERE id = $1', [id]);
-    if (found.length === 0) throw runNotFound(id);
-  }
+  if (rows.length === 0) await readRunColumns(query, id, 'id');
   return [...Map.groupBy(rows, ({ group }) => group)].map(([group, of]) => {
     const errors = of.map(({ error }) => readStoredJson(error) as unknown as RunFailure);
     const [first] = errors as [RunFailure];

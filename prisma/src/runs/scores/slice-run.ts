@@ -6,6 +6,7 @@ import type { Parameters } from '../../database/page.ts';
 import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
+import { readRunColumns } from '../read-run.ts';
 import { runNotFound } from '../run-row.ts';
 import { CLUSTER_BY, readGroups, type SummedRun } from './read-groups.ts';
 import { scorerNumber } from './scorer-number.ts';
@@ -24,6 +25,9 @@ interface SlicedRun {
   readonly isRepeated: boolean;
   readonly scorerNames: string | null;
 }
+
+const SLICED_RUN = `dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions,
+  repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy", scorer_names AS "scorerNames"`;
 
 /** Values of a pointer that slices are made by. */
 export const MAX_VALUES = 50;
@@ -50,13 +54,7 @@ export async function sliceRun(
   const groups = await readFrom(
     pool,
     async (query) => {
-      const [run] = await query<Omit<SummedRun, 'id'> & SlicedRun>(
-        `SELECT dataset_id AS "datasetId", dataset_version AS "datasetVersion", repetitions, repetitions > 1 OR imported AS "isRepeated", ${CLUSTER_BY} AS "clusterBy",
-           scorer_names AS "scorerNames"
-         FROM runs WHERE id = $1`,
-        [id],
-      );
-      if (run === undefined) throw runNotFound(id);
+      const run = await readRunColumns<Omit<SummedRun, 'id'> & SlicedRun>(query, id, SLICED_RUN);
       const number = scorer === undefined ? null : scorerNumber(run.scorerNames, scorer);
       const results = number === null ? MAIN_SCORES : scoresBy(number);
       const version = await readJoinedVersion(query, versionOf(run));
