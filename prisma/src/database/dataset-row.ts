@@ -86,53 +86,24 @@ export const WHOLE_DATASET: string = `${FIXED_COLUMNS}, name, description, notes
 export const DATASET_BYTES: string = `octet_length(name)::bigint + coalesce(octet_length(description), 0)
   + coalesce(octet_length(notes), 0) + octet_length(schema)`;
 
-/** The columns of a dataset as queries name them. */
-export interface DatasetRow extends Omit<DatasetSummary, 'source' | 'sections'> {
-  readonly source: string;
+/** A dataset without its sections, as queries name its columns. */
+export type DatasetRow = Omit<DatasetSummary, 'sections'>;
+
+export function toSectionSummary({ id, name, orderIndex, itemCount }: SectionSummary): SectionSummary {
+  return { id, name, orderIndex, itemCount };
 }
 
-export function toSummary(
-  row: DatasetRow & { readonly sections: readonly SectionSummary[] },
-): DatasetSummary {
-  return {
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    notes: row.notes,
-    source: row.source as DatasetSource,
-    handle: row.handle,
-    version: row.version,
-    versionCount: row.versionCount,
-    versionHash: row.versionHash,
-    schema: row.schema,
-    sectionCount: row.sectionCount,
-    itemCount: row.itemCount,
-    assetCount: row.assetCount,
-    sections: row.sections.map(({ id, name, orderIndex, itemCount }) => ({
-      id,
-      name,
-      orderIndex,
-      itemCount,
-    })),
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-  };
-}
+/** The columns of a section of the view `version_sections`, under the names of {@link StoredSectionRow}. */
+export const SECTION_COLUMNS: string = `id, ${boundedName('name')} AS name, order_index AS "orderIndex", item_count AS "itemCount",
+  section_hash AS "sectionHash", file_bytes::float8 AS "fileBytes", file_sha256 AS "fileSha256"`;
 
-/** The columns of a section as queries name them. */
-export interface StoredSectionRow {
-  readonly id: string;
-  readonly name: string;
-  readonly orderIndex: number;
-  readonly itemCount: number;
-  readonly sectionHash: Uint8Array;
-  readonly fileBytes: bigint | null;
+export interface StoredSectionRow extends Omit<StoredSection, 'exportFile'> {
+  readonly fileBytes: number | null;
   readonly fileSha256: Uint8Array | null;
 }
 
-export function toStoredSection(row: StoredSectionRow): StoredSection {
-  const { id, name, orderIndex, itemCount, sectionHash, fileBytes, fileSha256 } = row;
+export function toStoredSection({ fileBytes, fileSha256, ...section }: StoredSectionRow): StoredSection {
   const exportFile =
-    fileBytes === null || fileSha256 === null ? null : { bytes: Number(fileBytes), sha256: fileSha256 };
-  return { id, name, orderIndex, itemCount, sectionHash, exportFile };
+    fileBytes === null || fileSha256 === null ? null : { bytes: fileBytes, sha256: fileSha256 };
+  return { ...section, exportFile };
 }

@@ -7,7 +7,6 @@ import {
   datasetsWith,
   SUMMARY_SECTIONS,
   shownDataset,
-  toSummary,
 } from '../database/dataset-row.ts';
 import {
   CREATED_POSITION,
@@ -21,7 +20,7 @@ import {
   timeAtPosition,
 } from '../database/page.ts';
 import { containsPattern, hasOtherCases, searchableText } from '../database/values.ts';
-import { firstSections } from '../versions/list-sections.ts';
+import { withSections } from '../versions/list-sections.ts';
 import { type LastRun, lastRuns } from './last-runs.ts';
 
 /** Orders of the list of datasets; a minus turns one round. */
@@ -95,16 +94,15 @@ export async function listDatasets(query: ReadQuery, request: DatasetsRequest): 
     parameters.values,
   );
   const shown = rows.slice(0, limit);
-  const sections = await firstSections(query, shown);
-  const byDataset = Map.groupBy(sections, ({ datasetId }) => datasetId);
+  const datasets = await withSections(query, shown);
   const runs = await lastRuns(
     query,
     shown.map(({ id }) => id),
   );
   return {
-    data: shown.map((row) => ({
-      ...toSummary({ ...row, sections: byDataset.get(row.id) ?? [] }),
-      lastRun: runs.get(row.id) ?? null,
+    data: datasets.map(({ createdPosition: _, found: __, ...dataset }) => ({
+      ...dataset,
+      lastRun: runs.get(dataset.id) ?? null,
     })),
     nextCursor: cursorAfter(shown),
     totalItems: Number(total?.count ?? 0),

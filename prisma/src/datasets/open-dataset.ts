@@ -10,14 +10,16 @@ import {
   type DatasetSummary,
   datasetNotFound,
   datasetsWith,
+  SECTION_COLUMNS,
   type StoredSection,
+  type StoredSectionRow,
   SUMMARY_SECTIONS,
+  toSectionSummary,
   toStoredSection,
-  toSummary,
   WHOLE_DATASET,
 } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
-import { boundedName, itemTooLarge } from '../database/item-size.ts';
+import { itemTooLarge } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { SET_ON_NODES } from '../database/set-on-nodes.ts';
@@ -99,20 +101,16 @@ export async function openDataset(
       version ?? (await versionOfRun(query, id, runId)),
       maxItemBytes,
     );
-    const rows = await query<SectionColumns>(
-      `SELECT id, ${boundedName('name')} AS name, order_index AS "orderIndex", item_count AS "itemCount", section_hash AS "sectionHash",
-         file_bytes AS "fileBytes", file_sha256 AS "fileSha256"
-       FROM version_sections s WHERE ${ofVersion('$1', '$2')} ORDER BY order_index`,
+    const rows = await query<StoredSectionRow>(
+      `SELECT ${SECTION_COLUMNS} FROM version_sections s WHERE ${ofVersion('$1', '$2')} ORDER BY order_index`,
       [id, dataset.version],
     );
-    const sections = rows.map((row) =>
-      toStoredSection({ ...row, fileBytes: row.fileBytes === null ? null : BigInt(row.fileBytes) }),
-    );
+    const sections = rows.map(toStoredSection);
     await refuseTooLarge(query, sections, maxItemBytes);
     // From here on it takes as long as its reader does.
     await query('SET LOCAL statement_timeout = 0');
     return {
-      dataset: toSummary({ ...dataset, sections: sections.slice(0, SUMMARY_SECTIONS) }),
+      dataset: { ...dataset, sections: sections.slice(0, SUMMARY_SECTIONS).map(toSectionSummary) },
       sections,
       items: (wanted = sections) => session.items(wanted),
       lines: (wanted = sections) => session.lines(wanted),
@@ -167,16 +165,6 @@ export async function openDataset(
 }
 
 const readNullable = (text: string | null): JsonValue => (text === null ? null : readStoredJson(text));
-
-interface SectionColumns {
-  readonly id: string;
-  readonly name: string;
-  readonly orderIndex: number;
-  readonly itemCount: number;
-  readonly sectionHash: Uint8Array;
-  readonly fileBytes: string | null;
-  readonly fileSha256: Uint8Array | null;
-}
 
 /** @throws StoreError `run_not_found` */
 async function versionOfRun(query: ReadQuery, id: string, runId: string | undefined): Promise<number | null> {

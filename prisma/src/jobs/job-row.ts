@@ -60,50 +60,17 @@ const SUBJECT_SQL = `CASE WHEN octet_length(request) <= ${MAX_SUBJECT_BYTES} THE
   ) END`;
 
 /** The columns of a job under the names of {@link JobRow}. */
-export const JOB_COLUMNS: string = `id, kind, status, rows_done AS "rowsDone", rows_total AS "rowsTotal", bytes_done AS "bytesDone",
-  bytes_total AS "bytesTotal", dataset_id AS "datasetId",
+export const JOB_COLUMNS: string = `id, kind, status, rows_done::float8 AS "rowsDone", rows_total::float8 AS "rowsTotal",
+  bytes_done::float8 AS "bytesDone", bytes_total::float8 AS "bytesTotal", dataset_id AS "datasetId",
   ${SUBJECT_SQL} AS subject,
   ${boundedText('error', MAX_ERROR_BYTES, `'{"code":"internal","message":"The error is too long to be shown."}'`)} AS error,
   ${boundedText('request_id', 16_384)} AS "requestId",
   created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt"`;
 
-export interface JobRow {
-  readonly id: string;
-  readonly kind: string;
-  readonly status: string;
-  readonly rowsDone: string;
-  readonly rowsTotal: string | null;
-  readonly bytesDone: string;
-  readonly bytesTotal: string | null;
-  readonly subject: string | null;
-  readonly datasetId: string | null;
-  readonly error: string | null;
-  readonly requestId: string | null;
-  readonly createdAt: Date;
-  readonly startedAt: Date | null;
-  readonly finishedAt: Date | null;
-}
+export interface JobRow extends Omit<Job, 'progress'>, JobProgress {}
 
-export function toJob(row: JobRow): Job {
-  const { rowsTotal, bytesTotal } = row;
-  return {
-    id: row.id,
-    kind: row.kind as JobKind,
-    status: row.status as JobStatus,
-    progress: {
-      rowsDone: Number(row.rowsDone),
-      rowsTotal: rowsTotal === null ? null : Number(rowsTotal),
-      bytesDone: Number(row.bytesDone),
-      bytesTotal: bytesTotal === null ? null : Number(bytesTotal),
-    },
-    subject: row.subject,
-    datasetId: row.datasetId,
-    error: row.error,
-    requestId: row.requestId,
-    createdAt: row.createdAt,
-    startedAt: row.startedAt,
-    finishedAt: row.finishedAt,
-  };
+export function toJob({ rowsDone, rowsTotal, bytesDone, bytesTotal, ...job }: JobRow): Job {
+  return { ...job, progress: { rowsDone, rowsTotal, bytesDone, bytesTotal } };
 }
 
 export function jobNotFound(id: string): StoreError {

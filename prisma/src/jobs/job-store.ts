@@ -164,9 +164,9 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
            FROM jobs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
           [claim.id, claim.attempt],
         );
-        const row = rows[0];
-        if (row === undefined) return null;
-        return { job: toJob(row), claim, request: row.request, sealedToken: row.sealed };
+        if (rows[0] === undefined) return null;
+        const { request, sealed: sealedToken, ...row } = rows[0];
+        return { job: toJob(row), claim, request, sealedToken };
       },
 
       async report(claim, { rowsDone, rowsTotal, bytesDone, bytesTotal }) {

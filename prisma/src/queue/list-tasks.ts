@@ -82,7 +82,11 @@ export async function listTasks<Row extends { readonly id: string }>(
     parameters.values,
   );
   const shown = rows.slice(0, limit);
-  return { data: shown, nextCursor: cursorAfter(table, order, shown), totalItems: Number(total?.count ?? 0) };
+  return {
+    data: shown.map(({ createdPosition: _, sortValue: __, found: ___, ...row }) => row as unknown as Row),
+    nextCursor: cursorAfter(table, order, shown),
+    totalItems: Number(total?.count ?? 0),
+  };
 }
 
 /** A cursor of one order is invalid for another. */

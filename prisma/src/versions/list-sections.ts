@@ -1,10 +1,14 @@
 import { createReadQuery, type Pool, type ReadQuery } from '@svc/postgres';
 import {
+  type DatasetRow,
+  type DatasetSummary,
   datasetNotFound,
+  SECTION_COLUMNS,
   type SectionSummary,
   type StoredSection,
   type StoredSectionRow,
   SUMMARY_SECTIONS,
+  toSectionSummary,
   toStoredSection,
 } from '../database/dataset-row.ts';
 import { boundedName } from '../database/item-size.ts';
@@ -35,18 +39,15 @@ export async function listSections(
       )
     : [];
   if (dataset === undefined) throw datasetNotFound(id);
-  const rows = await query<Omit<StoredSectionRow, 'fileBytes'> & { readonly fileBytes: string | null }>(
-    `SELECT id, ${boundedName('name')} AS name, order_index AS "orderIndex", item_count AS "itemCount",
-           section_hash AS "sectionHash", file_bytes AS "fileBytes", file_sha256 AS "fileSha256"
-         FROM version_sections s WHERE ${ofVersion('$1', '$2')} AND order_index > $3 ORDER BY order_index LIMIT $4`,
+  const rows = await query<StoredSectionRow>(
+    `SELECT ${SECTION_COLUMNS} FROM version_sections s
+     WHERE ${ofVersion('$1', '$2')} AND order_index > $3 ORDER BY order_index LIMIT $4`,
     [id, dataset.version, after, limit + 1],
   );
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
   return {
-    data: shown.map((row) =>
-      toStoredSection({ ...row, fileBytes: row.fileBytes === null ? null : BigInt(row.fileBytes) }),
-    ),
+    data: shown.map(toStoredSection),
     nextCursor:
       rows.length > limit && last !== undefined
         ? encodeCursor('sections', [dataset.version, last.orderIndex])
@@ -55,14 +56,12 @@ export async function listSections(
   };
 }
 
-type SectionOfDataset = SectionSummary & { readonly datasetId: string };
-
-/** The sections that summaries of versions list. */
-export async function firstSections(
+/** Datasets, each of one version, with the sections that their summaries list. */
+export async function withSections<T extends Pick<DatasetRow, 'id' | 'version'>>(
   query: ReadQuery,
-  versions: readonly { readonly id: string; readonly version: number }[],
-): Promise<SectionOfDataset[]> {
-  return await query<SectionOfDataset>(
+  datasets: readonly T[],
+): Promise<(T & Pick<DatasetSummary, 'sections'>)[]> {
+  const rows = await query<SectionSummary & { readonly datasetId: string }>(
     `SELECT s.id, v.dataset_id AS "datasetId", ${boundedName('s.name')} AS name, place.n::int - 1 AS "orderIndex",
        s.item_count AS "itemCount"
      FROM unnest($1::uuid[], $2::int[]) AS wanted (dataset_id, version)
@@ -70,6 +69,11 @@ export async function firstSections(
        CROSS JOIN LATERAL unnest(v.section_ids[:${SUMMARY_SECTIONS}]) WITH ORDINALITY AS place (id, n)
        JOIN sections s ON s.id = place.id
      ORDER BY v.dataset_id, place.n`,
-    [versions.map(({ id }) => id), versions.map(({ version }) => version)],
+    [datasets.map(({ id }) => id), datasets.map(({ version }) => version)],
   );
+  const byDataset = Map.groupBy(rows, ({ datasetId }) => datasetId);
+  return datasets.map((dataset) => ({
+    ...dataset,
+    sections: (byDataset.get(dataset.id) ?? []).map(toSectionSummary),
+  }));
 }

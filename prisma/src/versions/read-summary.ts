@@ -5,10 +5,9 @@ import {
   datasetNotFound,
   datasetsWith,
   shownDataset,
-  toSummary,
 } from '../database/dataset-row.ts';
 import { isUuid } from '../database/values.ts';
-import { firstSections } from './list-sections.ts';
+import { withSections } from './list-sections.ts';
 
 /** A dataset as one of its versions. @param version null for the newest @throws StoreError `dataset_not_found` */
 export async function readSummary(
@@ -23,5 +22,6 @@ export async function readSummary(
       )
     : [];
   if (found === undefined) throw datasetNotFound(id);
-  return toSummary({ ...found, sections: await firstSections(query, [found]) });
+  const [summary] = await withSections(query, [found]);
+  return summary as DatasetSummary;
 }
