@@ -2,6 +2,7 @@ import { type ReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { decodeCursor, encodeCursor, type PageRequest, versionOfCursor } from '../database/page.ts';
+import { SNAPSHOT } from '../database/transaction-settings.ts';
 import { isUuid } from '../database/values.ts';
 import { type Comparison, compareSections, type ItemChange, positionOf } from '../diff/compare-sections.ts';
 import { type ComparedSections, type DiffEntry, readDifferences } from '../diff/read-differences.ts';
@@ -73,7 +74,7 @@ export async function diffDatasets(
       };
     },
     signal,
-    'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+    SNAPSHOT,
   );
 }
 

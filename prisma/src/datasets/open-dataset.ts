@@ -22,7 +22,7 @@ import { StoreError } from '../database/errors.ts';
 import { itemTooLarge } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
-import { SET_ON_NODES } from '../database/set-on-nodes.ts';
+import { SET_ON_NODES } from '../database/transaction-settings.ts';
 import { isUuid } from '../database/values.ts';
 import type { ItemLine } from '../items/item-lines.ts';
 import { itemsInRanges, readRangesBetween, readRangesOf } from '../items/item-ranges.ts';

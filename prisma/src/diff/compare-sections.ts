@@ -1,5 +1,5 @@
-import { withHashJoins } from '../database/hash-joins.ts';
 import { Parameters } from '../database/page.ts';
+import { withHashJoins } from '../database/transaction-settings.ts';
 import type { DiffCounts } from './diff-counts.ts';
 import { differencesIn, SPANS, type Spans } from './differences-sql.ts';
 import { findMoved, type MovedItems } from './find-moved.ts';

@@ -5,13 +5,12 @@ import type { StoreContext } from '../context.ts';
 import { cutLongRows, cutRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
 import { toStoreError } from '../database/errors.ts';
+import { SNAPSHOT } from '../database/transaction-settings.ts';
 import { decodeRows, type ItemRow } from './decode-rows.ts';
 import { type ItemLine, toLines } from './item-lines.ts';
 import { ItemOrder } from './item-order.ts';
 import { cutRange, readRangesOf, type SectionRange } from './item-ranges.ts';
 import type { StoredItem } from './list-items.ts';
-
-const BEGIN = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
 
 /** Sections whose ranges are read together. */
 const SECTIONS_PER_READ = 1_000;
@@ -35,7 +34,7 @@ export async function openReadSession(
   }
   const session = new ReadSession(client, permit, maxItemBytes, signal);
   try {
-    await client.query(pool.limit.begin(BEGIN));
+    await client.query(pool.limit.begin(SNAPSHOT));
   } catch (error) {
     await session.close();
     throw error;

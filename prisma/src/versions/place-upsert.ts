@@ -1,8 +1,8 @@
 import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
-import { withHashJoins } from '../database/hash-joins.ts';
 import { Parameters } from '../database/page.ts';
+import { withHashJoins } from '../database/transaction-settings.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
 import { type ItemEdit, type ItemRange, rangeFinder, toSectionRanges } from './ranges.ts';
 

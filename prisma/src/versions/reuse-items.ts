@@ -1,7 +1,7 @@
 import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
-import { withHashJoins } from '../database/hash-joins.ts';
 import { Parameters } from '../database/page.ts';
+import { withHashJoins } from '../database/transaction-settings.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
 import type { StagedItems } from './planned-section.ts';
 import { type ItemRange, itemCountOf, joinRanges, rangeFinder, toSectionRanges } from './ranges.ts';

@@ -3,6 +3,7 @@ import { type ReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { datasetNotFound } from '../../database/dataset-row.ts';
 import { Parameters } from '../../database/page.ts';
+import { SNAPSHOT } from '../../database/transaction-settings.ts';
 import { isUuid } from '../../database/values.ts';
 import { itemsInRanges, ofParts, partsOf, readRanges } from '../../items/item-ranges.ts';
 import { countReusable, type ReuseRequest } from './count-reusable.ts';
@@ -96,7 +97,7 @@ export async function planRun(
       return { counts: countsOf(rows), patterns, answers, reusable };
     },
     signal,
-    'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0',
+    `${SNAPSHOT}; SET LOCAL statement_timeout = 0`,
   );
 }
 

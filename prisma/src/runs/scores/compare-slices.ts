@@ -2,6 +2,7 @@ import { type ComparedScores, compareScores, type PairSums } from '@svc/evaluati
 import { createReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { Parameters } from '../../database/page.ts';
+import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
 import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { runNotFound } from '../run-row.ts';
@@ -51,7 +52,7 @@ export async function compareSlices(
     pool,
     (query) => query<PairSums & { readonly value: string }>(sql, parameters.values),
     signal,
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
+    `${SNAPSHOT}; ${LARGE_JOINS}`,
   );
   if (value !== null) {
     if (rows.some((row) => row.value === LONG_VALUE))

@@ -3,6 +3,7 @@ import { readFrom } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import type { Parameters } from '../../database/page.ts';
+import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
 import { isUuid } from '../../database/values.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
@@ -71,7 +72,7 @@ export async function sliceRun(
       );
     },
     signal,
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
+    `${SNAPSHOT}; ${LARGE_JOINS}`,
   );
   const slices = groups.map(({ key, scores }) => ({ values: key.split('\n'), scores }));
   for (const [index, name] of by.entries()) {

@@ -2,6 +2,7 @@ import type { PairSums } from '@svc/evaluation';
 import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { Parameters } from '../../database/page.ts';
+import { LARGE_JOINS } from '../../database/transaction-settings.ts';
 import { itemValue } from '../../items/item-value.ts';
 import { checkCount } from '../check-count.ts';
 import { countPairs, PAIR_BY, type PairBy, type Pairing, pairSums } from './compare-sql.ts';
@@ -89,7 +90,7 @@ export async function storedSums(
       );
       return { sums, state };
     },
-    "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = '10min'; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
+    `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = '10min'; ${LARGE_JOINS}`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { type GroupScores, groupScores } from '@svc/evaluation';
 import { type Pool, queryOf, type ReadQuery, readFrom } from '@svc/postgres';
 import type pg from 'pg';
+import { LARGE_JOINS, SNAPSHOT } from '../../database/transaction-settings.ts';
 import { checkCount } from '../check-count.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
 import { SUMMARY_VERSION } from '../run-row.ts';
@@ -85,7 +86,7 @@ export async function summarizeRun(
       return await summarize(query, id, found);
     },
     signal,
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off",
+    `${SNAPSHOT}; SET LOCAL statement_timeout = 0; ${LARGE_JOINS}`,
   );
   if (state === undefined || state.summary === null) return null;
   if ('takenMs' in state) await pool.query(STORE_SUMMARY, storedSummary(id, state));
