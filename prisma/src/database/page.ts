@@ -61,6 +61,22 @@ export function encodeCursor(list: string, position: readonly (string | number)[
 }
 
 /**
+ * The cursor of the page after one; null at the end of the list.
+ *
+ * @param hasMore whether entries follow
+ * @param positionOf gives the position after the last entry, see {@link encodeCursor}
+ */
+export function cursorAfter<T>(
+  list: string,
+  shown: readonly T[],
+  hasMore: boolean,
+  positionOf: (last: T) => readonly (string | number)[],
+): string | null {
+  const last = shown.at(-1);
+  return hasMore && last !== undefined ? encodeCursor(list, positionOf(last)) : null;
+}
+
+/**
  * Reads a position.
  *
  * @param kinds of the values that the list wrote

@@ -1,7 +1,7 @@
 import { type ReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
-import { decodeCursor, encodeCursor, type PageRequest, versionOfCursor } from '../database/page.ts';
+import { cursorAfter, decodeCursor, type PageRequest, versionOfCursor } from '../database/page.ts';
 import { SNAPSHOT } from '../database/transaction-settings.ts';
 import { isUuid } from '../database/values.ts';
 import { type Comparison, compareSections, type ItemChange, positionOf } from '../diff/compare-sections.ts';
@@ -60,16 +60,16 @@ export async function diffDatasets(
       const sections: ComparedSections = { from: first.sectionIds, to: second.sectionIds };
       const page = { change: only, after, limit: limit + 1 };
       const found = await compareSections(query, sections.from, sections.to, page);
-      const shown = found.differences.slice(0, limit);
-      const data = await readDifferences(query, sections, shown, maxItemBytes);
-      const last = shown[data.length - 1];
+      const wanted = found.differences.slice(0, limit);
+      const data = await readDifferences(query, sections, wanted, maxItemBytes);
+      const shown = wanted.slice(0, data.length);
       return {
         counts: countsOf(found, first.itemCount),
         data,
-        nextCursor:
-          last !== undefined && data.length < found.differences.length
-            ? encodeCursor('diff', [first.version, second.version, ...positionOf(last)])
-            : null,
+        nextCursor: cursorAfter('diff', shown, data.length < found.differences.length, (last) => [
+          ...[first.version, second.version],
+          ...positionOf(last),
+        ]),
         totalItems: only === undefined ? sumOf(found) : found.counts[only],
       };
     },

@@ -4,9 +4,9 @@ import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import {
+  cursorAfter,
   decodeCursor,
   EAGER_BYTES,
-  encodeCursor,
   type Page,
   Parameters,
   type PlacedPageRequest,
@@ -80,13 +80,11 @@ export async function listItems(
   const release = (): void => permits?.[Symbol.dispose]();
   try {
     const items = await readPlannedItems(query, plan);
-    const last = plan.items.at(-1)?.item;
     return {
       data: items.map(toListedItem),
-      nextCursor:
-        last !== undefined && candidates.length > plan.items.length
-          ? encodeCursor('items', [version, last.sectionOrderIndex, last.orderIndex])
-          : null,
+      nextCursor: cursorAfter('items', plan.items, candidates.length > plan.items.length, ({ item }) => [
+        ...[version, item.sectionOrderIndex, item.orderIndex],
+      ]),
       totalItems: total,
       isLarge,
       release,

@@ -12,13 +12,7 @@ import {
   toStoredSection,
 } from '../database/dataset-row.ts';
 import { boundedName } from '../database/item-size.ts';
-import {
-  decodeCursor,
-  encodeCursor,
-  type Page,
-  type PageRequest,
-  versionOfCursor,
-} from '../database/page.ts';
+import { cursorAfter, decodeCursor, type Page, type PageRequest, versionOfCursor } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import { ofVersion, versionNumber } from '../items/version-sql.ts';
 
@@ -45,13 +39,12 @@ export async function listSections(
     [id, dataset.version, after, limit + 1],
   );
   const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
   return {
     data: shown.map(toStoredSection),
-    nextCursor:
-      rows.length > limit && last !== undefined
-        ? encodeCursor('sections', [dataset.version, last.orderIndex])
-        : null,
+    nextCursor: cursorAfter('sections', shown, rows.length > limit, ({ orderIndex }) => [
+      dataset.version,
+      orderIndex,
+    ]),
     totalItems: dataset.count,
   };
 }

@@ -1,6 +1,6 @@
 import type { ReadQuery } from '@svc/postgres';
 import { datasetNotFound } from '../database/dataset-row.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest } from '../database/page.ts';
+import { cursorAfter, decodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import type { DiffCounts } from '../diff/diff-counts.ts';
 
@@ -52,14 +52,13 @@ export async function listVersions(
     [id, before, limit + 1],
   );
   const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
   return {
     data: shown.map(({ added, changed, removed, moved, runCount, ...version }) => ({
       ...version,
       change: { added, changed, removed, moved },
       runCount: Number(runCount),
     })),
-    nextCursor: rows.length > limit && last !== undefined ? encodeCursor('versions', [last.version]) : null,
+    nextCursor: cursorAfter('versions', shown, rows.length > limit, ({ version }) => [version]),
     totalItems: dataset.count,
   };
 }

@@ -4,7 +4,7 @@ import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
 import { boundedName, boundedText } from '../../database/item-size.ts';
-import { decodeCursor, encodeCursor, type Page, type PageRequest, Parameters } from '../../database/page.ts';
+import { cursorAfter, decodeCursor, type Page, type PageRequest, Parameters } from '../../database/page.ts';
 import { isUuid, readableJson, searchableText } from '../../database/values.ts';
 import { readRunColumns } from '../read-run.ts';
 import { runNotFound } from '../run-row.ts';
@@ -116,7 +116,6 @@ export async function compareLabels(
     parameters.values,
   );
   const data = rows.slice(0, limit);
-  const last = data.at(-1);
   return {
     agreement: agreementOf({
       both_pass: countOf('both_pass'),
@@ -125,10 +124,9 @@ export async function compareLabels(
       false_fail: countOf('false_fail'),
     }),
     data,
-    nextCursor:
-      rows.length > limit && last !== undefined
-        ? encodeCursor(list, [last.sectionOrderIndex, last.orderIndex, last.repetition])
-        : null,
+    nextCursor: cursorAfter(list, data, rows.length > limit, (last) => [
+      ...[last.sectionOrderIndex, last.orderIndex, last.repetition],
+    ]),
     mainScorer: run.main ?? MAIN_SCORER,
     totalItems: cells.reduce((sum, name) => sum + countOf(name), 0),
   };

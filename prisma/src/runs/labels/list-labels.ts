@@ -3,8 +3,8 @@ import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { boundedName, boundedText } from '../../database/item-size.ts';
 import {
+  cursorAfter,
   decodeCursor,
-  encodeCursor,
   MAX_PAGE_BYTES,
   type Page,
   type PageRequest,
@@ -122,10 +122,9 @@ export async function listLabels(
   const query = createReadQuery(pool, signal);
   const summary = await summarizeLabels(query, id, conditions);
   const { labels, hasMore } = await readLabelsAfter(query, id, conditions, after, limit);
-  const last = labels.at(-1);
   return {
     data: labels,
-    nextCursor: hasMore && last !== undefined ? encodeCursor(LIST, positionOf(last)) : null,
+    nextCursor: cursorAfter(LIST, labels, hasMore, positionOf),
     totalItems: summary.labels,
     summary,
   };

@@ -1,6 +1,6 @@
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
-import { decodeCursor, encodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
+import { cursorAfter, decodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import { readResultLabels } from '../labels/read-result-labels.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
@@ -157,18 +157,12 @@ export async function listResults(
       hasMore ||= found.results.length < results.length;
       results = found.results;
     }
-    const last = results.at(-1);
     return {
       data: results,
-      nextCursor:
-        hasMore && last !== undefined
-          ? encodeCursor(list, [
-              ...positionOf(last),
-              JSON.stringify(last.sortValue ?? null),
-              total,
-              counted.countedFor,
-            ])
-          : null,
+      nextCursor: cursorAfter(list, results, hasMore, (last) => [
+        ...[...positionOf(last), JSON.stringify(last.sortValue ?? null)],
+        ...[total, counted.countedFor],
+      ]),
       totalItems: total,
       isLarge,
       release,

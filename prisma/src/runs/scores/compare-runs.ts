@@ -7,7 +7,7 @@ import {
 } from '@svc/evaluation';
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
-import { decodeCursor, encodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
+import { cursorAfter, decodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
 import { readItemHashes, readSectionNames, type VersionOfRun, versionOf } from '../read-items-at.ts';
@@ -82,7 +82,6 @@ export async function compareRuns(
     cursor === undefined ? offset : 0,
   ]);
   const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
   const { latencyMs, inputTokens, outputTokens, changedOutputs } = sums;
   const [currency, otherCurrency] = state.runs.map(currencyOf);
   return {
@@ -94,10 +93,9 @@ export async function compareRuns(
     cost: currency !== undefined && currency === otherCurrency ? { ...sums.cost, currency } : null,
     configDifferences: differencesOf(state.runs),
     data: await withNames(query, id, state, shown),
-    nextCursor:
-      rows.length > limit && last !== undefined
-        ? encodeCursor(list, [last.sectionOrderIndex, last.orderIndex])
-        : null,
+    nextCursor: cursorAfter(list, shown, rows.length > limit, (last) => [
+      ...[last.sectionOrderIndex, last.orderIndex],
+    ]),
     totalItems: totalOf(sums, only),
   };
 }
