@@ -126,8 +126,6 @@ export interface CreatedRow {
   readonly id: string;
   /** See {@link CREATED_POSITION}. */
   readonly createdPosition: string;
-  /** Rows from here on; a page may have fewer. */
-  readonly found: string;
 }
 
 /**

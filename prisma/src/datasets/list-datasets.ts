@@ -8,12 +8,11 @@ import {
   SUMMARY_SECTIONS,
   shownDataset,
 } from '../database/dataset-row.ts';
+import { readOrderedPage } from '../database/ordered-page.ts';
 import {
-  CREATED_POSITION,
   type CreatedRow,
+  cursorAfter,
   decodeCursor,
-  encodeCursor,
-  MAX_PAGE_BYTES,
   type Page,
   type PageRequest,
   Parameters,
@@ -50,14 +49,28 @@ const MAX_LISTED_SCHEMA_BYTES = 64 * 1024;
 /** What a section has besides its name, in JSON. */
 const SECTION_BYTES = 150;
 
+/** What is read of datasets, and their sizes. */
+const LISTED = {
+  name: 'datasets',
+  from: datasetsWith(),
+  columns: shownDataset(MAX_LISTED_SCHEMA_BYTES),
+  sizes: `, coalesce((
+    SELECT sum(least(octet_length(s.name), 65536) + ${SECTION_BYTES}) FROM versions v
+      CROSS JOIN LATERAL unnest(v.section_ids[:${SUMMARY_SECTIONS}]) AS shown (id) JOIN sections s ON s.id = shown.id
+    WHERE v.dataset_id = datasets.id AND v.version = datasets.version
+  ), 0) AS names`,
+  bytes: `least(octet_length(name), 65536) + least(coalesce(octet_length(description), 0), 1048576)
+    + least(coalesce(octet_length(notes), 0), 1048576) + least(octet_length(schema), 16777216) + names`,
+} as const;
+
 /**
  * See `DatasetStore.list`. Reads the index on `(created_at, id)`; a search (`q`) and other orders read all datasets.
  */
 export async function listDatasets(query: ReadQuery, request: DatasetsRequest): Promise<Page<ListedDataset>> {
   const { limit, cursor, name, q, source, versionHash, order = '-created' } = request;
-  const { orderBy, after, cursorAfter } = datasetsOrdering(order);
+  const { list, orderBy, after, positionOf } = datasetsOrdering(order);
   const parameters = new Parameters();
-  const filters = ['true'];
+  const filters: string[] = [];
   if (name !== undefined) filters.push(`name = ${parameters.add(searchableText(name))}`);
   if (q !== undefined) {
     const pattern = parameters.add(containsPattern(searchableText(q)));
@@ -69,43 +82,25 @@ export async function listDatasets(query: ReadQuery, request: DatasetsRequest): 
   if (source !== undefined) filters.push(`source = ${parameters.add(source)}`);
   if (versionHash !== undefined)
     filters.push(`version_hash = ${parameters.add(searchableText(versionHash))}`);
-  const [total] = await query<{ count: string }>(
-    `SELECT count(*) FROM ${datasetsWith()} WHERE ${filters.join(' AND ')}`,
-    parameters.values,
+  const { shown, hasMore, totalItems } = await readOrderedPage<DatasetRow>(
+    query,
+    { ...LISTED, orderBy, filters },
+    parameters,
+    limit,
+    cursor === undefined ? undefined : () => after(cursor, parameters),
   );
-  if (cursor !== undefined) filters.push(after(cursor, parameters));
-  const rows = await query<DatasetRow & CreatedRow>(
-    `SELECT ${shownDataset(MAX_LISTED_SCHEMA_BYTES)}, ${CREATED_POSITION}, found FROM (
-       SELECT *, count(*) OVER () AS found, row_number() OVER listed AS position,
-         sum(least(octet_length(name), 65536) + least(coalesce(octet_length(description), 0), 1048576)
-           + least(coalesce(octet_length(notes), 0), 1048576) + least(octet_length(schema), 16777216)
-           + names) OVER listed AS bytes
-       FROM (
-         SELECT datasets.*, coalesce((
-           SELECT sum(least(octet_length(s.name), 65536) + ${SECTION_BYTES}) FROM versions v
-             CROSS JOIN LATERAL unnest(v.section_ids[:${SUMMARY_SECTIONS}]) AS shown (id) JOIN sections s ON s.id = shown.id
-           WHERE v.dataset_id = datasets.id AND v.version = datasets.version
-         ), 0) AS names
-         FROM ${datasetsWith()} WHERE ${filters.join(' AND ')}
-         ORDER BY ${orderBy} LIMIT ${parameters.add(limit + 1)}
-       ) candidate WINDOW listed AS (ORDER BY ${orderBy})
-     ) datasets WHERE bytes <= ${MAX_PAGE_BYTES} OR position = 1
-     ORDER BY ${orderBy}`,
-    parameters.values,
-  );
-  const shown = rows.slice(0, limit);
   const datasets = await withSections(query, shown);
   const runs = await lastRuns(
     query,
     shown.map(({ id }) => id),
   );
   return {
-    data: datasets.map(({ createdPosition: _, found: __, ...dataset }) => ({
+    data: datasets.map(({ createdPosition: _, ...dataset }) => ({
       ...dataset,
       lastRun: runs.get(dataset.id) ?? null,
     })),
-    nextCursor: cursorAfter(shown),
-    totalItems: Number(total?.count ?? 0),
+    nextCursor: cursorAfter(list, shown, hasMore, positionOf),
+    totalItems,
   };
 }
 
@@ -127,12 +122,14 @@ const COLUMNS = {
 
 /** How a list of datasets is ordered and continued. */
 interface DatasetsOrdering {
+  /** Name in cursors. */
+  readonly list: string;
   /** After `ORDER BY`. */
   readonly orderBy: string;
   /** The condition for the rows after a cursor. @throws StoreError `invalid_cursor` for one of another order */
   after(cursor: string, parameters: Parameters): string;
-  /** The cursor after the last row; null at the end of the list. */
-  cursorAfter(shown: readonly OrderedRow[]): string | null;
+  /** The position after a row. */
+  positionOf(row: OrderedRow): readonly (string | number)[];
 }
 
 /** The ordering of this name. */
@@ -142,6 +139,7 @@ function datasetsOrdering(order: DatasetOrder): DatasetsOrdering {
   const direction = order.startsWith('-') ? 'DESC' : 'ASC';
   const list = order === '-created' ? 'datasets' : `datasets ${order}`;
   return {
+    list,
     orderBy: `${sql} ${direction}, id ${direction}`,
     after: (cursor, { add }) => {
       const [value, id] = decodeCursor(list, [kind, 'uuid'], cursor);
@@ -150,10 +148,6 @@ function datasetsOrdering(order: DatasetOrder): DatasetsOrdering {
         kind === 'time' ? timeAtPosition(bound) : `${bound}::${kind === 'text' ? 'text' : 'bigint'}`;
       return `(${sql}, id) ${direction === 'DESC' ? '<' : '>'} (${position}, ${add(id)}::uuid)`;
     },
-    cursorAfter: (shown) => {
-      const last = shown.at(-1);
-      if (last === undefined || Number(last.found) <= shown.length) return null;
-      return encodeCursor(list, [read(last), last.id]);
-    },
+    positionOf: (row) => [read(row), row.id],
   };
 }

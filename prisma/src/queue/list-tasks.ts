@@ -1,10 +1,9 @@
 import { createReadQuery, type Pool } from '@svc/postgres';
+import { readOrderedPage } from '../database/ordered-page.ts';
 import {
-  CREATED_POSITION,
   type CreatedRow,
+  cursorAfter,
   decodeCursor,
-  encodeCursor,
-  MAX_PAGE_BYTES,
   type Page,
   type PageRequest,
   Parameters,
@@ -55,37 +54,30 @@ export async function listTasks<Row extends { readonly id: string }>(
 ): Promise<Page<Row>> {
   const { limit, cursor, signal } = page;
   const query = createReadQuery(pool, signal);
-  const orderBy = orderByOf(order);
   const parameters = new Parameters();
-  const filters = ['true'];
+  const filters: string[] = [];
   for (const [column, value] of Object.entries(equal)) {
     if (value !== undefined) filters.push(`${column} = ${parameters.add(value)}`);
   }
   for (const [value, sql] of conditions) {
     if (value !== undefined) filters.push(sql(parameters.add(searchableText(value))));
   }
-  const [total] = await query<{ count: string }>(
-    `SELECT count(*) FROM ${table} WHERE ${filters.join(' AND ')}`,
-    parameters.values,
+  const list = {
+    ...{ from: table, name: table, filters, orderBy: orderByOf(order) },
+    columns: `${columns}, ${order.value ?? 'NULL'} AS "sortValue"`,
+    bytes: texts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + '),
+  };
+  const { shown, hasMore, totalItems } = await readOrderedPage<Row & OrderedRow>(
+    query,
+    list,
+    parameters,
+    limit,
+    cursor === undefined ? undefined : () => after(table, order, cursor, parameters),
   );
-  if (cursor !== undefined) filters.push(after(table, order, cursor, parameters));
-  const rows = await query<Row & OrderedRow>(
-    `SELECT ${columns}, ${CREATED_POSITION}, ${order.value ?? 'NULL'} AS "sortValue", found FROM (
-       SELECT *, count(*) OVER () AS found, row_number() OVER listed AS position,
-         sum(${texts.map((text) => `coalesce(octet_length(${text}), 0)`).join(' + ')}) OVER listed AS bytes
-       FROM (
-         SELECT * FROM ${table} WHERE ${filters.join(' AND ')}
-         ORDER BY ${orderBy} LIMIT ${parameters.add(limit + 1)}
-       ) candidate WINDOW listed AS (ORDER BY ${orderBy})
-     ) ${table} WHERE bytes <= ${MAX_PAGE_BYTES} OR position = 1
-     ORDER BY ${orderBy}`,
-    parameters.values,
-  );
-  const shown = rows.slice(0, limit);
   return {
-    data: shown.map(({ createdPosition: _, sortValue: __, found: ___, ...row }) => row as unknown as Row),
-    nextCursor: cursorAfter(table, order, shown),
-    totalItems: Number(total?.count ?? 0),
+    data: shown.map(({ createdPosition: _, sortValue: __, ...row }) => row as unknown as Row),
+    nextCursor: cursorAfter(listName(table, order), shown, hasMore, (last) => positionOf(order, last)),
+    totalItems,
   };
 }
 
@@ -119,12 +111,12 @@ function after(table: TaskTable, order: TasksOrder, cursor: string, { add }: Par
   return `(${value} IS NULL OR (${value}, created_at, id) ${sign} (${add(kind === 'number' ? Number(bound) : bound)}::${type}, ${placed(created, id)}))`;
 }
 
-/** The cursor after the last row; null at the end of the list. */
-function cursorAfter(table: TaskTable, order: TasksOrder, shown: readonly OrderedRow[]): string | null {
-  const last = shown.at(-1);
-  if (last === undefined || Number(last.found) <= shown.length) return null;
-  const { sortValue, createdPosition, id } = last;
-  const none = order.type === 'text' ? '' : 'null';
-  const value = sortValue === null ? [0, none] : [1, String(sortValue)];
-  return encodeCursor(listName(table, order), [...(order.value === null ? [] : value), createdPosition, id]);
+/** The position after a row. */
+function positionOf(
+  { value, type }: TasksOrder,
+  { sortValue, createdPosition, id }: OrderedRow,
+): (string | number)[] {
+  if (value === null) return [createdPosition, id];
+  const none = type === 'text' ? '' : 'null';
+  return [...(sortValue === null ? [0, none] : [1, String(sortValue)]), createdPosition, id];
 }
