@@ -3,10 +3,10 @@ import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
+import { type HeldPage, holdPage } from '../database/held-page.ts';
 import {
   cursorAfter,
   decodeCursor,
-  EAGER_BYTES,
   type Page,
   Parameters,
   type PlacedPageRequest,
@@ -56,12 +56,7 @@ export interface ItemsRequest extends PlacedPageRequest {
 }
 
 /** A page of items, whose memory is accounted for until it is released. */
-export interface ItemsPage extends Page<ListedItem> {
-  /** Whether the page is large, so that it should be sent in pieces. */
-  readonly isLarge: boolean;
-  /** Call it when the page was sent, or is not needed. */
-  release(): void;
-}
+export interface ItemsPage extends Page<ListedItem>, HeldPage {}
 
 /** See `DatasetStore.listItems`. */
 export async function listItems(
@@ -75,24 +70,13 @@ export async function listItems(
   const { total, version, candidates } = await findCandidates(query, context, id, request);
 
   const plan = planItems(candidates.slice(0, limit), context, request.form ?? 'embed');
-  const isLarge = plan.unreadBytes > EAGER_BYTES;
-  const permits = isLarge ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
-  const release = (): void => permits?.[Symbol.dispose]();
-  try {
-    const items = await readPlannedItems(query, plan);
-    return {
-      data: items.map(toListedItem),
-      nextCursor: cursorAfter('items', plan.items, candidates.length > plan.items.length, ({ item }) => [
-        ...[version, item.sectionOrderIndex, item.orderIndex],
-      ]),
-      totalItems: total,
-      isLarge,
-      release,
-    };
-  } catch (error) {
-    release();
-    throw error;
-  }
+  return await holdPage(largePages, plan.unreadBytes, signal, async () => ({
+    data: (await readPlannedItems(query, plan)).map(toListedItem),
+    nextCursor: cursorAfter('items', plan.items, candidates.length > plan.items.length, ({ item }) => [
+      ...[version, item.sectionOrderIndex, item.orderIndex],
+    ]),
+    totalItems: total,
+  }));
 }
 
 interface ListedCandidate extends ItemCandidate {
@@ -100,7 +84,7 @@ interface ListedCandidate extends ItemCandidate {
   readonly itemHash: Uint8Array;
 }
 
-function toListedItem(item: ListedCandidate & { readonly isTruncated: boolean }): ListedItem {
+export function toListedItem(item: ListedCandidate & { readonly isTruncated: boolean }): ListedItem {
   const { section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets } = item;
   return {
     ...{ section, sectionOrderIndex, orderIndex, itemHash, payload, answer, checker, assets },

@@ -45,7 +45,7 @@ interface PlannedItem<T extends ItemCandidate> {
 /** What a page holds of its candidates, in their order. */
 export interface PlannedItems<T extends ItemCandidate> {
   readonly items: readonly PlannedItem<T>[];
-  /** Bytes of the texts that are yet to be read. */
+  /** Bytes of the texts that are yet to be read; 0 where they are few. */
   readonly unreadBytes: number;
 }
 
@@ -132,7 +132,7 @@ export function planItems<T extends ItemCandidate>(
     if (!isTooLarge && item.payload === null) unreadBytes += byteLength;
     items.push({ item, isTooLarge, isTruncated });
   }
-  return { items, unreadBytes };
+  return { items, unreadBytes: unreadBytes > EAGER_BYTES ? unreadBytes : 0 };
 }
 
 /** Reads the texts of those that are not read, nor too large; their sizes are known. */

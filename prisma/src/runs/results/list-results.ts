@@ -1,5 +1,6 @@
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
+import { type HeldPage, holdPage } from '../../database/held-page.ts';
 import { cursorAfter, decodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
 import type { ListedItem } from '../../items/list-items.ts';
 import { readResultLabels } from '../labels/read-result-labels.ts';
@@ -62,12 +63,7 @@ export interface ResultWithItem extends LabelledResult {
 }
 
 /** A page of results, whose memory is accounted for until it is released. */
-export interface ResultsPage extends Page<ResultWithItem> {
-  /** Whether the page is large, so that it should be sent in pieces. */
-  readonly isLarge: boolean;
-  /** Call it when the page was sent, or is not needed. */
-  release(): void;
-}
+export interface ResultsPage extends Page<ResultWithItem>, HeldPage {}
 
 /** See `RunStore.listResults`. */
 export async function listResults(
@@ -137,40 +133,30 @@ export async function listResults(
       : await planResults(query, {
           ...{ runId: id, ...start, limit, filter, order, maxBytes: maxItemBytes },
         });
-  const permits =
-    plan.unreadBytes > 0 ? await largePages.acquire(signal, { permits: plan.unreadBytes }) : undefined;
-  let release = (): void => permits?.[Symbol.dispose]();
-  try {
+  const page = await holdPage(largePages, plan.unreadBytes, signal, async () => {
     const read = await readPlannedResults(query, id, plan);
-    let results: readonly ResultWithItem[] = await readResultLabels(query, read);
-    let hasMore = plan.hasMore || results.length < read.length;
-    let isLarge = plan.unreadBytes > 0;
-    if (includeItems) {
-      const limits = { largePages, maxItemBytes, maxWholeBytes };
-      const found = await itemsOfResults(query, limits, versionOf(run), results, signal);
-      const releaseResults = release;
-      release = () => {
-        releaseResults();
-        found.release();
-      };
-      isLarge ||= found.isLarge;
-      hasMore ||= found.results.length < results.length;
-      results = found.results;
-    }
-    return {
-      data: results,
-      nextCursor: cursorAfter(list, results, hasMore, (last) => [
-        ...[...positionOf(last), JSON.stringify(last.sortValue ?? null)],
-        ...[total, counted.countedFor],
-      ]),
-      totalItems: total,
-      isLarge,
-      release,
-    };
-  } catch (error) {
-    release();
-    throw error;
-  }
+    const results = await readResultLabels(query, read);
+    const limits = { largePages, maxItemBytes, maxWholeBytes };
+    const withItems = includeItems
+      ? await itemsOfResults(query, limits, versionOf(run), results, signal)
+      : null;
+    const shown: readonly ResultWithItem[] = withItems?.results ?? results;
+    return { shown, withItems, hasMore: plan.hasMore || shown.length < read.length };
+  });
+  const { shown, withItems } = page;
+  return {
+    data: shown,
+    nextCursor: cursorAfter(list, shown, page.hasMore, (last) => [
+      ...[...positionOf(last), JSON.stringify(last.sortValue ?? null)],
+      ...[total, counted.countedFor],
+    ]),
+    totalItems: total,
+    isLarge: page.isLarge || withItems?.isLarge === true,
+    release() {
+      page.release();
+      withItems?.release();
+    },
+  };
 }
 
 /** Finds the last result of a sample, so that each statement need not. */
