@@ -9,8 +9,19 @@ export interface ItemPlace {
   readonly ordinal: number;
 }
 
-/** Orders of a section and of an item in it. */
-export type ItemPosition = readonly [section: number, item: number];
+/** Where an item is in a version. */
+export interface ItemPosition {
+  readonly sectionOrderIndex: number;
+  readonly orderIndex: number;
+}
+
+/** Positions as columns: parameters of a statement. */
+export function positionColumns(positions: readonly ItemPosition[]): [sections: number[], items: number[]] {
+  return [
+    positions.map(({ sectionOrderIndex }) => sectionOrderIndex),
+    positions.map(({ orderIndex }) => orderIndex),
+  ];
+}
 
 /** Finds where items of a version are stored, in their order; null for a position that it does not have. */
 export async function readPlaces(
@@ -24,7 +35,7 @@ export async function readPlaces(
        JOIN version_sections s ON ${ofVersion('$1', '$2')} AND s.order_index = wanted.section
        CROSS JOIN LATERAL width_bucket(wanted.item, s.starts) AS range
      WHERE wanted.item >= 0 AND wanted.item < s.item_count`,
-    [datasetId, version, positions.map(([section]) => section), positions.map(([, item]) => item)],
+    [datasetId, version, ...positionColumns(positions)],
   );
   const places: (ItemPlace | null)[] = positions.map(() => null);
   for (const { n, partId, ordinal } of rows) places[n - 1] = { partId, ordinal };

@@ -1,17 +1,11 @@
 import type { ReadQuery } from '@svc/postgres';
 import { boundedName } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
-import { itemsAt, readPlaces } from '../items/item-places.ts';
+import { type ItemPosition, itemsAt, readPlaces } from '../items/item-places.ts';
 import { ofParts, partsOf } from '../items/item-ranges.ts';
 import { type ItemCandidate, readSizedItems, type SizedItem } from '../items/read-item-texts.ts';
 import { isItemAt, ofVersion } from '../items/version-sql.ts';
 import type { Run } from './run-row.ts';
-
-/** Where an item is in the version of a run. */
-export interface ItemPosition {
-  readonly sectionOrderIndex: number;
-  readonly orderIndex: number;
-}
 
 /** The version of a dataset that has the items of a run. */
 export interface VersionOfRun {
@@ -51,11 +45,7 @@ export async function readItemHashes(
   version: VersionOfRun,
   positions: readonly ItemPosition[],
 ): Promise<ReadonlyMap<number, Buffer>> {
-  const places = await readPlaces(
-    query,
-    version,
-    positions.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex]),
-  );
+  const places = await readPlaces(query, version, positions);
   const parameters = new Parameters();
   const rows = await query<{ readonly n: number; readonly itemHash: Buffer }>(
     `SELECT place.n::int, i.item_hash AS "itemHash" FROM ${itemsAt(places, parameters)}`,
@@ -81,11 +71,7 @@ export async function readCandidatesAt<Others = unknown>(
     (a, b) => a.sectionOrderIndex - b.sectionOrderIndex || a.orderIndex - b.orderIndex,
   );
   const sections = wanted.map(({ sectionOrderIndex }) => sectionOrderIndex);
-  const places = await readPlaces(
-    query,
-    version,
-    wanted.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex]),
-  );
+  const places = await readPlaces(query, version, wanted);
   const names = await readSectionNames(query, version, sections);
   const items = await readSizedItems<Others>(query, places, columns);
   return wanted.flatMap(({ sectionOrderIndex, orderIndex }, index) => {

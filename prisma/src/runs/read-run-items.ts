@@ -3,6 +3,7 @@ import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import type { StoreContext } from '../context.ts';
 import { itemTooLarge } from '../database/item-size.ts';
+import type { ItemPosition } from '../items/item-places.ts';
 import {
   type ItemCandidate,
   type ItemLimits,
@@ -10,7 +11,7 @@ import {
   readPlannedItems,
 } from '../items/read-item-texts.ts';
 import { ofVersion } from '../items/version-sql.ts';
-import { type ItemPosition, readCandidatesAt, versionOf } from './read-items-at.ts';
+import { readCandidatesAt, versionOf } from './read-items-at.ts';
 import type { Run } from './run-row.ts';
 import { isToReplace, type Retry, readRetry } from './write/retry.ts';
 

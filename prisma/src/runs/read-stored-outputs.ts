@@ -4,14 +4,16 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
+import type { ItemPosition } from '../items/item-places.ts';
 import { type ItemLimits, planItems, readPlannedItems } from '../items/read-item-texts.ts';
 import { type AddingScorers, addingScorersOf, lacksScores } from './adding-scorers.ts';
-import { type ItemPosition, keyOf, readCandidatesAt, type VersionOfRun, versionOf } from './read-items-at.ts';
+import { keyOf, readCandidatesAt, type VersionOfRun, versionOf } from './read-items-at.ts';
 import { toRunItem } from './read-run-items.ts';
 import { filterByKeys } from './results/results-filter.ts';
 import {
   planResults,
   positionOf,
+  type ResultKey,
   type ResultPosition,
   type ResultsFilter,
   readPlannedResults,
@@ -113,11 +115,10 @@ async function findToDo(
   sourceRunId: string,
   { after, retry }: { readonly after: ResultPosition; readonly retry: Retry },
 ): Promise<{ readonly last: ResultPosition | undefined; readonly keys: readonly ResultPosition[] }> {
-  type Key = Parameters<typeof positionOf>[0];
-  const source = (await query<Key>(SOURCE, [sourceRunId, ...after])).map(positionOf);
+  const source = (await query<ResultKey>(SOURCE, [sourceRunId, ...after])).map(positionOf);
   const last = source.at(-1);
   if (last === undefined) return { last, keys: [] };
-  const own = await query<Key>(OWN, [runId, ...after, ...last, retry.retries, retry.only]);
+  const own = await query<ResultKey>(OWN, [runId, ...after, ...last, retry.retries, retry.only]);
   const done = new Set(own.map((key) => positionOf(key).join(' ')));
   const keys = source.filter((key) => !done.has(key.join(' ')));
   return { last, keys: keys.slice(0, PAGE_RESULTS) };

@@ -2,6 +2,7 @@ import { isJsonField, RESULT_FIELD_LIST, type ResultField, type ResultTexts } fr
 import type { ReadQuery } from '@svc/postgres';
 import { boundedName, boundedText, itemTooLarge } from '../database/item-size.ts';
 import { EAGER_BYTES, MAX_PAGE_BYTES } from '../database/page.ts';
+import { type ItemPosition, positionColumns } from '../items/item-places.ts';
 import { readResultLabels, type StoredLabel } from './labels/read-result-labels.ts';
 import { readItemHashes, type VersionOfRun } from './read-items-at.ts';
 
@@ -33,11 +34,21 @@ const FACTS = RESULT_FIELD_LIST.filter((field) => !isJsonField(field))
   .join(', ');
 const BATCH_ROWS = 1_000;
 
-type PositionedResult = Pick<StoredResult, 'sectionOrderIndex' | 'orderIndex' | 'repetition'>;
+/** One repetition of an item. */
+export interface ResultKey extends ItemPosition {
+  readonly repetition: number;
+}
 
 /** The position of a result. */
-export function positionOf(result: PositionedResult): ResultPosition {
+export function positionOf(result: ResultKey): ResultPosition {
   return [result.sectionOrderIndex, result.orderIndex, result.repetition];
+}
+
+/** Keys of results as columns: parameters of a statement. */
+export function keyColumns(
+  results: readonly ResultKey[],
+): [sections: number[], items: number[], repetitions: number[]] {
+  return [...positionColumns(results), results.map(({ repetition }) => repetition)];
 }
 
 /** Which results to read. */
@@ -114,7 +125,7 @@ export async function findResultAt(
   },
 ): Promise<{ readonly after: ResultPosition; readonly afterValue: number | null } | undefined> {
   const { runId, index, filter, order } = request;
-  const [found] = await query<PositionedResult & { readonly sortValue: number | null }>(
+  const [found] = await query<ResultKey & { readonly sortValue: number | null }>(
     `SELECT section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition, sort_value AS "sortValue"
      FROM (${resultAt(order, filter)}) AS found`,
     [runId, index, ...filter.values],
@@ -242,12 +253,7 @@ export async function readPlannedResults(
        FROM unnest($2::int[], $3::int[], $4::int[]) WITH ORDINALITY AS wanted (section, item, repetition, position)
          JOIN run_results ON run_id = $1 AND section_order_index = wanted.section
            AND order_index = wanted.item AND run_results.repetition = wanted.repetition`,
-      [
-        runId,
-        unread.map(({ sectionOrderIndex }) => sectionOrderIndex),
-        unread.map(({ orderIndex }) => orderIndex),
-        unread.map(({ repetition }) => repetition),
-      ],
+      [runId, ...keyColumns(unread)],
     );
     for (const { position, ...row } of rows) texts.set(unread[Number(position) - 1] as StoredResult, row);
   }

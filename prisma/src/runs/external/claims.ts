@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
+import { keyColumns, type ResultKey } from '../run-results.ts';
 import type { Run } from '../run-row.ts';
-import { findMissing, type PendingPosition, type ResultKey, type SearchStart } from './find-missing.ts';
+import { findMissing, type PendingPosition } from './find-missing.ts';
 import { lockWaiting } from './lock-external.ts';
 
 export interface ClaimRequest {
@@ -51,7 +52,7 @@ export async function claimPending(
        VALUES ($1, $2, $3::int, clock_timestamp() + $3::int * interval '1 second') RETURNING claimed_until AS "claimedUntil"`,
       [run.id, batchId, claimSeconds],
     );
-    await client.query(CLAIM, [run.id, ...columnsOf(claimed), batchId]);
+    await client.query(CLAIM, [run.id, ...keyColumns(claimed), batchId]);
     await client.query(DELETE_EMPTY, [run.id, [...new Set(expired.rows.map((row) => row.batchId))]]);
     const claimedUntil = rows[0]?.claimedUntil ?? null;
     return claimed
@@ -81,7 +82,7 @@ async function findFresh(
   );
   const start = { sectionOrderIndex: row?.section ?? 0, orderIndex: row?.index ?? 0, repetition: 1 };
   const fresh: PendingPosition[] = [];
-  let end: SearchStart = start;
+  let end: ResultKey = start;
   const search = { limit: () => limit - fresh.length, isUnclaimed: true, start };
   for await (const { found, next } of findMissing(query, run, search)) {
     fresh.push(...found);
@@ -102,7 +103,7 @@ export async function endClaims(
   runId: string,
   results: readonly ResultKey[],
 ): Promise<void> {
-  const { rows } = await client.query<{ batchId: string }>(END, [runId, ...columnsOf(results)]);
+  const { rows } = await client.query<{ batchId: string }>(END, [runId, ...keyColumns(results)]);
   if (rows.length === 0) return;
   const batches = [...new Set(rows.map(({ batchId }) => batchId))];
   await client.query(DELETE_EMPTY, [runId, batches]);
@@ -114,9 +115,3 @@ export async function deleteClaims(client: pg.ClientBase, runId: string): Promis
   await client.query('DELETE FROM run_claims WHERE run_id = $1', [runId]);
   await client.query('DELETE FROM run_claim_batches WHERE run_id = $1', [runId]);
 }
-
-const columnsOf = (positions: readonly ResultKey[]): number[][] => [
-  positions.map(({ sectionOrderIndex }) => sectionOrderIndex),
-  positions.map(({ orderIndex }) => orderIndex),
-  positions.map(({ repetition }) => repetition),
-];

@@ -1,13 +1,8 @@
 import type { ReadQuery } from '@svc/postgres';
 import { ofRun } from '../../items/version-sql.ts';
-import type { ItemPosition } from '../read-items-at.ts';
+import type { ResultKey } from '../run-results.ts';
 import type { Run } from '../run-row.ts';
 import { isToReplace, readRetry } from '../write/retry.ts';
-
-/** One repetition of an item. */
-export interface ResultKey extends ItemPosition {
-  readonly repetition: number;
-}
 
 /** A result that a run lacks. */
 export interface PendingPosition extends ResultKey {
@@ -62,9 +57,6 @@ const missing = (hasSelection: boolean, isUnclaimed: boolean): string => `
   WHERE (position.item > $3::int OR wanted.n >= $7::int) AND done.item IS NULL
     ${isUnclaimed ? 'AND claim.batch_id IS NULL' : ''} ORDER BY position.item, wanted.n LIMIT $6`;
 
-/** From where to look for results that a run lacks. */
-export type SearchStart = Pick<ResultKey, 'sectionOrderIndex' | 'orderIndex' | 'repetition'>;
-
 /**
  * Finds results that a run lacks, in order: a list of at most `limit` for each query, perhaps empty, and where the next one
  * begins. It goes on to the end of the run.
@@ -74,8 +66,8 @@ export type SearchStart = Pick<ResultKey, 'sectionOrderIndex' | 'orderIndex' | '
 export async function* findMissing(
   query: ReadQuery,
   { id, hasSelection, repetitions }: Pick<Run, 'id' | 'hasSelection' | 'repetitions'>,
-  options: { readonly limit: () => number; readonly isUnclaimed?: boolean; readonly start?: SearchStart },
-): AsyncGenerator<{ readonly found: readonly PendingPosition[]; readonly next: SearchStart }> {
+  options: { readonly limit: () => number; readonly isUnclaimed?: boolean; readonly start?: ResultKey },
+): AsyncGenerator<{ readonly found: readonly PendingPosition[]; readonly next: ResultKey }> {
   const {
     limit,
     isUnclaimed = false,

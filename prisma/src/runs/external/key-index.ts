@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ReadQuery } from '@svc/postgres';
 import { Parameters } from '../../database/page.ts';
+import type { ItemPosition } from '../../items/item-places.ts';
 import { cutRange, itemsInRanges, type SectionRange } from '../../items/item-ranges.ts';
 import { splitRanges } from '../../versions/ranges.ts';
-import type { ItemPosition } from '../read-items-at.ts';
 import type { Run } from '../run-row.ts';
 import type { RunSection } from './find-missing.ts';
 

@@ -1,8 +1,8 @@
 import type { ReadQuery } from '@svc/postgres';
 import { Parameters } from '../../database/page.ts';
-import { itemsAt, readPlaces } from '../../items/item-places.ts';
+import { type ItemPosition, itemsAt, positionColumns, readPlaces } from '../../items/item-places.ts';
 import { itemsInRanges, readRanges } from '../../items/item-ranges.ts';
-import { type ItemPosition, versionOf } from '../read-items-at.ts';
+import { versionOf } from '../read-items-at.ts';
 import { type RunSection, sectionsOf } from './find-missing.ts';
 import {
   buildKeyIndex,
@@ -50,13 +50,9 @@ async function readAt(
   run: LocatedRun,
   positions: readonly ItemPosition[],
 ): Promise<readonly FoundItem[]> {
-  const pairs = positions.map(
-    ({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex] as const,
-  );
-  let places = await readPlaces(query, versionOf(run), pairs);
+  let places = await readPlaces(query, versionOf(run), positions);
   if (run.hasSelection) {
-    const columns = [pairs.map(([section]) => section), pairs.map(([, item]) => item)];
-    const rows = await query<{ readonly n: number }>(CHOSEN, [run.id, ...columns]);
+    const rows = await query<{ readonly n: number }>(CHOSEN, [run.id, ...positionColumns(positions)]);
     const chosen = new Set(rows.map(({ n }) => n - 1));
     places = places.map((place, index) => (chosen.has(index) ? place : null));
   }

@@ -9,10 +9,10 @@ import { guarded } from '../../database/guarded.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import type { MainScorer } from '../adding-scorers.ts';
 import { readRun } from '../read-run.ts';
+import { keyColumns, type ResultKey } from '../run-results.ts';
 import type { Run } from '../run-row.ts';
 import { COUNTED_COLUMNS, COUNTS, countResults, GROWTH, type Growth } from '../write/result-counts.ts';
 import { addScorers, numbersOf } from '../write/scorer-names.ts';
-import type { ResultKey } from './find-missing.ts';
 import { createLocator } from './locate-items.ts';
 import type { PushSession } from './push-session.ts';
 
@@ -128,12 +128,7 @@ export async function addScores(
   scored: readonly ScoredResult[],
   main: MainScorer | null = null,
 ): Promise<{ readonly replaced: number; readonly missing: ReadonlySet<number> }> {
-  const keys = (of: readonly ScoredResult[]): unknown[] => [
-    of.map(({ sectionOrderIndex }) => sectionOrderIndex),
-    of.map(({ orderIndex }) => orderIndex),
-    of.map(({ repetition }) => repetition),
-  ];
-  const { rows } = await client.query<OldScores>(OLD, [runId, ...keys(scored)]);
+  const { rows } = await client.query<OldScores>(OLD, [runId, ...keyColumns(scored)]);
   const old = new Map(rows.map((row) => [row.n - 1, row]));
   const merged = scored.flatMap((one, index) => {
     const row = old.get(index);
@@ -146,7 +141,7 @@ export async function addScores(
   );
   const numbers = merged.map(({ scores }) => numbersOf(scores, names));
   const { rows: grown } = await client.query<Growth>(UPDATE, [
-    ...[runId, ...keys(merged)],
+    ...[runId, ...keyColumns(merged)],
     merged.map(({ scores }) =>
       Object.keys(scores).length === 0 ? null : canonicalJson(scores as unknown as JsonObject),
     ),

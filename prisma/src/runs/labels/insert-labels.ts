@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { keyColumns } from '../run-results.ts';
 import type { ImportedResult } from '../write/written-result.ts';
 
 /**
@@ -27,9 +28,7 @@ export async function insertLabels(
   if (stated.length === 0) return;
   await client.query(INSERT, [
     runId,
-    stated.map(({ sectionOrderIndex }) => sectionOrderIndex),
-    stated.map(({ orderIndex }) => orderIndex),
-    stated.map(({ repetition }) => repetition),
+    ...keyColumns(stated),
     stated.map(({ by }) => by),
     stated.map(({ verdict }) => verdict),
     stated.map(({ note }) => note),

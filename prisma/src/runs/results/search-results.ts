@@ -1,7 +1,14 @@
 import type { ReadQuery } from '@svc/postgres';
 import { Parameters } from '../../database/page.ts';
 import type { JoinedVersion } from '../read-items-at.ts';
-import { candidates, orderBy, positionOf, type ResultPosition, type ResultsOrder } from '../run-results.ts';
+import {
+  candidates,
+  orderBy,
+  positionOf,
+  type ResultKey,
+  type ResultPosition,
+  type ResultsOrder,
+} from '../run-results.ts';
 import {
   itemSearch,
   type ResultsConditions,
@@ -25,10 +32,7 @@ const MAX_BLOCK = 10_000;
 
 const KEY = 'result.section_order_index, result.order_index, result.repetition';
 
-interface KeyRow {
-  readonly sectionOrderIndex: number;
-  readonly orderIndex: number;
-  readonly repetition: number;
+interface KeyRow extends ResultKey {
   readonly sortValue: number | null;
 }
 const KEY_ROW = `section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition, sort_value AS "sortValue"`;

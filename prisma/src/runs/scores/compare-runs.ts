@@ -10,6 +10,7 @@ import type { StoreContext } from '../../context.ts';
 import { cursorAfter, decodeCursor, type Page, type PlacedPageRequest } from '../../database/page.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
+import { positionColumns } from '../../items/item-places.ts';
 import { readItemHashes, readSectionNames, type VersionOfRun, versionOf } from '../read-items-at.ts';
 import { runNotFound } from '../run-row.ts';
 import { DIFFERENCE_KINDS, DIFFERENCES, ITEM_IDS, type PairBy } from './compare-sql.ts';
@@ -150,11 +151,9 @@ async function withNames(
     other,
     differences.map(({ otherSectionOrderIndex }) => otherSectionOrderIndex),
   );
-  const items = differences.map(({ orderIndex }) => orderIndex);
   const rows = await query<{ readonly n: number; readonly itemId: string | null }>(ITEM_IDS, [
     id,
-    sections,
-    items,
+    ...positionColumns(differences),
   ]);
   const ids = new Map(rows.map(({ n, itemId }) => [n - 1, itemId]));
   const hashes = await readItemHashes(query, run, differences);

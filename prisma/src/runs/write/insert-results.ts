@@ -8,6 +8,7 @@ import { SQL_TYPES } from '../../database/field-types.ts';
 import { Parameters } from '../../database/page.ts';
 import { memberText, readableJson } from '../../database/values.ts';
 import { type ItemPlace, itemsAt, readPlaces } from '../../items/item-places.ts';
+import { keyColumns } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
 import { COUNTED_COLUMNS, COUNTS, countResults, GROWTH, type Growth } from './result-counts.ts';
 import { isToReplace, type Retry, readRetry } from './retry.ts';
@@ -188,14 +189,9 @@ export async function insertWritten(
     of: readonly ImportedResult[],
   ): Promise<void> {
     const parameters = new Parameters([runId, ...values]);
-    const positions = of.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex] as const);
     const insertion = {
-      keys: [
-        of.map(({ sectionOrderIndex }) => sectionOrderIndex),
-        of.map(({ orderIndex }) => orderIndex),
-        of.map(({ repetition }) => repetition),
-      ],
-      places: await readPlaces(query, version, positions),
+      keys: keyColumns(of),
+      places: await readPlaces(query, version, of),
       ...{ retry, replaces },
     };
     const { rows } = await client.query<Growth>(insertOf(wanted, insertion, parameters), parameters.values);
