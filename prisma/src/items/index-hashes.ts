@@ -1,10 +1,8 @@
 import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
+import { sumOfRows } from '../database/collect-notes.ts';
 import { NIL_UUID } from '../database/values.ts';
 import { HAS_ITEMS_TO_HASH, INSERT_BLOCKS, RUN_ITEMS } from './hash-blocks.ts';
-
-/** Parts that one query finds. */
-const PARTS_PER_PAGE = 1_000;
 
 /**
  * Makes the blocks in which items are looked up by their hash, of all parts that lack many: one run for each
@@ -15,22 +13,14 @@ const PARTS_PER_PAGE = 1_000;
  * @returns how many items it read
  */
 export async function indexHashes(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
-  let indexed = 0;
-  for (let after = NIL_UUID; ; ) {
-    const { rows } = await pool.query<{ readonly id: string }>(
-      `SELECT id FROM parts WHERE id > $1 AND ${HAS_ITEMS_TO_HASH} ORDER BY id LIMIT ${PARTS_PER_PAGE}`,
-      [after],
-    );
-    for (const { id } of rows) {
-      for (let read = -1; read !== 0; indexed += read) {
-        if (signal?.aborted === true) return indexed;
-        read = await inTransaction(pool, (client) => indexRun(client, id));
-      }
+  const indexPart = async ({ id }: { readonly id: string }): Promise<number> => {
+    let indexed = 0;
+    for (let read = 1; read > 0 && signal?.aborted !== true; indexed += read) {
+      read = await inTransaction(pool, (client) => indexRun(client, id));
     }
-    const last = rows.at(-1);
-    if (last === undefined) return indexed;
-    after = last.id;
-  }
+    return indexed;
+  };
+  return await sumOfRows(pool, `id FROM parts WHERE ${HAS_ITEMS_TO_HASH}`, NIL_UUID, indexPart, signal);
 }
 
 /** Makes the blocks of the next run. @returns how many items it has; 0 if there are no more, or another process does it */

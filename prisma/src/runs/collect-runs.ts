@@ -1,14 +1,11 @@
-import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
+import { collectNotes, type Note, type RemovedRows } from '../database/collect-notes.ts';
 
 /** Rows that one transaction removes. */
 const ROWS_PER_TURN = 10_000;
-/** Notes that one query reads. */
-const NOTES_PER_PAGE = 1_000;
 
 /** A row of `loose_runs`. */
-interface Note {
-  readonly id: string;
+interface LooseRun extends Note {
   readonly runId: string;
   /** Only the differences from this run are to be removed; null for everything. */
   readonly otherRunId: string | null;
@@ -21,45 +18,20 @@ const TABLES = {
   run_differences: 'other_run_id, pair_by, section_order_index, order_index',
 } as const;
 
+const DIFFERENCES = { run_differences: TABLES.run_differences } as const;
+
 /**
- * Removes what deleted runs have left: results, selected items, and differences from other runs. Any number of processes
- * may do so concurrently.
+ * Removes what deleted runs have left: results, selected items, and differences from other runs. See `collectNotes`.
  *
- * @param signal ends it early, between two transactions; what is left is removed the next time
  * @returns how many rows it removed
  */
 export async function collectRuns(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
-  let removed = 0;
-  for (let after = '0'; ; ) {
-    const { rows } = await pool.query<Note>(
-      `SELECT id, run_id AS "runId", other_run_id AS "otherRunId" FROM loose_runs WHERE id > $1 ORDER BY id LIMIT ${NOTES_PER_PAGE}`,
-      [after],
-    );
-    for (const note of rows) removed += await removeRows(pool, note, signal);
-    const last = rows.at(-1);
-    if (last === undefined || signal?.aborted === true) return removed;
-    after = last.id;
-  }
+  const notes = { table: 'loose_runs', columns: 'run_id AS "runId", other_run_id AS "otherRunId"' } as const;
+  return await collectNotes<LooseRun>(pool, notes, removeSome, signal);
 }
 
-/** Removes the rows of one note, in several transactions when they are many. @returns how many */
-async function removeRows(pool: pg.Pool, note: Note, signal?: AbortSignal): Promise<number> {
-  let removed = 0;
-  while (signal?.aborted !== true) {
-    const turn = await inTransaction(pool, (client) => removeSome(client, note));
-    removed += turn;
-    if (turn < ROWS_PER_TURN) break;
-  }
-  return removed;
-}
-
-/** Removes the next rows, and the note with the last ones. @returns how many, at most {@link ROWS_PER_TURN} */
-async function removeSome(client: pg.ClientBase, { id, runId, otherRunId }: Note): Promise<number> {
-  // Another process that removes them holds the row.
-  const { rowCount } = await client.query('SELECT FROM loose_runs WHERE id = $1 FOR UPDATE SKIP LOCKED', [
-    id,
-  ]);
-  if (rowCount === 0) return 0;
+/** Removes the next rows, at most {@link ROWS_PER_TURN}. */
+async function removeSome(client: pg.ClientBase, { runId, otherRunId }: LooseRun): Promise<RemovedRows> {
   let removed = 0;
   for (const [table, key] of Object.entries(otherRunId === null ? TABLES : DIFFERENCES)) {
     const of = otherRunId === null ? 'run_id = $1' : 'run_id = $1 AND other_run_id = $2';
@@ -70,10 +42,7 @@ async function removeSome(client: pg.ClientBase, { id, runId, otherRunId }: Note
       values,
     );
     removed += deleted.rowCount ?? 0;
-    if (removed === ROWS_PER_TURN) return removed;
+    if (removed === ROWS_PER_TURN) return { removed, isLast: false };
   }
-  await client.query('DELETE FROM loose_runs WHERE id = $1', [id]);
-  return removed;
+  return { removed, isLast: true };
 }
-
-const DIFFERENCES = { run_differences: TABLES.run_differences } as const;
