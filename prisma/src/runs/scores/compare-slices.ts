@@ -8,7 +8,7 @@ import { itemValue } from '../../items/item-value.ts';
 import { runNotFound } from '../run-row.ts';
 import type { CompareRequest } from './compare-runs.ts';
 import { pairSlices } from './compare-sql.ts';
-import { joinedVersions, stateOf } from './comparison-state.ts';
+import { pairingOf, stateOf } from './comparison-state.ts';
 import { MAX_VALUES, notSliceable } from './slice-run.ts';
 import { LONG_VALUE } from './summary-sql.ts';
 
@@ -35,19 +35,11 @@ export async function compareSlices(
   for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
   using _permit = await searches.acquire(signal);
   const state = await stateOf(pool, id, otherId, request);
-  const {
-    runs: [run, other],
-    clusterBy,
-    scorers,
-  } = state;
   const parameters = new Parameters([id, otherId]);
-  const pairing = {
-    ...{ pairBy, scorers, versions: await joinedVersions(createReadQuery(pool, signal), state) },
-    haveEqualItems: run.datasetHash === other.datasetHash,
-    clusterValue: clusterBy === null ? null : itemValue(clusterBy, parameters.add),
-  };
-  const value = by === 'tag' ? null : itemValue(by, parameters.add);
-  const sql = pairSlices(pairing, value, MAX_VALUES, parameters.add);
+  const { add } = parameters;
+  const pairing = await pairingOf(createReadQuery(pool, signal), state, pairBy, add);
+  const value = by === 'tag' ? null : itemValue(by, add);
+  const sql = pairSlices(pairing, value, MAX_VALUES, add);
   const rows = await readFrom(
     pool,
     (query) => query<PairSums & { readonly value: string }>(sql, parameters.values),

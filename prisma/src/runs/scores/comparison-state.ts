@@ -3,9 +3,10 @@ import type pg from 'pg';
 import { StoreError } from '../../database/errors.ts';
 import { boundedText } from '../../database/item-size.ts';
 import { readableJson } from '../../database/values.ts';
+import { itemValue } from '../../items/item-value.ts';
 import { readJoinedVersion, versionOf } from '../read-items-at.ts';
-import { JUDGE_PRICE, runNotFound } from '../run-row.ts';
-import type { Pairing } from './compare-sql.ts';
+import { JUDGE_PRICE, runNotFound, SUMMARY_VERSION } from '../run-row.ts';
+import type { PairBy, Pairing } from './compare-sql.ts';
 import { CLUSTER_BY } from './read-groups.ts';
 import { scorerNumber } from './scorer-number.ts';
 
@@ -47,12 +48,23 @@ export interface ComparedBy {
   readonly scorer?: string | undefined;
 }
 
-/** The versions of both runs, to join their items. */
-export async function joinedVersions(
+/** How the items of both runs pair. @param add adds a value to the statement and gives its placeholder */
+export async function pairingOf(
   query: ReadQuery,
-  { runs: [run, other] }: ComparisonState,
-): Promise<Pairing['versions']> {
-  return [await readJoinedVersion(query, versionOf(run)), await readJoinedVersion(query, versionOf(other))];
+  { runs: [run, other], clusterBy, scorers }: ComparisonState,
+  pairBy: PairBy,
+  add: (value: unknown) => string,
+): Promise<Pairing> {
+  return {
+    pairBy,
+    scorers,
+    versions: [
+      await readJoinedVersion(query, versionOf(run)),
+      await readJoinedVersion(query, versionOf(other)),
+    ],
+    haveEqualItems: run.datasetHash === other.datasetHash,
+    clusterValue: clusterBy === null ? null : itemValue(clusterBy, add),
+  };
 }
 
 /** @throws StoreError `run_not_found`; `invalid_request` if the runs are clustered by different values */
@@ -63,7 +75,7 @@ export async function stateOf(
   { clusterBy: wanted, scorer }: ComparedBy,
 ): Promise<ComparisonState> {
   const { rows } = await client.query<ComparedRun>(
-    `SELECT runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", results_version || ':' || ok + failed + unscored AS version, ok + failed + unscored AS counted, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
+    `SELECT runs.id, runs.dataset_id AS "datasetId", dataset_version AS "datasetVersion", ${SUMMARY_VERSION} AS version, ok + failed + unscored AS counted, version_hash AS "datasetHash", scored, scorer_names AS "scorerNames",
        ${CLUSTER_BY} AS "clusterBy", ${boundedText('config', MAX_CONFIG_BYTES)} AS config,
        (${readableJson('config::json')} -> 'price')::text AS price,
        ${JUDGE_PRICE} AS "judgePrice"

@@ -3,10 +3,9 @@ import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { Parameters } from '../../database/page.ts';
 import { LARGE_JOINS } from '../../database/transaction-settings.ts';
-import { itemValue } from '../../items/item-value.ts';
 import { checkCount } from '../check-count.ts';
 import { countPairs, PAIR_BY, type PairBy, type Pairing, pairSums } from './compare-sql.ts';
-import { type ComparedBy, type ComparisonState, joinedVersions, stateOf } from './comparison-state.ts';
+import { type ComparedBy, type ComparisonState, pairingOf, stateOf } from './comparison-state.ts';
 
 /** Means of a number of the pairs for which both runs know it; null without one. */
 export interface ComparedMeans {
@@ -69,19 +68,13 @@ export async function storedSums(
         'DELETE FROM run_differences WHERE run_id = $1 AND other_run_id = $2 AND pair_by = $3',
         [id, otherId, key],
       );
-      const [run, other] = state.runs;
       for (const one of state.runs) checkCount(await countResults(client, one.id), one.counted);
       const parameters = new Parameters([id, otherId, key]);
-      const versions = await joinedVersions(queryOf(client), state);
-      const pairing = {
-        ...{ pairBy, scorers: state.scorers, versions },
-        haveEqualItems: run.datasetHash === other.datasetHash,
-        clusterValue: state.clusterBy === null ? null : itemValue(state.clusterBy, parameters.add),
-      };
+      const pairing = await pairingOf(queryOf(client), state, pairBy, parameters.add);
       const sql = pairSums(pairing, parameters.add);
       const { rows } = await client.query<Omit<StoredSums, 'reason'>>(sql, parameters.values);
       const paired = rows[0] as Omit<StoredSums, 'reason'>;
-      const reason = paired.paired > 0 ? null : await reasonOf(client, state, { pairBy, versions });
+      const reason = paired.paired > 0 ? null : await reasonOf(client, state, pairing);
       const sums = { ...paired, reason };
       await client.query(
         `UPDATE run_comparisons SET comparison_of = $4, summary = $5
