@@ -9,7 +9,8 @@ import { createS3Objects } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';
 import type { Channel } from './channels.ts';
 import type { StoreContext } from './context.ts';
-import { StoreError, toStoreError } from './database/errors.ts';
+import { StoreError } from './database/errors.ts';
+import { guarded } from './database/guarded.ts';
 import { createDatasetStore, type DatasetStore } from './datasets/dataset-store.ts';
 import { PrismaClient } from './generated/prisma/client.ts';
 import { createHubFileStore, type HubFileStore } from './hub-files/hub-file-store.ts';
@@ -168,17 +169,15 @@ export function createStore(options: StoreOptions): Store {
     settings: createSettingsStore(context),
     idempotency: createIdempotencyStore(context),
     hubFiles: createHubFileStore(context),
-    cancellationsAmong: (ids) => cancellationsAmong(context, ids),
-    listen: (wanted) => listen({ ...wanted, url: options.directUrl ?? options.url }),
-    queueSizes: () => probes.queueSizes(),
-    measure: () => measure(pool),
-    reportWorker: async (report) => {
-      try {
+    ...guarded({
+      cancellationsAmong: (ids: readonly string[]) => cancellationsAmong(context, ids),
+      queueSizes: () => probes.queueSizes(),
+      measure: () => measure(pool),
+      async reportWorker(report: WorkerReport) {
         await pool.query("SELECT pg_notify('svc_worker', $1)", [JSON.stringify(report)]);
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    },
+      },
+    }),
+    listen: (wanted) => listen({ ...wanted, url: options.directUrl ?? options.url }),
     ready: () => probes.ready(),
     close,
     [Symbol.asyncDispose]: close,

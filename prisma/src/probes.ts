@@ -1,5 +1,5 @@
 import { createPool } from '@svc/postgres';
-import { StoreError, toStoreError } from './database/errors.ts';
+import { StoreError } from './database/errors.ts';
 import { isMigrated, migrationNames } from './migrate/migrate.ts';
 import { type QueueSizes, queueSizes } from './queue/queue-sizes.ts';
 
@@ -56,13 +56,7 @@ export function createProbes(url: string): Probes {
       }
       return checked;
     },
-    async queueSizes() {
-      try {
-        return await inTime(queueSizes(pool));
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    },
+    queueSizes: () => inTime(queueSizes(pool)),
     close: () => pool.end(),
   };
 }

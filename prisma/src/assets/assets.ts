@@ -1,7 +1,8 @@
 import type { LinkedParts } from '@svc/jsonl-v23/internal';
 import { createReadQuery, createReads } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
-import { StoreError, toStoreError } from '../database/errors.ts';
+import { StoreError } from '../database/errors.ts';
+import { guarded, guardedStream } from '../database/guarded.ts';
 import { isUuid } from '../database/values.ts';
 import type { ByteRange } from './asset-store.ts';
 import { collectAssets } from './collect-assets.ts';
@@ -57,53 +58,33 @@ const SHA256 = /^[0-9a-f]{64}$/;
 
 export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'assets'>): Assets {
   return {
-    async find(datasetId, sha256, { version, signal } = {}) {
-      if (!isUuid(datasetId) || !SHA256.test(sha256)) return null;
-      try {
+    ...guarded({
+      async find(datasetId, sha256, { version, signal } = {}) {
+        if (!isUuid(datasetId) || !SHA256.test(sha256)) return null;
         const [row] = await createReadQuery(pool, signal)<AssetRow>(FIND_ASSET, [
           ...[datasetId, sha256, version ?? null],
         ]);
         if (row === undefined) return null;
         return { sha256, byteLength: Number(row.byteLength), mimeType: row.mimeType };
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    },
+      },
 
-    async *read(sha256, { range, signal } = {}) {
-      try {
-        yield* assets.read(createReads(pool, signal), sha256, range, signal);
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    },
-
-    async *itemText(parts, signal) {
-      try {
-        yield* itemText({ assets, reads: createReads(pool, signal) }, parts, signal);
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    },
-
-    async collect(signal) {
-      try {
+      async collect(signal) {
         const removed = await collectAssets(pool, signal);
         await collectObjects(pool, assets, signal);
         return removed;
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    },
+      },
 
-    async findMissing(sha256s, signal) {
-      if (sha256s.length === 0) return new Set();
-      try {
+      async findMissing(sha256s, signal) {
+        if (sha256s.length === 0) return new Set();
         return new Set(await assets.findMissing(createReadQuery(pool, signal), sha256s, signal));
-      } catch (error) {
-        throw toStoreError(error);
-      }
-    },
+      },
+    } satisfies Omit<Assets, 'read' | 'itemText'>),
+
+    read: (sha256, { range, signal } = {}) =>
+      guardedStream(assets.read(createReads(pool, signal), sha256, range, signal)),
+
+    itemText: (parts, signal) =>
+      guardedStream(itemText({ assets, reads: createReads(pool, signal) }, parts, signal)),
   };
 }
 

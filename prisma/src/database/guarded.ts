@@ -16,3 +16,12 @@ export function guarded<T extends object>(methods: T): T {
   }
   return wrapped as T;
 }
+
+/** The same values, with a lost connection as StoreError `unavailable`. */
+export async function* guardedStream<T>(values: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* values;
+  } catch (error) {
+    throw toStoreError(error);
+  }
+}

@@ -1,5 +1,4 @@
 import { createReadQuery, type Pool } from '@svc/postgres';
-import { toStoreError } from '../database/errors.ts';
 
 /** How much is stored, and how the imports of the last day ended. */
 export interface Measurements {
@@ -24,23 +23,19 @@ const JOBS = `
 /** See `Store.measure`. Counts the rows of three tables: callers keep what it answers for a while. */
 export async function measure(pool: Pool, signal?: AbortSignal): Promise<Measurements> {
   const query = createReadQuery(pool, signal);
-  try {
-    const [sizes] = await query<{
-      databaseBytes: number;
-      datasets: number;
-      runs: number;
-      count: number;
-      bytes: number;
-    }>(SIZES);
-    const jobs = await query<{ status: string; count: number }>(JOBS);
-    return {
-      databaseBytes: sizes?.databaseBytes ?? 0,
-      assets: { count: sizes?.count ?? 0, bytes: sizes?.bytes ?? 0 },
-      datasets: sizes?.datasets ?? 0,
-      runs: sizes?.runs ?? 0,
-      jobs: Object.fromEntries(jobs.map(({ status, count }) => [status, count])),
-    };
-  } catch (error) {
-    throw toStoreError(error);
-  }
+  const [sizes] = await query<{
+    databaseBytes: number;
+    datasets: number;
+    runs: number;
+    count: number;
+    bytes: number;
+  }>(SIZES);
+  const jobs = await query<{ status: string; count: number }>(JOBS);
+  return {
+    databaseBytes: sizes?.databaseBytes ?? 0,
+    assets: { count: sizes?.count ?? 0, bytes: sizes?.bytes ?? 0 },
+    datasets: sizes?.datasets ?? 0,
+    runs: sizes?.runs ?? 0,
+    jobs: Object.fromEntries(jobs.map(({ status, count }) => [status, count])),
+  };
 }

@@ -1,8 +1,7 @@
 import { type RunItem, readPrices } from '@svc/evaluation';
 import { createReadQuery, createReads, inTransaction } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
-import { toStoreError } from '../../database/errors.ts';
-import { guarded } from '../../database/guarded.ts';
+import { guarded, guardedStream } from '../../database/guarded.ts';
 import type { ItemPosition } from '../../items/item-places.ts';
 import { keyOf, versionOf } from '../read-items-at.ts';
 import { readItemsAt } from '../read-stored-outputs.ts';
@@ -51,13 +50,9 @@ export async function openPush(
   const locate = await createLocator(query, run);
   return {
     run,
-    async *readAsset({ sha256, byteLength }, reading) {
-      try {
-        const range = { start: 0, end: byteLength };
-        yield* context.assets.read(createReads(pool, reading), sha256, range, reading);
-      } catch (error) {
-        throw toStoreError(error);
-      }
+    readAsset: ({ sha256, byteLength }, reading) => {
+      const range = { start: 0, end: byteLength };
+      return guardedStream(context.assets.read(createReads(pool, reading), sha256, range, reading));
     },
     ...guarded({
       locate,
