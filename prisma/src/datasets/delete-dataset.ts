@@ -2,7 +2,6 @@ import { inTransaction } from '@svc/postgres';
 import type pg from 'pg';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { isUuid } from '../database/values.ts';
-import { releaseParts } from '../items/release-parts.ts';
 
 /** See `DatasetStore.delete`. */
 export async function deleteDataset(pool: pg.Pool, id: string): Promise<void> {
@@ -12,7 +11,7 @@ export async function deleteDataset(pool: pg.Pool, id: string): Promise<void> {
     const { rowCount } = await client.query('SELECT FROM datasets WHERE id = $1 FOR UPDATE', [id]);
     if (rowCount === 0) throw datasetNotFound(id);
     // Nothing shows its items without its versions. They are removed later: however many they are, it takes as long.
-    await releaseParts(client, id);
+    await client.query('INSERT INTO loose_parts (part_id) SELECT id FROM parts WHERE dataset_id = $1', [id]);
     // Workers of its runs stop immediately instead of at their next check.
     await client.query(
       `SELECT pg_notify('svc_cancel', id::text) FROM runs WHERE dataset_id = $1 AND finished_at IS NULL`,
