@@ -5,6 +5,7 @@ import { canonicalJson } from '@svc/jsonl-v23/json';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { LINES, linesOf, metaOf } from '../../test/import-items.ts';
 import { queryDatabase } from '../../test/query-database.ts';
+import { streamItems } from '../../test/stream-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import type { DatasetSummary } from '../database/dataset-row.ts';
@@ -36,7 +37,7 @@ async function importLines(
 /** The items of a dataset with their files, by the stream and by the pages, which must agree. */
 async function itemTexts(id: string): Promise<string[]> {
   const texts: string[] = [];
-  for await (const batch of await store.datasets.streamItems(id)) {
+  for await (const batch of streamItems(store.datasets, id)) {
     for (const item of batch) {
       let text = '';
       for await (const piece of store.assets.itemText(item)) text += piece;

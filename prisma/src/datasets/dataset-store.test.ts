@@ -6,6 +6,7 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { allPages } from '../../test/all-pages.ts';
 import { importItems, LINES, linesOf, metaOf, writeSections } from '../../test/import-items.ts';
+import { streamItems } from '../../test/stream-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import type { ItemsPage, ItemsRequest, StoredItem } from '../items/list-items.ts';
@@ -94,7 +95,7 @@ describe('begin', () => {
     const saved = await importItems(store.datasets, { s: [text] });
     const page = await store.datasets.listItems(saved.id, { limit: 1 });
     const [listed] = page.data;
-    const [streamed] = await collect(await store.datasets.streamItems(saved.id));
+    const [streamed] = await collect(streamItems(store.datasets, saved.id));
     // the parts come back byte for byte: joined they are the canonical text, and that is made of the given one
     expect({ isTruncated: false, ...streamed }).toEqual({
       ...listed,
@@ -139,7 +140,7 @@ describe('begin', () => {
   it('stores a row that is larger than many chunks', async () => {
     const large = 'é'.repeat(3_000_000);
     const saved = await importItems(store.datasets, { s: [`{"inputs":{"prompt":"${large}"}}`, '{"id":1}'] });
-    const [first, second] = await collect(await store.datasets.streamItems(saved.id));
+    const [first, second] = await collect(streamItems(store.datasets, saved.id));
     expect(first?.payload).toBe(`{"inputs":{"prompt":"${large}"}}`);
     expect(second?.payload).toBe('{"id":1}');
   });
@@ -459,7 +460,7 @@ describe('one dataset', () => {
     const saved = await importItems(store.datasets, many);
     const read = await store.datasets.get(saved.id);
     expect([saved.sections.length, read.sections.length, read.sectionCount]).toEqual([100, 100, 130]);
-    expect((await collect(await store.datasets.streamItems(saved.id))).map(({ section }) => section)).toEqual(
+    expect((await collect(streamItems(store.datasets, saved.id))).map(({ section }) => section)).toEqual(
       Object.keys(many),
     );
   });
@@ -590,7 +591,7 @@ describe('listItems', () => {
   });
 });
 
-describe('streamItems', () => {
+describe('the items of an open dataset', () => {
   const idle = async (): Promise<number> => {
     const { rows } = await plain.query<{ count: string }>(
       "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid() AND state <> 'idle'",
@@ -600,21 +601,21 @@ describe('streamItems', () => {
 
   it('gives every item in order, more than one batch of them', async () => {
     const saved = await importItems(store.datasets, { a: items(3_000, 'a'), b: items(2_000, 'b') });
-    const found = await collect(await store.datasets.streamItems(saved.id));
+    const found = await collect(streamItems(store.datasets, saved.id));
     expect(found.map((item) => joinItem(item))).toEqual([...items(3_000, 'a'), ...items(2_000, 'b')]);
-    expect((await collect(await store.datasets.streamItems(saved.id, { section: 'b' }))).length).toBe(2_000);
-    expect(await collect(await store.datasets.streamItems(saved.id, { section: 'c' }))).toEqual([]);
+    expect((await collect(streamItems(store.datasets, saved.id, 'b'))).length).toBe(2_000);
+    expect(await collect(streamItems(store.datasets, saved.id, 'c'))).toEqual([]);
   });
 
   it('says before the first item that the dataset is not there', async () => {
-    await expect(store.datasets.streamItems(randomUUID())).rejects.toMatchObject({
+    await expect(store.datasets.open(randomUUID())).rejects.toMatchObject({
       code: 'dataset_not_found',
     });
   });
 
   it('reads a snapshot: a concurrent deletion removes nothing', async () => {
     const saved = await importItems(store.datasets, { a: items(2_000), b: items(2_000) });
-    const stream = await store.datasets.streamItems(saved.id);
+    const stream = streamItems(store.datasets, saved.id);
     let count = 0;
     for await (const batch of stream) {
       if (count === 0) await store.datasets.delete(saved.id);
@@ -627,7 +628,7 @@ describe('streamItems', () => {
     const saved = await importItems(store.datasets, { a: items(20_000) });
     for (let round = 0; round < 8; round++) {
       const reading = (async () => {
-        for await (const _ of await store.datasets.streamItems(saved.id)) {
+        for await (const _ of streamItems(store.datasets, saved.id)) {
           if (how === 'stops') return;
           throw new Error('reader');
         }
@@ -644,8 +645,8 @@ describe('streamItems', () => {
       const saved = await importItems(store.datasets, { a: items(20_000) });
       for (let round = 0; round < 8; round++) {
         const abort = new AbortController();
-        const stream = await store.datasets.streamItems(saved.id, { signal: abort.signal });
-        const iterator = stream[Symbol.asyncIterator]();
+        await using open = await store.datasets.open(saved.id, { signal: abort.signal });
+        const iterator = open.items();
         if (when === 'while it is read') await iterator.next();
         abort.abort(new Error('gone'));
         await expect(
@@ -661,8 +662,8 @@ describe('streamItems', () => {
   it('returns its connection when no reader starts', async () => {
     const saved = await importItems(store.datasets, { a: items(10) });
     for (let round = 0; round < 8; round++) {
-      const stream = await store.datasets.streamItems(saved.id);
-      await stream[Symbol.asyncIterator]().return?.();
+      await using open = await store.datasets.open(saved.id);
+      await open.items().return();
     }
     await expect.poll(idle).toBe(0);
   });
@@ -671,7 +672,7 @@ describe('streamItems', () => {
     const saved = await importItems(store.datasets, { a: items(50_000) });
     const reading = (async () => {
       let first = true;
-      for await (const _ of await store.datasets.streamItems(saved.id)) {
+      for await (const _ of streamItems(store.datasets, saved.id)) {
         if (first) {
           first = false;
           await plain.query(
@@ -727,7 +728,7 @@ describe('diff', () => {
     const b = await importItems(store.datasets, texts(second));
     const named = new Map<string, string>();
     for (const saved of [a, b]) {
-      for (const item of await collect(await store.datasets.streamItems(saved.id))) {
+      for (const item of await collect(streamItems(store.datasets, saved.id))) {
         named.set(hex(item.itemHash), JSON.parse(item.payload).inputs.prompt);
       }
     }
@@ -789,7 +790,7 @@ describe('an unavailable database', () => {
       () => away.datasets.delete(id),
       () => away.datasets.listSections(id, { limit: 1 }),
       () => away.datasets.listItems(id, { limit: 1 }),
-      () => away.datasets.streamItems(id),
+      () => away.datasets.open(id),
       () => away.datasets.diff({ id }, { id }, { limit: 1 }),
       () => importItems(away.datasets, { s: items(1) }),
       () => away.runs.get(id),

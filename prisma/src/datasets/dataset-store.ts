@@ -6,7 +6,7 @@ import type { Page, PageRequest } from '../database/page.ts';
 import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/draft.ts';
 import { collectParts } from '../items/collect-parts.ts';
 import { indexHashes } from '../items/index-hashes.ts';
-import { type ItemsPage, type ItemsRequest, listItems, type StoredItem } from '../items/list-items.ts';
+import { type ItemsPage, type ItemsRequest, listItems } from '../items/list-items.ts';
 import type { ChangedDataset } from '../versions/change-dataset.ts';
 import { deleteVersion, type VersionDeletion } from '../versions/delete-version.ts';
 import { listSections } from '../versions/list-sections.ts';
@@ -18,7 +18,6 @@ import { deleteDataset } from './delete-dataset.ts';
 import { type ComparedDataset, type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
 import { type DatasetsRequest, type ListedDataset, listDatasets } from './list-datasets.ts';
 import { type OpenDataset, type OpenDatasetOptions, openDataset } from './open-dataset.ts';
-import { streamItems } from './stream-items.ts';
 import { type DatasetChanges, updateDataset } from './update-dataset.ts';
 
 /**
@@ -95,14 +94,6 @@ export interface DatasetStore {
    * @throws StoreError `invalid_cursor`, `section_not_found`, `type_not_found`
    */
   listItems(id: string, request: ItemsRequest): Promise<ItemsPage>;
-  /**
-   * All items, or those of the sections of one name, in the batches that the server sends. Reads as
-   * fast as the consumer pulls; when it stops, or `signal` is aborted, the server's cursor ends too.
-   */
-  streamItems(
-    id: string,
-    options?: { readonly section?: string; readonly version?: number; readonly signal?: AbortSignal },
-  ): Promise<AsyncIterable<StoredItem[]>>;
   /** Opens a dataset for an export: everything read through it is of one moment. */
   open(id: string, options?: OpenDatasetOptions): Promise<OpenDataset>;
   /**
@@ -147,7 +138,6 @@ export function createDatasetStore(context: StoreContext & ImportContext): Datas
 
     listSections: (id, request) => listSections(pool, id, request),
     listItems: (id, request) => listItems(context, id, request),
-    streamItems: (id, options) => streamItems(context, id, options),
     open: (id, options) => openDataset(context, id, options),
     diff: (from, to, request) => diffDatasets(context, from, to, request),
   } satisfies DatasetStore);

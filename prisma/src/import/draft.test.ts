@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { importItems, metaOf, writeSections } from '../../test/import-items.ts';
 import { queryDatabase } from '../../test/query-database.ts';
 import { throughLine } from '../../test/server-address.ts';
+import { streamItems } from '../../test/stream-items.ts';
 import { startTcpProxy, type TcpProxy } from '../../test/tcp-proxy.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
@@ -188,7 +189,7 @@ it('stores a long section in parts of 65,536 items, and reads it as one', async 
   expect(counts.reduce((sum, count) => sum + count)).toBe(66_001);
 
   let next = 0;
-  for await (const items of await store.datasets.streamItems(id, { section: 'long' })) {
+  for await (const items of streamItems(store.datasets, id, 'long')) {
     for (const { orderIndex, payload } of items) {
       if (orderIndex !== next || payload !== lines[next]) throw new Error(`item ${next} is ${payload}`);
       next += 1;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { importItems } from '../../test/import-items.ts';
+import { streamItems } from '../../test/stream-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 
@@ -27,7 +28,7 @@ it('reads sections of several statements in order, and no item twice', async () 
   });
   const { id } = await importItems(store.datasets, Object.fromEntries(sections));
   const read: string[] = [];
-  for await (const items of await store.datasets.streamItems(id)) {
+  for await (const items of streamItems(store.datasets, id)) {
     for (const { section, orderIndex, payload } of items) read.push(`${section} ${orderIndex} ${payload}`);
   }
   expect(read).toEqual(
@@ -38,7 +39,8 @@ it('reads sections of several statements in order, and no item twice', async () 
 it('ends with the reason of an abort that comes between two statements', async () => {
   const { id } = await importItems(store.datasets, { a: itemTexts(0, 5_000) });
   const abort = new AbortController();
-  const items = (await store.datasets.streamItems(id, { signal: abort.signal }))[Symbol.asyncIterator]();
+  await using open = await store.datasets.open(id, { signal: abort.signal });
+  const items = open.items();
   await items.next();
   await delay(200); // the first statement has ended
   abort.abort(new Error('gone'));

@@ -78,9 +78,7 @@ export interface JobStore {
   getMany(ids: readonly string[]): Promise<Job[]>;
   /** Opens a job that a worker has claimed. Null when it has ended, or another worker has claimed it. */
   take(claim: JobClaim): Promise<TakenJob | null>;
-  /** The archive of an `upload` job, in chunks. */
-  readArchive(id: string): AsyncGenerator<Uint8Array, void, undefined>;
-  /** One chunk of it, counted from 0; null after the last one, and when the job has ended. */
+  /** A chunk of the archive of an `upload` job, counted from 0; null after the last one, and when the job has ended. */
   readArchiveChunk(id: string, index: number): Promise<Uint8Array | null>;
   /**
    * Stores the progress of a job, which only grows: a worker that starts again, after another one died, changes nothing
@@ -114,108 +112,96 @@ export interface JobStore {
 const MAX_REQUEST_BYTES = 64 * 1024 * 1024;
 
 export function createJobStore({ pool, imports }: StoreContext): JobStore {
-  const readArchiveChunk = (id: string, index: number): Promise<Uint8Array | null> =>
-    readChunk(pool, id, index);
+  return guarded({
+    readArchiveChunk: (id, index) => readChunk(pool, id, index),
 
-  return {
-    ...guarded({
-      readArchiveChunk,
-      create: async (job, options = {}) => {
-        using _permit = job.archive === undefined ? undefined : await imports.acquire(options.signal);
-        return await inTransaction(pool, async (client) => {
-          const { rows } = await client.query<JobRow>(
-            `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_at)
+    create: async (job, options = {}) => {
+      using _permit = job.archive === undefined ? undefined : await imports.acquire(options.signal);
+      return await inTransaction(pool, async (client) => {
+        const { rows } = await client.query<JobRow>(
+          `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_at)
                VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) RETURNING ${JOB_COLUMNS}`,
-            [
-              job.id,
-              job.kind,
-              job.request,
-              job.sealedToken ?? null,
-              job.requestId === null ? null : storableText('request id', job.requestId),
-              job.bytesTotal ?? null,
-            ],
-          );
-          const created = toJob(rows[0] as JobRow);
-          if (job.archive !== undefined) await writeArchive(client, job.id, job.archive, options.signal);
-          await client.query(NOTIFY_WORKERS, [job.kind]);
-          if (options.idempotency !== undefined) {
-            await completeClaim(client, options.idempotency.claim, options.idempotency.response(created));
-          }
-          return created;
-        });
-      },
-
-      list: (request) => listJobs(pool, request),
-
-      get: async (id) => toJob(await readJob(pool, id)),
-
-      async getMany(ids) {
-        const { rows } = await pool.query<JobRow>(
-          `SELECT ${JOB_COLUMNS} FROM jobs WHERE id = ANY($1::uuid[])`,
-          [ids.filter(isUuid)],
+          [
+            job.id,
+            job.kind,
+            job.request,
+            job.sealedToken ?? null,
+            job.requestId === null ? null : storableText('request id', job.requestId),
+            job.bytesTotal ?? null,
+          ],
         );
-        return rows.map(toJob);
-      },
+        const created = toJob(rows[0] as JobRow);
+        if (job.archive !== undefined) await writeArchive(client, job.id, job.archive, options.signal);
+        await client.query(NOTIFY_WORKERS, [job.kind]);
+        if (options.idempotency !== undefined) {
+          await completeClaim(client, options.idempotency.claim, options.idempotency.response(created));
+        }
+        return created;
+      });
+    },
 
-      async take(claim) {
-        const { rows } = await pool.query<JobRow & { request: string; sealed: Uint8Array | null }>(
-          `SELECT ${JOB_COLUMNS}, ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request,
+    list: (request) => listJobs(pool, request),
+
+    get: async (id) => toJob(await readJob(pool, id)),
+
+    async getMany(ids) {
+      const { rows } = await pool.query<JobRow>(
+        `SELECT ${JOB_COLUMNS} FROM jobs WHERE id = ANY($1::uuid[])`,
+        [ids.filter(isUuid)],
+      );
+      return rows.map(toJob);
+    },
+
+    async take(claim) {
+      const { rows } = await pool.query<JobRow & { request: string; sealed: Uint8Array | null }>(
+        `SELECT ${JOB_COLUMNS}, ${boundedText('request', MAX_REQUEST_BYTES, `'{}'`)} AS request,
              ${boundedText('sealed_token', 65_536)} AS sealed
            FROM jobs WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
-          [claim.id, claim.attempt],
-        );
-        if (rows[0] === undefined) return null;
-        const { request, sealed: sealedToken, ...row } = rows[0];
-        return { job: toJob(row), claim, request, sealedToken };
-      },
+        [claim.id, claim.attempt],
+      );
+      if (rows[0] === undefined) return null;
+      const { request, sealed: sealedToken, ...row } = rows[0];
+      return { job: toJob(row), claim, request, sealedToken };
+    },
 
-      async report(claim, { rowsDone, rowsTotal, bytesDone, bytesTotal }) {
-        const { rowCount } = await pool.query(
-          `UPDATE jobs SET rows_done = greatest(rows_done, $3), rows_total = $4,
+    async report(claim, { rowsDone, rowsTotal, bytesDone, bytesTotal }) {
+      const { rowCount } = await pool.query(
+        `UPDATE jobs SET rows_done = greatest(rows_done, $3), rows_total = $4,
              bytes_done = greatest(bytes_done, $5), bytes_total = $6
            WHERE id = $1 AND attempt = $2 AND finished_at IS NULL`,
-          [claim.id, claim.attempt, rowsDone, rowsTotal, bytesDone, bytesTotal],
-        );
-        if (rowCount === 0) throw await lostClaim(pool, claim);
-      },
-
-      finish: (claim, end) =>
-        inTransaction(pool, async (client) => {
-          const { rows } = await client.query<JobRow>(
-            `UPDATE jobs SET status = $3, error = $4, finished_at = clock_timestamp(), sealed_token = NULL
-             WHERE id = $1 AND attempt = $2 AND finished_at IS NULL RETURNING ${JOB_COLUMNS}`,
-            [claim.id, claim.attempt, end.status, end.status === 'failed' ? end.error : null],
-          );
-          if (rows[0] === undefined) throw await lostClaim(client, claim);
-          await deleteArchive(client, claim.id);
-          return toJob(rows[0]);
-        }),
-
-      async requestCancel(id) {
-        if (!isUuid(id)) throw jobNotFound(id);
-        return await inTransaction(pool, async (client) => {
-          const changed = await cancelTask<JobRow>(client, 'jobs', JOB_COLUMNS, id);
-          if (changed !== undefined && changed.finishedAt !== null) await deleteArchive(client, id);
-          return toJob(changed ?? (await readJob(client, id)));
-        });
-      },
-
-      fail: (id, error) =>
-        inTransaction(pool, async (client) => {
-          const status = await failTask(client, 'jobs', id, error);
-          if (status !== null) await deleteArchive(client, id);
-          return status;
-        }),
-    } satisfies Omit<JobStore, 'readArchive'>),
-
-    async *readArchive(id) {
-      for (let index = 0; ; index += 1) {
-        const bytes = await readArchiveChunk(id, index);
-        if (bytes === null) return;
-        yield bytes;
-      }
+        [claim.id, claim.attempt, rowsDone, rowsTotal, bytesDone, bytesTotal],
+      );
+      if (rowCount === 0) throw await lostClaim(pool, claim);
     },
-  };
+
+    finish: (claim, end) =>
+      inTransaction(pool, async (client) => {
+        const { rows } = await client.query<JobRow>(
+          `UPDATE jobs SET status = $3, error = $4, finished_at = clock_timestamp(), sealed_token = NULL
+             WHERE id = $1 AND attempt = $2 AND finished_at IS NULL RETURNING ${JOB_COLUMNS}`,
+          [claim.id, claim.attempt, end.status, end.status === 'failed' ? end.error : null],
+        );
+        if (rows[0] === undefined) throw await lostClaim(client, claim);
+        await deleteArchive(client, claim.id);
+        return toJob(rows[0]);
+      }),
+
+    async requestCancel(id) {
+      if (!isUuid(id)) throw jobNotFound(id);
+      return await inTransaction(pool, async (client) => {
+        const changed = await cancelTask<JobRow>(client, 'jobs', JOB_COLUMNS, id);
+        if (changed !== undefined && changed.finishedAt !== null) await deleteArchive(client, id);
+        return toJob(changed ?? (await readJob(client, id)));
+      });
+    },
+
+    fail: (id, error) =>
+      inTransaction(pool, async (client) => {
+        const status = await failTask(client, 'jobs', id, error);
+        if (status !== null) await deleteArchive(client, id);
+        return status;
+      }),
+  } satisfies JobStore);
 }
 
 async function readJob(client: pg.ClientBase | pg.Pool, id: string): Promise<JobRow> {
