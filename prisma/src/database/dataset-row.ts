@@ -1,5 +1,6 @@
 import { StoreError } from './errors.ts';
 import { boundedName, boundedText } from './item-size.ts';
+import { shortened } from './values.ts';
 
 export type DatasetSource = 'hub' | 'pkg_zip' | 'file';
 
@@ -48,8 +49,7 @@ export interface StoredSection extends SectionSummary {
 }
 
 export function datasetNotFound(id: string): StoreError {
-  const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
-  return new StoreError('dataset_not_found', `Dataset "${shown}" not found.`);
+  return new StoreError('dataset_not_found', `Dataset "${shortened(id)}" not found.`);
 }
 
 /** A schema that has more is shown as {@link TRUNCATED_SCHEMA}; an export has it whole. */

@@ -1,4 +1,5 @@
 import { StoreError } from './errors.ts';
+import { shortened } from './values.ts';
 
 /** Names are cut beyond what the name of an archive's entry can have, so that no list of them is without bound. */
 export function boundedName(column: string): string {
@@ -16,7 +17,6 @@ export function itemTooLarge(
   { section, orderIndex }: { readonly section: string; readonly orderIndex: number },
   maxBytes: number,
 ): StoreError {
-  const name = section.length > 100 ? `${section.slice(0, 100)}…` : section;
-  const message = `${what} ${orderIndex} of section ${JSON.stringify(name)} has more than ${maxBytes} bytes.`;
+  const message = `${what} ${orderIndex} of section ${JSON.stringify(shortened(section))} has more than ${maxBytes} bytes.`;
   return new StoreError('item_too_large', message);
 }

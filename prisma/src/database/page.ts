@@ -1,5 +1,5 @@
 import { StoreError } from './errors.ts';
-import { isUuid } from './values.ts';
+import { isUuid, shortened } from './values.ts';
 
 /** Which part of a list to read. */
 export interface PageRequest {
@@ -145,6 +145,5 @@ export function versionOfCursor(
 }
 
 function invalidCursor(cursor: string): StoreError {
-  const shown = cursor.length > 100 ? `${cursor.slice(0, 100)}…` : cursor;
-  return new StoreError('invalid_cursor', `The cursor "${shown}" does not belong to this list.`);
+  return new StoreError('invalid_cursor', `The cursor "${shortened(cursor)}" does not belong to this list.`);
 }

@@ -31,6 +31,11 @@ export function storableText(field: string, text: string): string {
   return text;
 }
 
+/** The beginning of a text, as messages show it. */
+export function shortened(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
+
 /** A pattern for LIKE or ILIKE that finds the text anywhere, with backslash as escape. */
 export function containsPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;

@@ -1,6 +1,6 @@
 import { StoreError } from '../database/errors.ts';
 import { boundedText } from '../database/item-size.ts';
-import { memberText, readableJson } from '../database/values.ts';
+import { memberText, readableJson, shortened } from '../database/values.ts';
 
 /** `import`: rows of a hub dataset; `upload`: an archive that was uploaded. Each is a task of the same kind. */
 export type JobKind = 'import' | 'upload';
@@ -74,6 +74,5 @@ export function toJob({ rowsDone, rowsTotal, bytesDone, bytesTotal, ...job }: Jo
 }
 
 export function jobNotFound(id: string): StoreError {
-  const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
-  return new StoreError('job_not_found', `Job "${shown}" not found.`);
+  return new StoreError('job_not_found', `Job "${shortened(id)}" not found.`);
 }

@@ -9,7 +9,7 @@ import {
 import { StoreError } from '../database/errors.ts';
 import { SQL_TYPES } from '../database/field-types.ts';
 import { boundedName, boundedText } from '../database/item-size.ts';
-import { readableJson, storableText } from '../database/values.ts';
+import { readableJson, shortened, storableText } from '../database/values.ts';
 
 /** A stored run. */
 export interface Run extends RunTexts {}
@@ -86,8 +86,7 @@ export function insertedColumns(run: RunColumns): {
 }
 
 export function runNotFound(id: string): StoreError {
-  const shown = id.length > 100 ? `${id.slice(0, 100)}…` : id;
-  return new StoreError('run_not_found', `Run "${shown}" not found.`);
+  return new StoreError('run_not_found', `Run "${shortened(id)}" not found.`);
 }
 
 export function runFinished(run: Run): StoreError {

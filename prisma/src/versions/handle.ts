@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { StoreError } from '../database/errors.ts';
-import { isUuid } from '../database/values.ts';
+import { isUuid, shortened } from '../database/values.ts';
 
 /** The form of a handle, without regard to what is reserved. */
 export const HANDLE: RegExp = /^[A-Za-z0-9][A-Za-z0-9._-]{0,95}$/;
@@ -14,7 +14,7 @@ const RESERVED: ReadonlySet<string> = new Set(['upload', 'hub', 'export', 'svc']
  */
 export function checkHandle(handle: string): void {
   const refuse = (rule: string): never => {
-    const shown = JSON.stringify(handle.length > 100 ? `${handle.slice(0, 100)}…` : handle);
+    const shown = JSON.stringify(shortened(handle));
     throw new StoreError('invalid_request', `The handle must ${rule}, got ${shown}.`);
   };
   if (!HANDLE.test(handle))

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
-import { searchableText } from '../database/values.ts';
+import { searchableText, shortened } from '../database/values.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
 import { toSectionRanges } from './ranges.ts';
 import type { VersionState } from './read-version.ts';
@@ -68,8 +68,6 @@ export async function placeEdits(
 
 /** An edit names one item; items beyond this are of names that fit many. */
 const MAX_FOUND = 100_000;
-
-const shortened = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text);
 
 interface FoundItem {
   readonly section: number;

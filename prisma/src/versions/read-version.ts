@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
+import { shortened } from '../database/values.ts';
 import { fromColumns, type ItemRange } from './ranges.ts';
 
 /** A version as it is stored. */
@@ -71,8 +72,7 @@ export async function readVersion(
 }
 
 export function versionNotFound(version: string): StoreError {
-  const shown = version.length > 100 ? `${version.slice(0, 100)}…` : version;
-  return new StoreError('version_not_found', `The dataset has no version "${shown}".`);
+  return new StoreError('version_not_found', `The dataset has no version "${shortened(version)}".`);
 }
 
 type VersionRow = Pick<VersionState, 'versionHash' | 'itemCount' | 'assetCount'>;

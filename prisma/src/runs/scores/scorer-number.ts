@@ -1,5 +1,6 @@
 import { MAIN_SCORER } from '@svc/evaluation';
 import { StoreError } from '../../database/errors.ts';
+import { shortened } from '../../database/values.ts';
 
 /**
  * The number of a scorer in the results of its run, from 1; null for the main one of a run that names none.
@@ -11,6 +12,5 @@ export function scorerNumber(names: string | null, scorer: string): number | nul
   const found = (JSON.parse(names ?? '[]') as string[]).indexOf(scorer);
   if (found !== -1) return found + 1;
   if (scorer === MAIN_SCORER) return null;
-  const shown = scorer.length > 100 ? `${scorer.slice(0, 100)}…` : scorer;
-  throw new StoreError('scorer_not_found', `The run has no scorer ${JSON.stringify(shown)}.`);
+  throw new StoreError('scorer_not_found', `The run has no scorer ${JSON.stringify(shortened(scorer))}.`);
 }
