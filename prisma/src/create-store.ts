@@ -4,10 +4,9 @@ import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/interna
 import { createPool, type Listener, type ListenOptions, listen, type Pool } from '@svc/postgres';
 import { type Assets, createAssets } from './assets/assets.ts';
 import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
-import type { S3Location } from './assets/s3/s3-location.ts';
+import type { S3Location } from './assets/s3/s3-client.ts';
 import { createS3Objects } from './assets/s3/s3-objects.ts';
 import { createS3AssetStore } from './assets/s3-asset-store.ts';
-import type { Channel } from './channels.ts';
 import type { StoreContext } from './context.ts';
 import { StoreError } from './database/errors.ts';
 import { guarded } from './database/guarded.ts';
@@ -28,6 +27,15 @@ import { type ReplicaState, ReplicaWatch } from './replica/replica-watch.ts';
 import { type Cancellations, cancellationsAmong } from './runs/cancellations.ts';
 import { createRunStore, type RunStore } from './runs/run-store.ts';
 import { createSettingsStore, type SettingsStore } from './settings/settings-store.ts';
+
+/**
+ * Channels of notifications:
+ *
+ * - `svc_cancel`: a run or job is to be cancelled; the payload is its id
+ * - `svc_task`: a task was put on a queue; the payload is the queue's name
+ * - `svc_worker`: a worker reports what it does; the payload is a `WorkerReport` as JSON
+ */
+type Channel = 'svc_cancel' | 'svc_task' | 'svc_worker';
 
 export interface StoreOptions {
   /** Postgresql:// URL of a migrated database. */

@@ -1,18 +1,21 @@
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { S3Client as SdkClient } from '@aws-sdk/client-s3';
-import type { S3Location } from './s3-location.ts';
+import type { AssetContent } from '../asset-store.ts';
 
-/** Bytes to store. */
-export interface ObjectContent {
-  /** SHA-256 of the bytes, in lower-case hex. */
-  readonly sha256: string;
-  readonly bytes: Uint8Array;
+/** Where objects are kept: a bucket, and how their keys begin. */
+export interface S3Location {
+  readonly bucket: string;
+  /** Empty, or a text that ends with a slash. */
+  readonly prefix: string;
+  /** Endpoint of a server other than Amazon's; null for the one that the SDK finds in its own variables. */
+  readonly endpoint: string | null;
+  readonly region: string | null;
 }
 
 /** The requests that the service sends to S3: one each, which the SDK repeats while the server is busy or does not answer. */
 export interface S3Client {
   /** Stores an object, whose hash in lower-case hex the server checks. */
-  put(key: string, content: ObjectContent, signal: AbortSignal | undefined): Promise<void>;
+  put(key: string, content: AssetContent, signal: AbortSignal | undefined): Promise<void>;
   /** Bytes `start` to `end`, which is not included, and perhaps more. The caller destroys the stream. */
   get(key: string, start: number, end: number, signal: AbortSignal | undefined): Promise<Readable>;
   /** Asks whether an object is there, without its bytes. */

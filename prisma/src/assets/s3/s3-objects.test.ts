@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { S3_CREDENTIALS, startS3, type TestS3 } from '../../../test/start-s3.ts';
 import { startTcpProxy, type TcpProxy } from '../../../test/tcp-proxy.ts';
-import type { ObjectContent } from './s3-client.ts';
+import type { AssetContent } from '../asset-store.ts';
 import { createS3Objects, type S3Objects } from './s3-objects.ts';
 
 let s3: TestS3;
@@ -37,7 +37,7 @@ afterAll(async () => {
   vi.unstubAllEnvs();
 });
 
-const contentOf = (bytes: Uint8Array): ObjectContent => ({
+const contentOf = (bytes: Uint8Array): AssetContent => ({
   bytes,
   sha256: createHash('sha256').update(bytes).digest('hex'),
 });

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ByteRange } from '../asset-store.ts';
-import { createS3Client, type ObjectContent, type S3Client, type S3Timeouts } from './s3-client.ts';
+import type { AssetContent, ByteRange } from '../asset-store.ts';
+import { createS3Client, type S3Client, type S3Location, type S3Timeouts } from './s3-client.ts';
 import { toS3Error } from './s3-error.ts';
-import type { S3Location } from './s3-location.ts';
 
 /**
  * Objects of a bucket, by keys without its prefix. Every method throws StoreError `unavailable` when the server cannot be
@@ -10,7 +9,7 @@ import type { S3Location } from './s3-location.ts';
  */
 export interface S3Objects {
   /** Stores an object, in place of an existing one. */
-  put(key: string, content: ObjectContent, signal?: AbortSignal): Promise<void>;
+  put(key: string, content: AssetContent, signal?: AbortSignal): Promise<void>;
   /**
    * Reads bytes `start` to `end`, which is not included, as fast as they are pulled. A broken connection is resumed.
    *
