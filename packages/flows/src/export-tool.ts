@@ -16,7 +16,7 @@ import { joinStoredItem, type OpenDataset, type StoredItem, StoreError } from '@
 import { toExportResult } from './export-package.ts';
 import { fileBaseName } from './tables/file-base-name.ts';
 
-export interface ToolExportOptions {
+interface ToolExportOptions {
   readonly tool: Tool;
   /** The run to write; the dataset alone without it. */
   readonly runId?: string | undefined;

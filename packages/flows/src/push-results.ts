@@ -36,7 +36,7 @@ export interface PushDeps {
   readonly onStored: (status: RunResult['status']) => void;
 }
 
-export interface PushOptions {
+interface PushOptions {
   readonly maxLineBytes: number;
   readonly maxDepth: number;
   /** Secrets that no result may hold. */

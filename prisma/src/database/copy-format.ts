@@ -115,7 +115,7 @@ export interface LongRow {
 /** A row of more bytes does not have to be in memory as a whole. */
 const LONG_ROW_BYTES = 1024 * 1024;
 /** Bytes of its last field that a long row starts with. */
-export const LONG_ROW_START_BYTES = 8;
+const LONG_ROW_START_BYTES = 8;
 
 /** Cuts what the server sends into rows. Yields the complete rows of each chunk as one batch; holds one incomplete row. */
 export async function* cutRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RowBatch, void, undefined> {

@@ -2,7 +2,7 @@ import type { ReadQuery } from '@svc/postgres';
 import { CREATED_POSITION, type CreatedRow, MAX_PAGE_BYTES, type Parameters } from './page.ts';
 
 /** A list with a size for each of its rows, which have `created_at` and `id`. */
-export interface OrderedList {
+interface OrderedList {
   /** SQL after FROM, whose rows are named `name`. */
   readonly from: string;
   readonly name: string;

@@ -25,7 +25,7 @@ export interface Difference {
 }
 
 /** Which differences to list. */
-export interface DifferencesPage {
+interface DifferencesPage {
   /** Those of one kind; all without it. */
   readonly change?: ItemChange | undefined;
   /** After the difference with this position (see {@link positionOf}). */

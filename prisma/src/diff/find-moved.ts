@@ -1,7 +1,7 @@
 import { createYielder } from '@svc/concurrency';
 
 /** How the items of two sections of one name differ in their positions, as big-endian integers. */
-export interface SectionOrder {
+interface SectionOrder {
   /** Start and length of each run of positions at which the sections differ, ascending. */
   readonly differing: Buffer;
   /**

@@ -15,7 +15,7 @@ export interface ItemPosition {
 }
 
 /** An item that is in one dataset only, or in both at different places. */
-export interface PlacedEntry {
+interface PlacedEntry {
   readonly change: 'added' | 'removed' | 'moved';
   /** 32 bytes */
   readonly itemHash: Uint8Array;

@@ -28,7 +28,7 @@ export const INSERT_BLOCKS: string = `INSERT INTO hash_blocks (part_id, bucket, 
   ) AS hashed GROUP BY bucket`;
 
 /** Ranges of items: those with hash blocks, and the others. */
-export interface HashedRanges {
+interface HashedRanges {
   readonly hashed: readonly SectionRange[];
   readonly unhashed: readonly SectionRange[];
 }

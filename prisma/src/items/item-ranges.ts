@@ -20,7 +20,7 @@ export interface SectionRange {
 }
 
 /** Which sections of a dataset. */
-export interface RangesOfVersion {
+interface RangesOfVersion {
   readonly datasetId: string;
   /** By default the newest. */
   readonly version?: number | null | undefined;
@@ -100,7 +100,7 @@ export function ofParts(partIds: string, i = 'i'): string {
 }
 
 /** Ranges for a FROM clause. */
-export interface RangesGiven {
+interface RangesGiven {
   /** The rows `range (part_id, section, start, first, count)`. */
   readonly rows: string;
   /** Placeholder of their parts, for {@link ofParts}. */

@@ -43,7 +43,7 @@ interface PlannedItem<T extends ItemCandidate> {
 }
 
 /** What a page holds of its candidates, in their order. */
-export interface PlannedItems<T extends ItemCandidate> {
+interface PlannedItems<T extends ItemCandidate> {
   readonly items: readonly PlannedItem<T>[];
   /** Bytes of the texts that are yet to be read; 0 where they are few. */
   readonly unreadBytes: number;

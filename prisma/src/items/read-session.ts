@@ -48,7 +48,7 @@ type RowReader<T> = (
 ) => AsyncGenerator<T, void, undefined>;
 
 /** One connection in one snapshot, returned to the pool when it is closed: clean, or not at all. */
-export class ReadSession {
+class ReadSession {
   #client: pg.PoolClient | null;
   readonly #permit: Disposable;
   readonly #maxItemBytes: number;

@@ -22,7 +22,7 @@ export interface MigrationOutcome {
   readonly distributed: readonly string[];
 }
 
-export interface MigrationOptions {
+interface MigrationOptions {
   /**
    * Also spreads the large tables over the nodes of Citus; the database is that of the coordinator. A database that has some
    * of them on nodes stays so without it.

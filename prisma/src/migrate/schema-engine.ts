@@ -8,7 +8,7 @@ import {
 import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg';
 
 /** Prisma's own migration engine, as WebAssembly: the same steps as `prisma migrate`, and no binary to download. */
-export interface OpenSchemaEngine extends Disposable {
+interface OpenSchemaEngine extends Disposable {
   readonly engine: SchemaEngine;
 }
 

@@ -13,7 +13,7 @@ import { searchableText } from '../database/values.ts';
 import type { TaskTable } from './task-queue.ts';
 
 /** Which runs or jobs to list, and what of them. */
-export interface TasksRequest extends PageRequest {
+interface TasksRequest extends PageRequest {
   readonly table: TaskTable;
   readonly columns: string;
   /** Columns and the values that they must have; undefined for any. */

@@ -15,7 +15,7 @@ export interface WorkerReport {
 }
 
 /** Counts of consecutive minutes, the last {@link HISTORY_MINUTES} at most. */
-export interface MinuteCounts {
+interface MinuteCounts {
   /** The minute of the first count, since the epoch. */
   readonly firstMinute: number;
   readonly requests: readonly number[];
@@ -24,7 +24,7 @@ export interface MinuteCounts {
 }
 
 /** A minute of all workers. */
-export interface ProviderMinute {
+interface ProviderMinute {
   /** Since the epoch. */
   readonly minute: number;
   readonly requests: number;

@@ -3,7 +3,7 @@ import { joinStoredItem } from '../database/read-stored-json.ts';
 import type { OpenDataset } from '../datasets/open-dataset.ts';
 import type { StoredItem } from '../items/list-items.ts';
 
-export interface OnReplicaOptions {
+interface OnReplicaOptions {
   /** Called once at most. */
   readonly openOnPrimary: () => Promise<OpenDataset>;
   /** Decides by the error. */

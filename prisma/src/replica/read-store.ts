@@ -22,7 +22,7 @@ export interface ReadStore {
  */
 export type ReadOutcome = 'replica' | 'primary' | 'repeated';
 
-export interface ReadStoreOptions {
+interface ReadStoreOptions {
   readonly watch: ReplicaWatch;
   readonly primary: ReadStore;
   readonly replica: ReadStore;

@@ -17,7 +17,7 @@ const POLL_MS = 2;
 const PROBE_MS = 1_000;
 const RESPONSE_MS = 5_000;
 
-export interface ReplicaWatchOptions {
+interface ReplicaWatchOptions {
   readonly primary: pg.Pool;
   readonly replica: pg.Pool;
   /** Called when the state changes. */

@@ -86,7 +86,7 @@ export async function readCandidatesAt<Others = unknown>(
 const MAX_PARTS = 64;
 
 /** The parts that have the items of a version; null for more than a statement is to name. */
-export async function readParts(
+async function readParts(
   query: ReadQuery,
   { datasetId, version }: VersionOfRun,
 ): Promise<readonly string[] | null> {

@@ -158,7 +158,7 @@ export function orderBy({ value, isDescending }: ResultsOrder): string {
 }
 
 /** Results behind a position: as many as fit into a page, and one at least. */
-export interface PlannedResults {
+interface PlannedResults {
   readonly results: readonly StoredResult[];
   readonly hasMore: boolean;
   /** Bytes of the texts that are yet to be read; {@link readPlannedResults} reads them */

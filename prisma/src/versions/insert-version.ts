@@ -19,7 +19,7 @@ import type { SectionState, VersionState } from './read-version.ts';
 import { Sha256State, startSectionHash } from './sha256-state.ts';
 
 /** What a version says of itself. */
-export interface VersionMeta {
+interface VersionMeta {
   readonly source: string;
   readonly message: string | null;
   readonly author: string | null;

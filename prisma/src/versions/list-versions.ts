@@ -4,7 +4,7 @@ import { cursorAfter, decodeCursor, type Page, type PageRequest } from '../datab
 import { isUuid } from '../database/values.ts';
 import type { DiffCounts } from '../diff/diff-counts.ts';
 
-export type VersionSource = 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
+type VersionSource = 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
 
 /** A version in the history of a dataset. */
 export interface ListedVersion {

@@ -17,7 +17,7 @@ export interface Edit {
 }
 
 /** Where an edited item is. */
-export interface EditedPlace {
+interface EditedPlace {
   readonly edit: Edit;
   /** Order index of the section. */
   readonly section: number;

@@ -7,7 +7,7 @@ import { itemsInRanges } from '../items/item-ranges.ts';
 import { type ItemEdit, type ItemRange, rangeFinder, toSectionRanges } from './ranges.ts';
 
 /** Where the items of a body go in a section. */
-export interface PlacedItems {
+interface PlacedItems {
   /** Items that take the place of others, in the order of those. */
   readonly edits: ItemEdit[];
   /** Items of new ids. */

@@ -66,7 +66,7 @@ function* edited(ranges: readonly ItemRange[], edits: readonly ItemEdit[]): Gene
 }
 
 /** Ranges as the columns of `sections`. */
-export interface RangeColumns {
+interface RangeColumns {
   readonly partIds: readonly string[];
   readonly starts: readonly number[];
   readonly firsts: readonly number[];

@@ -1,7 +1,7 @@
 import { RunError, type RunErrorCode, type RunResult } from '@svc/evaluation';
 
 /** Detects a provider that stopped responding. */
-export interface OutageDetector {
+interface OutageDetector {
   /**
    * Counts a result.
    *

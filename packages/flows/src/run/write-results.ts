@@ -1,7 +1,7 @@
 import type { RunResult } from '@svc/evaluation';
 
 /** Passes results to the store in batches. */
-export interface ResultWriter {
+interface ResultWriter {
   /**
    * Adds a result. Resolves when the next one may be added, which can be before this one is stored; rejects once a
    * write has failed.

@@ -7,7 +7,7 @@ import type { ImportSource } from '../import-dataset.ts';
 import type { ImportRequest } from '../requests.ts';
 import { skippedRows } from './skipped-rows.ts';
 
-export interface HubSourceOptions {
+interface HubSourceOptions {
   /** Longest canonical text of an item. */
   readonly maxItemBytes: number;
 }

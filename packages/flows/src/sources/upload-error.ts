@@ -3,7 +3,7 @@ import { TableError, type TableErrorCode } from '@svc/tabular';
 import { locateError } from '@svc/tabular/internal';
 
 /** One of several things that an error names. */
-export interface UploadErrorEntry {
+interface UploadErrorEntry {
   readonly message: string;
   readonly path?: string;
   readonly file?: string;

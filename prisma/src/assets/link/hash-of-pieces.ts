@@ -2,7 +2,7 @@ import { createHash, type Hash, hash } from 'node:crypto';
 import type { HashStates } from './hash-states.ts';
 
 /** A file whose base64 text is hashed. */
-export interface HashedFile {
+interface HashedFile {
   readonly content: { readonly sha256: string; readonly bytes: Uint8Array };
   /** The text, where it is there already. */
   readonly base64: string | null;

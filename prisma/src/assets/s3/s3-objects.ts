@@ -23,7 +23,7 @@ export interface S3Objects {
   close(): void;
 }
 
-export interface S3ObjectsOptions extends Partial<S3Timeouts> {
+interface S3ObjectsOptions extends Partial<S3Timeouts> {
   readonly location: S3Location;
   /** How long a read may wait for the next bytes. */
   readonly idleMs?: number;

@@ -9,7 +9,7 @@ import { ofVersion } from '../../items/version-sql.ts';
 const STATED_TAGS = `${readableJson('i.payload')} -> 'tags'`;
 
 /** Items of a version that a run selects. */
-export interface SelectedItems {
+interface SelectedItems {
   /** SQL for them: rows with `section` and `item`, their order indexes, `part_id` and `ordinal`. */
   readonly sql: string;
   /** The parts that may have them. */

@@ -28,7 +28,7 @@ export interface ResultsTotal {
 }
 
 /** The results that pass a filter. */
-export interface MatchingResults extends ResultsTotal {
+interface MatchingResults extends ResultsTotal {
   /** All of them, in any order, where they are {@link isFew few}. */
   readonly keys?: readonly ResultPosition[];
 }

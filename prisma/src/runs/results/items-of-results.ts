@@ -8,7 +8,7 @@ import { planItems, readPlannedItems } from '../../items/read-item-texts.ts';
 import { keyOf, readCandidatesAt, type VersionOfRun } from '../read-items-at.ts';
 
 /** The first of some results with their items. */
-export interface ResultsWithItems<T> extends HeldPage {
+interface ResultsWithItems<T> extends HeldPage {
   readonly results: readonly (T & { readonly item: ResultItem | null })[];
 }
 

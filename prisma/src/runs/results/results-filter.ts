@@ -129,7 +129,7 @@ export function resultsFilter(conditions: ResultsConditions, first: number): Res
 }
 
 /** Conditions on the item of a result. */
-export interface ItemSearch {
+interface ItemSearch {
   /** SQL about `run_results result`: whether it has the text that is looked for; null if none is. */
   readonly hasText: string | null;
   /** SQL about the row `i` of `items`; without the text of the result, where that is enough. */

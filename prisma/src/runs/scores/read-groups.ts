@@ -26,7 +26,7 @@ export interface ScoredGroup extends Pick<SumsRow, 'kind' | 'key'> {
 }
 
 /** Statements about groups of results, whose first parameter is the run. */
-export interface GroupStatements {
+interface GroupStatements {
   /** SQL for rows of `SumsRow`, those of a group together. */
   sums(add: Parameters['add']): string;
   /** SQL for rows of `ClusterRow`, given SQL for the value that clusters items; the second parameter is the groups. */

@@ -58,7 +58,7 @@ const singleItems = (results: string): string => `
   FROM ${results} AS results`;
 
 /** What to add up. */
-export interface SummedResults {
+interface SummedResults {
   /** SQL as {@link MAIN_SCORES}. */
   readonly results: string;
   /** Whether an item may have several results. */
@@ -157,7 +157,7 @@ export interface SumsRow {
 export const TAG_VALUE = `'"' || tag || '"'`;
 
 /** The items of a run with the sections and items of its version. */
-export interface SummedItems extends SummedResults {
+interface SummedItems extends SummedResults {
   readonly version: JoinedVersion;
 }
 
