@@ -1,7 +1,7 @@
 import { type OpenDataset, sectionNotFound } from '@svc/store';
 import { fileBaseName } from './file-base-name.ts';
 import { type ItemRow, itemRows } from './item-row.ts';
-import { MEDIA_TYPES, type TableExport, type TableOptions, tableEtag, writeTable } from './table-export.ts';
+import { type TableExport, type TableOptions, tableExport } from './table-export.ts';
 
 export interface ItemsTableOptions extends TableOptions<ItemRow> {
   /** Only the section of this name. */
@@ -15,14 +15,14 @@ export interface ItemsTableOptions extends TableOptions<ItemRow> {
  * @throws StoreError `section_not_found`
  */
 export function itemsTable(open: OpenDataset, options: ItemsTableOptions): TableExport {
-  const { section, format } = options;
+  const { section } = options;
   const { id, name, versionHash } = open.dataset;
   const sections = open.sections.filter((each) => section === undefined || each.name === section);
   if (section !== undefined && sections.length === 0) throw sectionNotFound(section);
-  return {
-    fileName: `${fileBaseName(name, 'dataset')}.items.${format}`,
-    mediaType: MEDIA_TYPES[format],
-    etag: tableEtag([id, versionHash, section ?? null], options),
-    bytes: () => writeTable(itemRows(open.items(sections)), options),
+  const table = {
+    baseName: `${fileBaseName(name, 'dataset')}.items`,
+    source: [id, versionHash, section ?? null],
+    read: () => itemRows(open.items(sections)),
   };
+  return tableExport(table, options);
 }

@@ -3,7 +3,7 @@ import type { LabelConditions, LabelOfResult, OpenRun } from '@svc/store';
 import type { ColumnType, TableColumn } from '@svc/tabular/write';
 import { fileBaseName } from './file-base-name.ts';
 import { labelColumns } from './result-columns.ts';
-import { MEDIA_TYPES, type TableExport, type TableOptions, tableEtag, writeTable } from './table-export.ts';
+import { type TableExport, type TableOptions, tableExport } from './table-export.ts';
 
 const column = (
   name: string,
@@ -30,12 +30,11 @@ export interface LabelsTableOptions extends TableOptions<LabelOfResult> {
 
 /** The labels of an open run's results in item order and by person, as a table. The rest is as for `resultsTable`. */
 export function labelsTable(open: OpenRun, { conditions, ...options }: LabelsTableOptions): TableExport {
-  const { format } = options;
   const { id, name, resultsWritten } = open.run;
-  return {
-    fileName: `${fileBaseName(name ?? '', `run-${id}`)}.labels.${format}`,
-    mediaType: MEDIA_TYPES[format],
-    etag: tableEtag([id, resultsWritten, open.labelsState, conditions], options),
-    bytes: () => writeTable(open.labels(conditions), options),
+  const table = {
+    baseName: `${fileBaseName(name ?? '', `run-${id}`)}.labels`,
+    source: [id, resultsWritten, open.labelsState, conditions],
+    read: () => open.labels(conditions),
   };
+  return tableExport(table, options);
 }

@@ -32,8 +32,31 @@ export const MEDIA_TYPES: Readonly<Record<TableFormat, string>> = {
   parquet: 'application/vnd.apache.parquet',
 };
 
+/**
+ * A table of rows.
+ *
+ * @param table `baseName`: its file name without extension; `source`: what its bytes are made from, null while rows are still to
+ *   come; `read`: reads the rows when the bytes are taken
+ */
+export function tableExport<Row>(
+  table: {
+    readonly baseName: string;
+    readonly source: readonly unknown[] | null;
+    readonly read: () => AsyncIterable<readonly Row[]>;
+  },
+  options: TableOptions<Row>,
+): TableExport {
+  const { baseName, source, read } = table;
+  return {
+    fileName: `${baseName}.${options.format}`,
+    mediaType: MEDIA_TYPES[options.format],
+    etag: source === null ? null : tableEtag(source, options),
+    bytes: () => writeTable(read(), options),
+  };
+}
+
 /** The entity tag of a table: of what it was made from, and how. */
-export function tableEtag<Row>(
+function tableEtag<Row>(
   source: readonly unknown[],
   { format, columns, isForExcel = false }: TableOptions<Row>,
 ): string {
@@ -43,7 +66,7 @@ export function tableEtag<Row>(
 }
 
 /** Writes rows in a format. */
-export function writeTable<Row>(
+function writeTable<Row>(
   rows: AsyncIterable<readonly Row[]>,
   { format, columns, isForExcel = false }: TableOptions<Row>,
 ): AsyncIterable<Uint8Array> {
