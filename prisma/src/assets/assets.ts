@@ -61,11 +61,9 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
     ...guarded({
       async find(datasetId, sha256, { version, signal } = {}) {
         if (!isUuid(datasetId) || !SHA256.test(sha256)) return null;
-        const [row] = await createReadQuery(pool, signal)<AssetRow>(FIND_ASSET, [
-          ...[datasetId, sha256, version ?? null],
-        ]);
-        if (row === undefined) return null;
-        return { sha256, byteLength: Number(row.byteLength), mimeType: row.mimeType };
+        const query = createReadQuery(pool, signal);
+        const [asset] = await query<DatasetAsset>(FIND_ASSET, [datasetId, sha256, version ?? null]);
+        return asset ?? null;
       },
 
       async collect(signal) {
@@ -88,12 +86,7 @@ export function createAssets({ pool, assets }: Pick<StoreContext, 'pool' | 'asse
   };
 }
 
-interface AssetRow {
-  readonly byteLength: string;
-  readonly mimeType: string | null;
-}
-
-const FIND_ASSET = `SELECT a.byte_length AS "byteLength", d.mime_type AS "mimeType"
+const FIND_ASSET = `SELECT $2::text AS sha256, a.byte_length::float8 AS "byteLength", d.mime_type AS "mimeType"
   FROM dataset_assets d JOIN assets a ON a.sha256 = d.sha256
   WHERE d.dataset_id = $1 AND d.sha256 = decode($2, 'hex')
     AND ($3::int IS NULL OR d.since <= $3 AND (d.until IS NULL OR d.until > $3))

@@ -31,8 +31,8 @@ export function createS3AssetStore({
     },
 
     async *read(reads, sha256, range, signal) {
-      const [row] = await reads.query<{ readonly objectKey: string | null; readonly byteLength: string }>(
-        `SELECT object_key AS "objectKey", byte_length AS "byteLength" FROM assets WHERE sha256 = decode($1, 'hex')`,
+      const [row] = await reads.query<{ readonly objectKey: string | null; readonly byteLength: number }>(
+        `SELECT object_key AS "objectKey", byte_length::float8 AS "byteLength" FROM assets WHERE sha256 = decode($1, 'hex')`,
         [sha256],
       );
       if (row === undefined || row.objectKey === null) {
@@ -40,7 +40,7 @@ export function createS3AssetStore({
         return;
       }
       const start = range?.start ?? 0;
-      const end = Math.min(range?.end ?? Number.POSITIVE_INFINITY, Number(row.byteLength));
+      const end = Math.min(range?.end ?? Number.POSITIVE_INFINITY, row.byteLength);
       if (start < end) yield* objects.read(row.objectKey, { start, end }, signal);
     },
 
@@ -50,7 +50,7 @@ export function createS3AssetStore({
       if (others.length === 0) return contents;
       const rows = await reads.query<ObjectRow>(OBJECTS_AMONG, [others]);
       await eachOf(rows, async ({ sha256, objectKey, byteLength }) => {
-        const content = await readWhole(objects, objectKey, Number(byteLength), signal);
+        const content = await readWhole(objects, objectKey, byteLength, signal);
         if (content !== null) contents.set(sha256, content);
       });
       return contents;
@@ -74,10 +74,10 @@ export function createS3AssetStore({
 interface ObjectRow {
   readonly sha256: string;
   readonly objectKey: string;
-  readonly byteLength: string;
+  readonly byteLength: number;
 }
 
-const OBJECTS_AMONG = `SELECT encode(sha256, 'hex') AS sha256, object_key AS "objectKey", byte_length AS "byteLength"
+const OBJECTS_AMONG = `SELECT encode(sha256, 'hex') AS sha256, object_key AS "objectKey", byte_length::float8 AS "byteLength"
   FROM assets
   WHERE sha256 = ANY (SELECT decode(wanted, 'hex') FROM unnest($1::text[]) AS wanted) AND object_key IS NOT NULL`;
 

@@ -108,17 +108,13 @@ export interface HubFileStore {
 
 const OF_KEY = 'dataset_id = $1 AND version = $2 AND format = $3';
 const FILE_COLUMNS = `path, section_id AS "sectionId", first_item AS "firstItem", item_count AS "itemCount",
-  byte_length AS "byteLength", table_bytes AS "tableBytes", sha256, group_items AS "groupItems",
-  group_bytes AS "groupBytes", footer`;
-const LISTED_COLUMNS = 'path, byte_length AS "byteLength", sha256';
+  byte_length::float8 AS "byteLength", table_bytes::float8 AS "tableBytes", encode(sha256, 'hex') AS sha256,
+  group_items AS "groupItems", group_bytes AS "groupBytes", footer`;
+const LISTED_COLUMNS = `path, byte_length::float8 AS "byteLength", encode(sha256, 'hex') AS sha256`;
 
 /** Files up to this size are read together. */
 const SMALL_BYTES = 64 * 1024;
 const FILES_PER_QUERY = 256;
-
-type FileRow = Omit<HubFile, 'byteLength' | 'tableBytes' | 'sha256' | 'footer'> &
-  ListedRow & { readonly tableBytes: string; readonly footer: Buffer };
-type ListedRow = { readonly path: string; readonly byteLength: string; readonly sha256: Buffer };
 
 export function createHubFileStore(
   context: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>,
@@ -197,50 +193,34 @@ export function createHubFileStore(
     },
 
     async find(key, path, signal) {
-      const [row] = await reads(signal).query<FileRow>(
+      const [file] = await reads(signal).query<HubFile>(
         `SELECT ${FILE_COLUMNS} FROM hub_files WHERE ${OF_KEY} AND path = $4`,
         [...keyValues(key), path],
       );
-      if (row === undefined) return null;
-      return { ...row, ...toListed(row), tableBytes: Number(row.tableBytes) };
+      return file ?? null;
     },
 
-    async list(key, { folder, after, limit }, signal) {
-      const rows = await reads(signal).query<ListedRow>(
+    list: (key, { folder, after, limit }, signal) =>
+      reads(signal).query<ListedHubFile>(
         `SELECT ${LISTED_COLUMNS} FROM hub_files WHERE ${OF_KEY} AND starts_with(path, $4)
            AND path COLLATE "C" > $5 ORDER BY path COLLATE "C" LIMIT $6`,
         [...keyValues(key), folder, after, limit],
-      );
-      return rows.map(toListed);
-    },
+      ),
 
-    async findSome(key, paths, signal) {
-      const rows = await reads(signal).query<ListedRow>(
+    findSome: (key, paths, signal) =>
+      reads(signal).query<ListedHubFile>(
         `SELECT ${LISTED_COLUMNS} FROM hub_files WHERE ${OF_KEY} AND path = ANY ($4) ORDER BY path COLLATE "C"`,
         [...keyValues(key), paths],
-      );
-      return rows.map(toListed);
-    },
+      ),
 
-    async sections(key, folder, signal) {
-      const rows = await reads(signal).query<{
-        readonly sectionId: string;
-        readonly fileCount: string;
-        readonly byteLength: string;
-        readonly tableBytes: string;
-      }>(
-        `SELECT section_id AS "sectionId", count(*) AS "fileCount", sum(byte_length) AS "byteLength",
-           sum(table_bytes) AS "tableBytes"
+    sections: (key, folder, signal) =>
+      reads(signal).query<SectionFiles>(
+        `SELECT section_id AS "sectionId", count(*)::float8 AS "fileCount", sum(byte_length)::float8 AS "byteLength",
+           sum(table_bytes)::float8 AS "tableBytes"
          FROM hub_files WHERE ${OF_KEY} AND starts_with(path, $4) GROUP BY section_id`,
         [...keyValues(key), folder],
-      );
-      return rows.map(({ sectionId, fileCount, byteLength, tableBytes }) => ({
-        sectionId,
-        fileCount: Number(fileCount),
-        byteLength: Number(byteLength),
-        tableBytes: Number(tableBytes),
-      }));
-    },
+      ),
+
     ...createItemReader(context),
   } satisfies HubFileStore);
 }
@@ -316,10 +296,6 @@ async function itemsBetween(query: ReadQuery, sectionId: string, from: number, t
 }
 
 const keyValues = ({ datasetId, version, format }: LayoutKey): unknown[] => [datasetId, version, format];
-
-function toListed({ path, byteLength, sha256 }: ListedRow): ListedHubFile {
-  return { path, byteLength: Number(byteLength), sha256: sha256.toString('hex') };
-}
 
 /** The dataset, or the version, was deleted while its items were read. */
 const sectionGone = (name: string): StoreError =>

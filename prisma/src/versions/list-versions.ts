@@ -22,7 +22,7 @@ export interface ListedVersion {
   readonly runCount: number;
 }
 
-type VersionRow = Omit<ListedVersion, 'change' | 'runCount'> & DiffCounts & { readonly runCount: string };
+type VersionRow = Omit<ListedVersion, 'change'> & DiffCounts;
 
 export interface VersionsRequest extends PageRequest {
   /** Number of the newest version to list; by default that of the dataset. */
@@ -47,16 +47,15 @@ export async function listVersions(
   const rows = await query<VersionRow>(
     `SELECT version, version_hash AS "versionHash", item_count AS "itemCount", created_at AS "createdAt", message, author,
        added, changed, removed, moved, source,
-       (SELECT count(*) FROM runs r WHERE r.dataset_id = v.dataset_id AND r.dataset_version = v.version) AS "runCount"
+       (SELECT count(*)::float8 FROM runs r WHERE r.dataset_id = v.dataset_id AND r.dataset_version = v.version) AS "runCount"
      FROM versions v WHERE dataset_id = $1 AND ($2::int IS NULL OR version < $2) ORDER BY version DESC LIMIT $3`,
     [id, before, limit + 1],
   );
   const shown = rows.slice(0, limit);
   return {
-    data: shown.map(({ added, changed, removed, moved, runCount, ...version }) => ({
+    data: shown.map(({ added, changed, removed, moved, ...version }) => ({
       ...version,
       change: { added, changed, removed, moved },
-      runCount: Number(runCount),
     })),
     nextCursor: cursorAfter('versions', shown, rows.length > limit, ({ version }) => [version]),
     totalItems: dataset.count,
