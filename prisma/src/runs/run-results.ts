@@ -39,6 +39,19 @@ export interface ResultKey extends ItemPosition {
   readonly repetition: number;
 }
 
+/** A result as lists name it beside what they say of it. */
+export interface NamedResult extends ResultKey {
+  readonly section: string;
+  /** JSON text; null without an id. */
+  readonly itemId: string | null;
+  readonly itemHash: Uint8Array;
+}
+
+/** The columns of a {@link NamedResult} of rows `of` of `run_results`. */
+export const namedResult = (of: string): string => `${boundedName(`${of}.section`)} AS section,
+  ${of}.section_order_index AS "sectionOrderIndex", ${of}.order_index AS "orderIndex", ${of}.repetition,
+  ${boundedText(`${of}.item_id`, 1_000)} AS "itemId", ${of}.item_hash AS "itemHash"`;
+
 /** The position of a result. */
 export function positionOf(result: ResultKey): ResultPosition {
   return [result.sectionOrderIndex, result.orderIndex, result.repetition];

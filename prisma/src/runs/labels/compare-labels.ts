@@ -3,10 +3,10 @@ import type { Verdict } from '@svc/jsonl-v23/internal';
 import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
 import { StoreError } from '../../database/errors.ts';
-import { boundedName, boundedText } from '../../database/item-size.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest, Parameters } from '../../database/page.ts';
 import { isUuid, readableJson, searchableText } from '../../database/values.ts';
 import { readRunColumns } from '../read-run.ts';
+import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
 import { scorerNumber } from '../scores/scorer-number.ts';
 import { passedBy } from '../scores/summary-sql.ts';
@@ -32,14 +32,7 @@ export interface AgreementRequest extends PageRequest {
 }
 
 /** A result with a person's verdict and that of a scorer, or of another person. */
-export interface JudgedResult {
-  readonly section: string;
-  readonly sectionOrderIndex: number;
-  readonly orderIndex: number;
-  readonly repetition: number;
-  /** JSON text; null without an id. */
-  readonly itemId: string | null;
-  readonly itemHash: Uint8Array;
+export interface JudgedResult extends NamedResult {
   readonly by: string;
   readonly verdict: Verdict;
   /** Whether the scorer, or the other person, passes it. */
@@ -108,8 +101,7 @@ export async function compareLabels(
   const countOf = (name: AgreementCell): number => found.get(name) ?? 0;
   const places = after.map((index) => `${parameters.add(index)}::int`).join(', ');
   const rows = await query<JudgedResult>(
-    `SELECT ${boundedName('section')} AS section, section_order_index AS "sectionOrderIndex", order_index AS "orderIndex",
-       repetition, ${boundedText('item_id', 1_000)} AS "itemId", item_hash AS "itemHash", person AS by, verdict, passed, cell
+    `SELECT ${namedResult('judged')}, person AS by, verdict, passed, cell
      FROM (${judged}) AS judged
      WHERE cell = ANY (${parameters.add(cells)}::text[]) AND (${POSITION}) > (${places})
      ORDER BY ${POSITION} LIMIT ${parameters.add(limit + 1)}`,
@@ -124,9 +116,7 @@ export async function compareLabels(
       false_fail: countOf('false_fail'),
     }),
     data,
-    nextCursor: cursorAfter(list, data, rows.length > limit, (last) => [
-      ...[last.sectionOrderIndex, last.orderIndex, last.repetition],
-    ]),
+    nextCursor: cursorAfter(list, data, rows.length > limit, positionOf),
     mainScorer: run.main ?? MAIN_SCORER,
     totalItems: cells.reduce((sum, name) => sum + countOf(name), 0),
   };

@@ -1,7 +1,6 @@
 import type { Verdict } from '@svc/jsonl-v23/internal';
 import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
-import { boundedName, boundedText } from '../../database/item-size.ts';
 import {
   cursorAfter,
   decodeCursor,
@@ -11,6 +10,7 @@ import {
   Parameters,
 } from '../../database/page.ts';
 import { isUuid, searchableText } from '../../database/values.ts';
+import { type NamedResult, namedResult, positionOf } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
 import { byName, bytesOfLabel, isLabelOf, LABEL_COLUMNS } from './label-sql.ts';
 import type { StoredLabel } from './read-result-labels.ts';
@@ -27,15 +27,7 @@ export interface LabelConditions {
 }
 
 /** A label and the result that it is of. Where several results have one output, each has the label. */
-export interface LabelOfResult extends StoredLabel {
-  readonly section: string;
-  readonly sectionOrderIndex: number;
-  readonly orderIndex: number;
-  readonly repetition: number;
-  /** JSON text; null without an id. */
-  readonly itemId: string | null;
-  readonly itemHash: Uint8Array;
-}
+export interface LabelOfResult extends NamedResult, StoredLabel {}
 
 /** What the labels of a run's results are like together. */
 export interface LabelSummary {
@@ -87,9 +79,7 @@ async function readLabelsAfter(
      FROM (
        SELECT found.*, sum(bytes) OVER listed <= ${MAX_PAGE_BYTES} OR row_number() OVER listed = 1 AS fits
        FROM (
-         SELECT ${boundedName('result.section')} AS section, result.section_order_index AS "sectionOrderIndex",
-           result.order_index AS "orderIndex", result.repetition, ${boundedText('result.item_id', 1_000)} AS "itemId",
-           result.item_hash AS "itemHash", ${bytesOfLabel('l')} AS bytes, ${LABEL_COLUMNS('l')}
+         SELECT ${namedResult('result')}, ${bytesOfLabel('l')} AS bytes, ${LABEL_COLUMNS('l')}
          ${fromLabels(conditions, parameters)} AND (${POSITION}, ${byName('l')}) > ($2::int, $3::int, $4::int, $5::text COLLATE "C")
          ORDER BY ${POSITION}, ${byName('l')} LIMIT $6
        ) AS found
@@ -103,12 +93,7 @@ async function readLabelsAfter(
   return { labels, hasMore: rows.length > labels.length };
 }
 
-const positionOf = (label: LabelOfResult): Position => [
-  label.sectionOrderIndex,
-  label.orderIndex,
-  label.repetition,
-  label.by,
-];
+const placeOf = (label: LabelOfResult): Position => [...positionOf(label), label.by];
 
 /** See `RunStore.listLabels`. */
 export async function listLabels(
@@ -124,7 +109,7 @@ export async function listLabels(
   const { labels, hasMore } = await readLabelsAfter(query, id, conditions, after, limit);
   return {
     data: labels,
-    nextCursor: cursorAfter(LIST, labels, hasMore, positionOf),
+    nextCursor: cursorAfter(LIST, labels, hasMore, placeOf),
     totalItems: summary.labels,
     summary,
   };
@@ -174,7 +159,7 @@ export async function* readLabels(
     const last = labels.at(-1);
     if (last !== undefined) {
       yield labels;
-      after = positionOf(last);
+      after = placeOf(last);
     }
     if (!hasMore) return;
   }

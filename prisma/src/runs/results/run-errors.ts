@@ -1,10 +1,10 @@
 import { errorWords, foldMessage, type RunFailure } from '@svc/evaluation';
 import { createReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../../context.ts';
-import { boundedName, boundedText } from '../../database/item-size.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import { isUuid } from '../../database/values.ts';
 import { readRunColumns } from '../read-run.ts';
+import { type NamedResult, namedResult } from '../run-results.ts';
 import { runNotFound } from '../run-row.ts';
 
 /** Errors of a run that say the same, but for numbers and identifiers. */
@@ -19,12 +19,8 @@ export interface RunErrorGroup {
   readonly examples: readonly RunErrorExample[];
 }
 
-export interface RunErrorExample {
-  readonly section: string;
-  readonly orderIndex: number;
-  readonly repetition: number;
-  /** JSON text; null without an id. */
-  readonly itemId: string | null;
+export interface RunErrorExample
+  extends Pick<NamedResult, 'section' | 'orderIndex' | 'repetition' | 'itemId'> {
   /** As it was. */
   readonly message: string;
 }
@@ -37,8 +33,7 @@ const GROUPS = `
     SELECT error_group, count(*)::float8 AS count FROM run_results
     WHERE run_id = $1 AND error_group IS NOT NULL GROUP BY error_group ORDER BY 2 DESC, 1 LIMIT ${MAX_GROUPS}
   )
-  SELECT groups.error_group AS "group", groups.count, ${boundedName('example.section')} AS section,
-    example.order_index AS "orderIndex", example.repetition, ${boundedText('example.item_id', 1_000)} AS "itemId", example.error
+  SELECT groups.error_group AS "group", groups.count, ${namedResult('example')}, example.error
   FROM groups CROSS JOIN LATERAL (
     SELECT * FROM run_results WHERE run_id = $1 AND error_group = groups.error_group
     ORDER BY section_order_index, order_index, repetition LIMIT ${MAX_EXAMPLES}
