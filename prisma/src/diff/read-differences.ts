@@ -3,6 +3,7 @@ import type { ReadQuery } from '@svc/postgres';
 import { boundedName } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { joinStoredItem } from '../database/read-stored-json.ts';
+import type { StoredParts } from '../items/decode-rows.ts';
 import { type ItemPlace, itemsAt } from '../items/item-places.ts';
 import { type ChangedField, changedField, changedFields, MAX_VALUE_BYTES } from './changed-fields.ts';
 import type { Difference, Place } from './compare-sections.ts';
@@ -188,11 +189,7 @@ async function readPlaced(
 }
 
 /** The texts of an item, or the beginning of its payload where it is too large to be compared. */
-interface StoredTexts {
-  readonly payload: string | null;
-  readonly answer: string | null;
-  readonly checker: string | null;
-  readonly assets: string | null;
+interface StoredTexts extends StoredParts {
   readonly beginning: string | null;
 }
 

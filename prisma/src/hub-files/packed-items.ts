@@ -1,19 +1,10 @@
 import type { LinkedFile } from '@svc/jsonl-v23/internal';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER, copiedRows } from '../database/copy-format.ts';
+import type { StoredItem } from '../items/list-items.ts';
 
-/** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
-export interface UnpackedItem {
-  readonly orderIndex: number;
-  /** 32 bytes, a view of what was unpacked. */
-  readonly itemHash: Uint8Array;
-  readonly payload: string;
-  readonly answer: string | null;
-  readonly checker: string | null;
-  readonly assets: string | null;
-  /** The embedded files that checker and assets lack. */
-  readonly linkedFiles: readonly LinkedFile[];
-}
+/** An item as it is stored, without its section. The hash is a view of what was unpacked. */
+export type UnpackedItem = Omit<StoredItem, 'section' | 'sectionOrderIndex'>;
 
 /** The columns that {@link unpackItems} reads, in its order, as bytes. */
 const COLUMNS: readonly string[] = [

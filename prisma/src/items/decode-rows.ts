@@ -1,19 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LinkedFile } from '@svc/jsonl-v23/internal';
+import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
 import { type RowBatch, RowFields } from '../database/copy-format.ts';
+import type { ItemPosition } from './item-places.ts';
+
+/** The parts of a stored item; without a payload where it is too large, or is not read. */
+export interface StoredParts extends Omit<ItemParts, 'payload'> {
+  readonly payload: string | null;
+}
 
 /** An item as it is stored: canonical texts, null for an absent key (`'null'` for a JSON null). */
-export interface ItemRow {
-  readonly sectionOrderIndex: number;
-  readonly orderIndex: number;
+export interface ItemRow extends ItemPosition, StoredParts {
   /** 32 bytes. */
   readonly itemHash: Uint8Array;
-  /** Null where the item is too large, and is not read. */
-  readonly payload: string | null;
-  readonly answer: string | null;
-  readonly checker: string | null;
-  readonly assets: string | null;
   /** The embedded files that checker and assets lack. */
   readonly linkedFiles: readonly LinkedFile[];
 }

@@ -1,5 +1,6 @@
 import type { ReadQuery } from '@svc/postgres';
 import { EAGER_BYTES, Parameters } from '../database/page.ts';
+import type { StoredParts } from './decode-rows.ts';
 import { type ItemPlace, itemsAt } from './item-places.ts';
 
 /** A page of items ends before the one that would exceed this size; one item may have more. */
@@ -8,11 +9,7 @@ const MAX_ITEMS_PAGE_BYTES = 8 * 1024 * 1024;
 const ENTRY_BYTES = 512;
 
 /** The texts of an item's parts; without a payload where they were not read. */
-interface ItemTexts {
-  readonly payload: string | null;
-  readonly answer: string | null;
-  readonly checker: string | null;
-  readonly assets: string | null;
+interface ItemTexts extends StoredParts {
   /** The column `linked_files`. */
   readonly linkedFiles: string | null;
 }
