@@ -1,20 +1,14 @@
 import type { Logger } from '@svc/instrumentation';
-import { type JsonBody, json, type Route, type Schema, shape } from '@svc/runtime';
+import { json, type Route, type Schema } from '@svc/runtime';
 import type { Store } from '@svc/store';
+import { record } from './docs/record.ts';
 
-const FIELDS: Readonly<Record<string, Schema>> = {
+const RECORD = record<Awaited<ReturnType<Store['settings']['get']>>>({
   cancellation_check_interval_ms: { type: 'integer', minimum: 250, maximum: 60_000 },
   onboarding_telemetry_enabled: { type: 'boolean' },
-};
-
-export const SETTINGS: Schema = shape(FIELDS);
-
-type Settings = Awaited<ReturnType<Store['settings']['get']>>;
-
-const serialize = (settings: Settings): JsonBody => ({
-  cancellation_check_interval_ms: settings.cancellationCheckIntervalMs,
-  onboarding_telemetry_enabled: settings.onboardingTelemetryEnabled,
 });
+
+export const SETTINGS: Schema = RECORD.schema;
 
 /** Settings that an operator can change at run time; they apply to all processes on the database. */
 export function settingsRoutes({
@@ -38,7 +32,7 @@ export function settingsRoutes({
       summary: 'The settings',
       access: 'viewer',
       errors: ['unavailable'],
-      handle: async () => json(serialize(await store.settings.get())),
+      handle: async () => json(RECORD.toBody(await store.settings.get())),
     },
     {
       ...common,
@@ -48,7 +42,7 @@ export function settingsRoutes({
       access: 'admin',
       body: {
         contentType: 'application/json',
-        schema: { type: 'object', properties: FIELDS, additionalProperties: false, minProperties: 1 },
+        schema: { type: 'object', properties: RECORD.members, additionalProperties: false, minProperties: 1 },
       },
       errors: ['unavailable'],
       handle: async ({ body: changes }) => {
@@ -61,7 +55,7 @@ export function settingsRoutes({
             : { onboardingTelemetryEnabled: changes['onboarding_telemetry_enabled'] as boolean }),
         });
         logger.log('settings.update', { changed: changes as Record<string, boolean | number> });
-        return json(serialize(settings));
+        return json(RECORD.toBody(settings));
       },
     },
   ];

@@ -1,6 +1,7 @@
 import { encodePieces } from '@svc/pkg-format/internal';
 import { type JsonBody, JsonText, type RouteResponse, stream, toJsonText, toJsonTexts } from '@svc/runtime';
 import { type ItemsPage, joinStoredItem, type ListedItem, type Store, type StoredItem } from '@svc/store';
+import { PLACED_ITEM } from '../docs/schemas.ts';
 import { ITEM_TOO_LARGE, pageMeta, pageResponse, type Query } from '../page.ts';
 import { linkedItemText } from './linked-item.ts';
 
@@ -54,12 +55,12 @@ export async function itemPage(
     if (payload === null || !isEmbedded(item)) yield* toJsonTexts(linked(item));
     else if (item.linkedFiles.some(({ sha256 }) => missing.has(sha256))) {
       yield toJsonText({
-        ...locationOf(item),
+        ...PLACED_ITEM.toBody(item),
         item: textOf({ ...item, payload }),
         error: ASSET_MISSING,
       });
     } else {
-      yield `${toJsonText(locationOf(item)).slice(0, -1)},"item":`;
+      yield `${toJsonText(PLACED_ITEM.toBody(item)).slice(0, -1)},"item":`;
       yield* assets.itemText({ ...item, payload }, signal);
       yield '}';
     }
@@ -82,17 +83,9 @@ function serializeItem(
   textOf: (item: StoredItem) => JsonText,
 ): Readonly<Record<string, JsonBody>> {
   const { payload } = item;
-  if (payload === null) return { ...locationOf(item), item: null, error: ITEM_TOO_LARGE };
+  if (payload === null) return { ...PLACED_ITEM.toBody(item), item: null, error: ITEM_TOO_LARGE };
   const text = textOf({ ...item, payload });
-  return { ...locationOf(item), item: text, ...(item.isTruncated ? { truncated: true } : {}) };
-}
-
-function locationOf(item: ListedItem): Readonly<Record<string, JsonBody>> {
-  return {
-    section: item.section,
-    order_index: item.orderIndex,
-    item_hash: Buffer.from(item.itemHash).toString('hex'),
-  };
+  return { ...PLACED_ITEM.toBody(item), item: text, ...(item.isTruncated ? { truncated: true } : {}) };
 }
 
 /** Texts as UTF-8. Collects short ones, and cuts long ones. */

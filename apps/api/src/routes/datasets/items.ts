@@ -1,14 +1,15 @@
 import { linesToBytes } from '@svc/pkg-format/internal';
-import { type JsonBody, JsonText, json, type Route, type Schema, stream } from '@svc/runtime';
+import { type JsonBody, json, type Route, type Schema, stream } from '@svc/runtime';
+import { type DiffEntry, type ItemChange, type ItemLine, type StoredItem, sectionNotFound } from '@svc/store';
 import {
-  type DiffEntry,
-  type ItemChange,
-  type ItemLine,
-  type ItemPosition,
-  type StoredItem,
-  sectionNotFound,
-} from '@svc/store';
-import { DIFF, ITEM, PAGE_QUERY, PLACED_PAGE_QUERY, page } from '../docs/schemas.ts';
+  CHANGED_ITEM,
+  DIFF,
+  ITEM,
+  PAGE_QUERY,
+  PLACED_DIFFERENCE,
+  PLACED_PAGE_QUERY,
+  page,
+} from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import { itemPage } from './item-page.ts';
 import { linkedItemText } from './linked-item.ts';
@@ -160,30 +161,5 @@ function diffRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
   };
 }
 
-function serializeDifference(entry: DiffEntry): JsonBody {
-  if (entry.change !== 'changed') {
-    const { change, itemHash, from, to } = entry;
-    const hash = Buffer.from(itemHash).toString('hex');
-    return { change, item_hash: hash, from: serializePosition(from), to: serializePosition(to) };
-  }
-  return {
-    change: entry.change,
-    section: entry.section,
-    order_index: entry.orderIndex,
-    other_order_index: entry.otherOrderIndex,
-    item_id: entry.itemId === null ? null : new JsonText(entry.itemId),
-    fields: entry.fields.map(({ pointer, from, to, isTruncated }) => ({
-      pointer,
-      from: serializeValue(from),
-      to: serializeValue(to),
-      ...(isTruncated ? { truncated: true } : {}),
-    })),
-  };
-}
-
-const serializeValue = (text: string | null): JsonText | undefined =>
-  text === null ? undefined : new JsonText(text);
-
-function serializePosition(position: ItemPosition | null): JsonBody {
-  return position === null ? null : { section: position.section, order_index: position.orderIndex };
-}
+const serializeDifference = (entry: DiffEntry): JsonBody =>
+  entry.change === 'changed' ? CHANGED_ITEM.toBody(entry) : PLACED_DIFFERENCE.toBody(entry);

@@ -1,11 +1,11 @@
 import type { Logger } from '@svc/instrumentation';
 import { empty, json, type Route } from '@svc/runtime';
 import { DATASET_ORDERS, type DatasetChanges, type DatasetOrder, type Store } from '@svc/store';
-import { DATASET, LISTED_DATASET, PAGE_QUERY, page, SECTION } from '../docs/schemas.ts';
+import { DATASET, LISTED_DATASET, PAGE_QUERY, page, SECTION, SUMMARY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import { HANDLE, NAME, OPTIONAL_TEXT } from './fields.ts';
 import { VERSION } from './resolve-datasets.ts';
-import { serializeDataset, serializeListed, serializeSection } from './serialize.ts';
+import { serializeListed } from './serialize.ts';
 
 export interface DatasetDeps {
   readonly logger: Logger;
@@ -35,7 +35,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
       handle: async ({ params, query, signal }) => {
         const version = query['version'] as number | undefined;
         return json(
-          serializeDataset(await deps.store.reads.datasets.get(params['id'] ?? '', { version, signal })),
+          SUMMARY.toBody(await deps.store.reads.datasets.get(params['id'] ?? '', { version, signal })),
         );
       },
     },
@@ -45,7 +45,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
       operationId: 'listSections',
       summary: 'The sections of a dataset, in order',
       query: { ...PAGE_QUERY, ...VERSION },
-      responses: { 200: { description: 'a page', schema: page(SECTION) } },
+      responses: { 200: { description: 'a page', schema: page(SECTION.schema) } },
       handle: async ({ params, query, signal }) => {
         const id = params['id'] ?? '';
         const sections = await deps.store.reads.datasets.listSections(id, {
@@ -53,7 +53,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
           version: query['version'] as number | undefined,
           signal,
         });
-        return json(toPage(sections, query, serializeSection));
+        return json(toPage(sections, query, SECTION.toBody));
       },
     },
     updateRoute(deps),
@@ -115,7 +115,7 @@ function updateRoute({ logger, store: { datasets } }: DatasetDeps): Route {
       const changes = body as DatasetChanges;
       const dataset = await datasets.update(params['id'] ?? '', changes);
       logger.log('dataset.update', { dataset_id: dataset.id, changed: Object.keys(changes) });
-      return json(serializeDataset(dataset));
+      return json(SUMMARY.toBody(dataset));
     },
   };
 }

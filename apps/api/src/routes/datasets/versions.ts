@@ -1,8 +1,9 @@
 import { observeChange, requestFailure } from '@svc/flows';
 import type { Metrics } from '@svc/instrumentation';
 import { getMember } from '@svc/jsonl-v23/json';
-import { empty, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/runtime';
+import { empty, JsonText, json, type Route } from '@svc/runtime';
 import type { ListedVersion } from '@svc/store';
+import { type ApiRecord, record } from '../docs/record.ts';
 import { COUNT, POSITIVE, SHA256, TEXT_OR_NULL, TIME } from '../docs/scalars.ts';
 import { CHANGE, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
@@ -22,7 +23,7 @@ export interface VersionDeps extends DatasetDeps {
 }
 
 /** A version in the history of a dataset. */
-export const DATASET_VERSION: Schema = shape({
+export const DATASET_VERSION: ApiRecord<ListedVersion> = record<ListedVersion>({
   version: POSITIVE,
   version_hash: SHA256,
   item_count: COUNT,
@@ -53,11 +54,11 @@ function listRoute({ store }: VersionDeps): Route {
     operationId: 'listVersions',
     summary: 'The history of a dataset, newest first',
     query: PAGE_QUERY,
-    responses: { 200: { description: 'a page', schema: page(DATASET_VERSION) } },
+    responses: { 200: { description: 'a page', schema: page(DATASET_VERSION.schema) } },
     handle: async ({ params, query, signal }) => {
       const id = params['id'] ?? '';
       const found = await store.reads.datasets.listVersions(id, { ...pageOf(query), signal });
-      return json(toPage(found, query, serializeVersion));
+      return json(toPage(found, query, DATASET_VERSION.toBody));
     },
   };
 }
@@ -140,19 +141,5 @@ function deleteRoute({ logger, store: { datasets } }: VersionDeps): Route {
       logger.log('dataset.version.delete', { dataset_id: id, version });
       return empty(204);
     },
-  };
-}
-
-function serializeVersion(listed: ListedVersion): JsonBody {
-  return {
-    version: listed.version,
-    version_hash: listed.versionHash,
-    item_count: listed.itemCount,
-    created_at: listed.createdAt.toISOString(),
-    message: listed.message,
-    author: listed.author,
-    change: { ...listed.change },
-    source: listed.source,
-    run_count: listed.runCount,
   };
 }

@@ -1,4 +1,13 @@
-import { type Schema, shape } from '@svc/runtime';
+import { JsonText, type Schema, shape } from '@svc/runtime';
+import type {
+  DatasetSummary,
+  DiffEntry,
+  ItemPosition,
+  LastRun,
+  ListedItem,
+  SectionSummary,
+} from '@svc/store';
+import { type ApiMember, type ApiRecord, listOf, record, storedJson } from './record.ts';
 import { COUNT, ITEM_ID, POSITIVE, SHA256, TEXT, TEXT_OR_NULL, TIME, UUID } from './scalars.ts';
 
 /** Schemas of responses, for the OpenAPI document. */
@@ -18,14 +27,14 @@ export function pageMembers(items: Schema): Readonly<Record<string, Schema>> {
 /** A page of a list. */
 export const page = (items: Schema): Schema => shape(pageMembers(items));
 
-export const SECTION: Schema = shape({
+export const SECTION: ApiRecord<SectionSummary> = record<SectionSummary>({
   id: UUID,
   name: TEXT,
   order_index: COUNT,
   item_count: COUNT,
 });
 
-const summary = {
+export const SUMMARY: ApiRecord<DatasetSummary> = record<DatasetSummary>({
   id: UUID,
   name: TEXT,
   description: TEXT_OR_NULL,
@@ -34,20 +43,31 @@ const summary = {
   version: POSITIVE,
   version_count: { ...POSITIVE, description: 'versions that exist' },
   version_hash: SHA256,
-  schema: { type: 'object', description: 'the source of the dataset' },
+  schema: storedJson({ type: 'object', description: 'the source of the dataset' }),
   section_count: COUNT,
   item_count: COUNT,
   asset_count: COUNT,
-  sections: { type: 'array', items: SECTION, description: 'at most the first 100' },
+  sections: listOf(SECTION, {
+    type: 'array',
+    items: SECTION.schema,
+    description: 'at most the first 100',
+  }),
   created_at: TIME,
   updated_at: TIME,
-};
+});
 
-export const DATASET_SUMMARY: Schema = shape(summary);
+export const LAST_RUN: ApiRecord<LastRun> = record<LastRun>({
+  id: UUID,
+  score: { type: 'number' },
+  pass_rate: { type: 'number' },
+  finished_at: TIME,
+});
+
+export const DATASET_SUMMARY: Schema = SUMMARY.schema;
 export const LISTED_DATASET: Schema = shape({
-  ...summary,
+  ...SUMMARY.members,
   last_run: {
-    ...shape({ id: UUID, score: { type: 'number' }, pass_rate: { type: 'number' }, finished_at: TIME }),
+    ...LAST_RUN.schema,
     type: ['object', 'null'],
     description: 'the newest run that has ended with a score; null without one',
   },
@@ -56,14 +76,14 @@ export const LISTED_DATASET: Schema = shape({
 /** A dataset that an upload found to be there, and the run that was added to it. */
 export const FOUND_DATASET: Schema = shape(
   {
-    ...summary,
+    ...SUMMARY.members,
     dataset_id: { ...UUID, description: 'with a run of another tool: the dataset that has its items' },
     run_id: { ...UUID, description: 'the run that was added to it' },
   },
   ['dataset_id', 'run_id'],
 );
 export const DATASET: Schema = shape({
-  ...summary,
+  ...SUMMARY.members,
   schema: { type: 'object', description: 'the whole schema' },
 });
 
@@ -71,13 +91,19 @@ export const DATASET: Schema = shape({
 export const CHANGE: Schema = shape({ added: COUNT, changed: COUNT, removed: COUNT, moved: COUNT });
 
 /** A dataset after a change. */
-export const CHANGED_DATASET: Schema = shape({ ...summary, change: CHANGE });
+export const CHANGED_DATASET: Schema = shape({ ...SUMMARY.members, change: CHANGE });
+
+/** Where an item is in its dataset, and what it is. */
+export const PLACED_ITEM: ApiRecord<PlacedItem> = record<PlacedItem>({
+  section: TEXT,
+  order_index: COUNT,
+  item_hash: SHA256,
+});
+type PlacedItem = Pick<ListedItem, 'section' | 'orderIndex' | 'itemHash'>;
 
 export const ITEM: Schema = shape(
   {
-    section: TEXT,
-    order_index: COUNT,
-    item_hash: SHA256,
+    ...PLACED_ITEM.members,
     item: {
       type: ['object', 'null'],
       description: 'the whole item, with every digit as stored; null if it is too large to read',
@@ -95,13 +121,19 @@ export const ITEM: Schema = shape(
   ['error', 'truncated'],
 );
 
-const POSITION: Schema = {
-  type: ['object', 'null'],
-  properties: { section: TEXT, order_index: COUNT },
+const POSITION: ApiMember<ItemPosition | null> = {
+  schema: {
+    type: ['object', 'null'],
+    properties: { section: TEXT, order_index: COUNT },
+  },
+  toBody: (at) => (at === null ? null : { section: at.section, order_index: at.orderIndex }),
 };
 
+type ChangedItem = Extract<DiffEntry, { readonly change: 'changed' }>;
+type PlacedDifference = Exclude<DiffEntry, ChangedItem>;
+
 /** An item that is added, removed or moved. */
-export const PLACED_DIFFERENCE: Schema = shape({
+export const PLACED_DIFFERENCE: ApiRecord<PlacedDifference> = record<PlacedDifference>({
   change: { type: 'string', enum: ['added', 'removed', 'moved'] },
   item_hash: SHA256,
   from: POSITION,
@@ -113,14 +145,8 @@ const changedValue: Schema = {
     'the value, with every digit as stored; absent where the item has no such member. Of one over 2 KiB a string with its beginning',
 };
 
-/** An item with other content. */
-export const CHANGED_ITEM: Schema = shape({
-  change: { type: 'string', enum: ['changed'] },
-  section: TEXT,
-  order_index: { ...COUNT, description: 'in the first dataset' },
-  other_order_index: { ...COUNT, description: 'in the other dataset' },
-  item_id: { ...ITEM_ID, description: 'its `id` in the first dataset' },
-  fields: {
+const CHANGED_FIELDS: ApiMember<ChangedItem['fields']> = {
+  schema: {
     type: 'array',
     items: shape(
       {
@@ -133,10 +159,27 @@ export const CHANGED_ITEM: Schema = shape({
     ),
     description: 'the members that differ, at most 50 of each array or object',
   },
+  toBody: (fields) =>
+    fields.map(({ pointer, from, to, isTruncated }) => ({
+      pointer,
+      ...(from === null ? {} : { from: new JsonText(from) }),
+      ...(to === null ? {} : { to: new JsonText(to) }),
+      ...(isTruncated ? { truncated: true } : {}),
+    })),
+};
+
+/** An item with other content. */
+export const CHANGED_ITEM: ApiRecord<ChangedItem> = record<ChangedItem>({
+  change: { type: 'string', enum: ['changed'] },
+  section: TEXT,
+  order_index: { ...COUNT, description: 'in the first dataset' },
+  other_order_index: { ...COUNT, description: 'in the other dataset' },
+  item_id: storedJson({ ...ITEM_ID, description: 'its `id` in the first dataset' }),
+  fields: CHANGED_FIELDS,
 });
 
 export const DIFF: Schema = shape({
-  ...pageMembers({ oneOf: [PLACED_DIFFERENCE, CHANGED_ITEM] }),
+  ...pageMembers({ oneOf: [PLACED_DIFFERENCE.schema, CHANGED_ITEM.schema] }),
   counts: shape({ added: COUNT, removed: COUNT, changed: COUNT, moved: COUNT, unchanged: COUNT }),
 });
 

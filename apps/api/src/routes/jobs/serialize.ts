@@ -1,32 +1,25 @@
-import {
-  type JsonBody,
-  JsonText,
-  orNull,
-  type ProblemBody,
-  type Schema,
-  shape,
-  toJsonText,
-} from '@svc/runtime';
-import type { Job, StoredResponse } from '@svc/store';
+import { type JsonBody, orNull, type ProblemBody, type Schema, shape, toJsonText } from '@svc/runtime';
+import type { Job, JobProgress, StoredResponse } from '@svc/store';
 import { ASYNC_APPLIED } from '../../http/prefer.ts';
 import { serializeProblem } from '../../http/problem.ts';
+import { record, storedJson } from '../docs/record.ts';
 import { COUNT, COUNT_OR_NULL, TEXT_OR_NULL, TIME, TIME_OR_NULL, UUID } from '../docs/scalars.ts';
 import { PROBLEM } from '../docs/schemas.ts';
 
 export const JOB_KINDS = ['import', 'upload'] as const;
 export const JOB_STATUSES = ['queued', 'running', 'succeeded', 'failed', 'cancelling', 'cancelled'] as const;
 
-export const JOB: Schema = shape({
+const RECORD = record<Job & { readonly request: string | null }>({
   id: UUID,
   kind: { type: 'string', enum: JOB_KINDS },
   status: { type: 'string', enum: JOB_STATUSES },
-  progress: shape({
+  progress: record<JobProgress>({
     rows_done: COUNT,
     rows_total: COUNT_OR_NULL,
     bytes_done: COUNT,
     bytes_total: COUNT_OR_NULL,
   }),
-  request: {
+  request: storedJson({
     ...shape({
       name: { ...TEXT_OR_NULL, description: 'name of the new dataset; null if the request had none' },
       path: { ...TEXT_OR_NULL, description: 'path of the dataset on the hub' },
@@ -39,34 +32,20 @@ export const JOB: Schema = shape({
     }),
     type: ['object', 'null'],
     description: 'the request in short; null if it is too long to show',
-  },
+  }),
   dataset_id: { type: ['string', 'null'], format: 'uuid', description: 'the dataset that the job created' },
-  error: orNull(PROBLEM, 'why it failed'),
+  error: storedJson(orNull(PROBLEM, 'why it failed')),
   created_at: TIME,
   started_at: TIME_OR_NULL,
   finished_at: TIME_OR_NULL,
 });
 
+export const JOB: Schema = RECORD.schema;
+
 /** A job as JSON. */
 export function serializeJob(job: Job): JsonBody {
-  const { progress } = job;
-  return {
-    id: job.id,
-    kind: job.kind,
-    status: job.status,
-    progress: {
-      rows_done: progress.rowsDone,
-      rows_total: progress.rowsTotal,
-      bytes_done: progress.bytesDone,
-      bytes_total: progress.bytesTotal,
-    },
-    request: job.subject === null ? null : new JsonText(job.subject),
-    dataset_id: job.datasetId,
-    error: job.error === null ? null : new JsonText(JSON.stringify(problemOfJob(job.error, job))),
-    created_at: job.createdAt,
-    started_at: job.startedAt,
-    finished_at: job.finishedAt,
-  };
+  const error = job.error === null ? null : JSON.stringify(problemOfJob(job.error, job));
+  return RECORD.toBody({ ...job, request: job.subject, error });
 }
 
 function problemOfJob(error: string, { id, requestId }: Job): ProblemBody {

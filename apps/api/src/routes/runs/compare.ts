@@ -1,10 +1,10 @@
 import { JsonText, json, type Route, type Schema } from '@svc/runtime';
-import { type CompareRequest, PAIR_BY, type PairBy, type RunDifference } from '@svc/store';
+import { type CompareRequest, PAIR_BY, type PairBy } from '@svc/store';
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import type { CreateRunDeps } from './create.ts';
 import { idOf } from './path-params.ts';
-import { COMPARED_SLICES, COMPARISON, SCORER_QUERY } from './score-schemas.ts';
+import { COMPARED, COMPARED_SLICES, COMPARISON, DIFFERENCE, SCORER_QUERY } from './score-schemas.ts';
 
 const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
   scorer: SCORER_QUERY,
@@ -60,19 +60,10 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
       });
       return json({
         ...found.scores,
-        by_section: Object.fromEntries(
-          Object.entries(found.bySection).map(([section, scores]) => [section, { ...scores }]),
+        ...COMPARED.toBody(found),
+        ...toPage(found, query, (item) =>
+          DIFFERENCE.toBody({ ...item, difference: item.otherScore - item.score }),
         ),
-        pair_by: found.pairBy,
-        cluster_by: found.clusterBy,
-        reason: found.reason,
-        changed_outputs: found.changedOutputs,
-        latency_ms: { ...found.latencyMs },
-        input_tokens: { ...found.inputTokens },
-        output_tokens: { ...found.outputTokens },
-        cost: found.cost === null ? null : { ...found.cost },
-        config_differences: found.configDifferences?.map((difference) => ({ ...difference })) ?? null,
-        ...toPage(found, query, serializeDifference),
       });
     },
   };
@@ -115,24 +106,5 @@ export function compareSlicesRoute({ store: { runs } }: Pick<CreateRunDeps, 'sto
         data: slices.map(({ value, scores }) => ({ values: [new JsonText(value)], ...scores })),
       });
     },
-  };
-}
-
-function serializeDifference(
-  item: RunDifference,
-): Record<string, string | number | boolean | JsonText | null> {
-  return {
-    section: item.section,
-    order_index: item.orderIndex,
-    item_id: item.itemId === null ? null : new JsonText(item.itemId),
-    item_hash: Buffer.from(item.itemHash).toString('hex'),
-    other_section: item.otherSection,
-    other_order_index: item.otherOrderIndex,
-    score: item.score,
-    other_score: item.otherScore,
-    difference: item.otherScore - item.score,
-    passed: item.passed,
-    other_passed: item.otherPassed,
-    output_changed: item.outputChanged,
   };
 }

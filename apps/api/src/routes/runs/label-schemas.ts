@@ -1,12 +1,7 @@
-import {
-  labelMembers,
-  MAX_LABEL_TYPES,
-  MAX_OUTPUT_LABELS,
-  MAX_TYPE_LENGTH,
-  VERDICTS,
-} from '@svc/jsonl-v23/internal';
-import { type JsonBody, type Schema, shape } from '@svc/runtime';
-import { AGREEMENT_CELLS, type StoredLabel } from '@svc/store';
+import { MAX_LABEL_TYPES, MAX_OUTPUT_LABELS, MAX_TYPE_LENGTH, VERDICTS } from '@svc/jsonl-v23/internal';
+import { type Schema, shape } from '@svc/runtime';
+import { AGREEMENT_CELLS, type JudgedResult, type LabelOfResult, type StoredLabel } from '@svc/store';
+import { type ApiRecord, record, storedJson } from '../docs/record.ts';
 import { COUNT, ITEM_ID, POSITIVE, SHA256, TEXT, TEXT_OR_NULL, TIME_OR_NULL } from '../docs/scalars.ts';
 import { pageMembers } from '../docs/schemas.ts';
 import { INTERVAL } from './score-schemas.ts';
@@ -25,7 +20,7 @@ export const TYPES: Schema = {
   description: 'kinds of failures, each once',
 };
 
-const MEMBERS: Readonly<Record<string, Schema>> = {
+const MEMBERS = {
   by: { type: 'string', description: 'name of the key; `anonymous` without keys' },
   verdict: VERDICT_OR_NULL,
   note: TEXT_OR_NULL,
@@ -36,23 +31,26 @@ const MEMBERS: Readonly<Record<string, Schema>> = {
 };
 
 /** What a person says of an output. */
-export const LABEL: Schema = shape(MEMBERS);
+export const LABEL: ApiRecord<StoredLabel> = record<StoredLabel>(MEMBERS);
 
 /** The labels of a result. */
 export const RESULT_LABELS: Schema = {
   type: 'array',
   maxItems: MAX_OUTPUT_LABELS,
-  items: LABEL,
+  items: LABEL.schema,
   description: 'labels of the output in all runs, newest first',
 };
 
-const OF_RESULT: Readonly<Record<string, Schema>> = {
+const OF_RESULT = {
   section: TEXT,
   order_index: COUNT,
   repetition: POSITIVE,
-  item_id: ITEM_ID,
+  item_id: storedJson(ITEM_ID),
   item_hash: SHA256,
 };
+
+/** A label, and the result that it is of. */
+export const RESULT_LABEL: ApiRecord<LabelOfResult> = record<LabelOfResult>({ ...OF_RESULT, ...MEMBERS });
 
 const NUMBER_OF_LABELS = { labels: COUNT };
 
@@ -75,7 +73,7 @@ export const LABELS: Schema = shape({
       description: 'the types with most labels first',
     },
   }),
-  ...pageMembers(shape({ ...OF_RESULT, ...MEMBERS })),
+  ...pageMembers(RESULT_LABEL.schema),
 });
 
 export const LABELS_QUERY: Readonly<Record<string, Schema>> = {
@@ -84,6 +82,15 @@ export const LABELS_QUERY: Readonly<Record<string, Schema>> = {
   type: { type: 'string', description: 'labels with this type' },
   section: { type: 'string', description: 'labels of results of the section of this name' },
 };
+
+/** A result with verdicts of both. */
+export const JUDGED_RESULT: ApiRecord<JudgedResult> = record<JudgedResult>({
+  ...OF_RESULT,
+  cell: { type: 'string', enum: AGREEMENT_CELLS },
+  by: { type: 'string', description: 'person who gave the verdict' },
+  verdict: VERDICT,
+  passed: { type: 'boolean', description: 'verdict of the scorer, or of `other`' },
+});
 
 export const AGREEMENT: Schema = shape({
   scorer: { type: ['string', 'null'], description: 'null if `other` is compared' },
@@ -115,18 +122,5 @@ export const AGREEMENT: Schema = shape({
   },
   false_fail_rate_ci95: INTERVAL,
   base_rate: { ...SHARE, description: 'share of the outputs that the person passes' },
-  ...pageMembers(
-    shape({
-      ...OF_RESULT,
-      cell: { type: 'string', enum: AGREEMENT_CELLS },
-      by: { type: 'string', description: 'person who gave the verdict' },
-      verdict: VERDICT,
-      passed: { type: 'boolean', description: 'verdict of the scorer, or of `other`' },
-    }),
-  ),
+  ...pageMembers(JUDGED_RESULT.schema),
 });
-
-/** A label as JSON. */
-export function serializeLabel(label: StoredLabel): Record<string, JsonBody> {
-  return { ...(labelMembers(label) as Record<string, JsonBody>), imported: label.imported };
-}

@@ -1,23 +1,18 @@
 import { LABEL_TABLE_COLUMNS, labelsTable } from '@svc/flows';
-import { isLabelNote, isLabelType, MAX_NOTE_LENGTH, type Verdict, wireValue } from '@svc/jsonl-v23/internal';
-import { invalidMember, type JsonBody, JsonText, json, type Route, type RouteRequest } from '@svc/runtime';
-import {
-  AGREEMENT_CELLS,
-  type AgreementCell,
-  type JudgedResult,
-  type LabelConditions,
-  type LabelOfResult,
-} from '@svc/store';
+import { isLabelNote, isLabelType, MAX_NOTE_LENGTH, type Verdict } from '@svc/jsonl-v23/internal';
+import { invalidMember, type JsonBody, json, type Route, type RouteRequest } from '@svc/runtime';
+import { AGREEMENT_CELLS, type AgreementCell, type LabelConditions } from '@svc/store';
 import { PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import { columnsOf, tableResponse, tableRoute } from '../table.ts';
 import type { CreateRunDeps } from './create.ts';
 import {
   AGREEMENT,
+  JUDGED_RESULT,
   LABEL,
   LABELS,
   LABELS_QUERY,
-  serializeLabel,
+  RESULT_LABEL,
   TYPES,
   VERDICT_OR_NULL,
 } from './label-schemas.ts';
@@ -54,13 +49,13 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
           additionalProperties: false,
         },
       },
-      responses: { 200: { description: 'the label', schema: LABEL } },
+      responses: { 200: { description: 'the label', schema: LABEL.schema } },
       errors: ['run_not_found', 'not_found', 'nothing_to_label', 'unavailable'],
       handle: async ({ params, body, caller }) => {
         const label = { by: caller.name, ...readBody(body) };
         const stored = await runs.setLabel(idOf(params), resultNameOf(params), label);
         const none = { ...label, created_at: null, updated_at: null, imported: false };
-        return json(stored === null ? none : serializeLabel(stored));
+        return json(stored === null ? none : LABEL.toBody(stored));
       },
     },
     {
@@ -88,7 +83,7 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
         };
         return json({
           summary,
-          ...toPage(found, query, (label) => ({ ...placeOf(label), ...serializeLabel(label) })),
+          ...toPage(found, query, RESULT_LABEL.toBody),
         });
       },
     },
@@ -161,7 +156,7 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
               value === null || typeof value === 'number' ? value : [...value],
             ]),
           ),
-          ...toPage(found, query, serializeJudged),
+          ...toPage(found, query, JUDGED_RESULT.toBody),
         });
       },
     },
@@ -195,21 +190,4 @@ function conditionsOf(query: RouteRequest['query']): LabelConditions {
     verdict: query['verdict'] as Verdict | undefined,
     ...{ by: text('by'), type: text('type'), section: text('section') },
   };
-}
-
-function placeOf(
-  result: Pick<LabelOfResult, 'section' | 'orderIndex' | 'repetition' | 'itemId' | 'itemHash'>,
-): Record<string, JsonBody> {
-  return {
-    section: result.section,
-    order_index: result.orderIndex,
-    repetition: result.repetition,
-    item_id: result.itemId === null ? null : new JsonText(result.itemId),
-    item_hash: wireValue(result.itemHash) as string,
-  };
-}
-
-function serializeJudged(result: JudgedResult): JsonBody {
-  const { cell, by, verdict, passed } = result;
-  return { ...placeOf(result), cell, by, verdict, passed };
 }

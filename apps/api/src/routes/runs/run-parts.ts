@@ -1,5 +1,6 @@
 import { invalidMember, type JsonBody, JsonText, json, type Route, type Schema, shape } from '@svc/runtime';
-import type { RunErrorGroup, RunSlice } from '@svc/store';
+import type { RunErrorExample, RunErrorGroup, RunSlice } from '@svc/store';
+import { listOf, record, storedJson } from '../docs/record.ts';
 import { COUNT, ITEM_ID, POSITIVE, TEXT } from '../docs/scalars.ts';
 import type { CreateRunDeps } from './create.ts';
 import { idOf } from './path-params.ts';
@@ -14,22 +15,20 @@ const SLICE: Schema = shape({
   ...GROUP_SCORES,
 });
 
-const ERROR_GROUP: Schema = shape({
+const ERROR_EXAMPLE = record<RunErrorExample>({
+  section: TEXT,
+  order_index: COUNT,
+  repetition: POSITIVE,
+  item_id: storedJson(ITEM_ID),
+  message: { type: 'string', description: 'the original message' },
+});
+
+const ERROR_GROUP = record<RunErrorGroup>({
   group: { type: 'string', description: 'id of the group, for the parameter `error` of a list of results' },
   code: TEXT,
   message: { type: 'string', description: 'the message with `<n>` for numbers and `<id>` for identifiers' },
   count: COUNT,
-  examples: {
-    type: 'array',
-    maxItems: 3,
-    items: shape({
-      section: TEXT,
-      order_index: COUNT,
-      repetition: POSITIVE,
-      item_id: ITEM_ID,
-      message: { type: 'string', description: 'the original message' },
-    }),
-  },
+  examples: listOf(ERROR_EXAMPLE, { type: 'array', maxItems: 3, items: ERROR_EXAMPLE.schema }),
 });
 
 /** `GET /runs/{id}/slices` and `/errors` */
@@ -85,13 +84,13 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
       responses: {
         200: {
           description: 'at most 100 groups',
-          schema: shape({ data: { type: 'array', maxItems: 100, items: ERROR_GROUP } }),
+          schema: shape({ data: { type: 'array', maxItems: 100, items: ERROR_GROUP.schema } }),
         },
       },
       errors: ['run_not_found', 'unavailable'],
       handle: async ({ params, signal }) => {
         const groups = await reads.runs.errors(idOf(params), signal);
-        return json({ data: groups.map(serializeGroup) });
+        return json({ data: groups.map(ERROR_GROUP.toBody) });
       },
     },
   ];
@@ -101,15 +100,5 @@ function serializeSlice({ values, scores }: RunSlice): JsonBody {
   return {
     values: values.map((value) => new JsonText(value)),
     ...(scores as unknown as Record<string, JsonBody>),
-  };
-}
-
-function serializeGroup({ examples, group, code, message, count }: RunErrorGroup): JsonBody {
-  return {
-    ...{ group, code, message, count },
-    examples: examples.map(({ section, orderIndex, repetition, itemId, message: said }) => ({
-      ...{ section, order_index: orderIndex, repetition, message: said },
-      item_id: itemId === null ? null : new JsonText(itemId),
-    })),
   };
 }

@@ -1,5 +1,6 @@
 import { type Schema, shape } from '@svc/runtime';
-import { PAIR_BY } from '@svc/store';
+import { PAIR_BY, type RunComparison, type RunDifference } from '@svc/store';
+import { type ApiRecord, record, storedJson } from '../docs/record.ts';
 import { COUNT, ITEM_ID, NUMBER_OR_NULL, SHA256, TEXT } from '../docs/scalars.ts';
 import { pageMembers } from '../docs/schemas.ts';
 
@@ -98,9 +99,7 @@ const MEANS: Schema = shape(MEANS_MEMBERS);
 /** How the scores of paired items differ. */
 const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
   paired: { ...COUNT, description: 'items with a score in both runs' },
-  mean: NUMBER_OR_NULL,
-  other_mean: NUMBER_OR_NULL,
-  mean_difference: { ...NUMBER_OR_NULL, description: 'other minus this' },
+  ...MEANS_MEMBERS,
   stderr: NUMBER_OR_NULL,
   ci95: INTERVAL,
   wins: { ...COUNT, description: 'items with a higher score in the other run' },
@@ -109,9 +108,8 @@ const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
   p_value: { ...RATE, description: 'exact McNemar test of passed and not passed' },
 };
 
-/** The members of a comparison besides its page. */
-const COMPARED: Readonly<Record<string, Schema>> = {
-  ...COMPARED_SCORES,
+/** The members of a comparison besides its scores and its page. */
+export const COMPARED: ApiRecord<RunComparison> = record<RunComparison>({
   by_section: {
     type: 'object',
     additionalProperties: shape(COMPARED_SCORES),
@@ -145,12 +143,13 @@ const COMPARED: Readonly<Record<string, Schema>> = {
     ),
     description: 'the first 100 members in which the configurations differ; null for very large ones',
   },
-};
+});
 
-const DIFFERENCE: Schema = shape({
+/** An item in which two runs differ. */
+export const DIFFERENCE: ApiRecord<PairedItem> = record<PairedItem>({
   section: TEXT,
   order_index: COUNT,
-  item_id: ITEM_ID,
+  item_id: storedJson(ITEM_ID),
   item_hash: SHA256,
   other_section: TEXT,
   other_order_index: COUNT,
@@ -161,11 +160,13 @@ const DIFFERENCE: Schema = shape({
   other_passed: { type: 'boolean' },
   output_changed: { type: 'boolean', description: 'true if any output differs' },
 });
+type PairedItem = RunDifference & { readonly difference: number };
 
 /** A comparison of two runs. */
 export const COMPARISON: Schema = shape({
-  ...COMPARED,
-  ...pageMembers(DIFFERENCE),
+  ...COMPARED_SCORES,
+  ...COMPARED.members,
+  ...pageMembers(DIFFERENCE.schema),
 });
 
 /** How two runs differ in the slices of their pairs. */

@@ -6,7 +6,7 @@ import { linkedItemText } from '../datasets/linked-item.ts';
 import { fieldBody, fieldSchema } from '../docs/fields.ts';
 import { COUNT, TEXT } from '../docs/scalars.ts';
 import { ITEM_TOO_LARGE } from '../page.ts';
-import { RESULT_LABELS, serializeLabel } from './label-schemas.ts';
+import { LABEL, RESULT_LABELS } from './label-schemas.ts';
 import { costOf, scorersOf, scoresOf } from './run-numbers.ts';
 import { COST, LATENCY, RUN_SCORERS, RUN_SCORES } from './score-schemas.ts';
 
@@ -143,7 +143,7 @@ export function serializeResult(
     members[field.wire] = fieldBody(field, result[field.name]);
   }
   const labels = result.labels.filter(({ by }) => blindFor === undefined || by === blindFor);
-  members['labels'] = labels.map(serializeLabel);
+  members['labels'] = labels.map(LABEL.toBody);
   if (result.isTooLarge) members['error'] = ITEM_TOO_LARGE;
   if (run !== null) members['item'] = itemText(result.item, run);
   return members;
