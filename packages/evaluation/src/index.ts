@@ -1,5 +1,5 @@
-export { type MarkedFiles, withMarks } from './assets/marked-files.ts';
-export { type CheckOutcome, UNREADABLE } from './checkers/checker.ts';
+export { withMarks } from './assets/marked-files.ts';
+export { UNREADABLE } from './checkers/checker.ts';
 export type { FindAnswer } from './complete-item.ts';
 export {
   CHECKER_NAME_SCHEMA,
@@ -10,29 +10,26 @@ export {
 export { type ConfigDifference, configDifferences } from './config/config-differences.ts';
 export { isForbiddenAddress } from './config/is-forbidden-address.ts';
 export {
-  type AddedScorers,
   parseAddedScorers,
   parseRescore,
   parseRunConfig,
   parseStoredRunConfig,
 } from './config/parse-run-config.ts';
 export {
-  checkerOf,
   type JudgeConfig,
   judgesOf,
   MAIN_SCORER,
   type ModelConfig,
+  modelOf,
   type Price,
   type ProviderConfig,
   promptsOf,
   type RunConfig,
   type RunSelection,
-  type ScorerConfig,
-  type ScorerPlan,
   scorersOf,
+  wireFormatOf,
 } from './config/run-config.ts';
 export {
-  ITEM_POINTER,
   JUDGE_SCHEMA,
   MAX_COST_SCHEMA,
   PRICE_SCHEMA,
@@ -56,19 +53,19 @@ export {
   type RunPlan,
   type RunWarning,
 } from './plan/describe-plan.ts';
-export { estimateRun, modelOf, type RunEstimate } from './plan/estimate-run.ts';
+export { estimateRun } from './plan/estimate-run.ts';
 export { type ScoringFacts, scoringFacts } from './plan/scoring-facts.ts';
-export { type PreparedItem, prepareItem } from './prepare-item.ts';
+export { prepareItem } from './prepare-item.ts';
 export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
 export { readProviderResponse } from './read-provider-response.ts';
 export { estimateInputTokens } from './request/estimate-tokens.ts';
-export { type ModelRequest, modelRequest } from './request/model-request.ts';
-export { type RebuiltRequest, rebuildMessages, rebuildRequest } from './request/rebuild-request.ts';
+export { modelRequest } from './request/model-request.ts';
+export { rebuildMessages, rebuildRequest } from './request/rebuild-request.ts';
 export { type RequestBody, requestBody, requestText } from './request/request-body.ts';
 export { hashRequest } from './request/request-hash.ts';
 export { toFailure } from './result-facts.ts';
-export { type RunConfigProblem, RunError, type RunErrorCode, runCancelled } from './run-error.ts';
-export { type RunClock, type RunItemOptions, runItem } from './run-item.ts';
+export { RunError, type RunErrorCode, runCancelled } from './run-error.ts';
+export { type RunClock, runItem } from './run-item.ts';
 export type {
   EarlierAnswer,
   RunEnd,
@@ -81,7 +78,6 @@ export type {
 } from './run-session.ts';
 export {
   addUsage,
-  type ScoreOutputDeps,
   type Scorer,
   type Scorers,
   scoreOutput,
@@ -97,10 +93,8 @@ export {
   type GroupScores,
   groupScores,
   type ResultSums,
-  type ScoreWarning,
 } from './statistics/group-scores.ts';
-export type { Interval, Spread } from './statistics/intervals.ts';
-export type { PassCount } from './statistics/pass-at-k.ts';
+export type { Spread } from './statistics/intervals.ts';
 export { costOf, type RunPrices, readPrices, runCost } from './statistics/run-cost.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
 export { type TokenCounts, tokenCounts } from './token-counts.ts';

@@ -57,10 +57,7 @@ export function failedWith(facts: Facts, error: RunFailure): RunResult {
 
 /** An error as a result or a run stores it. The message says nothing about internal errors. */
 export function toFailure(error: unknown): RunFailure {
-  if (error instanceof RunError) return failureOf(error);
-  return { code: 'internal', message: 'Internal error.' };
-}
-
-function failureOf({ code, message, providerMessage }: RunError): RunFailure {
+  if (!(error instanceof RunError)) return { code: 'internal', message: 'Internal error.' };
+  const { code, message, providerMessage } = error;
   return { code, message, ...(providerMessage !== null && { provider_message: providerMessage }) };
 }

@@ -1,6 +1,6 @@
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { type LabelledChoice, labelledChoices } from '../item/labelled-choices.ts';
-import { plainText } from '../item/plain-text.ts';
+import { excerpt, plainText } from '../item/plain-text.ts';
 import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE, unscored } from './checker.ts';
 import { type ChoiceIndex, createChoiceIndex } from './choice-index.ts';
@@ -37,7 +37,7 @@ export const choice: Checker = ({ output, item }) => {
   const expected = new Set<number>();
   for (const one of Array.isArray(answer) ? answer : [answer]) {
     const meant = choiceMeant(one, index);
-    if (meant === undefined) return unscored(`The answer ${excerpt(one)} is none of the choices`);
+    if (meant === undefined) return unscored(`The answer ${excerpt(plainText(one))} is none of the choices`);
     expected.add(meant);
   }
   if (expected.size === 0) return NO_ANSWER;
@@ -179,9 +179,4 @@ function isWord(text: string, start: number, end: number): boolean {
 function last(text: string, pattern: RegExp): string | undefined {
   if (!pattern.global) return pattern.exec(text)?.[1];
   return [...text.matchAll(pattern)].at(-1)?.[1];
-}
-
-function excerpt(value: JsonValue): string {
-  const text = plainText(value);
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { plainText } from '../item/plain-text.ts';
+import { excerpt, plainText } from '../item/plain-text.ts';
 import { RunError } from '../run-error.ts';
 import {
   booleanOption,
@@ -70,8 +70,5 @@ function compile(pattern: string, flags: string): RE2JS {
 }
 
 function unsupported(pattern: string, reason: string, cause?: unknown): RunError {
-  const excerpt = pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern;
-  return new RunError('checker_invalid', `Cannot use the pattern ${JSON.stringify(excerpt)}: ${reason}.`, {
-    cause,
-  });
+  return new RunError('checker_invalid', `Cannot use the pattern ${excerpt(pattern)}: ${reason}.`, { cause });
 }

@@ -1,6 +1,7 @@
 import { schemaPredicate } from '@svc/jsonl-v23/internal';
 import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { pointerSteps } from '../item/text-at.ts';
 import type { ConfigProblems, Steps } from './config-problems.ts';
 import { PROVIDER_SCHEMAS, RUN_CONFIG_SHAPE } from './run-config-schema.ts';
 
@@ -55,14 +56,10 @@ function validate(isValid: ValidateFunction, value: unknown, steps: Steps, probl
   if (isValid(value)) return;
   for (const error of isValid.errors ?? []) {
     if (problems.isFull) return;
-    const inside = error.instancePath
-      .split('/')
-      .slice(1)
-      .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'));
     const member = error.params['missingProperty'] ?? error.params['additionalProperty'];
     problems.add(schemaPredicate(error), [
       ...steps,
-      ...inside,
+      ...pointerSteps(error.instancePath),
       ...(member === undefined ? [] : [String(member)]),
     ]);
   }

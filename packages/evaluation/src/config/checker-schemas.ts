@@ -1,4 +1,5 @@
-import type { ConfigSchema } from './config-schema.ts';
+/** A JSON Schema for OpenAPI 3.1. `x-rule` says a `pattern` in words, for errors. */
+export type ConfigSchema = Readonly<Record<string, unknown>>;
 
 const option = (type: string, description: string, more: ConfigSchema = {}): ConfigSchema => {
   return { type: [type, 'null'], description, ...more };

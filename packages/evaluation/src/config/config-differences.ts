@@ -1,4 +1,4 @@
-import { canonicalJson, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, isJsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
 
 /** A member in which two configurations differ. */
 export interface ConfigDifference {
@@ -29,7 +29,7 @@ function add(
   const [mine, theirs] = [membersOf(one), membersOf(other)];
   if (mine !== undefined && theirs !== undefined && Array.isArray(one) === Array.isArray(other)) {
     for (const name of new Set([...mine.keys(), ...theirs.keys()])) {
-      add(mine.get(name), theirs.get(name), `${path}/${escaped(name)}`, found);
+      add(mine.get(name), theirs.get(name), `${path}${jsonPointer([name])}`, found);
     }
     return;
   }
@@ -53,5 +53,3 @@ function shown(value: JsonValue): JsonValue {
   const text = typeof value === 'string' ? value : canonicalJson(value);
   return text.length <= MAX_VALUE_CHARS ? value : `${text.slice(0, MAX_VALUE_CHARS).toWellFormed()}…`;
 }
-
-const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');

@@ -1,5 +1,4 @@
-import { CHECKER_SCHEMA } from './checker-schemas.ts';
-import type { ConfigSchema } from './config-schema.ts';
+import { CHECKER_SCHEMA, type ConfigSchema } from './checker-schemas.ts';
 
 const baseUrl = {
   type: 'string',

@@ -2,6 +2,7 @@ import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/j
 import type { FromSchema } from 'json-schema-to-ts';
 import type { RunPrompts } from '../item/prompt-template.ts';
 import type { RunChecker } from '../item/with-checker.ts';
+import type { WireFormat } from '../provider.ts';
 import type {
   JUDGE_SCHEMA,
   PRICE_SCHEMA,
@@ -61,6 +62,17 @@ export interface ScorerConfig {
   readonly name: string;
   readonly checker?: JsonValue;
   readonly judge?: JudgeConfig;
+}
+
+/** How requests to a model are written. */
+export const wireFormatOf = ({ type }: Pick<JudgeConfig, 'type'>): WireFormat =>
+  type === 'anthropic' ? 'anthropic_messages' : 'chat_completions';
+
+/** The model that a run asks, and how; null if it asks none. */
+export function modelOf({
+  provider,
+}: Pick<RunConfig, 'provider'>): { readonly model: ModelConfig; readonly wireFormat: WireFormat } | null {
+  return 'base_url' in provider ? { model: provider, wireFormat: wireFormatOf(provider) } : null;
 }
 
 /** The name of the scorer of a configuration that names none. */

@@ -20,8 +20,7 @@ export interface LabelledChoices {
  * are different; otherwise the labels are A to Z, AA, AB and so on. A choice that is not text becomes JSON text.
  */
 export function labelledChoices(item: Item): LabelledChoices {
-  const inputs = getMember(item, 'inputs');
-  const listed = isJsonObject(inputs) ? getMember(inputs, 'choices') : undefined;
+  const listed = choicesOf(item);
   const values = Array.isArray(listed) ? listed : [];
   const own = values.map(ownLabel);
   const ownLabels =
@@ -31,6 +30,12 @@ export function labelledChoices(item: Item): LabelledChoices {
     text: choiceText(value),
   }));
   return { choices, ownLabels };
+}
+
+/** The member that lists the choices of an item, as it is. */
+export function choicesOf(item: Item): JsonValue | undefined {
+  const inputs = getMember(item, 'inputs');
+  return isJsonObject(inputs) ? getMember(inputs, 'choices') : undefined;
 }
 
 /** The letter of the choice at `index`, from 0: A to Z, then AA, AB ... like the columns of a spreadsheet. */

@@ -1,6 +1,7 @@
 import { RunError } from '../run-error.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
 import type { PlanCounts } from './describe-plan.ts';
+import { withoutUnusable } from './without-unusable.ts';
 
 /** An answer that a checker may be unable to use, and the items that have it. */
 export interface PlannedAnswer {
@@ -12,9 +13,6 @@ export interface PlannedAnswer {
   readonly items: number;
 }
 
-/** How long the answers may take together; the rest of them count as usable. */
-const ANSWERS_MS = 5_000;
-
 /**
  * Tries the answers with their checkers, and counts the items whose results would be unscored: by `unknown_answer` if the
  * answer is none of the choices, else by `no_answer`.
@@ -25,24 +23,11 @@ export async function withoutUnusableAnswers(
   checks: Pick<CheckRunner, 'run'>,
   signal: AbortSignal,
 ): Promise<PlanCounts> {
-  const late = AbortSignal.timeout(ANSWERS_MS);
-  const unusable: Record<string, number> = {};
-  try {
-    for (const answer of answers) {
-      if (await isUsable(answer, checks, AbortSignal.any([signal, late]))) continue;
-      const reason = answer.type === 'choice' ? 'unknown_answer' : 'no_answer';
-      unusable[reason] = (unusable[reason] ?? 0) + answer.items;
-    }
-  } catch (error) {
-    if (!late.aborted || signal.aborted) throw error;
-  }
-  let { scored } = counts;
-  const unscorable = { ...counts.unscorable };
-  for (const [reason, items] of Object.entries(unusable)) {
-    scored -= items;
-    unscorable[reason] = (unscorable[reason] ?? 0) + items;
-  }
-  return { ...counts, scored, unscorable };
+  const reasonOf = async (answer: PlannedAnswer, limit: AbortSignal): Promise<string | null> => {
+    if (await isUsable(answer, checks, limit)) return null;
+    return answer.type === 'choice' ? 'unknown_answer' : 'no_answer';
+  };
+  return await withoutUnusable(counts, answers, reasonOf, signal);
 }
 
 async function isUsable(

@@ -6,6 +6,7 @@ import { RunError } from '../run-error.ts';
 import { packValue } from '../scoring/packed-value.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
 import type { PlanCounts } from './describe-plan.ts';
+import { withoutUnusable } from './without-unusable.ts';
 
 /** A pattern of `regex` checkers, and the items that it scores. */
 export interface PlannedPattern {
@@ -14,9 +15,6 @@ export interface PlannedPattern {
   readonly flags: string | null;
   readonly items: number;
 }
-
-/** How long the patterns of items may take together; the rest of them count as valid. */
-const ITEM_PATTERNS_MS = 5_000;
 
 type Checks = Pick<CheckRunner, 'run'>;
 
@@ -48,23 +46,11 @@ export async function withoutInvalidPatterns(
   checks: Checks,
   signal: AbortSignal,
 ): Promise<PlanCounts> {
-  const late = AbortSignal.timeout(ITEM_PATTERNS_MS);
-  let invalid = 0;
-  try {
-    for (const { pattern, flags, items } of patterns) {
-      const options = { pattern: read(pattern), flags: read(flags) };
-      if ((await patternProblem(options, checks, AbortSignal.any([signal, late]))) !== undefined)
-        invalid += items;
-    }
-  } catch (error) {
-    if (!late.aborted || signal.aborted) throw error;
-  }
-  if (invalid === 0) return counts;
-  return {
-    ...counts,
-    scored: counts.scored - invalid,
-    unscorable: { ...counts.unscorable, invalid_pattern: invalid },
+  const reasonOf = async ({ pattern, flags }: PlannedPattern, limit: AbortSignal): Promise<string | null> => {
+    const problem = await patternProblem({ pattern: read(pattern), flags: read(flags) }, checks, limit);
+    return problem === undefined ? null : 'invalid_pattern';
   };
+  return await withoutUnusable(counts, patterns, reasonOf, signal);
 }
 
 const read = (json: string | null): JsonValue => (json === null ? null : readCanonicalText(json));

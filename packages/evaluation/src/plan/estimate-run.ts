@@ -1,7 +1,6 @@
 import { withMarks } from '../assets/marked-files.ts';
-import { type ModelConfig, promptsOf, type RunConfig } from '../config/run-config.ts';
+import { modelOf, promptsOf, type RunConfig } from '../config/run-config.ts';
 import { prepareItem } from '../prepare-item.ts';
-import type { WireFormat } from '../provider.ts';
 import { estimateInputTokens } from '../request/estimate-tokens.ts';
 import { requestMembers } from '../request/request-body.ts';
 import type { RunItem } from '../run-session.ts';
@@ -25,20 +24,6 @@ export interface EstimateFacts {
   readonly requests: number;
   /** Mean output tokens of an earlier run of the same model; null without one. */
   readonly meanOutputTokens: number | null;
-}
-
-/** The model that a run asks, and how; null if it asks none. */
-export function modelOf({
-  provider,
-}: Pick<RunConfig, 'provider'>): { readonly model: ModelConfig; readonly wireFormat: WireFormat } | null {
-  switch (provider.type) {
-    case 'openai_compatible':
-      return { model: provider, wireFormat: 'chat_completions' };
-    case 'anthropic':
-      return { model: provider, wireFormat: 'anthropic_messages' };
-    default:
-      return null;
-  }
 }
 
 /**

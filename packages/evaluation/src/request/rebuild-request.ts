@@ -1,6 +1,6 @@
 import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
 import { markFiles, type ReadFile, withMarks } from '../assets/marked-files.ts';
-import { checkerOf, promptsOf, type RunConfig } from '../config/run-config.ts';
+import { checkerOf, modelOf, promptsOf, type RunConfig } from '../config/run-config.ts';
 import { withChecker } from '../item/with-checker.ts';
 import { prepareItem } from '../prepare-item.ts';
 import type { ProviderRequest, WireFormat } from '../provider.ts';
@@ -29,9 +29,9 @@ export async function rebuildRequest(
   item: { readonly parts: NonNullable<RunItem['parts']>; readonly linkedFiles?: RunItem['linkedFiles'] },
   signal: AbortSignal,
 ): Promise<RebuiltRequest | null> {
-  const model = config.provider;
-  if (!('base_url' in model)) return null;
-  const wireFormat: WireFormat = model.type === 'anthropic' ? 'anthropic_messages' : 'chat_completions';
+  const asked = modelOf(config);
+  if (asked === null) return null;
+  const { model, wireFormat } = asked;
   const marked = markFiles(item.parts, item.linkedFiles ?? [], readFile);
   const request = await requestOf(checks, config, marked, wireFormat, signal);
   if (request === null) return null;

@@ -2,7 +2,7 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from '../assets/marked-files.ts';
 import { type CheckOutcome, unscored } from '../checkers/checker.ts';
 import type { Price } from '../config/run-config.ts';
-import { plainText } from '../item/plain-text.ts';
+import { excerpt, plainText } from '../item/plain-text.ts';
 import { JsonText } from '../json-text.ts';
 import type { ChatMessage, Provider } from '../provider.ts';
 import { RunError } from '../run-error.ts';
@@ -42,7 +42,6 @@ export async function askJudge(
   const reply = output instanceof JsonText ? output.json : plainText(output);
   const verdict = readVerdict(reply, judge.threshold);
   if (verdict !== undefined) return { ...verdict, judgeUsage: usage };
-  const shown = reply.trim().length > 200 ? `${reply.trim().slice(0, 200)}…` : reply.trim();
-  const message = `Cannot find a verdict in the judge's reply: ${JSON.stringify(shown)}.`;
+  const message = `Cannot find a verdict in the judge's reply: ${excerpt(reply.trim(), 200)}.`;
   throw new RunError('judge_bad_answer', message, { judgeUsage: usage });
 }

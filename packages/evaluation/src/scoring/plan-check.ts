@@ -1,9 +1,10 @@
 import type { Item } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { measureCheck } from '../checkers/check-limits.ts';
-import { type CheckOutcome, unscored } from '../checkers/checker.ts';
+import { type CheckOutcome, referenceAnswer, unscored } from '../checkers/checker.ts';
 import { CHECKERS } from '../checkers/checkers.ts';
-import { labelledChoices } from '../item/labelled-choices.ts';
+import { choicesOf, labelledChoices } from '../item/labelled-choices.ts';
+import { excerpt } from '../item/plain-text.ts';
 import type { WireFormat } from '../provider.ts';
 import type { CheckTask } from './check-task.ts';
 import { asksForJudge, type JudgeQuestion, judgeQuestion } from './judge-question.ts';
@@ -65,11 +66,6 @@ export function planCheck({ output, item, judge }: PlannedCheck): CheckPlan {
   };
 }
 
-function choicesOf(item: Item): JsonValue | undefined {
-  const inputs = getMember(item, 'inputs');
-  return isJsonObject(inputs) ? getMember(inputs, 'choices') : undefined;
-}
-
 function chosenChecker(
   item: Item,
   model: PlannedCheck['judge'],
@@ -99,11 +95,6 @@ function defaultChecker(item: Item, model: PlannedCheck['judge']): string | unde
 }
 
 function hasReference(item: Item): boolean {
-  const answer: JsonValue | undefined = getMember(item, 'answer');
-  if (Array.isArray(answer)) return answer.length > 0;
-  return answer !== undefined && answer !== null && answer !== '';
-}
-
-function excerpt(type: string): string {
-  return JSON.stringify(type.length > 100 ? `${type.slice(0, 100)}…` : type);
+  const answer = referenceAnswer(item);
+  return Array.isArray(answer) ? answer.length > 0 : answer !== undefined;
 }
