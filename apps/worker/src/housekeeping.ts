@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@svc/instrumentation';
 import type { Store } from '@svc/store';
+import { pause } from './pause.ts';
 
 const PURGE_INTERVAL_MS = 60 * 60 * 1000;
 const COLLECT_INTERVAL_MS = 60 * 1000;
@@ -30,8 +30,7 @@ export function startHousekeeping(
           return false;
         },
       );
-      const pauseMs = isWorking ? intervalMs : RETRY_MS;
-      await delay(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      await pause(isWorking ? intervalMs : RETRY_MS, stopping.signal);
     }
   }
 

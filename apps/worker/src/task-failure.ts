@@ -28,6 +28,11 @@ export function errorCode(error: unknown): string {
   return isKnown(error) ? error.code : 'internal';
 }
 
+/** Whether the store threw an error with one of these codes. */
+export function isStoreError(error: unknown, ...codes: readonly StoreError['code'][]): error is StoreError {
+  return error instanceof StoreError && codes.includes(error.code);
+}
+
 const TRANSIENT: ReadonlySet<string> = new Set<HubErrorCode | 'internal'>([
   'internal',
   'hub_unavailable',

@@ -5,15 +5,14 @@ import {
   type ProviderConfig,
   type RunConfig,
   scorersOf,
+  wireFormatOf,
 } from '@svc/evaluation';
 import type { Turns } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { type KnownSecrets, spellingsOf } from '@svc/jsonl-v23/internal';
 import type { ProviderKeys } from '@svc/runtime';
 import type { Dispatcher } from 'undici';
-import { createEchoProvider } from './echo.ts';
-import { createExternalProvider } from './external.ts';
-import { createItemFieldProvider } from './item-field.ts';
+import { createEchoProvider, createExternalProvider, createItemFieldProvider } from './local-providers.ts';
 import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';
 import { providerKey } from './provider-key.ts';
 import { createRequestPacer } from './request-pacer.ts';
@@ -77,7 +76,7 @@ function createProvider(
       return createModelProvider({
         ...shared,
         ...provider,
-        wireFormat: provider.type === 'anthropic' ? 'anthropic_messages' : 'chat_completions',
+        wireFormat: wireFormatOf(provider),
         apiKey: providerKey(provider.api_key_env ?? null, provider.base_url, providerKeys),
       });
   }

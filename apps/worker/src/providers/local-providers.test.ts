@@ -1,8 +1,7 @@
 import type { Item } from '@svc/jsonl-v23';
 import { ExactNumber, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
-import { createEchoProvider } from './echo.ts';
-import { createItemFieldProvider } from './item-field.ts';
+import { createEchoProvider, createItemFieldProvider } from './local-providers.ts';
 
 const signal = new AbortController().signal;
 

@@ -14,7 +14,7 @@ import {
   type WireFormat,
 } from '@svc/evaluation';
 import type { Turns } from '@svc/flows';
-import type { Logger, Metrics } from '@svc/instrumentation';
+import { type Logger, type Metrics, PROVIDER_OUTCOMES } from '@svc/instrumentation';
 import type { KnownSecrets } from '@svc/jsonl-v23/internal';
 import type { Dispatcher } from 'undici';
 import type { Attempt } from './attempt.ts';
@@ -137,22 +137,6 @@ function withAttempts(error: RunError, attempts: number): RunError {
 /** The result of a request as a label of a metric: `ok`, or the code of the error without `provider_`. */
 function outcomeOf(result: Attempt): Parameters<Metrics['recordProviderRequest']>[0]['outcome'] {
   if ('completion' in result) return 'ok';
-  switch (result.error.code) {
-    case 'provider_rate_limited':
-      return 'rate_limited';
-    case 'provider_unavailable':
-      return 'unavailable';
-    case 'provider_timeout':
-      return 'timeout';
-    case 'provider_bad_response':
-      return 'bad_response';
-    case 'provider_unauthorized':
-      return 'unauthorized';
-    case 'provider_not_found':
-      return 'not_found';
-    case 'provider_forbidden':
-      return 'forbidden';
-    default:
-      return 'rejected';
-  }
+  const code = result.error.code.replace('provider_', '');
+  return PROVIDER_OUTCOMES.find((outcome) => outcome === code) ?? 'rejected';
 }

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@svc/instrumentation';
 import { type ClaimedTask, MAX_ATTEMPTS, StoreError, type TaskQueue } from '@svc/store';
-import { errorCode } from '../task-failure.ts';
+import { pause } from '../pause.ts';
+import { errorCode, isStoreError } from '../task-failure.ts';
 import type { QueueHealth } from './queue-health.ts';
 import { LeaseLostError, ReleaseError, type Task, type TaskEnd, type TaskHandler } from './task.ts';
 
@@ -43,8 +43,8 @@ export async function performTask(
     logEnd(await handler.work(task), task, performance.now() - startedAt, logger);
   } catch (thrown) {
     const error = signal.aborted ? signal.reason : thrown;
-    if (error instanceof LeaseLostError || isCode(error, 'superseded')) return;
-    if (error instanceof ReleaseError || isCode(error, 'unavailable')) {
+    if (error instanceof LeaseLostError || isStoreError(error, 'superseded')) return;
+    if (error instanceof ReleaseError || isStoreError(error, 'unavailable')) {
       const reason = error instanceof ReleaseError ? error.reason : 'unavailable';
       logger.log('job.hand_back', { kind, attempt, reason });
       if (reason === 'unavailable') {
@@ -91,13 +91,4 @@ function workerLost(): StoreError {
     'worker_lost',
     `The work was abandoned after ${MAX_ATTEMPTS} attempts: each worker stopped before finishing.`,
   );
-}
-
-function isCode(error: unknown, code: StoreError['code']): boolean {
-  return error instanceof StoreError && error.code === code;
-}
-
-/** Waits, at most until `signal` aborts. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => undefined);
 }

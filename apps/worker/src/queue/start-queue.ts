@@ -1,6 +1,6 @@
 import type { Logger } from '@svc/instrumentation';
 import { LEASE_MS, type TaskQueue } from '@svc/store';
-import { pause } from './perform-task.ts';
+import { pause } from '../pause.ts';
 import { createQueueHealth } from './queue-health.ts';
 import { type PoolOptions, WorkerPool } from './worker-pool.ts';
 

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type ImportFailure, type ImportSource, importDataset, observeImport } from '@svc/flows';
 import { HubError } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
@@ -14,9 +13,10 @@ import {
   StoreError,
   type TakenJob,
 } from '@svc/store';
+import { pause } from '../pause.ts';
 import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
 import { reportProgress } from '../report-progress.ts';
-import { errorCode, isTransient, type JobFailure, jobFailure } from '../task-failure.ts';
+import { errorCode, isStoreError, isTransient, type JobFailure, jobFailure } from '../task-failure.ts';
 import type { CancelWatch } from '../watch-cancel.ts';
 
 export interface JobTaskDeps {
@@ -105,16 +105,16 @@ function classifyFailure(
   stopped: AbortSignal,
   cancelled: AbortSignal,
 ): 'lost' | 'cancelled' | 'retry' | 'failed' {
-  if (stopped.aborted || isCode(error, 'superseded') || isCode(error, 'unavailable')) return 'lost';
+  if (stopped.aborted || isStoreError(error, 'superseded', 'unavailable')) return 'lost';
   // `job_finished` from the import itself: a cancel came just before the dataset was stored.
-  if (cancelled.aborted || isCode(error, 'job_finished')) return 'cancelled';
+  if (cancelled.aborted || isStoreError(error, 'job_finished')) return 'cancelled';
   return isTransient(error) ? 'retry' : 'failed';
 }
 
 /** Waits as long as a hub that rate limits asks for. */
 async function waitAsAsked(error: unknown, signal: AbortSignal): Promise<void> {
   const askedMs = error instanceof HubError ? (error.details.retryAfterMs ?? 0) : 0;
-  await delay(Math.min(askedMs, MAX_WAIT_MS), undefined, { signal }).catch(() => undefined);
+  await pause(Math.min(askedMs, MAX_WAIT_MS), signal);
 }
 
 async function endJob(
@@ -127,7 +127,7 @@ async function endJob(
     else await jobs.finish(claim, { status: 'failed', error: canonicalJson(end.error) });
   } catch (error) {
     // Another process ended or deleted it.
-    if (!isCode(error, 'job_finished') && !isCode(error, 'job_not_found')) throw error;
+    if (!isStoreError(error, 'job_finished', 'job_not_found')) throw error;
   }
   return end.status === 'cancelled' ? end : { status: 'failed', code: end.error.code };
 }
@@ -180,8 +180,4 @@ async function importIntoJob(
     if (failure?.outcome === 'failed' && failure.code === 'internal') logger.log('error.internal', { error });
     throw error;
   }
-}
-
-function isCode(error: unknown, code: StoreError['code']): boolean {
-  return error instanceof StoreError && error.code === code;
 }

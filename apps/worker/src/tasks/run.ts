@@ -16,10 +16,10 @@ import type { Logger, Metrics } from '@svc/instrumentation';
 import { type KnownSecrets, redactValue } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { type Run, readStoredJson, type Store, StoreError, type TakenRun } from '@svc/store';
+import { type Run, readStoredJson, type Store, type StoreError, type TakenRun } from '@svc/store';
 import { createProviders, type ProviderDeps } from '../providers/create-provider.ts';
 import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
-import { errorCode } from '../task-failure.ts';
+import { errorCode, isStoreError } from '../task-failure.ts';
 import type { CancelWatch } from '../watch-cancel.ts';
 
 export interface RunTaskDeps extends ProviderDeps {
@@ -61,7 +61,7 @@ export function createRunTask(deps: RunTaskDeps): TaskHandler {
 
 /** Whether the client may see the message of an error. */
 function isExplained(error: unknown): error is RunError | StoreError {
-  return error instanceof RunError || (error instanceof StoreError && error.code === 'worker_lost');
+  return error instanceof RunError || isStoreError(error, 'worker_lost');
 }
 
 async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDeps): Promise<TaskEnd> {
@@ -110,7 +110,8 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
     );
   } catch (error) {
     if (errorCode(error) === 'internal' && !task.signal.aborted) logger.log('error.internal', { error });
-    if (!isGone(error)) throw error;
+    // It was deleted with its dataset, or another worker ended it: nothing is left to do.
+    if (!isStoreError(error, 'run_not_found', 'run_finished', 'dataset_not_found')) throw error;
     logger.log('worker.run.finish', {
       status: 'cancelled',
       code: errorCode(error),
@@ -141,13 +142,6 @@ function spentBefore({ spent, counts, price, judgePrice, usage, judgeCost, addin
   const asked = addingScorers === null ? Math.max(0, counts.ok + counts.unscored - counts.reused) : 0;
   // What was replaced by a retry was paid for, and says nothing of what a result costs.
   return { spent: Math.max(spent, cost), asked, askedCost: cost };
-}
-
-/** Whether the run was deleted with its dataset, or another worker ended it: there is nothing left to do. */
-function isGone(error: unknown): boolean {
-  return (
-    error instanceof StoreError && ['run_not_found', 'run_finished', 'dataset_not_found'].includes(error.code)
-  );
 }
 
 /**

@@ -1,5 +1,33 @@
-import { fieldMissing, isIndex, type Provider, pointerSteps } from '@svc/evaluation';
+import {
+  fieldMissing,
+  isIndex,
+  lastMessageText,
+  type Provider,
+  pointerSteps,
+  RunError,
+} from '@svc/evaluation';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+
+/** A provider that returns the text of the last message, to try a dataset or a deployment without a model. */
+export function createEchoProvider(): Provider {
+  return {
+    usesMessages: true,
+    outputSource: { from: 'last_message' },
+    async complete({ messages }) {
+      return { output: lastMessageText(messages), usage: null, finishReason: null, attempts: null };
+    },
+  };
+}
+
+/** The provider of a run whose outputs came from outside: a worker only scores them again. */
+export function createExternalProvider(): Provider {
+  return {
+    usesMessages: false,
+    complete: async () => {
+      throw new RunError('invalid_request', 'The run has no provider: clients send its results.');
+    },
+  };
+}
 
 /**
  * A provider that takes its outputs from the items, to score outputs from other tools. An item without a value at the
