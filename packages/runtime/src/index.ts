@@ -1,7 +1,7 @@
 export { checkHubCache } from './config/check-hub-cache.ts';
 export { ConfigError, EXIT_CONFIG } from './config/config-error.ts';
 export { hubSettings, importLimits, packageLimits, storeSettings } from './config/config-parts.ts';
-export { type ApiKey, type Config, type Limits, loadConfig } from './config/load-config.ts';
+export { type Config, loadConfig } from './config/load-config.ts';
 export type { ProviderKey, ProviderKeys } from './config/provider-keys.ts';
 export { requiredDatabaseUrl } from './config/required-database-url.ts';
 export { parseS3Location } from './config/s3-location.ts';

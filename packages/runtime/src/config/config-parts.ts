@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import type { Config, Limits } from './load-config.ts';
+import type { Config } from './load-config.ts';
 
 /** The part of the configuration that the store of every process uses, without the URL of its database. */
 export function storeSettings(config: Config) {
@@ -19,7 +19,7 @@ export function storeSettings(config: Config) {
 }
 
 /** The configured limits of what one import makes. */
-export function importLimits({ maxUncompressedBytes, maxExpansionRatio, maxRows }: Limits) {
+export function importLimits({ maxUncompressedBytes, maxExpansionRatio, maxRows }: Config) {
   return { maxTotalBytes: maxUncompressedBytes, maxExpansionRatio, maxRows };
 }
 
@@ -34,13 +34,13 @@ export function hubSettings(config: Config) {
 }
 
 /** The configured limits as options of the package reader. */
-export function packageLimits(limits: Limits) {
+export function packageLimits(config: Config) {
   return {
-    maxEntries: limits.maxArchiveEntries,
-    maxTotalBytes: limits.maxUncompressedBytes,
-    maxExpansionRatio: limits.maxExpansionRatio,
-    maxLineBytes: limits.maxLineBytes,
-    maxAssetBytes: limits.maxAssetBytes,
-    maxDepth: limits.maxJsonDepth,
+    maxEntries: config.maxArchiveEntries,
+    maxTotalBytes: config.maxUncompressedBytes,
+    maxExpansionRatio: config.maxExpansionRatio,
+    maxLineBytes: config.maxLineBytes,
+    maxAssetBytes: config.maxAssetBytes,
+    maxDepth: config.maxJsonDepth,
   };
 }

@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
-import { ConfigError, loadConfig, VARIABLES } from '../index.ts';
+import { ConfigError } from './config-error.ts';
+import { loadConfig } from './load-config.ts';
+import { VARIABLES } from './variables.ts';
 
 it('uses the documented defaults when nothing is set, and treats empty as absent', () => {
   const config = loadConfig({ SVC_PORT: '', PATH: '/bin' });

@@ -1,78 +1,20 @@
 import { availableParallelism } from 'node:os';
 import { ConfigError } from './config-error.ts';
 import { type ProviderKeys, parseProviderKeys } from './provider-keys.ts';
-import { Secret } from './secret.ts';
-import { type Role, VARIABLES } from './variables.ts';
-
-export interface ApiKey {
-  readonly role: Role;
-  readonly key: Secret;
-  /** Who uses it, in labels and versions; null without a name. */
-  readonly name: string | null;
-}
+import { VARIABLES } from './variables.ts';
 
 type Values = { readonly [K in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[K]['parse']> };
 
-type SecretNames =
-  | 'apiKeys'
-  | 'metricsKey'
-  | 'databaseUrl'
-  | 'databaseDirectUrl'
-  | 'databaseReadUrl'
-  | 'hubToken'
-  | 'jobKey';
-
 /** The configuration: the values of the variables, with secrets wrapped so that they do not print. */
-export interface Config extends Omit<Values, SecretNames> {
-  readonly apiKeys: readonly ApiKey[];
-  readonly metricsKey: Secret | undefined;
-  readonly databaseUrl: Secret | undefined;
-  readonly databaseDirectUrl: Secret | undefined;
-  readonly databaseReadUrl: Secret | undefined;
-  readonly hubToken: Secret | undefined;
-  readonly jobKey: Secret | undefined;
+export interface Config extends Values {
   /** Keys of model providers, each bound to its origins. */
   readonly providerKeys: ProviderKeys;
 }
-
-/** The limits on what clients may send. */
-export type Limits = Pick<
-  Config,
-  | 'maxUploadBytes'
-  | 'maxArchiveEntries'
-  | 'maxUncompressedBytes'
-  | 'maxExpansionRatio'
-  | 'maxRows'
-  | 'maxLineBytes'
-  | 'maxAssetBytes'
-  | 'maxJsonDepth'
-  | 'maxJsonBodyBytes'
-  | 'maxFormFields'
-  | 'maxFormFieldBytes'
-  | 'headersTimeoutMs'
-  | 'idleBodyTimeoutMs'
-  | 'jsonRequestTimeoutMs'
-  | 'maxConcurrentImports'
-  | 'importWaitMs'
-  | 'maxConcurrentUploads'
-  | 'maxStagingPercent'
-  | 'maxStreamsPerClient'
-  | 'maxEventStreamsPerClient'
-  | 'slowReaderTimeoutMs'
-  | 'slowUploadTimeoutMs'
-  | 'failedKeysPerMinute'
-  | 'rateLimitPerMinute'
-  | 'maxPreviewBytes'
-  | 'drainTimeoutMs'
->;
 
 /** Variables of the command line, which may be in the same environment. */
 const FOR_OTHERS = /^SVC_(API_KEY|API_URL)$/;
 
 const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/;
-
-const wrap = (value: string | undefined): Secret | undefined =>
-  value === undefined ? undefined : new Secret(value);
 
 /**
  * Reads the configuration from environment variables. An empty variable counts as absent. An unknown name that begins
@@ -130,13 +72,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   return Object.freeze({
     ...parsed,
     workerConcurrency: parsed.workerConcurrency === 0 ? availableParallelism() : parsed.workerConcurrency,
-    apiKeys: parsed.apiKeys.map(({ role, key, name }) => ({ role, name, key: new Secret(key) })),
-    metricsKey: wrap(parsed.metricsKey),
-    databaseUrl: wrap(parsed.databaseUrl),
-    databaseDirectUrl: wrap(parsed.databaseDirectUrl),
-    databaseReadUrl: wrap(parsed.databaseReadUrl),
-    hubToken: wrap(parsed.hubToken),
-    jobKey: wrap(parsed.jobKey),
     providerKeys: providers.keys,
   });
 }

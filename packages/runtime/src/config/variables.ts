@@ -3,6 +3,7 @@
 import { parseAuthority } from '../http/access/authority.ts';
 import type { AllowedHost } from '../http/access/check-host.ts';
 import { parseS3Location, type S3Location } from './s3-location.ts';
+import { Secret } from './secret.ts';
 
 /** One environment variable: its documentation, and how to parse it. */
 export interface Variable<T> {
@@ -111,37 +112,35 @@ const TOKEN = /^[\x21-\x7e]{1,512}$/;
 const MIN_KEY_LENGTH = 16;
 const KEY = /^[\x21-\x7e]{16,512}$/;
 
-function token(name: string, description: string): Variable<string | undefined> {
+/** A value that does not print. */
+function secret(
+  name: string,
+  fallback: string,
+  description: string,
+  isValid: (value: string) => boolean,
+  what: string,
+): Variable<Secret | undefined> {
   return {
     name,
-    default: 'none',
+    default: fallback,
     description,
     secret: true,
     parse: (value) => {
-      if (value === undefined || TOKEN.test(value)) return value;
-      throw new Error('must be visible ASCII characters, at most 512');
+      if (value === undefined) return undefined;
+      if (isValid(value)) return new Secret(value);
+      throw new Error(`must be ${what}`);
     },
   };
 }
 
 /** A key of this service: requests are compared with it, or other keys derived from it. */
-function key(
+const key = (
   name: string,
   description: string,
   isOne: (value: string) => boolean,
   what: string,
-): Variable<string | undefined> {
-  return {
-    name,
-    default: 'none',
-    description: `${description}; at least ${MIN_KEY_LENGTH} characters`,
-    secret: true,
-    parse: (value) => {
-      if (value === undefined || isOne(value)) return value;
-      throw new Error(`must be ${what}`);
-    },
-  };
-}
+): Variable<Secret | undefined> =>
+  secret(name, 'none', `${description}; at least ${MIN_KEY_LENGTH} characters`, isOne, what);
 
 export type Role = 'viewer' | 'editor' | 'admin';
 const ROLES: readonly Role[] = ['viewer', 'editor', 'admin'];
@@ -151,9 +150,14 @@ const KEY_NAME = /^[^\p{C}\p{Z}:,](?:[^\p{C}\p{Zl}\p{Zp}:,]{0,62}[^\p{C}\p{Z}:,]
 /** What callers without a named key are called. */
 const RESERVED_NAME = /^(?:anonymous|key \d+)$/i;
 
-const apiKeys: Variable<
-  readonly { readonly role: Role; readonly key: string; readonly name: string | null }[]
-> = {
+export interface ApiKey {
+  readonly role: Role;
+  readonly key: Secret;
+  /** Who uses it, in labels and versions; null without a name. */
+  readonly name: string | null;
+}
+
+const apiKeys: Variable<readonly ApiKey[]> = {
   name: 'SVC_API_KEYS',
   default: 'none',
   description:
@@ -174,9 +178,10 @@ const apiKeys: Variable<
       }
       if (!KEY.test(key))
         throw new Error(`the key of entry ${index + 1} must be visible ASCII, 16 to 512 characters`);
-      return { role, key, name: name === undefined ? null : readKeyName(name, index) };
+      return { role, key: new Secret(key), name: name === undefined ? null : readKeyName(name, index) };
     });
-    if (new Set(keys.map(({ key }) => key)).size < keys.length) throw new Error('has a duplicate key');
+    if (new Set(keys.map(({ key }) => key.reveal())).size < keys.length)
+      throw new Error('has a duplicate key');
     return keys;
   },
 };
@@ -252,18 +257,10 @@ const providerAllowedHosts: Variable<readonly string[] | null> = {
     value === undefined || value === '*' ? null : value.split(',').map((entry) => parseHost(entry.trim())),
 };
 
-function postgresUrl(name: string, fallback: string, description: string): Variable<string | undefined> {
-  return {
-    name,
-    default: fallback,
-    description,
-    secret: true,
-    parse: (value) => {
-      if (value === undefined || /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '')) return value;
-      throw new Error('must be a postgresql:// URL');
-    },
-  };
-}
+const isPostgresUrl = (value: string): boolean => /^postgres(ql)?:$/.test(URL.parse(value)?.protocol ?? '');
+
+const postgresUrl = (name: string, fallback: string, description: string): Variable<Secret | undefined> =>
+  secret(name, fallback, description, isPostgresUrl, 'a postgresql:// URL');
 
 const assetStore: Variable<S3Location | null> = {
   name: 'SVC_ASSET_STORE_URL',
@@ -341,7 +338,13 @@ export const VARIABLES = {
     `at least ${MIN_KEY_LENGTH} characters long`,
   ),
   hubEndpoint: httpUrl('HUB_ENDPOINT', 'https://huggingface.co', 'the dataset hub'),
-  hubToken: token('HUB_TOKEN', 'the hub token for requests that have none'),
+  hubToken: secret(
+    'HUB_TOKEN',
+    'none',
+    'the hub token for requests that have none',
+    (value) => TOKEN.test(value),
+    'visible ASCII characters, at most 512',
+  ),
   hubCacheDir: optionalText(
     'SVC_HUB_CACHE_DIR',
     'folder that caches the contents of hub files by commit and path, for all processes that use it; without it, nothing is cached',

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { type Config, type JsonBody, json, type Limits, type Route, type Schema, shape } from '@svc/runtime';
+import { type Config, type JsonBody, json, type Route, type Schema, shape } from '@svc/runtime';
 import {
   HISTORY_MINUTES,
   type Measurements,
@@ -12,7 +12,7 @@ import { JOB_STATUSES } from '../jobs/serialize.ts';
 
 export interface StatusDeps {
   readonly store: Pick<Store, 'measure' | 'queueSizes'>;
-  readonly config: Limits & Pick<Config, 'dataDir' | 'assetStore' | 'runConcurrency' | 'workerConcurrency'>;
+  readonly config: Config;
   readonly workers: Pick<WorkerBoard, 'workers' | 'providerMinutes'>;
   readonly version: string;
 }

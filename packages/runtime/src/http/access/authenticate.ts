@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { ApiKey } from '../../config/load-config.ts';
 import type { Secret } from '../../config/secret.ts';
-import type { Role } from '../../config/variables.ts';
+import type { ApiKey, Role } from '../../config/variables.ts';
 import { RequestError } from '../request/request-error.ts';
 import type { Access } from './access.ts';
 import type { Session } from './sessions.ts';

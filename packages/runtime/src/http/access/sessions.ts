@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import type { ApiKey } from '../../config/load-config.ts';
+import type { ApiKey } from '../../config/variables.ts';
 
 /** Name of the cookie that holds a session. */
 export const SESSION_COOKIE = 'svc_session';
