@@ -1,17 +1,15 @@
 export { checkHubCache } from './config/check-hub-cache.ts';
-export { ConfigError, EXIT_CONFIG } from './config/config-error.ts';
 export { hubSettings, importLimits, packageLimits, storeSettings } from './config/config-parts.ts';
 export { type Config, loadConfig } from './config/load-config.ts';
-export type { ProviderKey, ProviderKeys } from './config/provider-keys.ts';
+export type { ProviderKeys } from './config/provider-keys.ts';
 export { requiredDatabaseUrl } from './config/required-database-url.ts';
 export { parseS3Location } from './config/s3-location.ts';
 export { Secret } from './config/secret.ts';
-export { type Role, VARIABLES, type Variable } from './config/variables.ts';
 export type { Access } from './http/access/access.ts';
-export { type Caller, unauthenticated } from './http/access/authenticate.ts';
+export { unauthenticated } from './http/access/authenticate.ts';
 export { clearSessionCookie, setSessionCookie } from './http/access/session-cookie.ts';
-export { createSessions, type Sessions } from './http/access/sessions.ts';
-export { type AppOptions, createApp, PROBES } from './http/create-app.ts';
+export { createSessions } from './http/access/sessions.ts';
+export { createApp, PROBES } from './http/create-app.ts';
 export { type HealthDeps, healthRoutes } from './http/health-routes.ts';
 export { watchUploadRate } from './http/minimum-rate.ts';
 export {
@@ -19,7 +17,6 @@ export {
   type ErrorView,
   HTTP_PROBLEM_ROWS,
   isOutage,
-  type Problem,
   type ProblemBody,
   type ProblemRow,
   problem,
@@ -30,6 +27,7 @@ export {
   invalidRequest,
   RequestError,
   type RequestErrorCode,
+  retryLater,
 } from './http/request/request-error.ts';
 export { isUnchanged } from './http/response/is-unchanged.ts';
 export {
@@ -43,15 +41,12 @@ export {
   toJsonText,
   toJsonTexts,
 } from './http/response/response.ts';
-export { orNull, type Route, type RouteRequest, type Schema, shape } from './http/route.ts';
-export { type HttpServer, type HttpServerOptions, startHttpServer } from './http/server/http-server.ts';
+export { jsonBody, orNull, type Route, type RouteRequest, type Schema, shape } from './http/route.ts';
+export { type HttpServer, startHttpServer } from './http/server/http-server.ts';
 export { configureHeap } from './lifecycle/configure-heap.ts';
 export { isProcessAlive } from './lifecycle/is-process-alive.ts';
 export {
-  type ProcessHandle,
-  type Running,
   runProcess,
-  type StartService,
   secretsOf,
 } from './lifecycle/run-process.ts';
 export { createTokenCipher, type TokenCipher } from './token-cipher.ts';

@@ -17,7 +17,7 @@ import { errorHandler } from './error-handler.ts';
 import { mountRoutes } from './mount-routes.ts';
 import type { ErrorView } from './problem.ts';
 import { awaitsBody } from './request/awaits-body.ts';
-import { RequestError } from './request/request-error.ts';
+import { RequestError, retryLater } from './request/request-error.ts';
 import { requestState, trackRequest } from './request/track-request.ts';
 import { discardBody } from './response/end-response.ts';
 import { securityHeaders } from './response/security-headers.ts';
@@ -151,9 +151,8 @@ function guessLimiter({
     const waitSeconds =
       key === undefined && !isWrong ? 0 : failures.attempt(networkOf(addressOf(request, trustProxy)), key);
     if (waitSeconds > 0) {
-      throw new RequestError('rate_limited', `More than ${failedKeysPerMinute} wrong keys per minute.`, {
-        headers: { 'Retry-After': String(waitSeconds) },
-      });
+      const message = `More than ${failedKeysPerMinute} wrong keys per minute.`;
+      throw retryLater('rate_limited', message, waitSeconds);
     }
   };
 }

@@ -49,28 +49,45 @@ export function watchUploadRate(request: IncomingMessage, timeoutMs: number, sig
   // Small bodies arrive together with their head.
   if (request.complete) return { signal, [Symbol.dispose]: () => undefined };
   const { socket } = request;
-  const slow = followSignal(signal);
   const meter = new RateMeter(SENT_BYTES, timeoutMs);
   let seenBytes = socket.bytesRead;
   let seenAt = performance.now();
-  const timer = setInterval(
-    () => {
-      const now = performance.now();
-      const isWaiting = !request.isPaused() && !socket.isPaused() && !request.complete;
-      meter.add(socket.bytesRead - seenBytes, isWaiting ? now - seenAt : 0);
-      seenBytes = socket.bytesRead;
-      seenAt = now;
-      if (meter.leftMs > 0) return;
-      const message = `Fewer than ${SENT_BYTES} bytes of the body arrived in ${timeoutMs} ms.`;
-      slow.abort(new RequestError('request_timeout', message));
-    },
-    Math.max(1, timeoutMs / STEPS),
-  );
+  return watchBody(signal, Math.max(1, timeoutMs / STEPS), (abort) => {
+    const now = performance.now();
+    const isWaiting = !request.isPaused() && !socket.isPaused() && !request.complete;
+    meter.add(socket.bytesRead - seenBytes, isWaiting ? now - seenAt : 0);
+    seenBytes = socket.bytesRead;
+    seenAt = now;
+    if (meter.leftMs <= 0) abort(`Fewer than ${SENT_BYTES} bytes of the body arrived in ${timeoutMs} ms.`);
+  });
+}
+
+/**
+ * Aborts with `request_timeout` when nothing of an incomplete body arrives for `timeoutMs`. A body that we hold back,
+ * because the disk is slow, does not count.
+ */
+export function watchIdleBody(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): BodyWatch {
+  const { socket } = request;
+  let seenBytes = socket.bytesRead;
+  return watchBody(signal, timeoutMs, (abort) => {
+    const isWaiting = !request.isPaused() && !socket.isPaused() && !request.complete;
+    if (isWaiting && socket.bytesRead === seenBytes)
+      abort(`Nothing of the body arrived for ${timeoutMs} ms.`);
+    seenBytes = socket.bytesRead;
+  });
+}
+
+/** Looks at a body again and again, until the watch is disposed of. */
+function watchBody(
+  signal: AbortSignal,
+  intervalMs: number,
+  look: (abort: (message: string) => void) => void,
+): BodyWatch {
+  const late = followSignal(signal);
+  const abort = (message: string): void => late.abort(new RequestError('request_timeout', message));
+  const timer = setInterval(() => look(abort), intervalMs);
   timer.unref();
-  return {
-    signal: slow.signal,
-    [Symbol.dispose]: () => clearInterval(timer),
-  };
+  return { signal: late.signal, [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 /**
@@ -116,7 +133,7 @@ function destroyAfter(response: ServerResponse, timeoutMs: number): Disposable {
  * Makes a controller that aborts when `signal` does, with its reason, or by itself. Both must live equally long: unlike
  * `AbortSignal.any`, which takes several times as long, the signal holds the controller.
  */
-export function followSignal(signal: AbortSignal): AbortController {
+function followSignal(signal: AbortSignal): AbortController {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal.reason);
   if (signal.aborted) onAbort();

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { Express, Request, RequestHandler } from 'express';
 import type { Config } from '../config/load-config.ts';
@@ -6,7 +5,7 @@ import { type Caller, forbidden } from './access/authenticate.ts';
 import { clientOf } from './access/client-of.ts';
 import { schemeOf } from './access/forwarded.ts';
 import { createStreamPermits, type StreamPermits } from './access/stream-permits.ts';
-import { type BodyWatch, followSignal } from './minimum-rate.ts';
+import { watchIdleBody } from './minimum-rate.ts';
 import { PROBLEM_TYPE } from './problem.ts';
 import { isForm, readFormBody } from './request/read-form-body.ts';
 import { readJsonBody } from './request/read-json-body.ts';
@@ -126,7 +125,7 @@ async function respond(
     return await route.handle({
       ...parts,
       header,
-      body: null,
+      body: {},
       get signal() {
         return state.signal;
       },
@@ -144,33 +143,12 @@ async function bodyOf(
   validator: RouteValidator,
   config: Config,
   signal: AbortSignal,
-): Promise<JsonObject | null> {
-  if (contentType !== 'application/json') return null;
+): Promise<JsonObject> {
+  if (contentType !== 'application/json') return {};
   const limits = { ...config, maxJsonBodyBytes: maxBytes ?? config.maxJsonBodyBytes };
   return validator.body(
     acceptsForm === true && isForm(request)
       ? await readFormBody(request, limits, signal)
       : await readJsonBody(request, limits, signal, parse),
   );
-}
-
-/**
- * Aborts with `request_timeout` when nothing of an incomplete body arrives for `timeoutMs`. A body that we hold back,
- * because the disk is slow, does not count.
- */
-function watchIdleBody(request: IncomingMessage, timeoutMs: number, signal: AbortSignal): BodyWatch {
-  const idle = followSignal(signal);
-  let seenBytes = request.socket.bytesRead;
-  const timer = setInterval(() => {
-    const isPaused = request.isPaused() || request.socket.isPaused();
-    if (!isPaused && !request.complete && request.socket.bytesRead === seenBytes) {
-      idle.abort(new RequestError('request_timeout', `Nothing of the body arrived for ${timeoutMs} ms.`));
-    }
-    seenBytes = request.socket.bytesRead;
-  }, timeoutMs);
-  timer.unref();
-  return {
-    signal: idle.signal,
-    [Symbol.dispose]: () => clearInterval(timer),
-  };
 }

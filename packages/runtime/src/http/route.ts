@@ -21,8 +21,8 @@ export type QueryValue =
 export interface RouteRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, QueryValue>>;
-  /** The JSON body with every digit kept; null for a route without one. */
-  readonly body: JsonObject | null;
+  /** The JSON body with every digit kept; empty for a route without one. */
+  readonly body: JsonObject;
   readonly header: (name: string) => string | undefined;
   /** Names the client for limits: its key, else its network. */
   readonly client: string;
@@ -105,5 +105,24 @@ export function shape(
     type: 'object',
     properties,
     required: Object.keys(properties).filter((name) => !optional.includes(name)),
+  };
+}
+
+/** The JSON body of a request: an object with these members and no others. @param documented of the members for the document */
+export function jsonBody(
+  properties: Readonly<Record<string, Schema>>,
+  required: readonly string[] = [],
+  documented?: Readonly<Record<string, Schema>>,
+): NonNullable<Route['body']> {
+  const closed = (members: Readonly<Record<string, Schema>>): Schema => ({
+    type: 'object',
+    properties: members,
+    ...(required.length === 0 ? {} : { required }),
+    additionalProperties: false,
+  });
+  return {
+    contentType: 'application/json',
+    schema: closed(properties),
+    ...(documented === undefined ? {} : { documented: closed(documented) }),
   };
 }

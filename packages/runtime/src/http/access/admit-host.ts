@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Config } from '../../config/load-config.ts';
 import { RequestError } from '../request/request-error.ts';
-import { parseAuthority } from './authority.ts';
+import { isOrigin } from './authority.ts';
 import { createHostCheck } from './check-host.ts';
 import { schemeOf } from './forwarded.ts';
 
@@ -33,11 +33,7 @@ export function admitHost(config: HostConfig, isKeyed: boolean): RequestHandler 
     const site = request.headers['sec-fetch-site'];
     if (site === 'cross-site' || site === 'same-site') return crossOrigin('site');
     if (origin === undefined) return null;
-    const { name, port } = verdict.authority;
-    const [, originScheme, host = ''] = /^(https?):\/\/(.*)$/.exec(origin) ?? [];
-    const page = originScheme === scheme ? parseAuthority(host, scheme) : null;
-    if (page !== null && page.name === name && page.port === port) return null;
-    return crossOrigin('origin');
+    return isOrigin(origin, verdict.authority, scheme) ? null : crossOrigin('origin');
   };
 
   return (request, _response, next) => {

@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 
 export type Scheme = 'http' | 'https';
 
@@ -28,6 +28,18 @@ export function parseAuthority(text: string, scheme: Scheme): Authority | null {
   if (port > 65_535) return null;
   if (address === undefined) return { name: name.toLowerCase().replace(/\.$/, ''), port };
   return isIPv6(address) ? { name: hostNameOf(address), port } : null;
+}
+
+/** Whether an `Origin` header names this scheme and authority. */
+export function isOrigin(origin: string, own: Authority | null, scheme: Scheme): boolean {
+  const [, stated, host = ''] = /^(https?):\/\/(.*)$/.exec(origin) ?? [];
+  const page = stated === scheme ? parseAuthority(host, scheme) : null;
+  return page !== null && page.name === own?.name && page.port === own.port;
+}
+
+/** Whether a name is one of the machine itself, whatever resolves it. */
+export function isLoopback(name: string): boolean {
+  return name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'));
 }
 
 /** The host of a URL for this address or name: any spelling of `::1` becomes `[::1]`. */

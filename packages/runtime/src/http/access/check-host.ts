@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isIPv4 } from 'node:net';
-import { type Authority, hostNameOf, parseAuthority, type Scheme } from './authority.ts';
+import { type Authority, hostNameOf, isLoopback, parseAuthority, type Scheme } from './authority.ts';
 
 /** A host name that requests may name in addition to our own; without a port, at every port. */
 export interface AllowedHost {
@@ -43,7 +42,7 @@ export function createHostCheck({ listenHost, allowedHosts, isKeyed }: HostCheck
 
   const isAllowed = ({ name, port }: Authority, socket: IncomingMessage['socket']): boolean => {
     if (allowedHosts.some((host) => host.name === name && (host.port ?? port) === port)) return true;
-    if (name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'))) return true;
+    if (isLoopback(name)) return true;
     if (port !== socket.localPort) return false;
     if (name === listenName) return true;
     return isEverywhere && name === hostNameOf((socket.localAddress ?? '').replace(/^::ffff:(?=\d+\.)/i, ''));

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler } from 'express';
-import { RequestError } from '../request/request-error.ts';
+import { retryLater } from '../request/request-error.ts';
 import { createTokenBuckets } from './token-buckets.ts';
 
 /**
@@ -17,9 +17,7 @@ export function limitRate(perMinute: number, clientOf: (request: Request) => str
     response.setHeader('RateLimit-Policy', `"default";q=${perMinute};w=60`);
     response.setHeader('RateLimit', `"default";r=${remaining};t=${resetSeconds}`);
     if (!allowed) {
-      throw new RequestError('rate_limited', `More than ${perMinute} requests per minute.`, {
-        headers: { 'Retry-After': String(resetSeconds) },
-      });
+      throw retryLater('rate_limited', `More than ${perMinute} requests per minute.`, resetSeconds);
     }
     next();
   };

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { parseAuthority } from './authority.ts';
+import { isOrigin, parseAuthority } from './authority.ts';
 import { schemeOf } from './forwarded.ts';
 import { SESSION_COOKIE, SESSION_SECONDS } from './sessions.ts';
 
@@ -26,16 +26,9 @@ export function readSessionCookie(request: IncomingMessage, trustProxy: boolean)
   const { cookie: cookies, origin, host, 'sec-fetch-site': site } = request.headers;
   if (cookies === undefined) return undefined;
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return undefined;
-  if (origin !== undefined && !isOrigin(origin, host ?? '', schemeOf(request, trustProxy))) return undefined;
+  const scheme = schemeOf(request, trustProxy);
+  if (origin !== undefined && !isOrigin(origin, parseAuthority(host ?? '', scheme), scheme)) return undefined;
   const prefix = `${SESSION_COOKIE}=`;
   const pair = cookies.split(';').find((text) => text.trimStart().startsWith(prefix));
   return pair?.trim().slice(prefix.length);
-}
-
-function isOrigin(origin: string, host: string, scheme: 'http' | 'https'): boolean {
-  const [, originScheme, originHost = ''] = /^(https?):\/\/(.*)$/.exec(origin) ?? [];
-  if (originScheme !== scheme) return false;
-  const page = parseAuthority(originHost, scheme);
-  const own = parseAuthority(host, scheme);
-  return page !== null && own !== null && page.name === own.name && page.port === own.port;
 }

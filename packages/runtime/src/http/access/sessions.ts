@@ -1,5 +1,6 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { ApiKey } from '../../config/variables.ts';
+import { deriveKey, openText, sealText } from '../../sealed-text.ts';
 
 /** Name of the cookie that holds a session. */
 export const SESSION_COOKIE = 'svc_session';
@@ -9,9 +10,6 @@ export const SESSION_SECONDS: number = 12 * 60 * 60;
 const RENEWAL_AGE_SECONDS = 5 * 60;
 export const MAX_SESSION_SECONDS: number = 7 * 24 * 60 * 60;
 
-const VERSION = 'v1';
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 /** Longer values cannot be sessions. */
 const MAX_VALUE_LENGTH = 512;
 
@@ -47,13 +45,13 @@ interface Sealed {
 }
 
 /**
- * Creates the sessions of the configured keys. A cookie holds the role and a fingerprint of its key, sealed with
- * AES-256-GCM (NIST SP 800-38D) under a secret derived from that key by HKDF (RFC 5869): every instance with the key
- * accepts it, and removing the key or changing its role ends it.
+ * Creates the sessions of the configured keys. A cookie holds the role and a fingerprint of its key, sealed
+ * under a secret derived from that key: every instance with the key accepts it, and removing the key or changing its role
+ * ends it.
  */
 export function createSessions(apiKeys: readonly ApiKey[], now: () => number = Date.now): Sessions {
   const known = apiKeys.map(({ role, key }) => {
-    const secret = Buffer.from(hkdfSync('sha256', key.reveal(), '', 'svc session v1', 32));
+    const secret = deriveKey(key.reveal(), 'svc session v1');
     // of the derived secret: nothing in the cookie, even opened, helps to guess the key itself
     return {
       role,
@@ -71,19 +69,15 @@ export function createSessions(apiKeys: readonly ApiKey[], now: () => number = D
       const expiresAt = Math.min(nowSeconds() + SESSION_SECONDS, end);
       const { role, fingerprint } = key;
       const sealed: Sealed = { role, fingerprint, expires_at: expiresAt, ends_at: end };
-      const iv = randomBytes(IV_BYTES);
-      const cipher = createCipheriv('aes-256-gcm', key.secret, iv).setAAD(Buffer.from(SESSION_COOKIE));
-      const text = Buffer.concat([cipher.update(JSON.stringify(sealed), 'utf8'), cipher.final()]);
-      const bytes = Buffer.concat([iv, text, cipher.getAuthTag()]);
-      return { value: `${VERSION}.${bytes.toString('base64url')}`, expiresAt: new Date(expiresAt * 1000) };
+      const value = sealText(key.secret, SESSION_COOKIE, JSON.stringify(sealed));
+      return { value, expiresAt: new Date(expiresAt * 1000) };
     },
     open: (value) => {
-      if (value.length > MAX_VALUE_LENGTH || !value.startsWith(`${VERSION}.`)) return null;
-      const bytes = Buffer.from(value.slice(VERSION.length + 1), 'base64url');
-      if (bytes.byteLength <= IV_BYTES + TAG_BYTES) return null;
+      if (value.length > MAX_VALUE_LENGTH) return null;
       for (const [at, { role, secret, fingerprint }] of known.entries()) {
-        const sealed = unseal(bytes, secret);
-        if (sealed === null) continue;
+        const text = openText(secret, SESSION_COOKIE, value);
+        if (text === undefined) continue;
+        const sealed = JSON.parse(text) as Sealed;
         const leftSeconds = sealed.expires_at - nowSeconds();
         if (sealed.role !== role || sealed.fingerprint !== fingerprint) return null;
         // Sessions of older versions have no end.
@@ -98,17 +92,4 @@ export function createSessions(apiKeys: readonly ApiKey[], now: () => number = D
       return null;
     },
   };
-}
-
-function unseal(bytes: Buffer, secret: Buffer): Sealed | null {
-  try {
-    const decipher = createDecipheriv('aes-256-gcm', secret, bytes.subarray(0, IV_BYTES))
-      .setAAD(Buffer.from(SESSION_COOKIE))
-      .setAuthTag(bytes.subarray(-TAG_BYTES));
-    const text =
-      decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
-    return JSON.parse(text) as Sealed;
-  } catch {
-    return null;
-  }
 }

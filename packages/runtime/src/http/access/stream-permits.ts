@@ -1,6 +1,6 @@
 import { Semaphore } from '@svc/concurrency';
 import type { Config } from '../../config/load-config.ts';
-import { RequestError } from '../request/request-error.ts';
+import { retryLater } from '../request/request-error.ts';
 
 /** What a streamed response holds: `data` a database connection, `assets` a piece of a file, `events` a subscription. */
 export type StreamKind = 'data' | 'assets' | 'events';
@@ -27,9 +27,7 @@ export function createStreamPermits(
       permitsPerClient: permits,
       waitMs,
       timeoutError: () =>
-        new RequestError('rate_limited', `More than ${permits} concurrent ${what}.`, {
-          headers: { 'Retry-After': String(retrySeconds) },
-        }),
+        retryLater('rate_limited', `More than ${permits} concurrent ${what}.`, retrySeconds),
     });
   return {
     data: perClient(permits, waitMs, 'exports and item streams', Math.ceil(waitMs / 1000)),

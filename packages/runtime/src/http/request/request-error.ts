@@ -55,6 +55,17 @@ export class RequestError extends Error {
   }
 }
 
+/** The error of a request that may be repeated after some seconds. */
+export function retryLater(
+  code: 'rate_limited' | 'unavailable',
+  message: string,
+  seconds: number,
+  cause?: unknown,
+): RequestError {
+  const headers = { 'Retry-After': String(seconds) };
+  return new RequestError(code, message, { headers, ...(cause === undefined ? {} : { cause }) });
+}
+
 /** The error for one member of a request. @param path JSON Pointer into the body, or the name of a parameter, field or header */
 export function invalidRequest(path: string, message: string, cause?: unknown): RequestError {
   return new RequestError('invalid_request', message, { errors: [{ message, path }], cause });

@@ -1,5 +1,5 @@
 import { schemaPredicate } from '@svc/jsonl-v23/internal';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import { type JsonObject, type JsonValue, jsonPointer } from '@svc/jsonl-v23/json';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { QueryValue, Route, Schema } from '../route.ts';
 import { type FieldError, invalidMember, RequestError } from './request-error.ts';
@@ -116,11 +116,9 @@ function check(
   });
 }
 
-const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
-
 function pointer(error: ErrorObject): string {
   const name = error.params['missingProperty'] ?? error.params['additionalProperty'];
-  return name === undefined ? error.instancePath : `${error.instancePath}/${escapePointer(String(name))}`;
+  return name === undefined ? error.instancePath : `${error.instancePath}${jsonPointer([String(name)])}`;
 }
 
 const fieldName = (error: ErrorObject): string => pointer(error).slice(1);

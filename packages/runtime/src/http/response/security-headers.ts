@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { isIPv4 } from 'node:net';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
-import { parseAuthority } from '../access/authority.ts';
+import { isLoopback, parseAuthority } from '../access/authority.ts';
 import { schemeOf } from '../access/forwarded.ts';
 
 /**
@@ -17,15 +16,14 @@ export function securityHeaders(trustProxy: boolean): RequestHandler {
   const http = helmetFor({ isSecure: false, isTrustworthy: false });
   return (request, response, next) => {
     const isSecure = schemeOf(request, trustProxy) === 'https';
-    (isSecure ? https : isLoopback(request) ? loopback : http)(request, response, next);
+    (isSecure ? https : isOfMachine(request) ? loopback : http)(request, response, next);
   };
 }
 
 /** W3C Secure Contexts section 3.1: names of the machine itself. */
-function isLoopback({ headers }: IncomingMessage): boolean {
+function isOfMachine({ headers }: IncomingMessage): boolean {
   const name = parseAuthority(headers.host ?? '', 'http')?.name ?? '';
-  if (name === 'localhost' || name.endsWith('.localhost') || name === '[::1]') return true;
-  return isIPv4(name) && name.startsWith('127.');
+  return isLoopback(name) || name.endsWith('.localhost');
 }
 
 function helmetFor({
