@@ -10,7 +10,7 @@ import {
   createApp,
   PROBES,
   packageLimits,
-  RequestError,
+  retryLater,
   startHttpServer,
   type TokenCipher,
 } from '@svc/runtime';
@@ -122,9 +122,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     stop: async (signal) => {
       draining.abort();
       await server.drain(signal);
-      stopping.abort(
-        new RequestError('unavailable', 'The service is stopping.', { headers: { 'Retry-After': '5' } }),
-      );
+      stopping.abort(retryLater('unavailable', 'The service is stopping.', 5));
       await server.close();
       await started.disposeAsync();
     },
@@ -146,10 +144,10 @@ function limit(what: string, permits: number, waitMs: number, permitsPerClient =
     permitsPerClient,
     waitMs,
     timeoutError: () =>
-      new RequestError(
+      retryLater(
         'unavailable',
         `Too many concurrent ${what} (at most ${permits}${share}): none finished within ${waitMs} ms.`,
-        { headers: { 'Retry-After': String(Math.ceil(waitMs / 1000)) } },
+        Math.ceil(waitMs / 1000),
       ),
   });
 }

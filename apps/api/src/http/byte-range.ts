@@ -2,6 +2,7 @@ import {
   empty,
   isUnchanged,
   RequestError,
+  type Route,
   type RouteRequest,
   type RouteResponse,
   stream,
@@ -39,6 +40,24 @@ function requestedRange(
   throw new RequestError('range_not_satisfiable', `None of the ${byteLength} bytes are in the range.`, {
     headers: { 'Content-Range': `bytes */${byteLength}` },
   });
+}
+
+/** What the routes share that send files whole or in part. @param description of the whole */
+export function rangedRoute(
+  description: string,
+): Pick<Route, 'headers' | 'produces' | 'streams' | 'responses'> {
+  const text = { type: 'string' } as const;
+  const schema = { type: 'string', format: 'binary' } as const;
+  return {
+    headers: { Range: text, 'If-None-Match': text, 'If-Range': text },
+    produces: '*/*',
+    streams: 'assets',
+    responses: {
+      200: { description, schema },
+      206: { description: 'the bytes of `Range`', schema },
+      304: { description: 'not changed since `If-None-Match`' },
+    },
+  };
 }
 
 /** A file that a response sends, whole or in part. */

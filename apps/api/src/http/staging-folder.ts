@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Staging, StagingFile } from '@svc/flows';
-import { RequestError } from '@svc/runtime';
+import { retryLater } from '@svc/runtime';
 import { DiskShare, DiskShortage, freeDiskBytes } from '@svc/store';
 
 /** The folder that holds uploads while they are checked. */
@@ -37,7 +37,7 @@ export async function openStagingFolder(
     } catch (cause) {
       if (!(cause instanceof DiskShortage)) throw cause;
       const message = 'The server is at capacity: no disk space is left for this upload. Retry later.';
-      throw new RequestError('unavailable', message, { headers: { 'Retry-After': '30' }, cause });
+      throw retryLater('unavailable', message, 30, cause);
     }
   };
   return {

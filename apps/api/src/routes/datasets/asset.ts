@@ -1,6 +1,6 @@
 import type { Route } from '@svc/runtime';
 import { assetNotFound, type Store } from '@svc/store';
-import { rangedResponse } from '../../http/byte-range.ts';
+import { rangedResponse, rangedRoute } from '../../http/byte-range.ts';
 import { mediaHeaders, SAFE } from '../../http/media-headers.ts';
 import { VERSION } from './resolve-datasets.ts';
 import { DATASET_READ } from './routes.ts';
@@ -14,22 +14,14 @@ const FOREVER = 'private, max-age=31536000, immutable';
 
 /** `GET /datasets/{id}/assets/{sha256}`: the bytes of a file that an item of the dataset embeds. */
 export function assetRoute({ store: { reads } }: AssetDeps): Route {
-  const text = { type: 'string' } as const;
   return {
     ...DATASET_READ,
+    ...rangedRoute('the bytes'),
     path: '/datasets/{id}/assets/{sha256}',
     operationId: 'getAsset',
     summary:
       'The bytes of an asset. Media types that browsers can show safely are sent inline, others as a download',
     query: VERSION,
-    headers: { Range: text, 'If-None-Match': text, 'If-Range': text },
-    produces: '*/*',
-    streams: 'assets',
-    responses: {
-      200: { description: 'the bytes', schema: { type: 'string', format: 'binary' } },
-      206: { description: 'the bytes of `Range`', schema: { type: 'string', format: 'binary' } },
-      304: { description: 'not changed since `If-None-Match`' },
-    },
     errors: ['dataset_not_found', 'not_found', 'range_not_satisfiable', 'asset_missing', 'unavailable'],
     handle: async (request) => {
       const { params, query, signal } = request;

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix';
 import type { Route } from '@svc/runtime';
-import { rangedResponse } from '../../http/byte-range.ts';
+import { rangedResponse, rangedRoute } from '../../http/byte-range.ts';
 import { contentDisposition } from '../../http/content-disposition.ts';
 import { SAFE } from '../../http/media-headers.ts';
 import { fileBytes } from './files/file-bytes.ts';
@@ -11,12 +11,12 @@ import {
   findRepository,
   type HubServingDeps,
   isFilePath,
+  layoutOf,
   makeCard,
   type Repository,
 } from './repository.ts';
 import { HUB_READ } from './shared.ts';
 import type { ItemEncoder } from './thread/item-encoder.ts';
-import { layoutOf } from './tree.ts';
 
 export interface FileDeps extends HubServingDeps {
   readonly encoder: ItemEncoder;
@@ -32,25 +32,17 @@ interface OpenFile {
 
 /** `GET /datasets/svc/{repo}/resolve/{revision}/{file}`: a file, or a range of it. */
 export function fileRoute(deps: FileDeps): Route {
-  const text = { type: 'string' } as const;
   return {
     ...HUB_READ,
+    ...rangedRoute('the file'),
     path: '/datasets/svc/{repo}/resolve/{revision}/{+file}',
     operationId: 'downloadHubFile',
     summary: 'A file of a repository, or a range of it; the cost depends on the range, not on the file',
     query: {},
-    headers: { Range: text, 'If-None-Match': text, 'If-Range': text },
-    produces: '*/*',
-    streams: 'assets',
-    responses: {
-      200: { description: 'the file', schema: { type: 'string', format: 'binary' } },
-      206: { description: 'the bytes of `Range`', schema: { type: 'string', format: 'binary' } },
-      304: { description: 'not changed since `If-None-Match`' },
-    },
     errors: [...HUB_READ.errors, 'range_not_satisfiable', 'item_too_large', 'asset_missing'],
     handle: async (request) => {
       const { params, signal } = request;
-      const repository = await findRepository(deps, params['repo'] ?? '', params['revision'] ?? '', signal);
+      const repository = await findRepository(deps, request);
       const path = params['file'] ?? '';
       const file = await openFile(deps, repository, path, signal);
       return rangedResponse(request, {

@@ -20,8 +20,9 @@ export function historyRoutes(deps: HubServingDeps): readonly Route[] {
       responses: {
         200: { description: 'branches and tags', schema: { type: 'object', additionalProperties: true } },
       },
-      handle: async ({ params, signal }) => {
-        const { dataset, commit } = await findRepository(deps, params['repo'] ?? '', 'main', signal);
+      handle: async (request) => {
+        const { signal } = request;
+        const { dataset, commit } = await findRepository(deps, request);
         const versions: ListedVersion[] = [];
         for (let cursor: string | null | undefined; cursor !== null && versions.length < MAX_TAGS; ) {
           const page: Page<ListedVersion> = await datasets.listVersions(dataset.id, {
@@ -51,13 +52,8 @@ export function historyRoutes(deps: HubServingDeps): readonly Route[] {
       responses: listResponse(OBJECTS),
       errors: [...HUB_READ.errors, 'invalid_cursor'],
       handle: async (request) => {
-        const { params, query, signal } = request;
-        const { dataset } = await findRepository(
-          deps,
-          params['repo'] ?? '',
-          params['revision'] ?? '',
-          signal,
-        );
+        const { query, signal } = request;
+        const { dataset } = await findRepository(deps, request);
         const page = await datasets.listVersions(dataset.id, {
           limit: limitOf(query['limit'], VERSIONS_PER_PAGE),
           cursor: query['cursor'] as string | undefined,

@@ -6,6 +6,7 @@ import {
   commitOf,
   findRepository,
   type HubServingDeps,
+  layoutOf,
   makeCard,
   repositoryName,
 } from './repository.ts';
@@ -45,13 +46,10 @@ export function infoRoutes(deps: HubServingDeps): readonly Route[] {
   ];
 }
 
-async function respond(
-  deps: HubServingDeps,
-  { params, query, signal }: RouteRequest,
-): Promise<ReturnType<typeof json>> {
-  const repository = await findRepository(deps, params['repo'] ?? '', params['revision'] ?? 'main', signal);
-  const { dataset } = repository;
-  const layout = await deps.layouts.ready({ datasetId: dataset.id, version: dataset.version }, signal);
+async function respond(deps: HubServingDeps, request: RouteRequest): Promise<ReturnType<typeof json>> {
+  const { query, signal } = request;
+  const repository = await findRepository(deps, request);
+  const layout = await layoutOf(deps, repository, signal);
   const card = await makeCard(deps, repository, layout, signal);
   const files = [{ path: CARD, byteLength: card.bytes.byteLength, sha256: card.sha256 }];
   for (let isMore = true; isMore && files.length < MAX_SIBLINGS; ) {
@@ -63,7 +61,7 @@ async function respond(
   }
   const withBlobs = isTrue(query['blobs']);
   return json({
-    ...repositoryInfo(dataset),
+    ...repositoryInfo(repository.dataset),
     siblings: files.map(({ path, byteLength, sha256 }) => {
       return { rfilename: path, ...(withBlobs ? { size: byteLength, blobId: sha256.slice(0, 40) } : {}) };
     }),

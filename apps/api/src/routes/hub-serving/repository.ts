@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { RequestError } from '@svc/runtime';
-import { type DatasetSummary, type LayoutKey, type Store, StoreError } from '@svc/store';
+import { RequestError, type RouteRequest } from '@svc/runtime';
+import { type DatasetSummary, type Store, StoreError } from '@svc/store';
 import { type CardFacts, cardText } from './files/card.ts';
-import type { HubColumn } from './files/hub-columns.ts';
 import { readSections } from './files/layout-version.ts';
 import type { Layouts } from './files/layouts.ts';
 
@@ -33,17 +32,14 @@ const TAG = /^(?:refs\/tags\/)?v([1-9]\d{0,8})$/;
 const COMMIT = /^[0-9a-f]{8,64}$/;
 
 /**
- * Finds what a request names.
+ * Finds the repository `{repo}` that a path names, by handle or id, at its `{revision}`: `main`, which is the default,
+ * `v<version>` or a commit.
  *
- * @param name handle or id
- * @param revision `main`, `v<version>` or a commit
  * @throws RequestError `not_found` with the code that clients of the hub know
  */
 export async function findRepository(
   { store }: Pick<HubServingDeps, 'store'>,
-  name: string,
-  revision: string,
-  signal: AbortSignal,
+  { params: { repo: name = '', revision = 'main' }, signal }: Pick<RouteRequest, 'params' | 'signal'>,
 ): Promise<Repository> {
   const tag = TAG.exec(revision)?.[1];
   const wanted = NEWEST.has(revision) ? undefined : (tag ?? (COMMIT.test(revision) ? revision : null));
@@ -90,6 +86,17 @@ export const FOLDERS: readonly string[] = ['data', 'items'];
 export const isFilePath = (path: string): boolean =>
   path.length < 1_000 && /^(?:data\/[\p{L}\p{N}_.-]+\.parquet|items\/[\p{L}\p{N}_.]+\.jsonl)$/u.test(path);
 
+export type Layout = Awaited<ReturnType<Layouts['ready']>>;
+
+/** The layout of the files of a repository. @throws as `Layouts.ready` */
+export function layoutOf(
+  { layouts }: Pick<HubServingDeps, 'layouts'>,
+  { dataset }: Repository,
+  signal: AbortSignal,
+): Promise<Layout> {
+  return layouts.ready({ datasetId: dataset.id, version: dataset.version }, signal);
+}
+
 /** The card of a repository. */
 export interface Card {
   readonly bytes: Uint8Array;
@@ -102,7 +109,7 @@ export interface Card {
 export async function makeCard(
   { store }: Pick<HubServingDeps, 'store'>,
   { name, dataset }: Repository,
-  { key, columns }: { readonly key: LayoutKey; readonly columns: readonly HubColumn[] },
+  { key, columns }: Layout,
   signal: AbortSignal,
 ): Promise<Card> {
   const sections = await readSections(store, key, signal);

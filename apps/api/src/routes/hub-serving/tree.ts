@@ -8,6 +8,8 @@ import {
   findRepository,
   type HubServingDeps,
   isFilePath,
+  type Layout,
+  layoutOf,
   makeCard,
   type Repository,
 } from './repository.ts';
@@ -111,7 +113,7 @@ export function treeRoutes(deps: HubServingDeps): readonly Route[] {
 
 async function listTree(deps: HubServingDeps, request: RouteRequest): Promise<ReturnType<typeof json>> {
   const { params, query, signal } = request;
-  const repository = await findRepository(deps, params['repo'] ?? '', params['revision'] ?? '', signal);
+  const repository = await findRepository(deps, request);
   const folder = (params['folder'] ?? '').replace(/\/$/, '');
   if (folder !== '' && !FOLDERS.includes(folder)) throw entryNotFound(repository.commit);
   const layout = await layoutOf(deps, repository, signal);
@@ -138,24 +140,14 @@ async function listTree(deps: HubServingDeps, request: RouteRequest): Promise<Re
 }
 
 async function findPaths(deps: HubServingDeps, request: RouteRequest): Promise<ReturnType<typeof json>> {
-  const { params, body, signal } = request;
-  const repository = await findRepository(deps, params['repo'] ?? '', params['revision'] ?? '', signal);
+  const { body, signal } = request;
+  const repository = await findRepository(deps, request);
   const layout = await layoutOf(deps, repository, signal);
   const { paths, expand } = body as { readonly paths: string | readonly string[]; readonly expand?: unknown };
   const wanted = new Set([paths].flat());
   const above = (await topEntries(deps, repository, layout, signal)).filter(({ path }) => wanted.has(path));
   const files = await deps.store.hubFiles.findSome(layout.key, [...wanted].filter(isFilePath), signal);
   return json([...above, ...files].map((entry) => serializeEntry(entry, repository, isTrue(expand))));
-}
-
-type Layout = Awaited<ReturnType<HubServingDeps['layouts']['ready']>>;
-
-export function layoutOf(
-  { layouts }: HubServingDeps,
-  { dataset }: Repository,
-  signal: AbortSignal,
-): Promise<Layout> {
-  return layouts.ready({ datasetId: dataset.id, version: dataset.version }, signal);
 }
 
 /** The card and the folders. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@svc/instrumentation';
-import { RequestError } from '@svc/runtime';
+import { retryLater } from '@svc/runtime';
 import type { LayoutKey } from '@svc/store';
 import type { HubColumn } from './hub-columns.ts';
 import { filesFormat, type LayoutDeps, layoutVersion, type VersionKey } from './layout-version.ts';
@@ -98,9 +98,8 @@ export function createLayouts(
       } finally {
         waiting.abort();
       }
-      throw new RequestError('unavailable', 'The files of this version are being made. Retry later.', {
-        headers: { 'Retry-After': String(RETRY_SECONDS) },
-      });
+      const message = 'The files of this version are being made. Retry later.';
+      throw retryLater('unavailable', message, RETRY_SECONDS);
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createThreadPool, Semaphore, type ThreadPool, type ThreadTasks } from '@svc/concurrency';
-import { RequestError } from '@svc/runtime';
+import { retryLater } from '@svc/runtime';
 import type { HubFileStore } from '@svc/store';
 import { linkedFilesOf } from '@svc/store/rows';
 import { isImage } from '../files/item-images.ts';
@@ -55,10 +55,7 @@ export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readC
   const turns = new Semaphore({
     permits: GROUPS,
     waitMs: WAIT_MS,
-    timeoutError: () =>
-      new RequestError('unavailable', 'Too many files are read concurrently.', {
-        headers: { 'Retry-After': '10' },
-      }),
+    timeoutError: () => retryLater('unavailable', 'Too many files are read concurrently.', 10),
   });
   return {
     async encode(group, table, signal) {
