@@ -1,4 +1,4 @@
-import { contentDisposition } from './content-disposition.ts';
+import { contentDisposition } from './download.ts';
 
 /** Media types that a browser shows without running anything, under {@link SAFE}, and how they are sent. */
 const SHOWN: Readonly<Record<string, string>> = {

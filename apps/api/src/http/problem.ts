@@ -114,11 +114,7 @@ export function classify(error: unknown): ErrorView {
     return { ...view, errorsTotal: error.total };
   }
   if (error instanceof UploadError) {
-    const own =
-      Object.keys(error.location).length === 0
-        ? []
-        : [{ code: error.code, message: error.message, ...error.location }];
-    return viewOf(error, [...own, ...error.entries], {});
+    return viewOf(error, [...locate(error), ...error.entries], {});
   }
   if (error instanceof JsonlError || error instanceof PackageError) {
     return viewOf(error, locate(error), {});
@@ -178,20 +174,13 @@ function viewOf(
 export const sentence = (message: string): string => (/[.!?]$/.test(message) ? message : `${message}.`);
 
 /** One field error with the location of this error, if it has one. */
-function locate({ code, message, location }: JsonlError | PackageError | HubError): readonly FieldError[] {
-  const { file, line, column, path, row } = location ?? {};
-  if ([file, line, column, path, row].every((part) => part === undefined)) return [];
-  return [
-    {
-      code,
-      message,
-      ...(path === undefined ? {} : { path }),
-      ...(file === undefined ? {} : { file }),
-      ...(line === undefined ? {} : { line }),
-      ...(column === undefined ? {} : { column }),
-      ...(row === undefined ? {} : { row }),
-    },
-  ];
+function locate({
+  code,
+  message,
+  location = {},
+}: JsonlError | PackageError | HubError | UploadError): readonly FieldError[] {
+  const isNowhere = Object.values(location).every((part) => part === undefined);
+  return isNowhere ? [] : [{ code, message, ...location }];
 }
 
 function retryAfter(ms: number | undefined, always: boolean): Readonly<Record<string, string>> {

@@ -5,7 +5,7 @@ import { createWatch } from './server-sent-events.ts';
 interface State {
   readonly id: string;
   readonly text: string;
-  readonly hasEnded?: boolean;
+  readonly finishedAt: Date | null;
 }
 
 function setUp(states: Map<string, State>) {
@@ -23,7 +23,6 @@ function setUp(states: Map<string, State>) {
       written.push(text);
       return text;
     },
-    hasEnded: (state) => state.hasEnded ?? false,
     drainSignal: draining.signal,
   });
   const fail = (error: Error): void => {
@@ -44,13 +43,13 @@ const event = (id: number, name: string, data: string): string =>
   `id: ${id}\nevent: ${name}\ndata: ${data}\n\n`;
 
 it('reads the states of all streams together, and writes each once', async () => {
-  const first = ['a', 'b', 'c'].map((id): State => ({ id, text: `${id} begins` }));
+  const first = ['a', 'b', 'c'].map((id): State => ({ id, text: `${id} begins`, finishedAt: null }));
   const states = new Map(first.map((state) => [state.id, state]));
   const { watch, asked, written } = setUp(states);
   const streams = first.flatMap((state) => Array.from({ length: 50 }, () => textOf(watch(state, never))));
   await expect.poll(() => asked.length).toBeGreaterThanOrEqual(2);
   for (const ids of asked) expect(ids).toEqual(['a', 'b', 'c']);
-  for (const id of ['a', 'b', 'c']) states.set(id, { id, text: `${id} ends`, hasEnded: true });
+  for (const id of ['a', 'b', 'c']) states.set(id, { id, text: `${id} ends`, finishedAt: new Date() });
   const texts = await Promise.all(streams);
   expect(new Set(texts)).toEqual(
     new Set(
@@ -66,13 +65,13 @@ it('reads the states of all streams together, and writes each once', async () =>
 
 it('ends immediately for a finished state, also for the next stream', async () => {
   const { watch, asked } = setUp(new Map());
-  const over: State = { id: 'a', text: 'over', hasEnded: true };
+  const over: State = { id: 'a', text: 'over', finishedAt: new Date() };
   for (let time = 0; time < 2; time++) expect(await textOf(watch(over, never))).toBe(event(1, 'end', 'over'));
   expect(asked).toEqual([]);
 });
 
 it('ends in order at a drain, and with an error where the state is lost or cannot be read', async () => {
-  const begun: State = { id: 'a', text: 'begun' };
+  const begun: State = { id: 'a', text: 'begun', finishedAt: null };
   const drained = setUp(new Map([['a', begun]]));
   const stream = textOf(drained.watch(begun, never));
   drained.draining.abort();

@@ -1,12 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type RouteResponse, stream } from '@svc/runtime';
 
+/** What can be watched: it ends once. */
+interface Watched {
+  readonly id: string;
+  /** Null until it has ended. */
+  readonly finishedAt: Date | null;
+}
+
 export interface WatchOptions<T> {
   /** Reads the current states of those that still exist. */
   readonly read: (ids: readonly string[]) => Promise<readonly T[]>;
   /** The JSON text of a state, sent when it differs from the previous one. */
   readonly toText: (state: T) => string;
-  readonly hasEnded: (state: T) => boolean;
   /** Ends all streams, so that clients reconnect to another process. */
   readonly drainSignal: AbortSignal;
 }
@@ -38,10 +44,10 @@ const HEARTBEAT_MS = 15_000;
  *
  * @returns a function that makes the response for a first state, until its end or until `signal` aborts
  */
-export function createWatch<T extends { readonly id: string }>(
+export function createWatch<T extends Watched>(
   options: WatchOptions<T>,
 ): (first: T, signal: AbortSignal) => RouteResponse {
-  const { read, toText, hasEnded, drainSignal } = options;
+  const { read, toText, drainSignal } = options;
   const topics = new Map<string, Topic>();
   let isReading = false;
   drainSignal.addEventListener('abort', () => {
@@ -53,7 +59,7 @@ export function createWatch<T extends { readonly id: string }>(
     const text = toText(state);
     if (text === topic.text) return;
     topic.text = text;
-    topic.hasEnded = hasEnded(state);
+    topic.hasEnded = state.finishedAt !== null;
     if (topic.hasEnded) topics.delete(id);
     wake(topic);
   }

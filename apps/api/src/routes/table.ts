@@ -1,6 +1,6 @@
 import { MEDIA_TYPES, type TableColumn, type TableExport, type TableFormat } from '@svc/flows';
-import { invalidRequest, type Route, type RouteResponse, type Schema, stream } from '@svc/runtime';
-import { contentDisposition } from '../http/content-disposition.ts';
+import { invalidRequest, type Route, type RouteRequest, type Schema } from '@svc/runtime';
+import { downloadResponse } from '../http/download.ts';
 
 interface Columns<Row> {
   /** In their default order. */
@@ -9,11 +9,24 @@ interface Columns<Row> {
   readonly others?: readonly TableColumn<Row>[];
 }
 
-/** What the routes of tables in one format share. */
-export function tableRoute<Row>(
+/** A table, and what it is made of. */
+interface TableSource<Row, Source> extends Columns<Row> {
+  open(request: RouteRequest): Promise<Source>;
+  table(source: Source, choice: TableChoice<Row>, request: RouteRequest): TableExport;
+}
+
+/** What a request says of a table. */
+interface TableChoice<Row> {
+  readonly columns: readonly TableColumn<Row>[];
+  readonly isForExcel: boolean;
+}
+
+/** A route that streams a table in one format. */
+export function tableRoute<Row, Source extends AsyncDisposable>(
   format: TableFormat,
-  { columns, others = [] }: Columns<Row>,
-): Pick<Route, 'produces' | 'responses' | 'streams'> & { readonly query: Record<string, Schema> } {
+  { open, table, ...stated }: TableSource<Row, Source>,
+): Pick<Route, 'produces' | 'responses' | 'streams' | 'handle'> & { readonly query: Record<string, Schema> } {
+  const { columns, others = [] } = stated;
   const names = (of: readonly TableColumn<Row>[]): string => of.map(({ name }) => name).join(', ');
   const onRequest = others.length === 0 ? '' : `; also ${names(others)}`;
   const description = `column names, separated by commas, in the order of the output; by default: ${names(columns)}${onRequest}`;
@@ -34,6 +47,15 @@ export function tableRoute<Row>(
       },
       304: { description: 'not changed since `If-None-Match`' },
     },
+    handle: async (request) => {
+      const choice = {
+        columns: columnsOf(request.query['columns'], stated),
+        isForExcel: request.query['excel'] === true,
+      };
+      await using opening = new AsyncDisposableStack();
+      const source = opening.use(await open(request));
+      return downloadResponse(table(source, choice, request), opening.move());
+    },
   };
 }
 
@@ -42,10 +64,7 @@ export function tableRoute<Row>(
  *
  * @throws RequestError `invalid_request` for an unknown or repeated name
  */
-export function columnsOf<Row>(
-  asked: unknown,
-  { columns, others = [] }: Columns<Row>,
-): readonly TableColumn<Row>[] {
+function columnsOf<Row>(asked: unknown, { columns, others = [] }: Columns<Row>): readonly TableColumn<Row>[] {
   if (typeof asked !== 'string') return columns;
   const available = new Map([...columns, ...others].map((column) => [column.name, column]));
   const chosen = new Set<TableColumn<Row>>();
@@ -61,18 +80,4 @@ export function columnsOf<Row>(
     chosen.add(column);
   }
   return [...chosen];
-}
-
-/** A response with a table, which closes its source at the end. */
-export function tableResponse(table: TableExport, source: AsyncDisposable): RouteResponse {
-  return stream(
-    table.bytes(),
-    {
-      'Content-Type': table.mediaType,
-      'Content-Disposition': contentDisposition(table.fileName),
-      'Cache-Control': 'no-cache',
-      ...(table.etag === null ? {} : { ETag: table.etag }),
-    },
-    () => source[Symbol.asyncDispose](),
-  );
 }

@@ -1,8 +1,8 @@
 import { exportPackage, exportTool, TOOLS, type Tool } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
-import { type Route, type RouteResponse, stream } from '@svc/runtime';
+import type { Route, RouteResponse } from '@svc/runtime';
 import { type Store, toCorrupt } from '@svc/store';
-import { contentDisposition } from '../../http/content-disposition.ts';
+import { downloadResponse } from '../../http/download.ts';
 import { VERSION } from './resolve-datasets.ts';
 
 export interface ExportDeps {
@@ -129,14 +129,5 @@ async function exportNow(
       }
     }
   }
-  return stream(
-    body(),
-    {
-      ...(found.etag === null ? {} : { ETag: found.etag }),
-      'Cache-Control': 'no-cache',
-      'Content-Type': found.mediaType,
-      'Content-Disposition': contentDisposition(found.fileName),
-    },
-    () => reading.disposeAsync(),
-  );
+  return downloadResponse({ ...found, bytes: body }, reading);
 }

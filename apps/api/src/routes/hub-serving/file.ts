@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix';
 import type { Route } from '@svc/runtime';
 import { rangedResponse, rangedRoute } from '../../http/byte-range.ts';
-import { contentDisposition } from '../../http/content-disposition.ts';
+import { contentDisposition } from '../../http/download.ts';
 import { SAFE } from '../../http/media-headers.ts';
 import { fileBytes } from './files/file-bytes.ts';
 import { readSections } from './files/layout-version.ts';

@@ -5,7 +5,7 @@ import type { Job, Store } from '@svc/store';
 import { createWatch } from '../../http/server-sent-events.ts';
 import { PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
-import { isFinished, JOB, JOB_KINDS, JOB_STATUSES, serializeJob } from './serialize.ts';
+import { JOB, JOB_KINDS, JOB_STATUSES, serializeJob } from './serialize.ts';
 
 export interface JobDeps {
   readonly logger: Logger;
@@ -17,26 +17,23 @@ export interface JobDeps {
 /** The endpoints of asynchronous imports. */
 export function jobRoutes({ logger, store: { jobs }, drainSignal }: JobDeps): readonly Route[] {
   const errors = ['job_not_found', 'unavailable'];
+  const common = { method: 'get', tag: 'jobs', access: 'viewer', produces: 'application/json' } as const;
   const watch = createWatch({
     read: (ids) => jobs.getMany(ids),
     toText: (job) => toJsonText(serializeJob(job)),
-    hasEnded: isFinished,
     drainSignal,
   });
   return [
     {
-      method: 'get',
+      ...common,
       path: '/jobs',
       operationId: 'listJobs',
       summary: 'Asynchronous imports, newest first',
-      tag: 'jobs',
-      access: 'viewer',
       query: {
         ...PAGE_QUERY,
         status: { type: 'string', enum: JOB_STATUSES },
         kind: { type: 'string', enum: JOB_KINDS },
       },
-      produces: 'application/json',
       responses: { 200: { description: 'a page', schema: page(JOB) } },
       errors: ['invalid_cursor', 'unavailable'],
       handle: async ({ query, signal }) => {
@@ -50,30 +47,26 @@ export function jobRoutes({ logger, store: { jobs }, drainSignal }: JobDeps): re
       },
     },
     {
-      method: 'get',
+      ...common,
       path: '/jobs/{id}',
       operationId: 'getJob',
       summary: 'The progress of an asynchronous import',
-      tag: 'jobs',
-      access: 'viewer',
-      produces: 'application/json',
       responses: { 200: { description: 'the job', schema: JOB } },
       errors,
       handle: async ({ params }) => json(serializeJob(await jobs.get(params['id'] ?? ''))),
     },
     {
+      ...common,
       method: 'post',
       path: '/jobs/{id}/cancel',
       operationId: 'cancelJob',
       summary: 'Cancel a job; no effect on a job that is cancelled or has finished',
-      tag: 'jobs',
       access: 'editor',
-      produces: 'application/json',
       responses: { 202: { description: 'the job', schema: JOB } },
       errors,
       handle: async ({ params }) => {
         const job = await jobs.requestCancel(params['id'] ?? '');
-        if (!isFinished(job)) {
+        if (job.finishedAt === null) {
           runWithContext({ job_id: job.id }, () => {
             logger.log('job.cancel', { kind: job.kind, stage: 'requested' });
           });
@@ -82,12 +75,10 @@ export function jobRoutes({ logger, store: { jobs }, drainSignal }: JobDeps): re
       },
     },
     {
-      method: 'get',
+      ...common,
       path: '/jobs/{id}/events',
       operationId: 'watchJob',
       summary: 'The progress of a job until its end, as server-sent events',
-      tag: 'jobs',
-      access: 'viewer',
       produces: 'text/event-stream',
       streams: 'events',
       responses: {

@@ -52,11 +52,6 @@ function problemOfJob(error: string, { id, requestId }: Job): ProblemBody {
   return serializeProblem(error, { instance: `/jobs/${id}`, requestId: requestId ?? '' });
 }
 
-/** Whether a job has finished. */
-export function isFinished(job: Job): boolean {
-  return job.finishedAt !== null;
-}
-
 /** The response to a request that became a job. */
 export function jobAccepted(job: Job): StoredResponse {
   return {

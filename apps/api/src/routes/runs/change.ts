@@ -2,12 +2,12 @@ import { MAX_COST_SCHEMA, parseRunConfig, parseStoredRunConfig, scorersOf } from
 import type { Metrics } from '@svc/instrumentation';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { empty, json, orNull, type Route, type Schema } from '@svc/runtime';
+import { empty, json, jsonBody, orNull, type Route, type Schema } from '@svc/runtime';
 import { type RetryOnly, type Run, type RunChange, readStoredJson } from '@svc/store';
 import { NAME } from '../datasets/fields.ts';
 import type { CreateRunDeps } from './create.ts';
-import { idOf } from './path-params.ts';
-import { isFinished, RUN, serializeRun } from './serialize.ts';
+import { idOf, RUN_CHANGE } from './path-params.ts';
+import { RUN, serializeRun } from './serialize.ts';
 
 const RETRY_ONLY = ['failed', 'unscored', 'truncated', 'missing'] as const satisfies readonly RetryOnly[];
 
@@ -25,11 +25,10 @@ export interface ChangeRunDeps extends CreateRunDeps {
 /** The endpoints that change a run: rename, delete, cancel, retry, finish. */
 export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
   const { runs } = deps.store;
-  const common = { tag: 'runs', access: 'editor', produces: 'application/json' } as const;
   const accepted = { 202: { description: 'the run', schema: RUN } } as const;
   return [
     {
-      ...common,
+      ...RUN_CHANGE,
       method: 'patch',
       path: '/runs/{id}',
       operationId: 'updateRun',
@@ -58,7 +57,7 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
         json(serializeRun(await runs.update(idOf(params), body as RunChange))),
     },
     {
-      ...common,
+      ...RUN_CHANGE,
       method: 'delete',
       path: '/runs/{id}',
       operationId: 'deleteRun',
@@ -71,8 +70,7 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
       },
     },
     {
-      ...common,
-      method: 'post',
+      ...RUN_CHANGE,
       path: '/runs/{id}/cancel',
       operationId: 'cancelRun',
       summary: 'Cancel a run; its results so far are kept',
@@ -81,34 +79,28 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
       handle: async ({ params }) => json(serializeRun(await cancel(idOf(params), deps)), 202),
     },
     {
-      ...common,
-      method: 'post',
+      ...RUN_CHANGE,
       path: '/runs/{id}/retry',
       operationId: 'retryRun',
       summary: 'Repeat some results of a run that has ended, and make those that are missing',
-      body: {
-        contentType: 'application/json',
-        schema: {
-          type: 'object',
-          properties: {
-            only: {
-              type: 'string',
-              enum: RETRY_ONLY,
-              description:
-                'the results to repeat; each is replaced when the new one is written. `missing` only makes results that do not exist',
-            },
-            max_cost: orNull(MAX_COST_SCHEMA, 'new cost limit of the whole run; null for none'),
+      body: jsonBody(
+        {
+          only: {
+            type: 'string',
+            enum: RETRY_ONLY,
+            description:
+              'the results to repeat; each is replaced when the new one is written. `missing` only makes results that do not exist',
           },
-          required: ['only'],
-          additionalProperties: false,
+          max_cost: orNull(MAX_COST_SCHEMA, 'new cost limit of the whole run; null for none'),
         },
-      },
+        ['only'],
+      ),
       responses: accepted,
       errors: ['run_not_found', 'run_active', 'run_imported', 'nothing_to_retry', 'unavailable'],
       handle: async ({ params, body }) => {
-        const only = body?.['only'] as RetryOnly;
+        const only = body['only'] as RetryOnly;
         const id = idOf(params);
-        const maxCost = body?.['max_cost'] as JsonObject | null | undefined;
+        const maxCost = body['max_cost'] as JsonObject | null | undefined;
         const config = maxCost === undefined ? null : withMaxCost((await runs.get(id)).config, maxCost);
         const run = await runs.retry(id, only, config);
         runWithContext({ run_id: run.id }, () => deps.logger.log('run.retry', { only }));
@@ -129,7 +121,7 @@ function withMaxCost(config: string, maxCost: JsonObject | null): string {
 async function cancel(id: string, { store: { runs }, logger, metrics }: ChangeRunDeps): Promise<Run> {
   const before = await runs.get(id);
   const run = await runs.requestCancel(id);
-  if (!isFinished(before)) {
+  if (before.finishedAt === null) {
     // Otherwise the worker counts it.
     if (run.isExternal) metrics.recordRun('cancelled');
     runWithContext({ run_id: run.id }, () => {
@@ -142,34 +134,24 @@ async function cancel(id: string, { store: { runs }, logger, metrics }: ChangeRu
 /** `POST /runs/{id}/finish` */
 function finishRunRoute({ store: { runs }, logger, metrics }: ChangeRunDeps): Route {
   return {
-    tag: 'runs',
-    access: 'editor',
-    produces: 'application/json',
-    method: 'post',
+    ...RUN_CHANGE,
     path: '/runs/{id}/finish',
     operationId: 'finishRun',
     summary: 'End a run whose results clients have sent; if it has judges, a worker asks them first',
-    body: {
-      contentType: 'application/json',
-      schema: {
-        type: 'object',
-        properties: {
-          allow_missing: {
-            type: 'boolean',
-            default: false,
-            description: 'end the run even if results are missing',
-          },
-        },
-        additionalProperties: false,
+    body: jsonBody({
+      allow_missing: {
+        type: 'boolean',
+        default: false,
+        description: 'end the run even if results are missing',
       },
-    },
+    }),
     responses: { 200: { description: 'the run', schema: RUN } },
     errors: ['run_not_found', 'run_not_external', 'run_finished', 'run_incomplete', 'unavailable'],
     handle: async ({ params, body }) => {
       const id = idOf(params);
       const before = await runs.get(id);
       const judges = judgeNames(before);
-      const run = await runs.finish(id, { allowMissing: body?.['allow_missing'] === true, judges });
+      const run = await runs.finish(id, { allowMissing: body['allow_missing'] === true, judges });
       if (before.finishedAt === null && run.finishedAt !== null) {
         metrics.recordRun('completed');
         runWithContext({ run_id: run.id }, () =>

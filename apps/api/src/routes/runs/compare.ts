@@ -3,7 +3,7 @@ import { type CompareRequest, PAIR_BY, type PairBy } from '@svc/store';
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import type { CreateRunDeps } from './create.ts';
-import { idOf } from './path-params.ts';
+import { idOf, RUN_READ } from './path-params.ts';
 import { COMPARED, COMPARED_SLICES, COMPARISON, DIFFERENCE, SCORER_QUERY } from './score-schemas.ts';
 
 const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
@@ -26,12 +26,10 @@ const SCORED_PAIRS: Readonly<Record<string, Schema>> = {
 /** `GET /runs/{id}/compare/{other_id}` */
 export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store'>): Route {
   return {
-    method: 'get',
+    ...RUN_READ,
     path: '/runs/{id}/compare/{other_id}',
     operationId: 'compareRuns',
     summary: 'Compare another run with this one, over the items that both have scored',
-    tag: 'runs',
-    access: 'viewer',
     query: {
       ...PLACED_PAGE_QUERY,
       only: {
@@ -41,7 +39,6 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
       },
       ...SCORED_PAIRS,
     },
-    produces: 'application/json',
     responses: {
       200: {
         description: 'the comparison, and a page of the items in which the runs differ',
@@ -72,12 +69,10 @@ export function compareRunsRoute({ store: { runs } }: Pick<CreateRunDeps, 'store
 /** `GET /runs/{id}/compare/{other_id}/slices` */
 export function compareSlicesRoute({ store: { runs } }: Pick<CreateRunDeps, 'store'>): Route {
   return {
-    method: 'get',
+    ...RUN_READ,
     path: '/runs/{id}/compare/{other_id}/slices',
     operationId: 'compareRunSlices',
     summary: 'Compare another run with this one by slices of the items that both have scored',
-    tag: 'runs',
-    access: 'viewer',
     query: {
       by: {
         type: 'string',
@@ -89,7 +84,6 @@ export function compareSlicesRoute({ store: { runs } }: Pick<CreateRunDeps, 'sto
       },
       ...SCORED_PAIRS,
     },
-    produces: 'application/json',
     responses: {
       200: { description: 'the slices, those with most pairs first', schema: COMPARED_SLICES },
     },

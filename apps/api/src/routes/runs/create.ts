@@ -2,13 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { type CheckRunner, parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig } from '@svc/evaluation';
 import { type PlannedRun, planRun } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
-import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { currentContext, runWithContext } from '@svc/observability';
 import { findRunConfigSecrets } from '@svc/pkg-format/internal';
-import { type JsonBody, json, RequestError, type Route, type Schema, toJsonText } from '@svc/runtime';
-import type { NewRun, Run, Store, StoredResponse } from '@svc/store';
+import {
+  type JsonBody,
+  json,
+  jsonBody,
+  RequestError,
+  type Route,
+  type Schema,
+  toJsonText,
+} from '@svc/runtime';
+import type { IdempotencyClaim, IdempotentCreation, NewRun, Run, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { NAME } from '../datasets/fields.ts';
+import { RUN_CHANGE } from './path-params.ts';
 import { PLANNED, RUN, serializeRun } from './serialize.ts';
 import { TRY_ITEMS, triedResponse } from './try.ts';
 
@@ -24,12 +33,10 @@ export interface CreateRunDeps {
 /** `POST /runs` */
 export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps): Route {
   return {
-    method: 'post',
+    ...RUN_CHANGE,
     path: '/runs',
     operationId: 'createRun',
     summary: 'Send every item of a dataset to a provider and score the results',
-    tag: 'runs',
-    access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY },
     query: {
       dry_run: {
@@ -39,13 +46,8 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       },
       try: TRY_ITEMS,
     },
-    body: {
-      contentType: 'application/json',
-      // parseRunConfig validates the configuration, with better messages
-      schema: bodySchema({ type: 'object' }),
-      documented: bodySchema(RUN_CONFIG_SCHEMA),
-    },
-    produces: 'application/json',
+    // parseRunConfig validates the configuration, with better messages
+    body: jsonBody(members({ type: 'object' }), ['dataset_id', 'config'], members(RUN_CONFIG_SCHEMA)),
     responses: {
       200: { description: 'for a dry run: the plan and its warnings', schema: PLANNED },
       202: { description: 'the run, which the workers process', schema: RUN },
@@ -61,12 +63,12 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       'unavailable',
     ],
     handle: async (request) => {
-      const body = request.body ?? {};
-      const config = parseRunConfig(getMember(body, 'config') ?? null);
+      const { body } = request;
+      const config = parseRunConfig(body['config'] ?? null);
       const configJson = checkSecrets(config, secrets, '/config');
-      const named = getMember(body, 'version') as string | number | null | undefined;
+      const named = body['version'] as string | number | null | undefined;
       const found = await store.datasets.resolve(
-        String(getMember(body, 'dataset_id')),
+        String(body['dataset_id']),
         named == null ? undefined : String(named),
         request.signal,
       );
@@ -86,19 +88,12 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       }
       const digest = (): Uint8Array => requestDigest('POST /runs', canonicalJson(body));
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
-        const run = await store.runs.create(
-          {
-            ...newRun(config, configJson, await plan()),
-            datasetId,
-            version,
-            name: (getMember(body, 'name') as string | null | undefined) ?? null,
-            isExternal: config.provider.type === 'external',
-            selection: config.select,
-          },
-          claim === undefined ? undefined : { claim, response: runAccepted },
-        );
-        logCreated(run, config, logger);
-        return runAccepted(run);
+        const facts = {
+          ...{ datasetId, version, selection: config.select },
+          name: (body['name'] as string | null | undefined) ?? null,
+          isExternal: config.provider.type === 'external',
+        };
+        return await startRun({ store, logger }, { config, configJson, planned: await plan() }, facts, claim);
       });
     },
   };
@@ -109,47 +104,56 @@ function plannedBody({ plan, warnings }: PlannedRun): JsonBody {
   return { plan, warnings } as unknown as JsonBody;
 }
 
-/** The parts of a new run that its configuration and its plan determine. */
-export function newRun(
-  config: RunConfig,
-  configJson: JsonObject,
-  { plan, warnings, reusedRunId }: PlannedRun,
-): Pick<NewRun, 'id' | 'config' | 'repetitions' | 'requestId' | 'plan' | 'warnings' | 'reusedRunId'> {
-  return {
-    id: randomUUID(),
-    config: canonicalJson(configJson),
-    repetitions: config.repetitions,
-    requestId: currentContext().request_id ?? null,
-    plan: JSON.stringify(plan),
-    warnings: JSON.stringify(warnings),
-    reusedRunId,
-  };
+/** A checked configuration, as it is stored, and what it plans. */
+interface CheckedRun {
+  readonly config: RunConfig;
+  readonly configJson: JsonObject;
+  readonly planned: PlannedRun;
 }
 
-export function logCreated(run: Run, config: RunConfig, logger: Logger): void {
+type PlannedName = 'id' | 'config' | 'repetitions' | 'requestId' | 'plan' | 'warnings' | 'reusedRunId';
+
+/** Creates a run, which the workers take, and the response to its request. */
+export async function startRun(
+  { store, logger }: Pick<CreateRunDeps, 'store' | 'logger'>,
+  { config, configJson, planned: { plan, warnings, reusedRunId } }: CheckedRun,
+  facts: Omit<NewRun, PlannedName>,
+  claim: IdempotencyClaim | undefined,
+): Promise<StoredResponse> {
+  const run = await store.runs.create(
+    {
+      ...facts,
+      id: randomUUID(),
+      config: canonicalJson(configJson),
+      repetitions: config.repetitions,
+      requestId: currentContext().request_id ?? null,
+      plan: JSON.stringify(plan),
+      warnings: JSON.stringify(warnings),
+      reusedRunId,
+    },
+    creationOf(claim),
+  );
   runWithContext({ run_id: run.id }, () => {
     const item_count = run.counts.total / config.repetitions;
     logger.log('run.create', { dataset_id: run.datasetId, item_count, provider: config.provider.type });
   });
+  return runAccepted(run);
 }
 
-function bodySchema(config: Schema): Schema {
-  return {
-    type: 'object',
-    properties: {
-      dataset_id: { type: 'string', minLength: 1, maxLength: 96, description: 'id or handle of the dataset' },
-      version: {
-        type: ['string', 'integer', 'null'],
-        description:
-          'version of the dataset: its number, or at least 8 digits of its hash; by default the newest',
-      },
-      name: { ...NAME, type: ['string', 'null'] },
-      config,
-    },
-    required: ['dataset_id', 'config'],
-    additionalProperties: false,
-  };
-}
+/** What stores the response together with a run. */
+export const creationOf = (claim: IdempotencyClaim | undefined): IdempotentCreation | undefined =>
+  claim && { claim, response: runAccepted };
+
+const members = (config: Schema): Readonly<Record<string, Schema>> => ({
+  dataset_id: { type: 'string', minLength: 1, maxLength: 96, description: 'id or handle of the dataset' },
+  version: {
+    type: ['string', 'integer', 'null'],
+    description:
+      'version of the dataset: its number, or at least 8 digits of its hash; by default the newest',
+  },
+  name: { ...NAME, type: ['string', 'null'] },
+  config,
+});
 
 export function runAccepted(run: Run): StoredResponse {
   return { status: 202, headers: { Location: `/runs/${run.id}` }, body: toJsonText(serializeRun(run)) };

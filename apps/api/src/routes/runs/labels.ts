@@ -1,10 +1,10 @@
 import { LABEL_TABLE_COLUMNS, labelsTable } from '@svc/flows';
 import { isLabelNote, isLabelType, MAX_NOTE_LENGTH, type Verdict } from '@svc/jsonl-v23/internal';
-import { invalidMember, type JsonBody, json, type Route, type RouteRequest } from '@svc/runtime';
+import { invalidMember, type JsonBody, json, jsonBody, type Route, type RouteRequest } from '@svc/runtime';
 import { AGREEMENT_CELLS, type AgreementCell, type LabelConditions } from '@svc/store';
 import { PAGE_QUERY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
-import { columnsOf, tableResponse, tableRoute } from '../table.ts';
+import { tableRoute } from '../table.ts';
 import type { CreateRunDeps } from './create.ts';
 import {
   AGREEMENT,
@@ -16,39 +16,37 @@ import {
   TYPES,
   VERDICT_OR_NULL,
 } from './label-schemas.ts';
-import { idOf, resultNameOf } from './path-params.ts';
+import { idOf, RUN_READ, resultNameOf } from './path-params.ts';
 import { SCORER_QUERY } from './score-schemas.ts';
 
 /** The endpoints of labels: set one, list those of a run, compare them with a scorer. */
 export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
-  const common = { tag: 'runs', access: 'viewer', produces: 'application/json' } as const;
-  const columns = { columns: LABEL_TABLE_COLUMNS };
-  const csv = tableRoute('csv', columns);
+  const csv = tableRoute('csv', {
+    columns: LABEL_TABLE_COLUMNS,
+    open: ({ params, signal }) => reads.runs.open(idOf(params), { signal }),
+    table: (open, choice, { query }) =>
+      labelsTable(open, { format: 'csv', ...choice, conditions: conditionsOf(query) }),
+  });
   return [
     {
-      ...common,
+      ...RUN_READ,
       method: 'put',
       path: '/runs/{id}/results/{section}/{order_index}/{repetition}/label',
       operationId: 'labelResult',
       summary:
         'Label an output, in place of the earlier label of the caller. The label applies to every run with this output of the item',
       access: 'editor',
-      body: {
-        contentType: 'application/json',
-        schema: {
-          type: 'object',
-          properties: {
-            verdict: {
-              ...VERDICT_OR_NULL,
-              description: 'null for none; the label is deleted if note and types are absent too',
-            },
-            note: { type: ['string', 'null'], maxLength: MAX_NOTE_LENGTH },
-            types: TYPES,
+      body: jsonBody(
+        {
+          verdict: {
+            ...VERDICT_OR_NULL,
+            description: 'null for none; the label is deleted if note and types are absent too',
           },
-          required: ['verdict'],
-          additionalProperties: false,
+          note: { type: ['string', 'null'], maxLength: MAX_NOTE_LENGTH },
+          types: TYPES,
         },
-      },
+        ['verdict'],
+      ),
       responses: { 200: { description: 'the label', schema: LABEL.schema } },
       errors: ['run_not_found', 'not_found', 'nothing_to_label', 'unavailable'],
       handle: async ({ params, body, caller }) => {
@@ -59,8 +57,7 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
       },
     },
     {
-      ...common,
-      method: 'get',
+      ...RUN_READ,
       path: '/runs/{id}/labels',
       operationId: 'listRunLabels',
       summary: 'The labels of the results of a run, in item order and by person',
@@ -88,28 +85,16 @@ export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'sto
       },
     },
     {
-      ...common,
+      ...RUN_READ,
       ...csv,
       query: { ...csv.query, ...LABELS_QUERY },
-      method: 'get',
       path: '/runs/{id}/labels.csv',
       operationId: 'downloadLabelsCsv',
       summary: 'The labels of the results of a run, one row each',
       errors: ['run_not_found', 'unavailable'],
-      handle: async ({ params, query, signal }) => {
-        const chosen = columnsOf(query['columns'], columns);
-        await using opening = new AsyncDisposableStack();
-        const open = opening.use(await reads.runs.open(idOf(params), { signal }));
-        const table = labelsTable(open, {
-          ...{ format: 'csv', columns: chosen, isForExcel: query['excel'] === true },
-          conditions: conditionsOf(query),
-        });
-        return tableResponse(table, opening.move());
-      },
     },
     {
-      ...common,
-      method: 'get',
+      ...RUN_READ,
       path: '/runs/{id}/agreement',
       operationId: 'getRunAgreement',
       summary:

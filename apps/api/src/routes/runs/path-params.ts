@@ -1,6 +1,22 @@
 import type { RouteRequest } from '@svc/runtime';
 import type { ResultName } from '@svc/store';
 
+/** What the routes share that read runs. */
+export const RUN_READ = {
+  method: 'get',
+  tag: 'runs',
+  access: 'viewer',
+  produces: 'application/json',
+} as const;
+
+/** What the routes share that make or change runs. */
+export const RUN_CHANGE = {
+  method: 'post',
+  tag: 'runs',
+  access: 'editor',
+  produces: 'application/json',
+} as const;
+
 /** The run that a path `/runs/{id}` names. */
 export const idOf = (params: RouteRequest['params']): string => params['id'] ?? '';
 

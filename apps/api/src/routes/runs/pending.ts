@@ -8,10 +8,10 @@ import {
 } from '@svc/evaluation';
 import { linkOf } from '@svc/flows';
 import { linesToBytes } from '@svc/pkg-format/internal';
-import { type Route, type RouteResponse, stream } from '@svc/runtime';
+import { jsonBody, type Route, type RouteResponse, stream } from '@svc/runtime';
 import { type PendingResult, type PendingResults, readStoredJson, type Store } from '@svc/store';
 import { linkedItemText } from '../datasets/linked-item.ts';
-import { idOf } from './path-params.ts';
+import { idOf, RUN_CHANGE, RUN_READ } from './path-params.ts';
 
 export interface PendingDeps {
   readonly store: Pick<Store, 'runs'>;
@@ -24,7 +24,6 @@ const MAX_CLAIMS = 10_000;
 /** The endpoints that list and reserve the results that a run lacks. */
 export function pendingRoutes(deps: PendingDeps): readonly Route[] {
   const { runs } = deps.store;
-  const common = { tag: 'runs' } as const;
   const lines = {
     produces: 'application/jsonl',
     streams: 'data',
@@ -38,13 +37,11 @@ export function pendingRoutes(deps: PendingDeps): readonly Route[] {
   } as const;
   return [
     {
-      ...common,
+      ...RUN_READ,
       ...lines,
-      method: 'get',
       path: '/runs/{id}/pending',
       operationId: 'listPendingResults',
       summary: 'List the results that clients have not sent yet, each with its item',
-      access: 'viewer',
       query: {
         limit: {
           type: 'integer',
@@ -60,42 +57,32 @@ export function pendingRoutes(deps: PendingDeps): readonly Route[] {
       },
     },
     {
-      ...common,
+      ...RUN_CHANGE,
       ...lines,
-      method: 'post',
       path: '/runs/{id}/pending',
       operationId: 'claimPendingResults',
       summary: 'Reserve results that no other client has claimed, and list them with their items',
-      access: 'editor',
-      body: {
-        contentType: 'application/json',
-        schema: {
-          type: 'object',
-          properties: {
-            limit: {
-              type: 'integer',
-              minimum: 1,
-              maximum: MAX_CLAIMS,
-              default: 100,
-              description: 'maximum number of results to claim',
-            },
-            claim_seconds: {
-              type: 'integer',
-              minimum: 1,
-              maximum: 86_400,
-              default: 600,
-              description:
-                'duration of the claim; each result of these items extends the claims of the others',
-            },
-          },
-          additionalProperties: false,
+      body: jsonBody({
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MAX_CLAIMS,
+          default: 100,
+          description: 'maximum number of results to claim',
         },
-      },
+        claim_seconds: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 86_400,
+          default: 600,
+          description: 'duration of the claim; each result of these items extends the claims of the others',
+        },
+      }),
       errors: ['run_not_found', 'run_not_external', 'run_finished', 'unavailable'],
       handle: async ({ params, body, signal }) => {
         const found = await runs.claimPending(idOf(params), {
-          limit: body?.['limit'] as number,
-          claimSeconds: body?.['claim_seconds'] as number,
+          limit: body['limit'] as number,
+          claimSeconds: body['claim_seconds'] as number,
           signal,
         });
         return pendingResponse(deps, found, signal);

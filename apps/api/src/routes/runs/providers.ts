@@ -1,6 +1,7 @@
 import { type Config, json, type Route, type Schema, shape } from '@svc/runtime';
 import type { UsedModel } from '@svc/store';
 import type { CreateRunDeps } from './create.ts';
+import { RUN_READ } from './path-params.ts';
 
 const TEXTS: Schema = { type: 'array', items: { type: 'string' } };
 
@@ -25,13 +26,11 @@ export function providersRoute({
   config,
 }: Pick<CreateRunDeps, 'store'> & { readonly config: Pick<Config, 'providerKeys'> }): Route {
   return {
-    method: 'get',
+    ...RUN_READ,
     path: '/providers',
     operationId: 'listProviders',
     summary: 'Providers that runs can name, and the models of earlier runs',
-    tag: 'runs',
     access: 'editor',
-    produces: 'application/json',
     responses: {
       200: {
         description: 'the providers of the configuration, then those of earlier runs',

@@ -17,7 +17,7 @@ import type { Store } from '@svc/store';
 import { readLineChunks } from '../../http/body-chunks.ts';
 import { LINES_TYPES } from '../../http/receive-upload.ts';
 import { COUNT, POSITIVE, TEXT } from '../docs/scalars.ts';
-import { idOf } from './path-params.ts';
+import { idOf, RUN_CHANGE } from './path-params.ts';
 
 export interface PushDeps {
   readonly logger: Logger;
@@ -113,11 +113,8 @@ function linesRoute(
   const { push, event, ...described } = route;
   return {
     ...described,
-    method: 'post',
-    tag: 'runs',
-    access: 'editor',
+    ...RUN_CHANGE,
     body: { contentType: 'application/jsonl', schema: { type: 'string', description: 'JSON Lines' } },
-    produces: 'application/json',
     responses: { 200: { description: 'the outcome of the lines', schema: PUSHED } },
     errors: [...route.errors, 'upload_too_large', 'unsupported_media_type', 'unavailable'],
     handle: async ({ params, raw, client, signal }) => {

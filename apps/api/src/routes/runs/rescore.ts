@@ -10,7 +10,7 @@ import {
 import { planRun } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { invalidRequest, type Route, type RouteRequest, type Schema } from '@svc/runtime';
+import { invalidRequest, jsonBody, type Route, type RouteRequest, type Schema } from '@svc/runtime';
 import {
   type IdempotentCreation,
   type Run,
@@ -20,31 +20,29 @@ import {
 } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { NAME } from '../datasets/fields.ts';
-import { type CreateRunDeps, checkSecrets, logCreated, newRun, runAccepted } from './create.ts';
+import { type CreateRunDeps, checkSecrets, creationOf, runAccepted, startRun } from './create.ts';
+import { idOf, RUN_CHANGE } from './path-params.ts';
 import { RUN } from './serialize.ts';
 
 /** `POST /runs/{id}/rescore` */
 export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDeps): Route {
   return {
-    method: 'post',
+    ...RUN_CHANGE,
     path: '/runs/{id}/rescore',
     operationId: 'rescoreRun',
     summary:
       'Score the stored outputs of a run again, as a new run, or add scorers to it; no provider is asked, except the judge',
-    tag: 'runs',
-    access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY },
-    body: {
-      contentType: 'application/json',
-      // parseRescore validates both, with better messages
-      schema: bodySchema(
+    // parseRescore validates these members, with better messages
+    body: jsonBody(
+      members(
         { type: ['string', 'object', 'null'] },
         { type: ['object', 'null'] },
         { type: ['array', 'null'] },
       ),
-      documented: bodySchema(CHECKER_SCHEMA, JUDGE_SCHEMA, SCORERS_SCHEMA),
-    },
-    produces: 'application/json',
+      [],
+      members(CHECKER_SCHEMA, JUDGE_SCHEMA, SCORERS_SCHEMA),
+    ),
     responses: { 202: { description: 'the new run; with `add` the run itself', schema: RUN } },
     errors: [
       'nothing_to_score',
@@ -57,33 +55,23 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
       'too_many_scorers',
     ],
     handle: async (request) => {
-      const body = request.body ?? {};
-      const { id = '' } = request.params;
+      const { body } = request;
+      const id = idOf(request.params);
       const digest = (): Uint8Array => requestDigest(`POST /runs/${id}/rescore`, canonicalJson(body));
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
         const source = await store.runs.get(id);
         const { datasetId, datasetVersion: version, repetitions } = source;
         const stored = parseStoredRunConfig(readStoredJson(source.config));
-        const created = claim === undefined ? undefined : { claim, response: runAccepted };
-        if (body['add'] === true) return await add(source, stored, request, created);
+        if (body['add'] === true) return await add(source, stored, request, creationOf(claim));
         const config = parseRescore(body, { ...stored, repetitions });
         const configJson = checkSecrets(config, secrets, '');
         const planned = await planRun(
           { store, checks },
           { datasetId, version, config, checkerPath: '/checker', isRescore: true, signal: request.signal },
         );
-        const run = await store.runs.create(
-          {
-            ...newRun(config, configJson, planned),
-            datasetId,
-            version,
-            name: (body['name'] as string | null | undefined) ?? source.name,
-            sourceRunId: source.id,
-          },
-          created,
-        );
-        logCreated(run, config, logger);
-        return runAccepted(run);
+        const name = (body['name'] as string | null | undefined) ?? source.name;
+        const facts = { datasetId, version, name, sourceRunId: source.id };
+        return await startRun({ store, logger }, { config, configJson, planned }, facts, claim);
       });
     },
   };
@@ -94,7 +82,7 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
     { body, signal }: RouteRequest,
     created: IdempotentCreation | undefined,
   ): Promise<StoredResponse> {
-    const { scorers = null, add: _, ...others } = body ?? {};
+    const { scorers = null, add: _, ...others } = body;
     const [other] = Object.entries(others).find(([, value]) => value !== null) ?? [];
     if (other !== undefined) throw invalidRequest(`/${other}`, `/${other} must be absent with add.`);
     if (scorers === null) throw invalidRequest('/scorers', '/scorers is required with add.');
@@ -127,10 +115,7 @@ const ADD: Schema = {
   description: 'add `scorers` to the run itself instead of creating a new run',
 };
 
-function bodySchema(checker: Schema, judge: Schema, scorers: Schema): Schema {
-  return {
-    type: 'object',
-    properties: { name: { ...NAME, type: ['string', 'null'] }, checker, judge, scorers, add: ADD },
-    additionalProperties: false,
-  };
-}
+const members = (checker: Schema, judge: Schema, scorers: Schema): Readonly<Record<string, Schema>> => ({
+  name: { ...NAME, type: ['string', 'null'] },
+  ...{ checker, judge, scorers, add: ADD },
+});

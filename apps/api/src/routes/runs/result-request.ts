@@ -4,7 +4,7 @@ import { encodeText } from '@svc/pkg-format/internal';
 import { RequestError, type Route, type Schema, shape, stream, toJsonText } from '@svc/runtime';
 import { readStoredJson } from '@svc/store';
 import type { CreateRunDeps } from './create.ts';
-import { idOf, resultNameOf } from './path-params.ts';
+import { idOf, RUN_READ, resultNameOf } from './path-params.ts';
 
 const REQUEST: Schema = shape({
   method: { type: 'string', enum: ['POST'] },
@@ -27,13 +27,11 @@ export function resultRequestRoute({
   checks,
 }: Pick<CreateRunDeps, 'store' | 'checks'>): Route {
   return {
-    method: 'get',
+    ...RUN_READ,
     path: '/runs/{id}/results/{section}/{order_index}/{repetition}/request',
     operationId: 'getResultRequest',
     summary:
       'The request that the model was sent for a result, rebuilt from the item and the configuration, without the key',
-    tag: 'runs',
-    access: 'viewer',
     query: {
       assets: {
         type: 'string',
@@ -43,7 +41,6 @@ export function resultRequestRoute({
           '`link` replaces the content of each embedded file by a link; `embed` keeps it as it was sent',
       },
     },
-    produces: 'application/json',
     streams: 'data',
     responses: { 200: { description: 'the request', schema: REQUEST } },
     errors: ['run_not_found', 'not_found', 'item_too_large', 'unavailable'],

@@ -8,7 +8,7 @@ import { type ChangeRunDeps, changeRunRoutes } from './change.ts';
 import { compareRunsRoute, compareSlicesRoute } from './compare.ts';
 import { createRunRoute } from './create.ts';
 import { labelRoutes } from './labels.ts';
-import { idOf } from './path-params.ts';
+import { idOf, RUN_READ } from './path-params.ts';
 import { type PendingDeps, pendingRoutes } from './pending.ts';
 import { providersRoute } from './providers.ts';
 import { type PushDeps, pushRoutes } from './push.ts';
@@ -17,7 +17,7 @@ import { resultRequestRoute } from './result-request.ts';
 import { RESULTS_QUERY, resultsConditions } from './results-query.ts';
 import { runPartsRoutes } from './run-parts.ts';
 import { createProgressMeter } from './run-progress.ts';
-import { isFinished, RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
+import { RUN, RUN_RESULT, serializeResult, serializeRun } from './serialize.ts';
 import { tryRunRoute } from './try.ts';
 
 export type RunDeps = ChangeRunDeps &
@@ -34,11 +34,9 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
   const watch = createWatch({
     read: (ids) => runs.getMany(ids),
     toText: (run) => toJsonText({ ...serializeRun(run), progress: { ...progressOf(run) } }),
-    hasEnded: isFinished,
     drainSignal: deps.drainSignal,
   });
   const createRun = createRunRoute(deps);
-  const common = { tag: 'runs', produces: 'application/json' } as const;
   return [
     createRun,
     tryRunRoute(createRun),
@@ -53,12 +51,10 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
     ...labelRoutes(deps),
     providersRoute(deps),
     {
-      ...common,
-      method: 'get',
+      ...RUN_READ,
       path: '/runs',
       operationId: 'listRuns',
       summary: 'Runs, newest first or in another order',
-      access: 'viewer',
       query: {
         ...PAGE_QUERY,
         dataset_id: { type: 'string', description: 'runs of the dataset with this id or handle' },
@@ -99,12 +95,10 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       },
     },
     {
-      ...common,
-      method: 'get',
+      ...RUN_READ,
       path: '/runs/{id}',
       operationId: 'getRun',
       summary: 'One run: counts, scores and progress',
-      access: 'viewer',
       responses: { 200: { description: 'the run', schema: RUN } },
       errors: ['run_not_found', 'unavailable'],
       handle: async ({ params, signal }) => {
@@ -113,12 +107,10 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       },
     },
     {
-      ...common,
-      method: 'get',
+      ...RUN_READ,
       path: '/runs/{id}/results',
       operationId: 'listRunResults',
       summary: 'The results so far, in item order or another; a page has at most 16 MiB or one result',
-      access: 'viewer',
       query: RESULTS_QUERY,
       responses: { 200: { description: 'a page', schema: page(RUN_RESULT) } },
       errors: ['run_not_found', 'invalid_cursor', 'scorer_not_found', 'unavailable'],
@@ -137,12 +129,10 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       },
     },
     {
-      ...common,
-      method: 'get',
+      ...RUN_READ,
       path: '/runs/{id}/events',
       operationId: 'watchRun',
       summary: 'The progress of a run until its end, as server-sent events',
-      access: 'viewer',
       produces: 'text/event-stream',
       streams: 'events',
       responses: {

@@ -3,7 +3,7 @@ import type { RunErrorExample, RunErrorGroup, RunSlice } from '@svc/store';
 import { listOf, record, storedJson } from '../docs/record.ts';
 import { COUNT, ITEM_ID, POSITIVE, TEXT } from '../docs/scalars.ts';
 import type { CreateRunDeps } from './create.ts';
-import { idOf } from './path-params.ts';
+import { idOf, RUN_READ } from './path-params.ts';
 import { GROUP_SCORES, SCORER_QUERY } from './score-schemas.ts';
 
 const SLICE: Schema = shape({
@@ -33,10 +33,9 @@ const ERROR_GROUP = record<RunErrorGroup>({
 
 /** `GET /runs/{id}/slices` and `/errors` */
 export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
-  const common = { method: 'get', tag: 'runs', access: 'viewer', produces: 'application/json' } as const;
   return [
     {
-      ...common,
+      ...RUN_READ,
       path: '/runs/{id}/slices',
       operationId: 'sliceRun',
       summary: 'The scores of a run by values of its items, such as `by=/meta/level`',
@@ -77,7 +76,7 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
       },
     },
     {
-      ...common,
+      ...RUN_READ,
       path: '/runs/{id}/errors',
       operationId: 'listRunErrors',
       summary: 'Group the errors of a run by message, largest groups first',

@@ -121,11 +121,6 @@ function runMembers<T>(
   );
 }
 
-/** Whether a run has finished. */
-export function isFinished(run: Run): boolean {
-  return run.finishedAt !== null;
-}
-
 /**
  * A result of a run as JSON.
  *
