@@ -1,10 +1,10 @@
-import { getMember } from '@svc/jsonl-v23/json';
 import {
   type Config,
   clearSessionCookie,
   createSessions,
   empty,
   json,
+  jsonBody,
   type Route,
   type Schema,
   setSessionCookie,
@@ -39,20 +39,12 @@ export function sessionRoutes({ config }: { readonly config: Pick<Config, 'apiKe
       method: 'post',
       operationId: 'createSession',
       summary: 'Start a session with a key: 12 hours from its last use, 7 days at most',
-      body: {
-        contentType: 'application/json',
-        schema: {
-          type: 'object',
-          properties: { key: { type: 'string', minLength: 1, maxLength: 512 } },
-          required: ['key'],
-          additionalProperties: false,
-        },
-      },
+      body: jsonBody({ key: { type: 'string', minLength: 1, maxLength: 512 } }, ['key']),
       responses: { 204: { description: 'the cookie `svc_session` holds the session' } },
       errors: ['unauthenticated'],
       handle: async ({ body, identify, isSecure }) => {
         if (isOpen) return empty(204);
-        const { key, role } = identify(String(body === null ? '' : getMember(body, 'key')));
+        const { key, role } = identify(String(body['key']));
         if (key === undefined || role === null) throw unauthenticated();
         return empty(204, { 'Set-Cookie': setSessionCookie(sessions.seal(Number(key)).value, isSecure) });
       },

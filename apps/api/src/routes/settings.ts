@@ -47,10 +47,10 @@ export function settingsRoutes({
       errors: ['unavailable'],
       handle: async ({ body: changes }) => {
         const settings = await store.settings.update({
-          ...(changes?.['cancellation_check_interval_ms'] === undefined
+          ...(changes['cancellation_check_interval_ms'] === undefined
             ? {}
             : { cancellationCheckIntervalMs: changes['cancellation_check_interval_ms'] as number }),
-          ...(changes?.['onboarding_telemetry_enabled'] === undefined
+          ...(changes['onboarding_telemetry_enabled'] === undefined
             ? {}
             : { onboardingTelemetryEnabled: changes['onboarding_telemetry_enabled'] as boolean }),
         });

@@ -1,5 +1,5 @@
 import type { Logger } from '@svc/instrumentation';
-import { invalidRequest, json, type Route, shape } from '@svc/runtime';
+import { invalidRequest, json, jsonBody, type Route, shape } from '@svc/runtime';
 import type { Store } from '@svc/store';
 
 /** The path of a page: no query, no fragment, no text. */
@@ -23,31 +23,26 @@ export function telemetryRoute({
     summary: 'Report a step of the onboarding',
     tag: 'settings',
     access: 'editor',
-    body: {
-      contentType: 'application/json',
-      schema: {
-        type: 'object',
-        properties: {
-          lifecycle: { enum: ['started', 'step_viewed', 'completed', 'dismissed'], type: 'string' },
-          route: {
-            type: 'string',
-            maxLength: 200,
-            pattern: PATH,
-            'x-rule': 'must be the path of a page without query',
-          },
-          time_zone: { type: 'string', maxLength: 64 },
-          tutorial_version: {
-            type: ['string', 'integer'],
-            maxLength: 32,
-            pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]*$',
-            'x-rule': 'must be a version such as 1.0',
-          },
-          anonymous_session_id: { type: 'string', format: 'uuid' },
+    body: jsonBody(
+      {
+        lifecycle: { enum: ['started', 'step_viewed', 'completed', 'dismissed'], type: 'string' },
+        route: {
+          type: 'string',
+          maxLength: 200,
+          pattern: PATH,
+          'x-rule': 'must be the path of a page without query',
         },
-        required: ['lifecycle', 'route', 'time_zone', 'tutorial_version', 'anonymous_session_id'],
-        additionalProperties: false,
+        time_zone: { type: 'string', maxLength: 64 },
+        tutorial_version: {
+          type: ['string', 'integer'],
+          maxLength: 32,
+          pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]*$',
+          'x-rule': 'must be a version such as 1.0',
+        },
+        anonymous_session_id: { type: 'string', format: 'uuid' },
       },
-    },
+      ['lifecycle', 'route', 'time_zone', 'tutorial_version', 'anonymous_session_id'],
+    ),
     produces: 'application/json',
     responses: {
       202: {

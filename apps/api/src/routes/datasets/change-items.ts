@@ -6,7 +6,7 @@ import { receiveLinesOrUpload } from '../../http/receive-upload.ts';
 import { JOB } from '../jobs/serialize.ts';
 import { importUpload, UPLOAD_ERRORS, type UploadDeps } from '../uploads/upload.ts';
 import { UPLOAD_FIELDS, UPLOAD_FORM } from '../uploads/upload-form.ts';
-import { CHANGE_HEADERS, CHANGE_RESPONSES, changeFacts, MESSAGE } from './change.ts';
+import { CHANGE_HEADERS, CHANGE_RESPONSES, changeFacts, DRY_RUN_QUERY, MESSAGE } from './change.ts';
 
 /** The query of a change. */
 const QUERY: Readonly<Record<string, Schema>> = {
@@ -25,7 +25,7 @@ const QUERY: Readonly<Record<string, Schema>> = {
       'section for a body that names none; by default the only section of the dataset, or `default`',
   },
   message: MESSAGE,
-  dry_run: { type: 'boolean', default: false, description: 'compare without storing anything' },
+  dry_run: DRY_RUN_QUERY,
 };
 
 /** `POST /datasets/{id}/items`: the next version of a dataset, from all that an upload may be. */

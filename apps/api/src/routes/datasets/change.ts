@@ -11,10 +11,19 @@ export const MESSAGE: Schema = {
   description: 'message of the change in the history',
 };
 
+export const MESSAGE_OR_NULL: Schema = { ...MESSAGE, type: ['string', 'null'] };
+
 /** The header of a change that is for one version only. */
 export const IF_MATCH: Schema = {
   type: 'string',
   description: '`version_hash` of the newest version, in quotes: the change fails if there is a newer one',
+};
+
+/** The query of a change that can be tried. */
+export const DRY_RUN_QUERY: Schema = {
+  type: 'boolean',
+  default: false,
+  description: 'compare without storing anything',
 };
 
 /** The headers of requests that change a dataset. */

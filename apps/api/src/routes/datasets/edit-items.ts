@@ -1,9 +1,17 @@
 import { type EditedItem, editsSource, type ItemText, type ThreadReader } from '@svc/flows';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { type Config, invalidRequest, type Route, type Schema } from '@svc/runtime';
+import { type Config, invalidRequest, jsonBody, type Route, type Schema } from '@svc/runtime';
 import type { Edit, Store } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
-import { CHANGE_HEADERS, CHANGE_RESPONSES, changeFacts, MESSAGE } from './change.ts';
+import { STATED_HASH } from '../docs/scalars.ts';
+import {
+  CHANGE_HEADERS,
+  CHANGE_RESPONSES,
+  changeFacts,
+  DRY_RUN_QUERY,
+  MESSAGE,
+  MESSAGE_OR_NULL,
+} from './change.ts';
 import { dryRunNow, type ImportNowDeps, importNow } from './import-now.ts';
 
 export interface EditDeps extends ImportNowDeps {
@@ -18,12 +26,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const EDIT: Schema = {
   type: 'object',
   properties: {
-    item_hash: {
-      type: 'string',
-      pattern: '^[0-9a-f]{64}$',
-      'x-rule': 'must be 64 hexadecimal digits in lower case',
-      description: 'hash of the item to edit; or use `item_id`',
-    },
+    item_hash: { ...STATED_HASH, description: 'hash of the item to edit; or use `item_id`' },
     item_id: { description: '`id` of the item to edit, as JSON: `1` and `"1"` differ' },
     section: { type: 'string', description: 'the section of the item, if several sections contain it' },
     item: { type: 'object', description: 'the new item; or use `remove`' },
@@ -43,23 +46,17 @@ export function editItemsRoute(deps: EditDeps): Route {
     tag: 'datasets',
     access: 'editor',
     headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, ...CHANGE_HEADERS },
-    query: {
-      message: MESSAGE,
-      dry_run: { type: 'boolean', default: false, description: 'compare without storing anything' },
-    },
+    query: { message: MESSAGE, dry_run: DRY_RUN_QUERY },
     body: {
-      contentType: 'application/json',
+      ...jsonBody(
+        {
+          edits: { type: 'array', items: EDIT, minItems: 1, maxItems: 1000 },
+          message: MESSAGE_OR_NULL,
+        },
+        ['edits'],
+      ),
       maxBytes: MAX_BODY_BYTES,
       parse: (bytes, maxDepth, signal) => reader.readEdits({ bytes, maxDepth }, signal),
-      schema: {
-        type: 'object',
-        properties: {
-          edits: { type: 'array', items: EDIT, minItems: 1, maxItems: 1000 },
-          message: { ...MESSAGE, type: ['string', 'null'] },
-        },
-        required: ['edits'],
-        additionalProperties: false,
-      },
     },
     produces: 'application/json',
     responses: CHANGE_RESPONSES,
@@ -74,13 +71,12 @@ export function editItemsRoute(deps: EditDeps): Route {
       'unavailable',
     ],
     handle: async (request) => {
-      const { params, query, signal } = request;
-      const body = request.body ?? {};
+      const { body, params, query, signal } = request;
       const datasetId = params['id'] ?? '';
-      const { edits, edited } = readEdits(getMember(body, 'edits') as readonly JsonObject[]);
+      const { edits, edited } = readEdits(body['edits'] as readonly JsonObject[]);
       const { maxLineBytes, maxJsonDepth: maxDepth } = config;
       const source = editsSource(edited, { maxLineBytes, maxDepth });
-      const facts = changeFacts(request, getMember(body, 'message') as string | null | undefined);
+      const facts = changeFacts(request, body['message'] as string | null | undefined);
       const target = { kind: 'version', change: { datasetId, mode: 'edit', ...facts }, edits } as const;
       if (query['dry_run'] === true) return await dryRunNow(deps, { source, target }, signal);
       const { ifMatch = null, message } = facts;

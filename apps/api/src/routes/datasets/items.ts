@@ -1,6 +1,7 @@
 import { linesToBytes } from '@svc/pkg-format/internal';
 import { type JsonBody, json, type Route, type Schema, stream } from '@svc/runtime';
 import { type DiffEntry, type ItemChange, type ItemLine, type StoredItem, sectionNotFound } from '@svc/store';
+import { STATED_HASH } from '../docs/scalars.ts';
 import {
   CHANGED_ITEM,
   DIFF,
@@ -46,11 +47,7 @@ function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
       type: { type: 'string', description: 'items of this type' },
       tag: { type: 'string', description: 'items with this tag' },
       item_id: { type: 'string', description: 'items with this `id`' },
-      item_hash: {
-        type: 'string',
-        pattern: '^[0-9a-f]{64}$',
-        'x-rule': 'must be 64 hexadecimal digits in lower case',
-      },
+      item_hash: STATED_HASH,
       from: {
         type: 'string',
         pattern: '^[0-9]{1,9}-[0-9]{1,9}$',

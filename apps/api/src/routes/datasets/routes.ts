@@ -1,6 +1,7 @@
 import type { Logger } from '@svc/instrumentation';
 import { empty, json, type Route } from '@svc/runtime';
 import { DATASET_ORDERS, type DatasetChanges, type DatasetOrder, type Store } from '@svc/store';
+import { SHA256 } from '../docs/scalars.ts';
 import { DATASET, LISTED_DATASET, PAGE_QUERY, page, SECTION, SUMMARY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
 import { HANDLE, NAME, OPTIONAL_TEXT } from './fields.ts';
@@ -72,7 +73,7 @@ function listRoute({ store: { reads } }: DatasetDeps): Route {
       name: { type: 'string', description: 'exactly this name' },
       q: { type: 'string', description: 'part of the name or description, in any case' },
       source: { enum: ['hub', 'pkg_zip', 'file'], type: 'string' },
-      version_hash: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      version_hash: SHA256,
       sort: { type: 'string', enum: DATASET_ORDERS, description: 'by default `-created`: newest first' },
     },
     responses: { 200: { description: 'a page', schema: page(LISTED_DATASET) } },

@@ -1,7 +1,6 @@
 import { observeChange, requestFailure } from '@svc/flows';
 import type { Metrics } from '@svc/instrumentation';
-import { getMember } from '@svc/jsonl-v23/json';
-import { empty, JsonText, json, type Route } from '@svc/runtime';
+import { empty, JsonText, json, jsonBody, type Route } from '@svc/runtime';
 import type { ListedVersion } from '@svc/store';
 import { type ApiRecord, record } from '../docs/record.ts';
 import { COUNT, POSITIVE, SHA256, TEXT_OR_NULL, TIME } from '../docs/scalars.ts';
@@ -14,6 +13,7 @@ import {
   datasetChanged,
   IF_MATCH,
   MESSAGE,
+  MESSAGE_OR_NULL,
   readIfMatch,
 } from './change.ts';
 import { DATASET_READ, type DatasetDeps } from './routes.ts';
@@ -73,29 +73,24 @@ function restoreRoute({ logger, metrics, store: { datasets } }: VersionDeps): Ro
     access: 'editor',
     query: { message: MESSAGE },
     headers: CHANGE_HEADERS,
-    body: {
-      contentType: 'application/json',
-      schema: {
-        type: 'object',
-        properties: {
-          version: {
-            type: ['integer', 'string'],
-            description: 'its number, or at least 8 digits of its hash',
-          },
-          message: { ...MESSAGE, type: ['string', 'null'] },
+    body: jsonBody(
+      {
+        version: {
+          type: ['integer', 'string'],
+          description: 'its number, or at least 8 digits of its hash',
         },
-        required: ['version'],
-        additionalProperties: false,
+        message: MESSAGE_OR_NULL,
       },
-    },
+      ['version'],
+    ),
     produces: 'application/json',
     responses: CHANGE_RESPONSES,
     errors: ['dataset_not_found', 'version_not_found', 'ambiguous_version', 'version_changed', 'unavailable'],
     handle: async (request) => {
       const { body, params, signal } = request;
       const datasetId = params['id'] ?? '';
-      const facts = changeFacts(request, getMember(body ?? {}, 'message') as string | null | undefined);
-      const named = String(getMember(body ?? {}, 'version'));
+      const facts = changeFacts(request, body['message'] as string | null | undefined);
+      const named = String(body['version']);
       const version = (await datasets.resolve(datasetId, named, signal)).version as number;
       const observed = observeChange({ logger, metrics }, { datasetId, mode: 'restore' });
       try {

@@ -13,5 +13,7 @@ export const TIME: Schema = { type: 'string', format: 'date-time' };
 export const TIME_OR_NULL: Schema = { type: ['string', 'null'], format: 'date-time' };
 export const UUID: Schema = { type: 'string', format: 'uuid' };
 export const SHA256: Schema = { type: 'string', pattern: '^[0-9a-f]{64}$' };
+/** A hash that a request names. */
+export const STATED_HASH: Schema = { ...SHA256, 'x-rule': 'must be 64 hexadecimal digits in lower case' };
 /** The `id` of an item. */
 export const ITEM_ID: Schema = { type: ['string', 'integer', 'null'] };

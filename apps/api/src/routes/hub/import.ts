@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { encodeImportRequest, hubSource, type ImportJobRequest, toImportRequest } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
-import { canonicalJson, getMember } from '@svc/jsonl-v23/json';
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { currentContext, runWithContext } from '@svc/observability';
-import { type Config, invalidRequest, type Route, type TokenCipher } from '@svc/runtime';
+import { type Config, invalidRequest, jsonBody, type Route, type TokenCipher } from '@svc/runtime';
 import {
   checkHandle,
   type IdempotencyClaim,
@@ -14,7 +14,7 @@ import {
 } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
 import { PREFER, prefersAsync } from '../../http/prefer.ts';
-import { CHANGE_HEADERS, changeFacts, MESSAGE } from '../datasets/change.ts';
+import { CHANGE_HEADERS, changeFacts, MESSAGE, MESSAGE_OR_NULL } from '../datasets/change.ts';
 import { HANDLE, NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
 import {
   dryRunNow,
@@ -55,22 +55,17 @@ export function hubImportRoute(deps: HubImportDeps): Route {
       ...IF_EXISTS,
       message: MESSAGE,
     },
-    body: {
-      contentType: 'application/json',
-      schema: {
-        type: 'object',
-        properties: {
-          name: NAME,
-          handle: HANDLE,
-          message: { ...MESSAGE, type: ['string', 'null'] },
-          description: OPTIONAL_TEXT,
-          config: { type: 'object', properties: SOURCE, required: ['path'], additionalProperties: false },
-          mapping: MAPPING,
-        },
-        required: ['name', 'config', 'mapping'],
-        additionalProperties: false,
+    body: jsonBody(
+      {
+        name: NAME,
+        handle: HANDLE,
+        message: MESSAGE_OR_NULL,
+        description: OPTIONAL_TEXT,
+        config: { type: 'object', properties: SOURCE, required: ['path'], additionalProperties: false },
+        mapping: MAPPING,
       },
-    },
+      ['name', 'config', 'mapping'],
+    ),
     produces: 'application/json',
     responses: {
       200: { description: 'with `if_exists=reuse`: the existing dataset', schema: DATASET_SUMMARY },
@@ -89,15 +84,13 @@ export function hubImportRoute(deps: HubImportDeps): Route {
     ],
     handle: async (request) => {
       const { body, query, signal } = request;
-      const importRequest = toImportRequest(body ?? {});
+      const importRequest = toImportRequest(body);
       const ifExists = query['if_exists'] as IfExists | undefined;
-      const textOf = (name: string): string | null =>
-        (getMember(body ?? {}, name) as string | null | undefined) ?? null;
-      const handle = textOf('handle');
-      if (handle !== null) checkHandle(handle);
-      const facts = changeFacts(request, textOf('message'));
+      const { handle, message } = body as Readonly<Record<'handle' | 'message', string | null | undefined>>;
+      if (handle != null) checkHandle(handle);
+      const facts = changeFacts(request, message);
       const targetOf = (): Promise<ImportTarget> =>
-        importTarget(store.datasets, { ...facts, handle, ifExists, source: 'hub', signal });
+        importTarget(store.datasets, { ...facts, handle: handle ?? null, ifExists, source: 'hub', signal });
       return await withToken(importRequest.token, async () => {
         const source = hubSource(hub, importRequest, { maxItemBytes: config.maxLineBytes });
         if (query['dry_run'] === true) {
@@ -108,7 +101,7 @@ export function hubImportRoute(deps: HubImportDeps): Route {
           requestDigest(
             `POST /datasets/hub/import${ifExists === undefined ? '' : `?if_exists=${ifExists}`}`,
             isAsync,
-            canonicalJson(body ?? {}),
+            canonicalJson(body),
           );
         return await withIdempotency(request, store.idempotency, digest, async (claim) => {
           const target = await targetOf();

@@ -1,8 +1,8 @@
 import { openPreview, toHubSource } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { readMapping } from '@svc/jsonl-v23/mapping';
-import { type Config, json, type Route, toJsonText } from '@svc/runtime';
+import { type Config, json, jsonBody, type Route, toJsonText } from '@svc/runtime';
 import { HUB_ERRORS, MAPPING, PREVIEW, SOURCE } from './schema.ts';
 import { serializePreview } from './serialize.ts';
 import { withToken } from './with-token.ts';
@@ -22,28 +22,23 @@ export function hubPreviewRoute({
     summary: 'Preview a hub dataset; nothing is stored',
     tag: 'hub',
     access: 'editor',
-    body: {
-      contentType: 'application/json',
-      schema: {
-        type: 'object',
-        properties: {
-          ...SOURCE,
-          mapping: { ...MAPPING, type: ['object', 'null'] },
-          limit: { type: ['integer', 'null'], minimum: 1, maximum: 100, default: 10 },
-        },
-        required: ['path'],
-        additionalProperties: false,
+    body: jsonBody(
+      {
+        ...SOURCE,
+        mapping: { ...MAPPING, type: ['object', 'null'] },
+        limit: { type: ['integer', 'null'], minimum: 1, maximum: 100, default: 10 },
       },
-    },
+      ['path'],
+    ),
     produces: 'application/json',
     responses: { 200: { description: 'the preview', schema: PREVIEW } },
     errors: [...HUB_ERRORS, 'column_not_found'],
     handle: async ({ body, signal }) => {
-      const request = toHubSource(body ?? {});
+      const request = toHubSource(body);
       return await withToken(request.token, async () => {
-        const limit = numberOf(body, 'limit') ?? 10;
-        const sent = body === null ? undefined : getMember(body, 'mapping');
-        const mapping = isJsonObject(sent) ? readMapping(sent) : null;
+        const limit = (body['limit'] as number | null) ?? 10;
+        const sent = body['mapping'] as JsonObject | null | undefined;
+        const mapping = sent == null ? null : readMapping(sent);
         const { head, readSamples } = await openPreview(hub, request, mapping, signal);
         const rest = `${toJsonText(serializePreview({ ...head, ...NO_ROWS, items: mapping && [] }))}\n`;
         const samples = await readSamples(limit, config.maxPreviewBytes - Buffer.byteLength(rest));
@@ -54,8 +49,3 @@ export function hubPreviewRoute({
 }
 
 const NO_ROWS = { samples: [], truncatedCells: [], suggestion: null } as const;
-
-const numberOf = (object: JsonObject | null, key: string): number | undefined => {
-  const value: JsonValue | undefined = object === null ? undefined : getMember(object, key);
-  return typeof value === 'number' ? value : undefined;
-};

@@ -1,6 +1,7 @@
 import { RESULT_FIELDS, VERDICTS, type Verdict } from '@svc/jsonl-v23/internal';
 import { invalidMember, type RouteRequest, type Schema } from '@svc/runtime';
 import { RESULTS_SORTS, type ResultsConditions } from '@svc/store';
+import { STATED_HASH } from '../docs/scalars.ts';
 import { PLACED_PAGE_QUERY } from '../docs/schemas.ts';
 
 /** Query parameters that choose results. */
@@ -21,12 +22,7 @@ const RESULTS_FILTERS: Readonly<Record<string, Schema>> = {
     description:
       '`empty`: without text; `unreadable`: with text in which the checker found no number, no choice or no JSON',
   },
-  item_hash: {
-    type: 'string',
-    pattern: '^[0-9a-f]{64}$',
-    'x-rule': 'must be 64 hexadecimal digits in lower case',
-    description: 'results of the item with this hash',
-  },
+  item_hash: { ...STATED_HASH, description: 'results of the item with this hash' },
   min_score: { type: 'number', description: 'results with at least this score' },
   max_score: { type: 'number', description: 'results with at most this score' },
   label: {
