@@ -1,35 +1,32 @@
 import { RunError } from '@svc/evaluation';
+import type { FailedAttempt } from './attempt.ts';
 import { ForbiddenDestination } from './provider-dispatcher.ts';
 
 /** Prefixes of the codes of certificate and TLS errors in Node and OpenSSL. */
 const TLS_CODE =
   /^(?:ERR_TLS_|ERR_SSL_|ERR_OSSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|HOSTNAME_MISMATCH|INVALID_CA|EPROTO$)/;
 
-export interface ConnectionError {
-  readonly error: RunError;
-  readonly isTransient: boolean;
-  /** The error code of the system, for the log. */
-  readonly reason: string;
-}
-
 /**
  * Why there is no response, in one fixed sentence per class: the author of a run chooses the destination, and must not
  * learn from the message which ports are open in the worker's network.
  */
-export function connectionError(cause: unknown): ConnectionError {
+export function connectionError(cause: unknown): Omit<FailedAttempt, 'statusCode'> {
+  // The error code of the system.
   const reason = errorCode(cause);
-  const ended = (code: 'provider_forbidden' | 'provider_not_found', message: string): ConnectionError => ({
+  const ended = (
+    code: 'provider_forbidden' | 'provider_not_found',
+    message: string,
+  ): ReturnType<typeof connectionError> => ({
     error: new RunError(code, message, { endsRun: true, cause }),
-    isTransient: false,
     reason,
   });
   const transient = (
     code: 'provider_timeout' | 'provider_unavailable',
     message: string,
-  ): ConnectionError => ({
+  ): ReturnType<typeof connectionError> => ({
     error: new RunError(code, message, { cause }),
-    isTransient: true,
     reason,
+    retry: { headers: {} },
   });
   if (cause instanceof ForbiddenDestination) {
     return ended('provider_forbidden', 'The worker does not allow requests to this destination.');

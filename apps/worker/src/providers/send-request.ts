@@ -46,8 +46,7 @@ export async function sendRequest(
     if (deadline.signal.aborted) {
       return { statusCode, error: new RunError(...TIMED_OUT), retry: { headers: {} } };
     }
-    const { error: failure, isTransient, reason } = connectionError(error);
-    return { statusCode, error: failure, reason, ...(isTransient ? { retry: { headers: {} } } : {}) };
+    return { statusCode, ...connectionError(error) };
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', stop);

@@ -1,22 +1,22 @@
 import { type Field, type FieldKind, isJsonField, wireValue } from '@svc/jsonl-v23/internal';
 import { type JsonBody, JsonText, type Schema } from '@svc/runtime';
+import { COUNT, SHA256, TEXT, TIME, UUID } from './scalars.ts';
 
-const HASH = '^[0-9a-f]{64}$';
 const SCHEMAS: Readonly<Record<FieldKind, Schema>> = {
-  text: { type: 'string' },
-  title: { type: 'string' },
-  name: { type: 'string' },
-  word: { type: 'string' },
+  text: TEXT,
+  title: TEXT,
+  name: TEXT,
+  word: TEXT,
   integer: { type: 'integer' },
-  count: { type: 'integer', minimum: 0 },
+  count: COUNT,
   number: { type: 'number' },
   boolean: { type: 'boolean' },
-  hash: { type: 'string', pattern: HASH },
-  digest: { type: 'string', pattern: HASH },
-  uuid: { type: 'string', format: 'uuid' },
-  time: { type: 'string', format: 'date-time' },
+  hash: SHA256,
+  digest: SHA256,
+  uuid: UUID,
+  time: TIME,
   id: { type: ['string', 'integer'] },
-  string: { type: 'string' },
+  string: TEXT,
   json: {},
   object: { type: 'object' },
   names: { type: 'array', items: { type: 'string' } },
