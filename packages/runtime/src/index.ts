@@ -1,8 +1,13 @@
 export { checkHubCache } from './config/check-hub-cache.ts';
-export { hubSettings, importLimits, packageLimits, storeSettings } from './config/config-parts.ts';
+export {
+  hubSettings,
+  importLimits,
+  packageLimits,
+  requiredDatabaseUrl,
+  storeSettings,
+} from './config/config-parts.ts';
 export { type Config, loadConfig } from './config/load-config.ts';
 export type { ProviderKeys } from './config/provider-keys.ts';
-export { requiredDatabaseUrl } from './config/required-database-url.ts';
 export { parseS3Location } from './config/s3-location.ts';
 export { Secret } from './config/secret.ts';
 export type { Access } from './http/access/access.ts';
@@ -45,8 +50,5 @@ export { jsonBody, orNull, type Route, type RouteRequest, type Schema, shape } f
 export { type HttpServer, startHttpServer } from './http/server/http-server.ts';
 export { configureHeap } from './lifecycle/configure-heap.ts';
 export { isProcessAlive } from './lifecycle/is-process-alive.ts';
-export {
-  runProcess,
-  secretsOf,
-} from './lifecycle/run-process.ts';
+export { runProcess, secretsOf } from './lifecycle/run-process.ts';
 export { createTokenCipher, type TokenCipher } from './token-cipher.ts';

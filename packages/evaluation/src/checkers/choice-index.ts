@@ -1,5 +1,5 @@
 import type { LabelledChoice, LabelledChoices } from '../item/labelled-choices.ts';
-import { toNfc } from './to-nfc.ts';
+import { toNfc } from './comparable-text.ts';
 
 /** Characters around a choice that are not part of it. */
 const AROUND = new Set(' \t\r\n*_"\'`()[]{}.:!$');

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { ConfigError } from './config-error.ts';
 import type { Config } from './load-config.ts';
 
 /** The part of the configuration that the store of every process uses, without the URL of its database. */
@@ -43,4 +44,16 @@ export function packageLimits(config: Config) {
     maxAssetBytes: config.maxAssetBytes,
     maxDepth: config.maxJsonDepth,
   };
+}
+
+/**
+ * The URL of the PostgreSQL that the processes of the service share.
+ *
+ * @throws ConfigError `invalid_config` when it is not configured
+ */
+export function requiredDatabaseUrl({ databaseUrl }: Pick<Config, 'databaseUrl'>): string {
+  if (databaseUrl === undefined) {
+    throw new ConfigError(['DATABASE_URL is missing: only `npm start` runs its own database']);
+  }
+  return databaseUrl.reveal();
 }
