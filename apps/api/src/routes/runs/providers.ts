@@ -39,22 +39,21 @@ export function providersRoute({
     },
     errors: ['unavailable'],
     handle: async () => {
-      const configured = Object.entries(config.providerKeys).map(([name, { origins }]) => ({
-        name,
-        origins,
-      }));
-      return json({ data: listProviders(configured, await runs.listModels()).map((one) => ({ ...one })) });
+      const found = listProviders(config.providerKeys, await runs.listModels());
+      return json({ data: found.map((one) => ({ ...one })) });
     },
   };
 }
 
 /** One entry for each key, and for each origin without one. */
 function listProviders(
-  configured: readonly { readonly name: string; readonly origins: readonly string[] }[],
+  configured: Config['providerKeys'],
   used: readonly UsedModel[],
 ): readonly ListedProvider[] {
   const found = new Map<string, ListedProvider>();
-  for (const { name, origins } of configured) found.set(name, { name, origins: [...origins], models: [] });
+  for (const [name, { origins }] of Object.entries(configured)) {
+    found.set(name, { name, origins: [...origins], models: [] });
+  }
   for (const { keyName, baseUrl, model } of used) {
     if (!URL.canParse(baseUrl)) continue;
     const { origin } = new URL(baseUrl);

@@ -1,12 +1,7 @@
 import { statfs } from 'node:fs/promises';
-import { type Config, type JsonBody, json, type Route, type Schema, shape } from '@svc/runtime';
-import {
-  HISTORY_MINUTES,
-  type Measurements,
-  type Store,
-  type WorkerBoard,
-  type WorkerReport,
-} from '@svc/store';
+import { type Config, json, type Route, type Schema, shape } from '@svc/runtime';
+import { HISTORY_MINUTES, type Store, type WorkerBoard, type WorkerReport } from '@svc/store';
+import { record } from '../docs/record.ts';
 import { COUNT, TEXT, TIME, UUID } from '../docs/scalars.ts';
 import { JOB_STATUSES } from '../jobs/serialize.ts';
 
@@ -42,18 +37,20 @@ const LIMITS = [
   'workerConcurrency',
 ] as const;
 
+const WORKER = record<WorkerReport & { readonly startedAt: Date }>({
+  id: UUID,
+  version: TEXT,
+  started_at: TIME,
+  concurrency: { ...TASKS, description: 'the tasks that it may work on at a time' },
+  running: { ...TASKS, description: 'tasks that it is working on' },
+});
+
 export const STATUS: Schema = shape({
   version: TEXT,
   workers: {
     type: 'array',
     description: 'the workers that have reported in the last 15 seconds',
-    items: shape({
-      id: UUID,
-      version: TEXT,
-      started_at: TIME,
-      concurrency: { ...TASKS, description: 'the tasks that it may work on at a time' },
-      running: { ...TASKS, description: 'tasks that it is working on' },
-    }),
+    items: WORKER.schema,
   },
   queue: { ...counts(['queued', 'retry', 'running', 'failed']), description: 'tasks by state' },
   imports: {
@@ -105,10 +102,14 @@ export function statusRoute({ store, config, workers, version }: StatusDeps): Ro
       const nowMs = Date.now();
       return json({
         version,
-        workers: workers.workers(nowMs).map(serializeWorker),
+        workers: workers
+          .workers(nowMs)
+          .map((worker) => WORKER.toBody({ ...worker, startedAt: new Date(worker.startedAtMs) })),
         queue: { ...queue },
         imports: Object.fromEntries(JOB_STATUSES.map((status) => [status, measured.jobs[status] ?? 0])),
-        ...serializeSizes(measured),
+        datasets: measured.datasets,
+        runs: measured.runs,
+        database: { bytes: measured.databaseBytes },
         disk:
           disk === null ? null : { bytes: disk.blocks * disk.bsize, free_bytes: disk.bavail * disk.bsize },
         asset_store: {
@@ -126,22 +127,6 @@ export function statusRoute({ store, config, workers, version }: StatusDeps): Ro
     },
   };
 }
-
-function serializeWorker({ id, version, startedAtMs, concurrency, running }: WorkerReport): JsonBody {
-  return {
-    id,
-    version,
-    started_at: new Date(startedAtMs).toISOString(),
-    concurrency: { ...concurrency },
-    running: { ...running },
-  };
-}
-
-const serializeSizes = ({ datasets, runs, databaseBytes }: Measurements): Record<string, JsonBody> => ({
-  datasets,
-  runs,
-  database: { bytes: databaseBytes },
-});
 
 function snakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
