@@ -6,11 +6,11 @@ import type { Config } from '../config/load-config.ts';
 import type { Access } from './access/access.ts';
 import { admitHost } from './access/admit-host.ts';
 import { type Authenticator, type Caller, createAuthenticator, forbidden } from './access/authenticate.ts';
+import { isOrigin, parseAuthority } from './access/authority.ts';
 import { clientOf } from './access/client-of.ts';
 import { addressOf, schemeOf } from './access/forwarded.ts';
 import { limitRate } from './access/limit-rate.ts';
-import { readSessionCookie, setSessionCookie } from './access/session-cookie.ts';
-import { createSessions, type Sessions } from './access/sessions.ts';
+import { createSessions, SESSION_COOKIE, type Sessions, setSessionCookie } from './access/sessions.ts';
 import { slowDownFailures } from './access/slow-down-failures.ts';
 import { networkOf } from './access/token-buckets.ts';
 import { errorHandler } from './error-handler.ts';
@@ -139,6 +139,21 @@ function callerOf(
   const { value, expiresAt } = sessions.seal(session.key, session.endsAt);
   response.setHeader('Set-Cookie', setSessionCookie(value, schemeOf(request, trustProxy) === 'https'));
   return authenticator.bySession({ ...session, expiresAt });
+}
+
+/**
+ * The session cookie of a request, unless a page of another origin sent it: `SameSite` stops pages of other sites, but a
+ * page on another port of the same host counts as the same site.
+ */
+function readSessionCookie(request: Request, trustProxy: boolean): string | undefined {
+  const { cookie: cookies, origin, host, 'sec-fetch-site': site } = request.headers;
+  if (cookies === undefined) return undefined;
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') return undefined;
+  const scheme = schemeOf(request, trustProxy);
+  if (origin !== undefined && !isOrigin(origin, parseAuthority(host ?? '', scheme), scheme)) return undefined;
+  const prefix = `${SESSION_COOKIE}=`;
+  const pair = cookies.split(';').find((text) => text.trimStart().startsWith(prefix));
+  return pair?.trim().slice(prefix.length);
 }
 
 /** Rejects clients that send many wrong keys; see `slowDownFailures`. */

@@ -93,3 +93,18 @@ export function createSessions(apiKeys: readonly ApiKey[], now: () => number = D
     },
   };
 }
+
+/** The `Set-Cookie` header that gives a browser a session. No script can read it, and no page of another site uses it. */
+export function setSessionCookie(value: string, isSecure: boolean): string {
+  return cookie(value, SESSION_SECONDS, isSecure);
+}
+
+/** The `Set-Cookie` header that ends the session. */
+export function clearSessionCookie(isSecure: boolean): string {
+  return cookie('', 0, isSecure);
+}
+
+function cookie(value: string, maxAgeSeconds: number, isSecure: boolean): string {
+  const secure = isSecure ? '; Secure' : '';
+  return `${SESSION_COOKIE}=${value}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Strict${secure}`;
+}
