@@ -11,7 +11,7 @@ import { SaveChart } from '../ui/charts/save/save-chart.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { CopyAction } from '../ui/text/copy-action.tsx';
-import type { CompareSearch } from './compare-search.ts';
+import { type CompareSearch, ONLY } from './compare-search.ts';
 import { ConfigDifferences } from './config-differences.tsx';
 import { DifferencesTable } from './differences-table.tsx';
 import { ForestPlot } from './forest-plot.tsx';
@@ -24,8 +24,6 @@ import type { Compared } from './use-differences.ts';
 const route = getRouteApi('/compare');
 
 const RunsOfDataset = lazy(loadedAgain(() => import('./runs-of-dataset.tsx')));
-
-const ONLY = ['regressions', 'improvements', 'changed_output'] as const;
 
 /** How runs differ from the first one: their scores, also by section, and the items in which two of them differ. */
 export function Comparison({ runs }: { readonly runs: readonly Run[] }) {

@@ -1,26 +1,43 @@
 /** What the address of a page states, before it is checked. */
 export type RawSearch = Readonly<Record<string, unknown>>;
 
-/** A text of the address; undefined where it is absent or empty. The router reads digits as numbers. */
-export function textOf(search: RawSearch, name: string): string | undefined {
-  const value = search[name];
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** Reads a parameter of an address; undefined where it is absent or not what the page takes. */
+type Reader<Value> = (stated: unknown) => Value | undefined;
+
+/** The parameters of an address, any of which may be absent. */
+type Search<Values> = { readonly [Name in keyof Values]?: Values[Name] | undefined };
+
+/** The parser of the address of a page, from a table of its parameters. What it does not know is left out. */
+export const searchParser =
+  <Values>(readers: { readonly [Name in keyof Values]: Reader<Values[Name]> }) =>
+  (search: RawSearch): Search<Values> =>
+    Object.fromEntries(
+      Object.entries<Reader<unknown>>(readers).map(([name, read]) => [name, read(search[name])]),
+    ) as Search<Values>;
+
+/** A text that is not empty. The router reads digits as numbers. */
+export function text(stated: unknown): string | undefined {
+  if (typeof stated === 'number' || typeof stated === 'boolean') return String(stated);
+  return typeof stated === 'string' && stated !== '' ? stated : undefined;
 }
 
-/** A number; undefined where it is absent or none. */
-export function numberOf(search: RawSearch, name: string): number | undefined {
-  const text = textOf(search, name);
-  return text === undefined || !Number.isFinite(Number(text)) ? undefined : Number(text);
+/** A finite number. */
+export function number(stated: unknown): number | undefined {
+  const value = text(stated);
+  return value === undefined || !Number.isFinite(Number(value)) ? undefined : Number(value);
 }
 
-/** A whole number from 0 on. */
-export function indexOf(search: RawSearch, name: string): number | undefined {
-  const value = Number(search[name]);
-  return search[name] !== undefined && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-}
+/** A whole number within bounds. */
+export const wholeNumber =
+  (least: number, most: number): Reader<number> =>
+  (stated) => {
+    const value = number(stated);
+    const isValid = value !== undefined && Number.isSafeInteger(value) && value >= least && value <= most;
+    return isValid ? value : undefined;
+  };
 
 /** One of some words. */
-export function oneOf<T extends string>(search: RawSearch, name: string, words: readonly T[]): T | undefined {
-  return words.find((word) => word === search[name]);
-}
+export const oneOf =
+  <Word extends string>(...words: readonly Word[]): Reader<Word> =>
+  (stated) =>
+    words.find((word) => word === stated);

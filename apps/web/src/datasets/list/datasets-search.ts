@@ -1,4 +1,4 @@
-import { oneOf, type RawSearch, textOf } from '../../ui/search-params.ts';
+import { oneOf, searchParser, text } from '../../ui/search-params.ts';
 
 export const SOURCES = ['hub', 'pkg_zip', 'file'] as const;
 
@@ -7,21 +7,12 @@ const SORTS = ['-created', 'created', 'name', '-name', 'items', '-items'] as con
 export type DatasetSort = (typeof SORTS)[number];
 
 /** What the address of the list of datasets states. */
-export interface DatasetsSearch {
-  readonly q?: string;
-  readonly source?: (typeof SOURCES)[number];
-  readonly version_hash?: string;
-  readonly sort?: DatasetSort;
-  readonly cursor?: string;
-}
+export type DatasetsSearch = ReturnType<typeof parseDatasetsSearch>;
 
-/** Reads the address of the list; what it does not know is left out. */
-export function parseDatasetsSearch(search: RawSearch): DatasetsSearch {
-  return {
-    q: textOf(search, 'q'),
-    source: oneOf(search, 'source', SOURCES),
-    version_hash: textOf(search, 'version_hash'),
-    sort: oneOf(search, 'sort', SORTS),
-    cursor: textOf(search, 'cursor'),
-  };
-}
+export const parseDatasetsSearch = searchParser({
+  q: text,
+  source: oneOf(...SOURCES),
+  version_hash: text,
+  sort: oneOf(...SORTS),
+  cursor: text,
+});
