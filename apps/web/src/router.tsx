@@ -31,107 +31,74 @@ const datasetsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/datasets',
   validateSearch: parseDatasetsSearch,
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./datasets/list/datasets-page.tsx')),
-    'DatasetsPage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./datasets/list/datasets-page.tsx'))),
 });
 
 const datasetRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/datasets/$id',
   validateSearch: parseDatasetSearch,
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./datasets/dataset-page.tsx')),
-    'DatasetPage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./datasets/dataset-page.tsx'))),
 });
 
 const importRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/import',
   validateSearch: parseImportSearch,
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./hub-import/import-page.tsx')),
-    'ImportPage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./hub-import/import-page.tsx'))),
 });
 
 const uploadRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/upload',
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./upload/upload-page.tsx')),
-    'UploadPage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./upload/upload-page.tsx'))),
 });
 
 const jobsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/jobs',
   validateSearch: parseJobsSearch,
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./jobs/jobs-page.tsx')),
-    'JobsPage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./jobs/jobs-page.tsx'))),
 });
 
 const runsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs',
   validateSearch: parseRunsSearch,
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./runs/runs-page.tsx')),
-    'RunsPage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./runs/runs-page.tsx'))),
 });
 
 const newRunRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs/new',
   validateSearch: parseNewRunSearch,
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./runs/create/new-run-page.tsx')),
-    'NewRunPage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./runs/create/new-run-page.tsx'))),
 });
 
 const runRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs/$id',
   validateSearch: parseRunSearch,
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./runs/run-page.tsx')),
-    'RunPage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./runs/run-page.tsx'))),
 });
 
 const compareRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/compare',
   validateSearch: parseCompareSearch,
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./compare/compare-page.tsx')),
-    'ComparePage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./compare/compare-page.tsx'))),
 });
 
 const settingsRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/settings',
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./settings/settings-page.tsx')),
-    'SettingsPage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./settings/settings-page.tsx'))),
 });
 
 const statusRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/status',
-  component: lazyRouteComponent(
-    loadedAgain(() => import('./status/status-page.tsx')),
-    'StatusPage',
-  ),
+  component: lazyRouteComponent(loadedAgain(() => import('./status/status-page.tsx'))),
 });
 
 /** Creates the router: every page under `/console`, `/` for the first of them. */

@@ -16,7 +16,7 @@ const route = getRouteApi('/compare');
 const MAX_RUNS = 6;
 
 /** Compares runs with a first one: differences, wins and losses, and the items in which they differ. */
-export function ComparePage() {
+export default function ComparePage() {
   const api = useApi();
   const { runs: chosen } = route.useSearch();
   const navigate = route.useNavigate();

@@ -35,7 +35,7 @@ const LABELS = {
 } as const;
 
 /** One dataset. */
-export function DatasetPage() {
+export default function DatasetPage() {
   const { id } = route.useParams();
   const { tab = 'items', version } = route.useSearch();
   const navigate = route.useNavigate();

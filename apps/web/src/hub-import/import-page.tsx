@@ -14,7 +14,7 @@ import { useHubPreview } from './use-hub-preview.ts';
 const route = getRouteApi('/import');
 
 /** Imports a dataset of the hub: what is in it, which columns become which parts of items, and the import itself. */
-export function ImportPage() {
+export default function ImportPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [typed, setTyped] = useState(search.path ?? '');

@@ -31,7 +31,7 @@ const REFRESH_MS = 2000;
 const IDLE_REFRESH_MS = 15_000;
 
 /** The imports that run or ran in the background. */
-export function JobsPage() {
+export default function JobsPage() {
   const api = useApi();
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -24,7 +24,7 @@ const ChartsTab = lazy(loadedAgain(() => import('./charts/charts-tab.tsx')));
 const LabelsTab = lazy(loadedAgain(() => import('./labels/labels-tab.tsx')));
 
 /** One run: how far it is, what it scored, and its results. */
-export function RunPage() {
+export default function RunPage() {
   const { id } = route.useParams();
   const { tab = 'results', sample } = route.useSearch();
   const navigate = route.useNavigate();

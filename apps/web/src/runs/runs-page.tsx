@@ -20,7 +20,7 @@ import { useRunList } from './use-run-list.ts';
 const route = getRouteApi('/runs');
 
 /** The runs: a table with search, filters, order and columns, from which some can be compared. */
-export function RunsPage() {
+export default function RunsPage() {
   const search = route.useSearch();
   const { dataset, status, q } = search;
   const navigate = route.useNavigate();

@@ -30,7 +30,7 @@ const MIN_INTERVAL_MS = 250;
 const MAX_INTERVAL_MS = 60_000;
 
 /** Settings of the service, of this browser, and the session. */
-export function SettingsPage() {
+export default function SettingsPage() {
   const api = useApi();
   const found = useQuery({ queryKey: ['settings'], queryFn: () => dataOf(api.GET('/settings')) });
   return (

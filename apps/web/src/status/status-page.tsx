@@ -22,7 +22,7 @@ interface Readiness {
 }
 
 /** What the service is doing now: its readiness, the whole installation, and the metrics of one process. */
-export function StatusPage() {
+export default function StatusPage() {
   const api = useApi();
   const queries = useQueryClient();
   const status = useStatus();

@@ -11,7 +11,7 @@ import { TableUpload } from './table-upload.tsx';
 import { useInspection } from './use-inspection.ts';
 
 /** Uploads files: they are opened in the browser before anything is sent, and tables are mapped. */
-export function UploadPage() {
+export default function UploadPage() {
   const { files: dropped, setFiles: setDropped } = useDroppedFiles();
   const [files, setFiles] = useState<readonly File[]>([]);
   useEffect(() => {

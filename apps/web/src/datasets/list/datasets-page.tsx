@@ -22,7 +22,7 @@ const REFRESH_MS = 15_000;
 const SOURCE_LABELS = { hub: 'From the hub', pkg_zip: 'Packages', file: 'Files' } as const;
 
 /** The datasets: a table with search, filters, order and pages, or the ways to get the first one. */
-export function DatasetsPage() {
+export default function DatasetsPage() {
   const api = useApi();
   const search = route.useSearch();
   const navigate = route.useNavigate();

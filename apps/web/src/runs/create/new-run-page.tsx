@@ -32,7 +32,7 @@ const route = getRouteApi('/runs/new');
 const TYPING_MS = 400;
 
 /** Configures a run, from nothing or as a copy of another one. */
-export function NewRunPage() {
+export default function NewRunPage() {
   const { dataset = null, version = null, copy } = route.useSearch();
   return copy === undefined ? (
     <NewRun key={`${dataset} ${version}`} initial={{ ...EMPTY_FORM, datasetId: dataset, version }} />
