@@ -1,4 +1,4 @@
-import { MultiSelect, Text } from '@mantine/core';
+import { MultiSelect } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../api/api-context.tsx';
@@ -7,6 +7,7 @@ import { nameOf, type Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatScore } from '../ui/text/formats.ts';
 import { Comparison } from './comparison.tsx';
 import { RecentPairs } from './recent-pairs.tsx';
@@ -59,9 +60,9 @@ export default function ComparePage() {
       {error !== null && <ErrorView error={error} />}
       {ids.length < 2 ? (
         <>
-          <Text size="sm" c="dimmed">
+          <Dimmed>
             Runs can be compared when they share items: the same items have the same hash, in any dataset.
-          </Text>
+          </Dimmed>
           {ids.length === 0 && <RecentPairs runs={recent} />}
         </>
       ) : runs.length < ids.length ? (

@@ -3,6 +3,7 @@ import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@s
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { Columns } from '../ui/layout/columns.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 
 /** A member of configurations that is not the same in all. */
@@ -27,9 +28,7 @@ export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
   return (
     <Part title="What differs in the configurations">
       {different.length === 0 ? (
-        <Text size="sm" c="dimmed">
-          Nothing.
-        </Text>
+        <Dimmed>Nothing.</Dimmed>
       ) : (
         <Columns
           label="Differences of configurations"

@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack, Text } from '@mantine/core';
+import { SimpleGrid, Stack } from '@mantine/core';
 import type { ApiClient } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
@@ -11,6 +11,7 @@ import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { DiffedText } from '../ui/text/diffed-text.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatScore } from '../ui/text/formats.ts';
 import { prettyJson } from '../ui/text/pretty-json.ts';
 import type { Difference } from './use-differences.ts';
@@ -66,18 +67,12 @@ export function DifferencePane({
               after={at === 0 ? (outputs[runs.indexOf(other)] ?? '') : (outputs[at] ?? '')}
               side={at === 0 ? 'removed' : 'added'}
             />
-            {results[at] === undefined && (
-              <Text size="sm" c="dimmed">
-                This run has no result for the item.
-              </Text>
-            )}
+            {results[at] === undefined && <Dimmed>This run has no result for the item.</Dimmed>}
           </Part>
         ))}
       </SimpleGrid>
       {item === null ? (
-        <Text p="md" size="sm" c="dimmed">
-          The item cannot be shown.
-        </Text>
+        <Dimmed p="md">The item cannot be shown.</Dimmed>
       ) : (
         <ItemViewer item={item} datasetId={runs[holder]?.dataset_id} hash={itemHash} />
       )}

@@ -1,10 +1,11 @@
-import { Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useDatasetNames } from '../runs/dataset-names.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
 import { scaleOf } from './slice-differences.ts';
 import type { Compared } from './use-differences.ts';
@@ -54,9 +55,7 @@ export function DifferencesTable({
           <LinkAnchor to="/runs/$id" params={{ id: run.id }} size="sm">
             {nameOf(run)}
           </LinkAnchor>
-          <Text size="xs" c="dimmed">
-            {datasetOf(run)}
-          </Text>
+          <Dimmed size="xs">{datasetOf(run)}</Dimmed>
         </>
       ),
     },
@@ -70,13 +69,7 @@ export function DifferencesTable({
     {
       header: 'Interval (95 %)',
       cell: ({ scores }) =>
-        scores === null ? (
-          <Text span size="sm" c="dimmed">
-            the baseline
-          </Text>
-        ) : (
-          <Interval scores={scores} scale={scale} />
-        ),
+        scores === null ? <Dimmed span>the baseline</Dimmed> : <Interval scores={scores} scale={scale} />,
     },
     number('Better, worse, equal', ({ wins, losses, ties }) =>
       [wins, losses, ties].map(formatCount).join(', '),
@@ -141,9 +134,9 @@ function Interval({
   return (
     <>
       <IntervalBar value={mean_difference} low={low} high={high} scale={scale} />
-      <Text span size="xs" c="dimmed">
+      <Dimmed span size="xs">
         {formatSigned(low)} to {formatSigned(high)}
-      </Text>
+      </Dimmed>
     </>
   );
 }

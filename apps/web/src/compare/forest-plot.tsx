@@ -9,6 +9,7 @@ import { Columns } from '../ui/layout/columns.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { pointerOf } from '../ui/pointer-of.ts';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatScore, formatSigned } from '../ui/text/formats.ts';
 import type { CompareSearch } from './compare-search.ts';
 import { type SliceDifference, scaleOf, useSliceDifferences } from './slice-differences.ts';
@@ -119,10 +120,10 @@ function Difference({
     <Group gap="sm" wrap="nowrap">
       <IntervalBar value={difference} low={low ?? difference} high={high ?? difference} scale={scale} />
       <b>{formatSigned(difference)}</b>
-      <Text span size="xs" c="dimmed">
+      <Dimmed span size="xs">
         {low !== undefined && `${formatSigned(low)} to ${formatSigned(high)}, `}
         {formatScore(mean)} → {formatScore(otherMean)}, n = {formatCount(pairs)}
-      </Text>
+      </Dimmed>
     </Group>
   );
 }

@@ -1,4 +1,3 @@
-import { Text } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -10,6 +9,7 @@ import type { Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Panes } from '../ui/layout/panes.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatScore } from '../ui/text/formats.ts';
 import { ItemId } from '../ui/text/item-id.tsx';
 import { plainText } from '../ui/text/pretty-json.ts';
@@ -64,9 +64,7 @@ export function ItemsThatDiffer({
       }
       list={
         total === 0 ? (
-          <Text p="md" size="sm" c="dimmed">
-            No items differ.
-          </Text>
+          <Dimmed p="md">No items differ.</Dimmed>
         ) : (
           <VirtualList
             key={JSON.stringify([only, by, scorer])}
@@ -84,9 +82,7 @@ export function ItemsThatDiffer({
       }
       entry={
         item === undefined ? (
-          <Text c="dimmed" p="md" size="sm">
-            Choose an item to see the outputs side by side.
-          </Text>
+          <Dimmed p="md">Choose an item to see the outputs side by side.</Dimmed>
         ) : (
           <DifferencePane
             runs={runs}

@@ -1,8 +1,9 @@
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useDatasetNames } from '../runs/dataset-names.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 
 const MAX_PAIRS = 8;
 
@@ -22,9 +23,7 @@ export function RecentPairs({ runs }: { readonly runs: readonly Run[] }) {
             <LinkAnchor to="/compare" search={{ runs: `${before.id},${newest.id}` }} size="sm">
               {nameOf(before)} and {nameOf(newest)}
             </LinkAnchor>{' '}
-            <Text span size="sm" c="dimmed">
-              {datasetOf(newest)}
-            </Text>
+            <Dimmed span>{datasetOf(newest)}</Dimmed>
           </li>
         ))}
       </Stack>

@@ -1,4 +1,4 @@
-import { Group, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Group, SegmentedControl, Stack } from '@mantine/core';
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
@@ -8,6 +8,7 @@ import { ErrorView } from '../ui/error-view.tsx';
 import { Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatDuration, formatScore } from '../ui/text/formats.ts';
 import { bestOf, type MeasuredRun } from './best-of.ts';
 import { MEASURES } from './compare-search.ts';
@@ -89,9 +90,7 @@ export default function RunsOfDataset({
           />
         </Group>
         {points.length < 2 ? (
-          <Text size="sm" c="dimmed">
-            Fewer than two runs say what they took.
-          </Text>
+          <Dimmed>Fewer than two runs say what they took.</Dimmed>
         ) : (
           <div className="runs-of-dataset">
             <ScoreScatter

@@ -1,4 +1,4 @@
-import { Button, Stack, Text } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,6 +11,7 @@ import { ScoreBars } from '../ui/charts/score-bars.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ScoreTimeline } from './score-timeline.tsx';
 
@@ -33,12 +34,7 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
   if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
   if (found.isPending) return <PageSkeleton rows={3} />;
   const { data: runs, meta } = found.data;
-  if (runs.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        No runs yet.
-      </Text>
-    );
+  if (runs.length === 0) return <Dimmed>No runs yet.</Dimmed>;
   const scored = runs.filter(({ scores }) => scores.mean !== null).toReversed();
   return (
     <Stack>

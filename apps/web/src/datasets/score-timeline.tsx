@@ -1,8 +1,9 @@
-import { Group, Text } from '@mantine/core';
+import { Group } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { COLORS } from '../ui/charts/chart-style.ts';
 import { Drawing, PADDING, TITLE } from '../ui/charts/save/drawing.tsx';
 import { SaveChart } from '../ui/charts/save/save-chart.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { clampedInterval } from '../ui/text/formats.ts';
 
 const [WIDTH, HEIGHT, LEFT, TOP, BOTTOM] = [640, 170, 34, 14, 22] as const;
@@ -82,9 +83,9 @@ export function ScoreTimeline({ scores }: { readonly scores: readonly TimedScore
   return (
     <figure className="chart">
       <Group component="figcaption" gap={4}>
-        <Text span size="xs" c="dimmed">
+        <Dimmed span size="xs">
           {TEXT}
-        </Text>
+        </Dimmed>
         <SaveChart title={TEXT} draw={draw} />
       </Group>
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} width="100%" style={{ maxWidth: WIDTH }} aria-hidden="true">

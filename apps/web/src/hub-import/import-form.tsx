@@ -6,6 +6,7 @@ import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { PreviewTable } from '../mapping/preview-table.tsx';
 import { suggestMapping } from '../mapping/suggest-mapping.ts';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
 import { ImportActions } from './import-actions.tsx';
 import type { ImportSearch } from './import-search.ts';
@@ -77,10 +78,10 @@ function Slice({ source, preview }: { readonly source: HubSource; readonly previ
           }))}
       />
       <SplitInput key={split} split={split} onChange={(next) => change({ split: next })} />
-      <Text size="sm" c="dimmed" pb={6}>
+      <Dimmed pb={6}>
         {preview.num_rows === null ? '' : `${formatCount(preview.num_rows)} rows`}
         {source.revision === undefined ? '' : ` at ${source.revision}`}
-      </Text>
+      </Dimmed>
     </Group>
   );
 }

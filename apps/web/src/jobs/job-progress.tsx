@@ -4,6 +4,7 @@ import { useEffect } from 'react';
 import { ApiProblem } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatDuration } from '../ui/text/formats.ts';
 import { type Job, useCancelJob, useJob } from './use-job.ts';
 
@@ -26,11 +27,11 @@ export function JobProgress({ id, onRetry }: { readonly id: string; readonly onR
         <Text size="sm" fw={600}>
           {job.status}
         </Text>
-        <Text size="sm" c="dimmed">
+        <Dimmed>
           {progressText(job)}
           {isActive && rate !== null && `, ${formatCount(Math.round(rate))} rows/s`}
           {isActive && rate !== null && leftText(job, rate)}
-        </Text>
+        </Dimmed>
       </Group>
       {isActive && <Progress value={share ?? 100} animated aria-label="Progress of the import" />}
       {job.error !== null && <ErrorView error={new ApiProblem(job.error)} onRetry={onRetry} />}

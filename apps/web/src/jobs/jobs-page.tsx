@@ -14,6 +14,7 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Pager } from '../ui/layout/pager.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Age } from '../ui/text/age.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { CancelJob } from './cancel-job.tsx';
 import { progressText, shareOf } from './job-progress.tsx';
 import { JOB_KINDS, JOB_STATUSES } from './jobs-search.ts';
@@ -71,11 +72,11 @@ export default function JobsPage() {
       {found.data !== undefined && (
         <>
           {found.data.data.length === 0 ? (
-            <Text c="dimmed" size="sm">
+            <Dimmed>
               {search.status === undefined && search.kind === undefined
                 ? 'No jobs yet. An import from the hub runs as a job, and an upload that asks for it.'
                 : 'No job matches the filters.'}
-            </Text>
+            </Dimmed>
           ) : (
             <Columns
               label="Table of jobs"
@@ -134,9 +135,7 @@ function JobTarget({ job: { dataset_id, request, status } }: { readonly job: Job
     <>
       {id === null ? request?.name : <DatasetLink id={id} />}
       {status === 'succeeded' && dataset_id === null && (
-        <Text span size="sm" c="dimmed">
-          {request?.name == null ? 'deleted since' : ', deleted since'}
-        </Text>
+        <Dimmed span>{request?.name == null ? 'deleted since' : ', deleted since'}</Dimmed>
       )}
     </>
   );

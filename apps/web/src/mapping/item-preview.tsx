@@ -1,8 +1,9 @@
-import { ActionIcon, Alert, Card, Group, Text } from '@mantine/core';
+import { ActionIcon, Alert, Card, Group } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useState } from 'react';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 
 /** The first rows as the items that an import would store, one at a time. */
@@ -10,21 +11,16 @@ export function ItemPreview({ rows }: { readonly rows: readonly JsonObject[] }) 
   const [at, setAt] = useState(0);
   const index = Math.min(at, rows.length - 1);
   const row = rows[index];
-  if (row === undefined)
-    return (
-      <Text c="dimmed" size="sm">
-        The items appear here as soon as the prompt is mapped.
-      </Text>
-    );
+  if (row === undefined) return <Dimmed>The items appear here as soon as the prompt is mapped.</Dimmed>;
   const item = getMember(row, 'item');
   const error = getMember(row, 'error');
   const message = isJsonObject(error) ? getMember(error, 'message') : error;
   return (
     <Card component="section" aria-label="Item preview" withBorder padding={0} aria-live="polite">
       <Group justify="space-between" px="md" pt="xs">
-        <Text size="xs" c="dimmed">
+        <Dimmed size="xs">
           Item {index + 1} of {rows.length}
-        </Text>
+        </Dimmed>
         <Group gap={4}>
           <ActionIcon
             variant="default"

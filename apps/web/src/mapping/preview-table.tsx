@@ -1,6 +1,7 @@
 import { Badge, Text } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { Columns } from '../ui/layout/columns.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 
 const MAX_CELL = 200;
@@ -40,9 +41,9 @@ export function PreviewTable({
 function Cell({ value, name }: { readonly value: JsonValue | undefined; readonly name: string }) {
   if (value === null || value === undefined)
     return (
-      <Text span size="xs" c="dimmed">
+      <Dimmed span size="xs">
         null
-      </Text>
+      </Dimmed>
     );
   const image = imageOf(value);
   if (image !== undefined) return <img className="preview-image" src={image} alt={name} />;

@@ -1,10 +1,10 @@
-import { Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import type { SortedColumn } from '../ui/table/use-view-table.ts';
 import { Age } from '../ui/text/age.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatPercent } from '../ui/text/formats.ts';
 import { scoreText } from './run-facts.ts';
 import { modelOf, nameOf, type Run } from './use-run.ts';
@@ -26,11 +26,7 @@ export const DEFAULT_RUN_COLUMNS = [
  * @param datasetOf the dataset of a run, with its version
  */
 export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[] {
-  const dim = (text: string): ReactNode => (
-    <Text span size="sm" c="dimmed">
-      {text}
-    </Text>
-  );
+  const dim = (text: string): ReactNode => <Dimmed span>{text}</Dimmed>;
   return [
     {
       key: 'name',

@@ -1,4 +1,4 @@
-import { Button, Group, Select, Text } from '@mantine/core';
+import { Button, Group, Select } from '@mantine/core';
 import { IconArrowsDiff, IconPlus } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -9,6 +9,7 @@ import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
 import { TypedFilter } from '../ui/typed-filter.tsx';
 import { useDatasetNames } from './dataset-names.ts';
@@ -89,18 +90,16 @@ export default function RunsPage() {
       {found.data !== undefined && (
         <>
           {runs.length === 0 ? (
-            <Text c="dimmed" size="sm">
+            <Dimmed>
               {total === 0 && status === undefined && dataset === undefined
                 ? 'No runs yet. A run sends the items of a dataset to a model and scores the answers.'
                 : 'No run matches the filters.'}
-            </Text>
+            </Dimmed>
           ) : (
             <RunsTable runs={runs} chosen={chosen} onToggle={toggle} view={search} onView={change} />
           )}
           <Group justify="space-between">
-            <Text size="sm" c="dimmed" aria-live="polite">
-              {countText(runs.length, read.length, total)}
-            </Text>
+            <Dimmed aria-live="polite">{countText(runs.length, read.length, total)}</Dimmed>
             {found.hasNextPage && (
               <Button
                 size="xs"

@@ -4,6 +4,7 @@ import { type FormEvent, useEffect, useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { ApiProblem, dataOf } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { sessionKey } from './session-key.ts';
 
 /** The page that people without a session see. */
@@ -44,9 +45,9 @@ export function SignInForm() {
   return (
     <form onSubmit={submit}>
       <Stack>
-        <Text size="sm" c="dimmed">
+        <Dimmed>
           Enter one of the keys of this service. The browser keeps a session for 12 hours, not the key.
-        </Text>
+        </Dimmed>
         <PasswordInput
           label="Key"
           autoComplete="current-password"

@@ -5,7 +5,6 @@ import {
   SegmentedControl,
   Stack,
   Switch,
-  Text,
   useMantineColorScheme,
 } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
@@ -22,6 +21,7 @@ import { useNotify } from '../ui/layout/notices.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatTime } from '../ui/text/formats.ts';
 
 type Settings = ResponseOf<'/settings', 'get'>;
@@ -116,13 +116,13 @@ function ServiceSettings({ settings }: { readonly settings: Settings }) {
           disabled={!canChange || save.isPending}
           onChange={(event) => save.mutate({ onboarding_telemetry_enabled: event.currentTarget.checked })}
         />
-        <Text size="sm" c="dimmed" mt={6}>
+        <Dimmed mt={6}>
           Off by default. While it is on, the tour sends five fields to this service: <code>lifecycle</code>{' '}
           (started, step_viewed, completed or dismissed), <code>route</code> (the page, without what is in its
           address), <code>time_zone</code>, <code>tutorial_version</code> and{' '}
           <code>anonymous_session_id</code> (random, new for each tour). They are written to its log. Nothing
           leaves this installation.
-        </Text>
+        </Dimmed>
       </Part>
       {save.error !== null && <ErrorView error={save.error} />}
     </>

@@ -7,6 +7,7 @@ import { LinkAnchor } from '../ui/layout/links.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { Age } from '../ui/text/age.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatPercent } from '../ui/text/formats.ts';
 import { InProgress } from './in-progress.tsx';
 import { minutesOf } from './minutes-of.ts';
@@ -34,9 +35,9 @@ export function Installation({ status }: { readonly status: Status }) {
       </Part>
       <Part title="Workers">
         {status.workers.length === 0 ? (
-          <Text size="sm" c="dimmed">
+          <Dimmed>
             No worker has reported in the last 15 seconds. Runs and imports wait until one does.
-          </Text>
+          </Dimmed>
         ) : (
           <Columns
             label="Table of workers"

@@ -1,7 +1,7 @@
-import { Text } from '@mantine/core';
 import { type Provider, useProviders } from '../runs/create/provider/use-providers.ts';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 
 /** The providers that runs can name, without their keys. */
 export function Providers() {
@@ -9,10 +9,10 @@ export function Providers() {
   return (
     <Part title="Model providers">
       {providers.length === 0 ? (
-        <Text size="sm" c="dimmed">
+        <Dimmed>
           None is configured: set SVC_PROVIDER_NAME and SVC_PROVIDER_NAME_ORIGINS for the service and its
           workers. Servers without a key need neither.
-        </Text>
+        </Dimmed>
       ) : (
         <Columns
           label="Table of providers"

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Group, SimpleGrid, Text } from '@mantine/core';
+import { Anchor, Badge, Group, SimpleGrid } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { ApiProblem, dataOf } from '../api/api-problem.ts';
@@ -6,6 +6,7 @@ import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { Installation, Limits } from './installation.tsx';
 import { parseMetrics } from './parse-metrics.ts';
 import { Providers } from './providers.tsx';
@@ -75,10 +76,10 @@ export default function StatusPage() {
       {status.data !== undefined && <Installation status={status.data} />}
       {metrics.error !== null &&
         (metrics.error instanceof ApiProblem && metrics.error.status === 401 ? (
-          <Text size="sm" c="dimmed">
+          <Dimmed>
             The metrics of this service need a key of their own, SVC_METRICS_KEY, which the console does not
             have.
-          </Text>
+          </Dimmed>
         ) : (
           <ErrorView error={metrics.error} onRetry={() => void metrics.refetch()} />
         ))}

@@ -2,6 +2,7 @@ import { Alert, Button, Group, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiProblem, type Problem } from '../api/api-problem.ts';
 import { CopyText } from './text/copy-text.tsx';
+import { Dimmed } from './text/dimmed.ts';
 
 /** An error with its title, detail, places and the id of its request. */
 export function ErrorView({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
@@ -41,9 +42,9 @@ function ProblemDetails({
         <List size="sm" mt="xs" spacing={2}>
           {errors.slice(0, 20).map((one) => (
             <List.Item key={`${one.file} ${one.line} ${one.row} ${one.path} ${one.message}`}>
-              <Text span size="sm" ff="monospace" c="dimmed">
+              <Dimmed span ff="monospace">
                 {locationOf(one)}
-              </Text>{' '}
+              </Dimmed>{' '}
               {one.message !== problem?.detail && (
                 <Text span size="sm" className="break">
                   {one.message}
@@ -56,9 +57,7 @@ function ProblemDetails({
       {total > 20 && <Text size="sm">and {total - Math.min(20, errors.length)} more</Text>}
       {problem !== null && problem.request_id !== '' && (
         <Group gap={6} mt="xs">
-          <Text size="xs" c="dimmed">
-            {problem.code}, request
-          </Text>
+          <Dimmed size="xs">{problem.code}, request</Dimmed>
           <CopyText text={problem.request_id} label="request id" />
         </Group>
       )}

@@ -1,7 +1,7 @@
-import { Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react';
+import { Dimmed } from './text/dimmed.ts';
 import { formatCount } from './text/formats.ts';
 
 /** Height of a row in pixels: a million of them stay below the height that browsers can lay out. */
@@ -122,10 +122,10 @@ export function VirtualList({
         </div>
       </div>
       {total > count && (
-        <Text size="xs" c="dimmed" px="xs" py={4}>
+        <Dimmed size="xs" px="xs" py={4}>
           The list shows the first {formatCount(count)} of {formatCount(total)}. Filters and another order
           show others.
-        </Text>
+        </Dimmed>
       )}
     </div>
   );

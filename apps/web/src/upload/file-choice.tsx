@@ -1,5 +1,6 @@
 import { Button, Card, FileButton, Stack, Text } from '@mantine/core';
 import { IconUpload } from '@tabler/icons-react';
+import { Dimmed } from '../ui/text/dimmed.ts';
 
 /** Asks for files. They can also be dropped on any page. */
 export function FileChoice({ onFiles }: { readonly onFiles: (files: readonly File[]) => void }) {
@@ -11,10 +12,10 @@ export function FileChoice({ onFiles }: { readonly onFiles: (files: readonly Fil
         <FileButton onChange={(files) => onFiles(files)} multiple inputProps={{ 'aria-label': 'Files' }}>
           {(props) => <Button {...props}>Choose files</Button>}
         </FileButton>
-        <Text size="sm" c="dimmed" ta="center">
+        <Dimmed ta="center">
           The browser opens packages and items before they are sent. A table is sent for its preview, which
           stores nothing.
-        </Text>
+        </Dimmed>
       </Stack>
     </Card>
   );

@@ -1,4 +1,4 @@
-import { Stack, Text } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -10,6 +10,7 @@ import { suggestMapping } from '../mapping/suggest-mapping.ts';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
 import { LegacyUpload } from './legacy-upload.tsx';
 import { previewUpload, type UploadPreview } from './preview-upload.ts';
@@ -53,10 +54,10 @@ function MappedTable({
   });
   return (
     <Stack>
-      <Text size="sm" c="dimmed">
+      <Dimmed>
         {preview.format}
         {preview.num_rows === null ? '' : `, ${formatCount(preview.num_rows)} rows`}
-      </Text>
+      </Dimmed>
       <PreviewTable features={preview.features} samples={preview.samples as readonly JsonObject[]} />
       <MappingPanes
         columns={preview.features.map(({ name }) => name)}

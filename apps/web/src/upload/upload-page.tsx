@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { useDroppedFiles } from '../shell/dropped-files.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes } from '../ui/text/formats.ts';
 import { FileChoice } from './file-choice.tsx';
 import { ItemsUpload } from './items-upload.tsx';
@@ -35,9 +36,7 @@ export default function UploadPage() {
             <Text size="sm" fw={600} className="break">
               {files.map(({ name }) => name).join(', ')}
             </Text>
-            <Text size="sm" c="dimmed">
-              {formatBytes(files.reduce((sum, { size }) => sum + size, 0))}
-            </Text>
+            <Dimmed>{formatBytes(files.reduce((sum, { size }) => sum + size, 0))}</Dimmed>
             <Button size="compact-xs" variant="default" onClick={() => setFiles([])}>
               Choose another file
             </Button>

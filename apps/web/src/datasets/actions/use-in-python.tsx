@@ -1,7 +1,8 @@
-import { Button, Code, Popover, Stack, Text } from '@mantine/core';
+import { Button, Code, Popover, Stack } from '@mantine/core';
 import { IconBrandPython } from '@tabler/icons-react';
 import { useApi } from '../../api/api-context.tsx';
 import { CopyAction } from '../../ui/text/copy-action.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import type { Dataset } from '../items/item-windows.ts';
 
 /** The program that loads this version in Python, to copy. */
@@ -39,9 +40,7 @@ export function UseInPython({ dataset: { id, handle, version_hash } }: { readonl
             top={4}
             right={4}
           />
-          <Text size="sm" c="dimmed">
-            Where the service has keys, set the variable HF_TOKEN to yours.
-          </Text>
+          <Dimmed>Where the service has keys, set the variable HF_TOKEN to yours.</Dimmed>
         </Stack>
       </Popover.Dropdown>
     </Popover>

@@ -1,4 +1,4 @@
-import { Badge, Card, Group, SimpleGrid, Stack, Text, Title } from '@mantine/core';
+import { Badge, Card, Group, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
 import type { ResponseOf } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
@@ -9,6 +9,7 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { DiffedText } from '../../ui/text/diffed-text.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
 import { questionOf } from '../items/item-reading.ts';
 import { ItemViewer } from '../items/item-viewer.tsx';
@@ -61,9 +62,7 @@ function Heading({ difference, title }: { readonly difference: Difference; reado
       <Title order={2} size="h6" dir="auto" className="break" lineClamp={2}>
         {title}
       </Title>
-      <Text size="xs" c="dimmed">
-        {placeText(difference)}
-      </Text>
+      <Dimmed size="xs">{placeText(difference)}</Dimmed>
     </Group>
   );
 }
@@ -81,9 +80,7 @@ function ChangedField({ field }: { readonly field: Changed['fields'][number] }) 
         ].map(({ side, text, label }) => (
           <section key={label} className="diff-side" aria-label={`${nameOf(pointer)} ${label}`}>
             {text === undefined ? (
-              <Text size="sm" c="dimmed">
-                absent
-              </Text>
+              <Dimmed>absent</Dimmed>
             ) : (
               <DiffedText
                 text={text}

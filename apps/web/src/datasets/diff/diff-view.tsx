@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, Stack, Text } from '@mantine/core';
+import { Button, SegmentedControl, Stack } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -6,6 +6,7 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { CHANGES } from '../dataset-search.ts';
 import { ChangeCard, type Side } from './change-card.tsx';
@@ -62,9 +63,7 @@ export function DiffView({ from, to }: { readonly from: Side; readonly to: Side 
           ]}
         />
       )}
-      <Text size="sm" c="dimmed" role="status">
-        {counts !== undefined && summaryOf(counts)}
-      </Text>
+      <Dimmed role="status">{counts !== undefined && summaryOf(counts)}</Dimmed>
       <Stack component="ul" className="plain-list" gap="sm" aria-label="Differences">
         {differences.map((difference) => (
           <ChangeCard

@@ -4,6 +4,7 @@ import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { lazy, Suspense, useRef } from 'react';
 import { loadedAgain } from '../../api/service-responds.ts';
 import { Part } from '../../ui/layout/part.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatBytes } from '../../ui/text/formats.ts';
 import type { ShownFile } from './text-file.tsx';
 
@@ -53,10 +54,10 @@ function Asset({
         <Text span size="xs" fw={600}>
           {name}
         </Text>
-        <Text span size="xs" c="dimmed">
+        <Dimmed span size="xs">
           {type}
           {typeof length === 'number' ? `, ${formatBytes(length)}` : ''}
-        </Text>
+        </Dimmed>
         {url?.startsWith('/') && (
           <Anchor size="xs" href={url} target="_blank" rel="noopener">
             Open

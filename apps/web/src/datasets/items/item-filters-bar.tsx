@@ -1,8 +1,9 @@
-import { Button, Group, Select, Text } from '@mantine/core';
+import { Button, Group, Select } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import type { DatasetSearch } from '../dataset-search.ts';
@@ -75,9 +76,9 @@ export function ItemFiltersBar({
           Clear
         </Button>
       )}
-      <Text size="sm" c="dimmed" aria-live="polite">
+      <Dimmed aria-live="polite">
         {total === undefined ? '' : `${formatCount(total)} ${total === 1 ? 'item' : 'items'}`}
-      </Text>
+      </Dimmed>
     </Group>
   );
 }

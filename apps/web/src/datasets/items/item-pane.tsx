@@ -8,6 +8,7 @@ import { useApi } from '../../api/api-context.tsx';
 import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { ItemEditor } from './edit/item-editor.tsx';
 import { RemoveItem } from './edit/remove-item.tsx';
 import { ItemViewer } from './item-viewer.tsx';
@@ -33,12 +34,7 @@ export function ItemPane({
   });
   if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
   if (found.isPending) return <PageSkeleton rows={4} />;
-  if (found.data === null)
-    return (
-      <Text c="dimmed" p="md" size="sm">
-        The dataset has no item at this position.
-      </Text>
-    );
+  if (found.data === null) return <Dimmed p="md">The dataset has no item at this position.</Dimmed>;
   const { item, section, order_index, item_hash, error } = found.data;
   if (item === null)
     return (

@@ -4,6 +4,7 @@ import { IconCheck } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Part } from '../../ui/layout/part.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { JsonText } from '../../ui/text/json-text.tsx';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { RichText } from '../../ui/text/rich-text.tsx';
@@ -51,9 +52,9 @@ export function ItemViewer({
               </Badge>
             ))}
             {section !== undefined && (
-              <Text size="xs" c="dimmed">
+              <Dimmed size="xs">
                 {section}, {orderIndex}
-              </Text>
+              </Dimmed>
             )}
           </Group>
         </Box>

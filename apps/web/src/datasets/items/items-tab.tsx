@@ -1,7 +1,8 @@
-import { Badge, Stack, Text } from '@mantine/core';
+import { Badge, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { ItemId } from '../../ui/text/item-id.tsx';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
@@ -47,9 +48,7 @@ export function ItemsTab({
         }
         list={
           items.total === 0 ? (
-            <Text c="dimmed" p="md" size="sm">
-              No items match.
-            </Text>
+            <Dimmed p="md">No items match.</Dimmed>
           ) : (
             <VirtualList
               key={JSON.stringify([dataset.version, section, type, tag, q])}
@@ -65,9 +64,7 @@ export function ItemsTab({
         }
         entry={
           item === undefined ? (
-            <Text c="dimmed" p="md" size="sm">
-              Choose an item from the list. The arrow keys move through it.
-            </Text>
+            <Dimmed p="md">Choose an item from the list. The arrow keys move through it.</Dimmed>
           ) : (
             <ItemPane dataset={dataset} position={item} isNewest={isNewest} />
           )
@@ -82,9 +79,9 @@ function Row({ index, items }: { readonly index: number; readonly items: ReturnT
   if (item === undefined) return <span>…</span>;
   return (
     <>
-      <Text span size="xs" c="dimmed" ff="monospace">
+      <Dimmed span size="xs" ff="monospace">
         <ItemId id={item.id || String(index)} />
-      </Text>
+      </Dimmed>
       <span dir="auto">
         {item.thumbnail !== undefined && (
           <img className="thumbnail" src={item.thumbnail} alt="" loading="lazy" />

@@ -1,6 +1,7 @@
-import { Badge, Box, Group, Text } from '@mantine/core';
+import { Badge, Box, Group } from '@mantine/core';
 import { isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { Part } from '../../ui/layout/part.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { prettyJson } from '../../ui/text/pretty-json.ts';
 import { RichText } from '../../ui/text/rich-text.tsx';
 import { FileView } from './asset-list.tsx';
@@ -26,11 +27,7 @@ export function Messages({ messages }: { readonly messages: readonly Message[] }
         {message.calls.map((call) => (
           <CallView key={call.id} call={call} />
         ))}
-        {message.parts.length === 0 && message.calls.length === 0 && (
-          <Text size="sm" c="dimmed">
-            no content
-          </Text>
-        )}
+        {message.parts.length === 0 && message.calls.length === 0 && <Dimmed>no content</Dimmed>}
         {Object.keys(message.rest).length > 0 && <pre className="pre">{prettyJson(message.rest)}</pre>}
       </Part>
     </Box>
@@ -63,9 +60,9 @@ function CallView({ call: { id, name, arguments: stated } }: { readonly call: To
         <Badge size="sm" variant="light" color="grape" tt="none">
           {name}
         </Badge>
-        <Text span size="xs" c="dimmed" ff="monospace">
+        <Dimmed span size="xs" ff="monospace">
           {id}
-        </Text>
+        </Dimmed>
       </Group>
       <pre className="pre">{argumentsText(stated)}</pre>
     </Box>

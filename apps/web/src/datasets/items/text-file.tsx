@@ -2,6 +2,7 @@ import { Skeleton, Table, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import Papa from 'papaparse';
 import { ConnectionLost } from '../../api/api-problem.ts';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatBytes, formatCount } from '../../ui/text/formats.ts';
 import { RichText } from '../../ui/text/rich-text.tsx';
 
@@ -44,9 +45,9 @@ export default function TextFile({ url, type, name }: ShownFile) {
         </div>
       )}
       {!isWhole && (
-        <Text size="xs" c="dimmed">
+        <Dimmed size="xs">
           The first {formatBytes(MAX_BYTES)} of {formatBytes(total)}
-        </Text>
+        </Dimmed>
       )}
     </>
   );
@@ -83,10 +84,10 @@ function TextTable({
         />
       </section>
       {(rows.length > MAX_ROWS || head.length > MAX_COLUMNS) && (
-        <Text size="xs" c="dimmed">
+        <Dimmed size="xs">
           The first {formatCount(Math.min(rows.length, MAX_ROWS))} rows and{' '}
           {formatCount(Math.min(head.length, MAX_COLUMNS))} columns
-        </Text>
+        </Dimmed>
       )}
     </>
   );

@@ -1,4 +1,3 @@
-import { Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { Link } from '@tanstack/react-router';
 import { type Column, Columns } from '../../ui/layout/columns.tsx';
@@ -6,6 +5,7 @@ import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { SourceBadge } from '../../ui/source-badge.tsx';
 import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { firstLine } from '../../ui/text/first-line.ts';
 import { formatCount, formatScore } from '../../ui/text/formats.ts';
 import type { DatasetSort } from './datasets-search.ts';
@@ -24,9 +24,9 @@ const COLUMNS: readonly Column<Summary, DatasetSort>[] = [
           {name}
         </Link>
         {description !== null && (
-          <Text size="xs" c="dimmed" lineClamp={1}>
+          <Dimmed size="xs" lineClamp={1}>
             {firstLine(description)}
-          </Text>
+          </Dimmed>
         )}
       </>
     ),

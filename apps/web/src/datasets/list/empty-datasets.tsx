@@ -5,6 +5,7 @@ import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Page } from '../../ui/layout/page.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { useExample } from './use-example.ts';
 
 /** What the list shows before there is a dataset: three ways to get one. */
@@ -70,9 +71,7 @@ function Way({
           <Title order={2} size="h5">
             {title}
           </Title>
-          <Text size="sm" c="dimmed">
-            {text}
-          </Text>
+          <Dimmed>{text}</Dimmed>
         </Stack>
         {children}
       </Stack>

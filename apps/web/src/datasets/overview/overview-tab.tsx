@@ -1,10 +1,11 @@
-import { Button, Group, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Button, Group, SimpleGrid, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
 import { Histogram } from '../../ui/charts/histogram.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import type { Dataset } from '../items/item-windows.ts';
@@ -30,9 +31,9 @@ export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) 
         <>
           {!found.data.isWhole && (
             <Group gap="sm">
-              <Text size="sm" c="dimmed">
+              <Dimmed>
                 Types, tags and lengths are those of the first {formatCount(found.data.items)} items.
-              </Text>
+              </Dimmed>
               <Button
                 size="compact-sm"
                 variant="default"

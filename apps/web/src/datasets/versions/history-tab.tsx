@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { useCan } from '../../session/session.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { DiffView } from '../diff/diff-view.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { DeleteVersion } from './delete-version.tsx';
@@ -137,11 +138,7 @@ function TwoVersions({
           value={to ?? null}
           onChange={(version) => change({ to: version ?? newestNumber })}
         />
-        {from === to && (
-          <Text size="sm" c="dimmed">
-            Both are the same version.
-          </Text>
-        )}
+        {from === to && <Dimmed>Both are the same version.</Dimmed>}
       </Group>
       <DiffView from={{ id: newest.id, version: from }} to={{ id: newest.id, version: to ?? newestNumber }} />
     </Stack>

@@ -3,6 +3,7 @@ import type { Column } from '../../ui/layout/columns.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
 import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { changeText, type Version } from './use-versions.ts';
 
@@ -86,11 +87,7 @@ export function versionColumns({
           <Text size="sm" dir="auto">
             {message ?? SOURCES[source]}
           </Text>
-          {message !== null && (
-            <Text size="xs" c="dimmed">
-              {SOURCES[source]}
-            </Text>
-          )}
+          {message !== null && <Dimmed size="xs">{SOURCES[source]}</Dimmed>}
         </>
       ),
     },
@@ -100,9 +97,7 @@ export function versionColumns({
       cell: ({ version, change }) => {
         const previous = before.get(version);
         return previous === undefined ? (
-          <Text size="sm" c="dimmed">
-            {version === 1 ? 'the first version' : changeText(change)}
-          </Text>
+          <Dimmed>{version === 1 ? 'the first version' : changeText(change)}</Dimmed>
         ) : (
           <Button
             size="compact-sm"

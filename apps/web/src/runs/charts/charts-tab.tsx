@@ -1,4 +1,4 @@
-import { Select, SimpleGrid, Stack, Text } from '@mantine/core';
+import { Select, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
@@ -7,6 +7,7 @@ import { Histogram } from '../../ui/charts/histogram.tsx';
 import { ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
@@ -92,11 +93,11 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
             <Histogram title="Latency" values={found.latenciesMs} format={formatDuration} />
             <Histogram title="Output tokens" values={found.outputTokens} format={round} />
           </SimpleGrid>
-          <Text size="xs" c="dimmed">
+          <Dimmed size="xs">
             {found.isWhole ? '' : 'Of the first results only: '}
             {formatCount(found.latenciesMs.length)} latencies and {formatCount(found.outputTokens.length)}{' '}
             numbers of tokens in {formatCount(found.results)} results.
-          </Text>
+          </Dimmed>
         </>
       )}
     </Stack>

@@ -1,4 +1,4 @@
-import { Anchor, Button, Stack, Text } from '@mantine/core';
+import { Anchor, Button, Stack } from '@mantine/core';
 import type { ApiClient } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import { ApiProblem, dataOf } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { Part } from '../../ui/layout/part.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatPercent } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
@@ -70,13 +71,13 @@ export function WorseSlices({
         ) : (
           <>
             {worse.length > 0 && <Worse tested={worse} onChoose={onChoose} />}
-            <Text size="xs" c="dimmed">
+            <Dimmed size="xs">
               {worse.length === 0 ? 'No slice is worse beyond chance. ' : ''}
               {formatCount(tested.length)} slices: Fisher’s exact test of right and wrong answers, with the
               false discovery rate at 5 % (Benjamini–Hochberg).
               {isDependent && ' It takes results as independent, which repetitions and clusters are not.'}
               {found.data.left.length > 0 && ` Too many values: ${found.data.left.join(', ')}.`}
-            </Text>
+            </Dimmed>
           </>
         )}
         {found.error !== null && <ErrorView error={found.error} />}

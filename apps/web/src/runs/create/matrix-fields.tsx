@@ -1,6 +1,7 @@
-import { Button, Stack, TagsInput, Text, Textarea } from '@mantine/core';
+import { Button, Stack, TagsInput, Textarea } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { asksModel, MAX_RUNS } from './matrix.ts';
 import type { RunForm } from './run-form.ts';
 
@@ -16,9 +17,9 @@ export function MatrixFields({
   const { promptTemplates } = form.values;
   return (
     <Stack gap="sm">
-      <Text size="sm" c="dimmed">
+      <Dimmed>
         Every model runs with every template, at most {MAX_RUNS} runs. Everything else is the same.
-      </Text>
+      </Dimmed>
       {asksModel(form.values) && (
         <TagsInput
           label="Further models"

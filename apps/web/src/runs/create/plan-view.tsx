@@ -1,10 +1,11 @@
-import { Alert, Card, List, Stack, Text, Title } from '@mantine/core';
+import { Alert, Card, List, Stack, Title } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { NameValues } from '../../ui/layout/name-values.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatDuration } from '../../ui/text/formats.ts';
 import { nameOf } from '../use-run.ts';
 import type { Measured } from './provider/use-recent-runs.ts';
@@ -63,15 +64,11 @@ export function PlanView({
               : [['Time, about', formatDuration(measured.ms * plan.requests)] as const]),
           ]}
         />
-        {measured !== null && (
-          <Text size="xs" c="dimmed">
-            The time is that of {nameOf(measured.run)}.
-          </Text>
-        )}
+        {measured !== null && <Dimmed size="xs">The time is that of {nameOf(measured.run)}.</Dimmed>}
         {Object.entries(plan.unscorable_reasons).map(([reason, count]) => (
-          <Text key={reason} size="sm" c="dimmed">
+          <Dimmed key={reason}>
             {formatCount(count)}: {reason}
-          </Text>
+          </Dimmed>
         ))}
         {warnings.length > 0 && (
           <Alert color="yellow" variant="light" title="Before you start">

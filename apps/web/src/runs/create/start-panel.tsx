@@ -1,6 +1,7 @@
 import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { MAX_RUNS } from './matrix.ts';
 import { PlanView, usePlan } from './plan-view.tsx';
 import { measuredOf, useRecentRuns } from './provider/use-recent-runs.ts';
@@ -39,9 +40,7 @@ export function StartPanel({
   return (
     <Stack className="stays-in-view">
       {request === null && (
-        <Text size="sm" c="dimmed">
-          The plan appears here when the dataset and the provider are chosen.
-        </Text>
+        <Dimmed>The plan appears here when the dataset and the provider are chosen.</Dimmed>
       )}
       {failure !== null && marked === null && <ErrorView error={failure} />}
       {failure !== null && marked !== null && (

@@ -1,9 +1,10 @@
-import { Badge, Box, Card, Group, Stack, Text, Title } from '@mantine/core';
+import { Badge, Box, Card, Group, Stack, Title } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { type UseMutationResult, useMutation } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { JsonText } from '../../ui/text/json-text.tsx';
 import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
@@ -69,11 +70,7 @@ function TriedItem({ tried }: { readonly tried: Tried[number] }) {
             {formatScore(score)} {passed === null ? '' : passed ? 'right' : 'wrong'}
           </Badge>
         ))}
-        {latency_ms !== null && (
-          <Text size="xs" c="dimmed">
-            {formatDuration(latency_ms)}
-          </Text>
-        )}
+        {latency_ms !== null && <Dimmed size="xs">{formatDuration(latency_ms)}</Dimmed>}
       </Group>
       {error !== null && <FailureView failure={error as object} what="result" />}
       {output !== null && output !== undefined && (

@@ -10,6 +10,7 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatScore } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
@@ -151,9 +152,7 @@ function Measures({ found }: { readonly found: Found }) {
           cell: ({ name, of }: Measure) => (
             <>
               {name}
-              <Text size="xs" c="dimmed">
-                {of}
-              </Text>
+              <Dimmed size="xs">{of}</Dimmed>
             </>
           ),
         },

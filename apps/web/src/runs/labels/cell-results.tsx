@@ -1,4 +1,4 @@
-import { Button, Text } from '@mantine/core';
+import { Button } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useInfiniteQuery } from '@tanstack/react-query';
@@ -7,6 +7,7 @@ import { dataOf } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { resultKey } from '../results/listed-result.ts';
@@ -70,9 +71,9 @@ export function CellResults({
         rows={rows}
         keyOf={resultKey}
       />
-      <Text size="sm" c="dimmed">
+      <Dimmed>
         {formatCount(rows.length)} of {formatCount(total)}
-      </Text>
+      </Dimmed>
       {found.hasNextPage && (
         <Button
           size="xs"

@@ -1,7 +1,8 @@
-import { Badge, Button, Group, Stack, Text } from '@mantine/core';
+import { Badge, Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { RESULT_OUTPUTS, type RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
@@ -75,11 +76,7 @@ export function FailureGroups({
           </Button>
         </Group>
       ))}
-      {others > 0 && (
-        <Text size="xs" c="dimmed">
-          and {formatCount(others)} with other errors
-        </Text>
-      )}
+      {others > 0 && <Dimmed size="xs">and {formatCount(others)} with other errors</Dimmed>}
     </Stack>
   );
 }

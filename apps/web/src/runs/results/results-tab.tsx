@@ -1,10 +1,11 @@
-import { Button, Group, Stack, Text } from '@mantine/core';
+import { Button, Group, Stack } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
+import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { MAX_ROWS, VirtualList } from '../../ui/virtual-list.tsx';
@@ -66,9 +67,9 @@ export function ResultsTab({ run }: { readonly run: Run }) {
         )}
         <ColumnsMenu columns={grid.all} defaults={grid.defaults} view={search} onView={change} />
         {!isBlind && <SaveView run={run} search={search} columns={grid.shown} />}
-        <Text size="sm" c="dimmed" aria-live="polite">
+        <Dimmed aria-live="polite">
           {total !== undefined && `${formatCount(total)} ${total === 1 ? 'result' : 'results'}`}
-        </Text>
+        </Dimmed>
         {news > 0 && (
           <Button
             size="compact-xs"
@@ -88,9 +89,9 @@ export function ResultsTab({ run }: { readonly run: Run }) {
         onClose={() => filter({})}
         list={
           total === 0 ? (
-            <Text c="dimmed" p="md" size="sm">
+            <Dimmed p="md">
               {run.counts.done === 0 ? 'No results yet.' : 'No result matches the filters.'}
-            </Text>
+            </Dimmed>
           ) : (
             <VirtualList
               key={JSON.stringify(filters)}

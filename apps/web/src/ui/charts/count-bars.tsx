@@ -1,5 +1,6 @@
 import { Group, Progress, Text, UnstyledButton } from '@mantine/core';
 import { Part } from '../layout/part.tsx';
+import { Dimmed } from '../text/dimmed.ts';
 import { formatCount } from '../text/formats.ts';
 import { RowsDrawing } from './save/rows-drawing.tsx';
 import { SaveChart } from './save/save-chart.tsx';
@@ -48,9 +49,9 @@ export function CountBars({
                 <Text span size="sm" dir="auto" className="ellipsis">
                   {name}
                 </Text>
-                <Text span size="sm" c="dimmed" className="numbers">
+                <Dimmed span className="numbers">
                   {formatCount(count)}
-                </Text>
+                </Dimmed>
               </Group>
               <Progress value={(100 * count) / most} size="xs" aria-hidden="true" />
             </UnstyledButton>
@@ -58,9 +59,7 @@ export function CountBars({
         ))}
       </ul>
       {sorted.length > MAX_ROWS && (
-        <Text size="xs" c="dimmed">
-          and {formatCount(sorted.length - MAX_ROWS)} more
-        </Text>
+        <Dimmed size="xs">and {formatCount(sorted.length - MAX_ROWS)} more</Dimmed>
       )}
     </Part>
   );

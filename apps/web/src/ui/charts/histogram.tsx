@@ -1,6 +1,7 @@
-import { Text, VisuallyHidden } from '@mantine/core';
+import { VisuallyHidden } from '@mantine/core';
 import { useRef } from 'react';
 import { Bar, BarChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
+import { Dimmed } from '../text/dimmed.ts';
 import { formatCount } from '../text/formats.ts';
 import { type Bin, binsOf } from './bins.ts';
 import { AXIS, COLORS, TOOLTIP } from './chart-style.ts';
@@ -23,9 +24,9 @@ export function Histogram({
   if (bins.length === 0) return null;
   return (
     <figure className="chart">
-      <Text component="figcaption" size="xs" c="dimmed" fw={600}>
+      <Dimmed component="figcaption" size="xs" fw={600}>
         {title} <SaveChart title={title} draw={() => chart.current?.querySelector('svg') ?? null} />
-      </Text>
+      </Dimmed>
       <div ref={chart} aria-hidden="true">
         <ResponsiveContainer width="100%" height={HEIGHT}>
           <BarChart data={[...bins]} accessibilityLayer={false} barCategoryGap={1}>

@@ -1,6 +1,7 @@
 import { Anchor, Table, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { type Column, Columns } from '../layout/columns.tsx';
+import { Dimmed } from '../text/dimmed.ts';
 import { clampedInterval, formatCount, formatScore } from '../text/formats.ts';
 import type { GroupScore } from './group-scores.ts';
 import { RowsDrawing } from './save/rows-drawing.tsx';
@@ -41,9 +42,9 @@ const NUMBERS: readonly Column<GroupScore>[] = [
     align: 'end',
     visibleFrom: 'xs',
     cell: ({ ci95 }) => (
-      <Text span size="xs" c="dimmed">
+      <Dimmed span size="xs">
         {clampedInterval(ci95)?.map(formatScore).join(' to ') ?? '–'}
-      </Text>
+      </Dimmed>
     ),
   },
   {
@@ -51,11 +52,7 @@ const NUMBERS: readonly Column<GroupScore>[] = [
     width: 70,
     align: 'end',
     visibleFrom: 'xs',
-    cell: ({ count }) => (
-      <Text span size="sm" c="dimmed">
-        {formatCount(count)}
-      </Text>
-    ),
+    cell: ({ count }) => <Dimmed span>{formatCount(count)}</Dimmed>,
   },
 ];
 
@@ -89,9 +86,7 @@ export function ScoreBars({
         keyOf={({ name }, index) => `${index} ${name}`}
       />
       {groups.length > MAX_ROWS && (
-        <Text size="xs" c="dimmed">
-          and {formatCount(groups.length - MAX_ROWS)} more
-        </Text>
+        <Dimmed size="xs">and {formatCount(groups.length - MAX_ROWS)} more</Dimmed>
       )}
     </>
   );

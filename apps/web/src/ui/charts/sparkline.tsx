@@ -1,5 +1,6 @@
 import { Group, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
+import { Dimmed } from '../text/dimmed.ts';
 import { COLORS } from './chart-style.ts';
 import { Drawing, PADDING, TITLE } from './save/drawing.tsx';
 import { SaveChart } from './save/save-chart.tsx';
@@ -42,9 +43,9 @@ export function Sparkline({
   return (
     <figure className="chart">
       <Group component="figcaption" justify="space-between" gap="xs" maw={WIDTH}>
-        <Text span size="xs" c="dimmed">
+        <Dimmed span size="xs">
           {title}
-        </Text>
+        </Dimmed>
         <Text span size="xs" className="numbers">
           {numbers}
         </Text>

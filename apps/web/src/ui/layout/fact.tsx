@@ -1,5 +1,6 @@
 import { Card, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { Dimmed } from '../text/dimmed.ts';
 
 /** A number with its name, and what explains it, in a list of such facts. */
 export function Fact({
@@ -13,15 +14,15 @@ export function Fact({
 }) {
   return (
     <Card withBorder padding="xs">
-      <Text component="dt" size="xs" c="dimmed">
+      <Dimmed component="dt" size="xs">
         {name}
-      </Text>
+      </Dimmed>
       <Text component="dd" m={0} fw={600} size="sm" className="numbers break">
         {value}
         {note !== undefined && note !== '' && (
-          <Text span size="xs" c="dimmed" fw={400} display="block">
+          <Dimmed span size="xs" fw={400} display="block">
             {note}
-          </Text>
+          </Dimmed>
         )}
       </Text>
     </Card>

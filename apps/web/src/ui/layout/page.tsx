@@ -1,5 +1,6 @@
-import { Box, Group, Stack, Text, Title } from '@mantine/core';
+import { Box, Group, Stack, Title } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';
+import { Dimmed } from '../text/dimmed.ts';
 import { useNavigated } from './navigated.ts';
 
 /** A page: its title, what can be done with the whole of it, and its content. */
@@ -32,9 +33,9 @@ export function Page({
             {title}
           </Title>
           {subtitle !== undefined && (
-            <Text size="sm" c="dimmed" component="div" className="break">
+            <Dimmed component="div" className="break">
               {subtitle}
-            </Text>
+            </Dimmed>
           )}
         </Box>
         {actions !== undefined && <Group gap="xs">{actions}</Group>}

@@ -1,6 +1,7 @@
-import { Button, Group, Text } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useRouter } from '@tanstack/react-router';
+import { Dimmed } from '../text/dimmed.ts';
 import { formatCount } from '../text/formats.ts';
 
 /** Goes through the pages of a list by its cursors. Going back is going back in the history of the browser. */
@@ -21,9 +22,9 @@ export function Pager({
   const { history } = useRouter();
   return (
     <Group justify="space-between" component="nav" aria-label={`Pages of ${what}`}>
-      <Text size="sm" c="dimmed">
+      <Dimmed>
         {formatCount(total)} {total === 1 ? what.replace(/s$/, '') : what}
-      </Text>
+      </Dimmed>
       {(!isFirst || nextCursor !== null) && (
         <Group gap="xs">
           <Button size="xs" variant="subtle" disabled={isFirst} onClick={() => onCursor(undefined)}>

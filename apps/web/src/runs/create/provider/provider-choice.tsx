@@ -1,5 +1,6 @@
 import { SegmentedControl, Stack, Text } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { Dimmed } from '../../../ui/text/dimmed.ts';
 import type { FieldGroups } from '../run-fields.ts';
 import type { RunForm } from '../run-form.ts';
 import { CommonAndRare } from '../scoring/scoring-fields.tsx';
@@ -39,9 +40,7 @@ export function ProviderChoice({
         {...form.getInputProps('provider')}
         data={PROVIDERS.map(({ value, label }) => ({ value, label }))}
       />
-      <Text size="xs" c="dimmed">
-        {PROVIDERS.find(({ value }) => value === form.values.provider)?.hint}
-      </Text>
+      <Dimmed size="xs">{PROVIDERS.find(({ value }) => value === form.values.provider)?.hint}</Dimmed>
       <ProviderSelect form={form} />
       <CommonAndRare form={form} fields={fields} />
     </Stack>

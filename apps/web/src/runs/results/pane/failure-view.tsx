@@ -1,5 +1,6 @@
 import { Alert, Blockquote, Box, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
+import { Dimmed } from '../../../ui/text/dimmed.ts';
 
 /** What happened, by the code of the failure. */
 const TITLES: Readonly<Record<string, string>> = {
@@ -43,9 +44,9 @@ export function FailureView({
     >
       {words !== undefined && (
         <Box component="figure" m={0} mb={6}>
-          <Text component="figcaption" size="xs" c="dimmed">
+          <Dimmed component="figcaption" size="xs">
             The provider says
-          </Text>
+          </Dimmed>
           <Blockquote p="xs" m={0} radius="sm" fz="sm" dir="auto" className="break lines">
             {words}
           </Blockquote>
@@ -54,9 +55,9 @@ export function FailureView({
       <Text size="sm" dir="auto" className="break lines">
         {message}
       </Text>
-      <Text size="xs" c="dimmed" ff="monospace">
+      <Dimmed size="xs" ff="monospace">
         {code}
-      </Text>
+      </Dimmed>
     </Alert>
   );
 }

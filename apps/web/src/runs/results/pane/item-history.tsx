@@ -8,6 +8,7 @@ import { ErrorView } from '../../../ui/error-view.tsx';
 import { Columns } from '../../../ui/layout/columns.tsx';
 import { LinkAnchor } from '../../../ui/layout/links.tsx';
 import { Age } from '../../../ui/text/age.tsx';
+import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatScore } from '../../../ui/text/formats.ts';
 import { plainText } from '../../../ui/text/pretty-json.ts';
 import { nameOf, type Result, type Run } from '../../use-run.ts';
@@ -64,12 +65,7 @@ function History({ run, itemHash }: { readonly run: Run; readonly itemHash: stri
     const [result] = results[at]?.data?.data ?? [];
     return result === undefined ? [] : [{ run: one, result }];
   });
-  if (rows.length === 0)
-    return (
-      <Text size="sm" c="dimmed">
-        No other of the newest runs has it.
-      </Text>
-    );
+  if (rows.length === 0) return <Dimmed>No other of the newest runs has it.</Dimmed>;
   return (
     <Columns
       label="The same item in other runs"

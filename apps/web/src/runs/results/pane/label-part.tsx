@@ -7,6 +7,7 @@ import { dataOf } from '../../../api/api-problem.ts';
 import { useCan, useSession } from '../../../session/session.tsx';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { Part } from '../../../ui/layout/part.tsx';
+import { Dimmed } from '../../../ui/text/dimmed.ts';
 import type { Window } from '../../../ui/use-windows.ts';
 import { useLabels } from '../../labels/use-labels.ts';
 import type { Run } from '../../use-run.ts';
@@ -45,9 +46,9 @@ export function LabelPart({ run, result }: { readonly run: Run; readonly result:
               <Pill key={type}>{type}</Pill>
             ))}
             {label.note !== null && (
-              <Text size="sm" c="dimmed" dir="auto" className="break lines">
+              <Dimmed dir="auto" className="break lines">
                 {label.note}
-              </Text>
+              </Dimmed>
             )}
           </Group>
         ))}

@@ -10,6 +10,7 @@ import { ErrorView } from '../../../ui/error-view.tsx';
 import { PageSkeleton } from '../../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../../ui/layout/part.tsx';
 import { StatusBadge } from '../../../ui/status-badge.tsx';
+import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatDuration, formatScore } from '../../../ui/text/formats.ts';
 import { plainText } from '../../../ui/text/pretty-json.ts';
 import { Value } from '../../../ui/text/value.tsx';
@@ -48,11 +49,7 @@ export function ResultPane({
             <Step label="Next result" Icon={IconChevronDown} onStep={onStep.next} />
           </Group>
           {!isBlind && <Outcome result={result} />}
-          {result.repetition > 1 && (
-            <Text size="sm" c="dimmed">
-              repetition {result.repetition}
-            </Text>
-          )}
+          {result.repetition > 1 && <Dimmed>repetition {result.repetition}</Dimmed>}
         </Group>
         {result.error !== null && <FailureView failure={result.error} what="result" />}
         <ExpectedAndGot result={result} />
@@ -96,26 +93,14 @@ function Outcome({ result }: { readonly result: ListedResult }) {
         </Badge>
       )}
       <Text size="sm">Score {formatScore(result.score)}</Text>
-      {result.latency_ms !== null && (
-        <Text size="sm" c="dimmed">
-          {formatDuration(result.latency_ms)}
-        </Text>
-      )}
+      {result.latency_ms !== null && <Dimmed>{formatDuration(result.latency_ms)}</Dimmed>}
       {result.truncated && (
         <Badge size="sm" color="orange" variant="dot" tt="none">
           truncated
         </Badge>
       )}
-      {result.finish_reason !== null && (
-        <Text size="sm" c="dimmed">
-          {result.finish_reason}
-        </Text>
-      )}
-      {result.attempts !== null && result.attempts > 1 && (
-        <Text size="sm" c="dimmed">
-          {result.attempts} attempts
-        </Text>
-      )}
+      {result.finish_reason !== null && <Dimmed>{result.finish_reason}</Dimmed>}
+      {result.attempts !== null && result.attempts > 1 && <Dimmed>{result.attempts} attempts</Dimmed>}
     </>
   );
 }

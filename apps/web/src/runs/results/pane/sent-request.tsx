@@ -9,6 +9,7 @@ import { Messages } from '../../../datasets/items/messages.tsx';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { Part } from '../../../ui/layout/part.tsx';
 import { CopyAction } from '../../../ui/text/copy-action.tsx';
+import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { Value } from '../../../ui/text/value.tsx';
 import type { Run } from '../../use-run.ts';
 import type { ListedResult } from '../listed-result.ts';
@@ -59,9 +60,9 @@ export function SentRequest({
           As it was sent
         </Title>
         <Group gap={4} wrap="nowrap">
-          <Text size="xs" c="dimmed" className="break">
+          <Dimmed size="xs" className="break">
             POST {url}
-          </Text>
+          </Dimmed>
           <CopyAction text={copy} label="Copy as curl" variant="subtle" color="gray" size="sm" />
         </Group>
         {system !== undefined && (
