@@ -2,10 +2,10 @@ import { Alert, Group, Spoiler, Tabs } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
-import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../ui/query-state.tsx';
 import { SourceBadge } from '../ui/source-badge.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
 import { formatCount } from '../ui/text/formats.ts';
@@ -41,8 +41,7 @@ export default function DatasetPage() {
   const navigate = route.useNavigate();
   const newest = useDataset(id);
   const found = useDataset(id, version);
-  if (found.isPending) return <PageSkeleton />;
-  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  if (!found.isSuccess) return <QueryState query={found} />;
   const dataset = found.data;
   const isNewest = newest.data === undefined || newest.data.version === dataset.version;
   return (

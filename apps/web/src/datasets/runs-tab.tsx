@@ -8,9 +8,8 @@ import { DEFAULT_RUN_COLUMNS } from '../runs/run-columns.tsx';
 import { RunsTable } from '../runs/runs-table.tsx';
 import { nameOf } from '../runs/use-run.ts';
 import { ScoreBars } from '../ui/charts/score-bars.tsx';
-import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ScoreTimeline } from './score-timeline.tsx';
@@ -31,8 +30,7 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
     queryKey: ['runs', query],
     queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query }, signal })),
   });
-  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
-  if (found.isPending) return <PageSkeleton rows={3} />;
+  if (!found.isSuccess) return <QueryState query={found} rows={3} />;
   const { data: runs, meta } = found.data;
   if (runs.length === 0) return <Dimmed>No runs yet.</Dimmed>;
   const scored = runs.filter(({ scores }) => scores.mean !== null).toReversed();

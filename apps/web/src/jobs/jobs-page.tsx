@@ -6,12 +6,11 @@ import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
 import { useCan } from '../session/session.tsx';
-import { ErrorView } from '../ui/error-view.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Pager } from '../ui/layout/pager.tsx';
+import { QueryState } from '../ui/query-state.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
@@ -67,8 +66,7 @@ export default function JobsPage() {
           />
         ))}
       </Group>
-      {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
-      {found.isPending && <PageSkeleton />}
+      <QueryState query={found} />
       {found.data !== undefined && (
         <>
           {found.data.data.length === 0 ? (

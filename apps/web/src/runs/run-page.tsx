@@ -4,10 +4,10 @@ import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
-import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../ui/query-state.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { JsonText } from '../ui/text/json-text.tsx';
 import { RunActions } from './actions/run-actions.tsx';
@@ -29,8 +29,7 @@ export default function RunPage() {
   const { tab = 'results', sample } = route.useSearch();
   const navigate = route.useNavigate();
   const found = useRun(id);
-  if (found.isPending) return <PageSkeleton />;
-  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  if (!found.isSuccess) return <QueryState query={found} />;
   const run = found.data;
   return (
     <Page

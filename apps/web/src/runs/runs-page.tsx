@@ -4,10 +4,9 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
 import { useCan } from '../session/session.tsx';
-import { ErrorView } from '../ui/error-view.tsx';
 import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../ui/query-state.tsx';
 import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
@@ -85,8 +84,7 @@ export default function RunsPage() {
         />
         <ColumnsMenu columns={columns} defaults={DEFAULT_RUN_COLUMNS} view={search} onView={change} />
       </Group>
-      {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
-      {found.isPending && <PageSkeleton />}
+      <QueryState query={found} />
       {found.data !== undefined && (
         <>
           {runs.length === 0 ? (

@@ -19,8 +19,8 @@ import { ErrorView } from '../ui/error-view.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { Part } from '../ui/layout/part.tsx';
+import { QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatTime } from '../ui/text/formats.ts';
 
@@ -37,8 +37,7 @@ export default function SettingsPage() {
     <Page title="Settings">
       <Stack gap="xl" maw={640}>
         <Theme />
-        {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
-        {found.isPending && <PageSkeleton rows={3} />}
+        <QueryState query={found} rows={3} />
         {found.data !== undefined && (
           <ServiceSettings key={JSON.stringify(found.data)} settings={found.data} />
         )}

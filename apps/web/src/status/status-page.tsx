@@ -5,7 +5,7 @@ import { ApiProblem, dataOf } from '../api/api-problem.ts';
 import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { Installation, Limits } from './installation.tsx';
 import { parseMetrics } from './parse-metrics.ts';
@@ -71,8 +71,7 @@ export default function StatusPage() {
           </Badge>
         ))}
       </Group>
-      {status.isPending && <PageSkeleton />}
-      {status.error !== null && <ErrorView error={status.error} onRetry={() => void status.refetch()} />}
+      <QueryState query={status} />
       {status.data !== undefined && <Installation status={status.data} />}
       {metrics.error !== null &&
         (metrics.error instanceof ApiProblem && metrics.error.status === 401 ? (

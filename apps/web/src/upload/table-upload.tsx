@@ -8,8 +8,7 @@ import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { PreviewTable } from '../mapping/preview-table.tsx';
 import { suggestMapping } from '../mapping/suggest-mapping.ts';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
-import { ErrorView } from '../ui/error-view.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
 import { LegacyUpload } from './legacy-upload.tsx';
@@ -25,9 +24,7 @@ export function TableUpload({ files }: { readonly files: readonly File[] }) {
     queryFn: ({ signal }) => previewUpload(api, { files }, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (preview.isPending) return <PageSkeleton />;
-  if (preview.error !== null)
-    return <ErrorView error={preview.error} onRetry={() => void preview.refetch()} />;
+  if (!preview.isSuccess) return <QueryState query={preview} />;
   if (preview.data.kind === 'legacy_package') return <LegacyUpload files={files} />;
   return <MappedTable files={files} fileKey={key} preview={preview.data} />;
 }

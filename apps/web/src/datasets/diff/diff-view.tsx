@@ -4,8 +4,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { CHANGES } from '../dataset-search.ts';
@@ -38,8 +37,7 @@ export function DiffView({ from, to }: { readonly from: Side; readonly to: Side 
     getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
   });
-  if (found.isPending) return <PageSkeleton />;
-  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  if (!found.isSuccess) return <QueryState query={found} />;
   const counts = found.data.pages[0]?.counts;
   const differences = found.data.pages.flatMap(({ data }) => data);
   return (

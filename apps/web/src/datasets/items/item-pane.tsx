@@ -6,8 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { useCan } from '../../session/session.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { ItemEditor } from './edit/item-editor.tsx';
 import { RemoveItem } from './edit/remove-item.tsx';
@@ -32,8 +31,7 @@ export function ItemPane({
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
-  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
-  if (found.isPending) return <PageSkeleton rows={4} />;
+  if (!found.isSuccess) return <QueryState query={found} rows={4} />;
   if (found.data === null) return <Dimmed p="md">The dataset has no item at this position.</Dimmed>;
   const { item, section, order_index, item_hash, error } = found.data;
   if (item === null)

@@ -5,11 +5,10 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { useCan } from '../../session/session.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Page } from '../../ui/layout/page.tsx';
-import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Pager } from '../../ui/layout/pager.tsx';
+import { QueryState } from '../../ui/query-state.tsx';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import { type DatasetsSearch, SOURCES } from './datasets-search.ts';
 import { DatasetsTable } from './datasets-table.tsx';
@@ -85,8 +84,7 @@ export default function DatasetsPage() {
           </Button>
         )}
       </Group>
-      {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
-      {found.isPending && <PageSkeleton />}
+      <QueryState query={found} />
       {found.data !== undefined && (
         <>
           <DatasetsTable datasets={found.data.data} sort={sort} onSort={(next) => change({ sort: next })} />

@@ -3,8 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
 import { Histogram } from '../../ui/charts/histogram.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
@@ -25,8 +24,7 @@ export default function OverviewTab({ dataset }: { readonly dataset: Dataset }) 
   const sections = new Map(dataset.sections.map(({ name, item_count }) => [name, item_count]));
   return (
     <Stack>
-      {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
-      {found.isPending && <PageSkeleton />}
+      <QueryState query={found} />
       {found.data !== undefined && (
         <>
           {!found.data.isWhole && (

@@ -3,9 +3,8 @@ import { IconArrowLeft } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCan } from '../../session/session.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
-import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { DiffView } from '../diff/diff-view.tsx';
 import type { Dataset } from '../items/item-windows.ts';
@@ -34,8 +33,7 @@ function History({ newest }: { readonly newest: Dataset }) {
   const canDelete = useCan('admin');
   const [asked, setAsked] = useState<{ readonly what: 'restore' | 'delete'; readonly version: Version }>();
   const [chosen, setChosen] = useState<readonly number[]>([]);
-  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
-  if (found.isPending) return <PageSkeleton rows={3} />;
+  if (!found.isSuccess) return <QueryState query={found} rows={3} />;
   const versions = found.data.pages.flatMap(({ data }) => data);
   const compare = (from: number, to: number): void =>
     void navigate({

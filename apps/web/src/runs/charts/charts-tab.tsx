@@ -5,8 +5,7 @@ import { CountBars } from '../../ui/charts/count-bars.tsx';
 import { groupScores } from '../../ui/charts/group-scores.ts';
 import { Histogram } from '../../ui/charts/histogram.tsx';
 import { ScoreBars } from '../../ui/charts/score-bars.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
-import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
@@ -83,10 +82,7 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
           onChoose={(finish_reason) => show({ finish_reason })}
         />
       </SimpleGrid>
-      {measures.error !== null && (
-        <ErrorView error={measures.error} onRetry={() => void measures.refetch()} />
-      )}
-      {measures.isPending && <PageSkeleton rows={3} />}
+      <QueryState query={measures} rows={3} />
       {found !== undefined && (
         <>
           <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">

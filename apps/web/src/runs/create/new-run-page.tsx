@@ -7,11 +7,10 @@ import { ApiProblem } from '../../api/api-problem.ts';
 import { fieldErrors } from '../../api/field-errors.ts';
 import { DatasetSelect } from '../../datasets/dataset-select.tsx';
 import { VersionSelect } from '../../datasets/versions/version-select.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
 import { InView } from '../../ui/layout/in-view.tsx';
 import { Page } from '../../ui/layout/page.tsx';
-import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../../ui/query-state.tsx';
 import { useRun } from '../use-run.ts';
 import { formOf } from './copy-form.ts';
 import { toRequests } from './matrix.ts';
@@ -43,8 +42,7 @@ export default function NewRunPage() {
 
 function CopiedRun({ id }: { readonly id: string }) {
   const found = useRun(id);
-  if (found.isPending) return <PageSkeleton />;
-  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  if (!found.isSuccess) return <QueryState query={found} />;
   return <NewRun key={id} initial={formOf(found.data)} />;
 }
 

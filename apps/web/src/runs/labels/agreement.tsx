@@ -6,10 +6,9 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { IntervalBar } from '../../ui/charts/interval-bar.tsx';
 import { ScoreBar } from '../../ui/charts/score-bars.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
-import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
+import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatScore } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
@@ -78,8 +77,7 @@ export function Agreement({ run, people }: { readonly run: Run; readonly people:
             />
           )}
         </Group>
-        {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
-        {found.isPending && <PageSkeleton rows={3} />}
+        <QueryState query={found} rows={3} />
         {found.data !== undefined && found.data.n === 0 && (
           <Text size="sm">
             No result has a verdict of both: press 1 or 0 while a result is open that has a score.

@@ -3,9 +3,8 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCan } from '../../session/session.tsx';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
-import { ErrorView } from '../../ui/error-view.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
-import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
+import { QueryState } from '../../ui/query-state.tsx';
 import { MAX_SAMPLE, MAX_SEED } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 import { Agreement } from './agreement.tsx';
@@ -18,8 +17,7 @@ export default function LabelsTab({ run }: { readonly run: Run }) {
   const navigate = route.useNavigate();
   const canLabel = useCan('editor');
   const found = useLabels(run);
-  if (found.isPending) return <PageSkeleton rows={3} />;
-  if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
+  if (!found.isSuccess) return <QueryState query={found} rows={3} />;
   const { labels, people, types } = found.data;
   return (
     <Stack>
