@@ -11,6 +11,7 @@ import { SaveChart } from '../ui/charts/save/save-chart.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { CopyAction } from '../ui/text/copy-action.tsx';
+import { useChangeSearch } from '../ui/use-change-search.ts';
 import { type CompareSearch, ONLY } from './compare-search.ts';
 import { ConfigDifferences } from './config-differences.tsx';
 import { DifferencesTable } from './differences-table.tsx';
@@ -30,7 +31,7 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
   const api = useApi();
   const search = route.useSearch();
   const { other: stated, only, by, scorer } = search;
-  const navigate = route.useNavigate();
+  const changeSearch = useChangeSearch<CompareSearch>(route);
   const [first, ...others] = runs;
   const compared = useQueries({
     queries: others.map(({ id }) => ({
@@ -47,8 +48,7 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
   const other = others.find(({ id }) => id === stated) ?? others[0];
   if (first === undefined || other === undefined) return null;
   const error = compared.find(({ error: one }) => one !== null)?.error ?? null;
-  const change = (changes: Partial<CompareSearch>): void =>
-    void navigate({ resetScroll: false, search: (before) => ({ ...before, item: undefined, ...changes }) });
+  const change = (changes: CompareSearch): void => changeSearch({ item: undefined, ...changes });
   const rows = others.flatMap((run, at) => {
     const scores = compared[at]?.data;
     return scores === undefined ? [] : [{ run, scores }];

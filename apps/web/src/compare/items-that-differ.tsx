@@ -13,8 +13,10 @@ import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatScore } from '../ui/text/formats.ts';
 import { ItemId } from '../ui/text/item-id.tsx';
 import { plainText } from '../ui/text/pretty-json.ts';
+import { useChangeSearch } from '../ui/use-change-search.ts';
 import { useChosenRow } from '../ui/use-chosen-row.ts';
 import { VirtualList } from '../ui/virtual-list.tsx';
+import type { CompareSearch } from './compare-search.ts';
 import { DifferencePane } from './difference-pane.tsx';
 import { type Difference, useDifferences } from './use-differences.ts';
 
@@ -31,7 +33,7 @@ export function ItemsThatDiffer({
   readonly other: Run;
 }) {
   const { only, by, scorer, item } = route.useSearch();
-  const navigate = route.useNavigate();
+  const change = useChangeSearch<CompareSearch>(route);
   const differences = useDifferences(first.id, other.id, { only, by, scorer });
   const { total, at, error, onRange: onWindows } = differences;
   const [[from, to], setRange] = useState<readonly [number, number]>([0, 0]);
@@ -50,8 +52,7 @@ export function ItemsThatDiffer({
     keyAt: (index) => at(index)?.item_hash,
     indexOf: (hash) => differences.rows().find(([, { item_hash }]) => item_hash === hash)?.[0],
     chosen: item,
-    onChoose: (hash) =>
-      void navigate({ resetScroll: false, search: (before) => ({ ...before, item: hash }), replace: true }),
+    onChoose: (hash) => change({ item: hash }, { replace: true }),
   });
   if (error !== null) return <ErrorView error={error} onRetry={() => void differences.refresh()} />;
   if (total === undefined) return <PageSkeleton rows={3} />;
@@ -59,9 +60,7 @@ export function ItemsThatDiffer({
     <Panes
       label="Difference"
       isOpen={item !== undefined}
-      onClose={() =>
-        void navigate({ resetScroll: false, search: (before) => ({ ...before, item: undefined }) })
-      }
+      onClose={() => change({ item: undefined })}
       list={
         total === 0 ? (
           <Dimmed p="md">No items differ.</Dimmed>

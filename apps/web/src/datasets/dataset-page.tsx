@@ -10,8 +10,9 @@ import { SourceBadge } from '../ui/source-badge.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
 import { formatCount } from '../ui/text/formats.ts';
 import { RichText } from '../ui/text/rich-text.tsx';
+import { useChangeSearch } from '../ui/use-change-search.ts';
 import { DatasetActions } from './actions/dataset-actions.tsx';
-import { DATASET_TABS } from './dataset-search.ts';
+import { DATASET_TABS, type DatasetSearch } from './dataset-search.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ItemsTab } from './items/items-tab.tsx';
 import { useDataset } from './use-dataset.ts';
@@ -38,7 +39,7 @@ const LABELS = {
 export default function DatasetPage() {
   const { id } = route.useParams();
   const { tab = 'items', version } = route.useSearch();
-  const navigate = route.useNavigate();
+  const change = useChangeSearch<DatasetSearch>(route);
   const newest = useDataset(id);
   const found = useDataset(id, version);
   if (!found.isSuccess) return <QueryState query={found} />;
@@ -59,12 +60,7 @@ export default function DatasetPage() {
       <Tabs
         value={tab}
         keepMounted={false}
-        onChange={(value) =>
-          void navigate({
-            resetScroll: false,
-            search: (before) => ({ ...before, tab: DATASET_TABS.find((one) => one === value) }),
-          })
-        }
+        onChange={(value) => change({ tab: DATASET_TABS.find((one) => one === value) })}
       >
         <Tabs.List className="tabs-in-a-line">
           {DATASET_TABS.map((one) => (
@@ -112,7 +108,7 @@ function OldVersion({ shown, newest }: { readonly shown: Dataset; readonly newes
 }
 
 function VersionChoice({ dataset }: { readonly dataset: Dataset }) {
-  const navigate = route.useNavigate();
+  const change = useChangeSearch<DatasetSearch>(route);
   if (dataset.version_count === 1) return <span>version {dataset.version}</span>;
   return (
     <Group gap={6} wrap="nowrap">
@@ -123,12 +119,7 @@ function VersionChoice({ dataset }: { readonly dataset: Dataset }) {
         w={130}
         id={dataset.id}
         value={String(dataset.version)}
-        onChange={(version) =>
-          void navigate({
-            resetScroll: false,
-            search: (before) => ({ ...before, item: undefined, version: version ?? undefined }),
-          })
-        }
+        onChange={(version) => change({ item: undefined, version: version ?? undefined })}
       />
       of {formatCount(dataset.version_count)}
     </Group>

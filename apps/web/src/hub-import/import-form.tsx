@@ -8,6 +8,7 @@ import { suggestMapping } from '../mapping/suggest-mapping.ts';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
+import { useChangeSearch } from '../ui/use-change-search.ts';
 import { ImportActions } from './import-actions.tsx';
 import type { ImportSearch } from './import-search.ts';
 import { SplitInput } from './split-input.tsx';
@@ -46,10 +47,8 @@ export function ImportForm({
 
 /** Which part of the dataset is imported: subset, split and slice, with their rows. */
 function Slice({ source, preview }: { readonly source: HubSource; readonly preview: HubPreview }) {
-  const navigate = route.useNavigate();
+  const change = useChangeSearch<ImportSearch>(route);
   const subsets = [...new Set(preview.splits.map(({ subset }) => subset))];
-  const change = (changes: ImportSearch): void =>
-    void navigate({ resetScroll: false, search: (before) => ({ ...before, ...changes }) });
   const split = source.split ?? preview.split;
   return (
     <Group gap="sm" align="flex-end">

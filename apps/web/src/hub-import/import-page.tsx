@@ -6,6 +6,7 @@ import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { formatCount } from '../ui/text/formats.ts';
+import { useChangeSearch } from '../ui/use-change-search.ts';
 import { hubSourceOf } from './hub-source.ts';
 import { ImportForm } from './import-form.tsx';
 import type { ImportSearch } from './import-search.ts';
@@ -91,9 +92,7 @@ interface Missing {
 
 /** A select of what a dataset asks for: one of its subsets, or one of the splits of a subset. */
 function MissingChoice({ part, available, subset }: Missing & { readonly subset: string | undefined }) {
-  const navigate = route.useNavigate();
-  const change = (changes: ImportSearch): void =>
-    void navigate({ search: (before) => ({ ...before, ...changes }) });
+  const change = useChangeSearch<ImportSearch>(route);
   const label = part === 'subset' ? 'Subset' : 'Split';
   return (
     <Group align="flex-end" gap="xs">

@@ -10,11 +10,12 @@ import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { JsonText } from '../ui/text/json-text.tsx';
+import { useChangeSearch } from '../ui/use-change-search.ts';
 import { RunActions } from './actions/run-actions.tsx';
 import { FailureView } from './results/pane/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
 import { RunSummary } from './run-summary.tsx';
-import { RUN_TABS } from './runs-search.ts';
+import { RUN_TABS, type RunSearch } from './runs-search.ts';
 import { ScorerScores } from './scorer-scores.tsx';
 import { modelOf, nameOf, type Run, useRun } from './use-run.ts';
 
@@ -27,7 +28,7 @@ const LabelsTab = lazy(loadedAgain(() => import('./labels/labels-tab.tsx')));
 export default function RunPage() {
   const { id } = route.useParams();
   const { tab = 'results', sample } = route.useSearch();
-  const navigate = route.useNavigate();
+  const change = useChangeSearch<RunSearch>(route);
   const found = useRun(id);
   if (!found.isSuccess) return <QueryState query={found} />;
   const run = found.data;
@@ -66,12 +67,7 @@ export default function RunPage() {
       <Tabs
         value={tab}
         keepMounted={false}
-        onChange={(value) =>
-          void navigate({
-            resetScroll: false,
-            search: (before) => ({ ...before, tab: RUN_TABS.find((one) => one === value) }),
-          })
-        }
+        onChange={(value) => change({ tab: RUN_TABS.find((one) => one === value) })}
       >
         <Tabs.List className="tabs-in-a-line">
           <Tabs.Tab value="results">Results</Tabs.Tab>

@@ -11,6 +11,7 @@ import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
 import { TypedFilter } from '../ui/typed-filter.tsx';
+import { useChangeSearch } from '../ui/use-change-search.ts';
 import { useDatasetNames } from './dataset-names.ts';
 import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
 import { RUN_STATUSES, type RunsSearch } from './runs-search.ts';
@@ -24,13 +25,13 @@ export default function RunsPage() {
   const search = route.useSearch();
   const { dataset, status, q } = search;
   const navigate = route.useNavigate();
+  const changeSearch = useChangeSearch<RunsSearch>(route);
   const canEdit = useCan('editor');
   const chosen = search.chosen?.split(',') ?? [];
   const datasetOf = useDatasetNames();
   const columns = useMemo(() => runColumns(datasetOf), [datasetOf]);
   const { found, read, runs, total } = useRunList(search, datasetOf);
-  const change = (changes: Partial<RunsSearch>): void =>
-    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false });
+  const change = (changes: RunsSearch): void => changeSearch(changes, { replace: true });
   const toggle = (id: string): void => {
     const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id];
     change({ chosen: next.join(',') || undefined });

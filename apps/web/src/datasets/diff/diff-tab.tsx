@@ -1,5 +1,7 @@
 import { Group, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
+import { useChangeSearch } from '../../ui/use-change-search.ts';
+import type { DatasetSearch } from '../dataset-search.ts';
 import { DatasetSelect } from '../dataset-select.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { useDataset } from '../use-dataset.ts';
@@ -12,6 +14,7 @@ const route = getRouteApi('/datasets/$id');
 export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
   const { other, to } = route.useSearch();
   const navigate = route.useNavigate();
+  const change = useChangeSearch<DatasetSearch>(route);
   const chosen = useDataset(other ?? null, to).data;
   return (
     <Stack>
@@ -34,12 +37,7 @@ export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
           label="Its version"
           id={other ?? null}
           value={to ?? null}
-          onChange={(value) =>
-            void navigate({
-              resetScroll: false,
-              search: (before) => ({ ...before, to: value ?? undefined }),
-            })
-          }
+          onChange={(value) => change({ to: value ?? undefined })}
         />
       </Group>
       {chosen !== undefined && (

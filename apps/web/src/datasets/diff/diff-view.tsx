@@ -7,7 +7,8 @@ import { dataOf } from '../../api/api-problem.ts';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
-import { CHANGES } from '../dataset-search.ts';
+import { useChangeSearch } from '../../ui/use-change-search.ts';
+import { CHANGES, type DatasetSearch } from '../dataset-search.ts';
 import { ChangeCard, type Side } from './change-card.tsx';
 
 type Diff = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>;
@@ -20,7 +21,7 @@ const PAGE = 50;
 export function DiffView({ from, to }: { readonly from: Side; readonly to: Side }) {
   const api = useApi();
   const { only } = route.useSearch();
-  const navigate = route.useNavigate();
+  const change = useChangeSearch<DatasetSearch>(route);
   const found = useInfiniteQuery({
     queryKey: ['diff', from, to, only],
     queryFn: ({ signal, pageParam }) =>
@@ -49,12 +50,7 @@ export function DiffView({ from, to }: { readonly from: Side; readonly to: Side 
           size="xs"
           aria-label="Kind of difference"
           value={only ?? 'all'}
-          onChange={(value) =>
-            void navigate({
-              resetScroll: false,
-              search: (before) => ({ ...before, only: CHANGES.find((one) => one === value) }),
-            })
-          }
+          onChange={(value) => change({ only: CHANGES.find((one) => one === value) })}
           data={[
             { value: 'all', label: `All (${formatCount(totalOf(counts))})` },
             ...CHANGES.map((kind) => ({ value: kind, label: `${kind} (${formatCount(counts[kind])})` })),

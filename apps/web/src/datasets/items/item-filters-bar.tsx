@@ -6,6 +6,7 @@ import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
+import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { useOverview } from '../overview/use-overview.ts';
 import type { Dataset } from './item-windows.ts';
@@ -21,13 +22,9 @@ export function ItemFiltersBar({
   readonly total: number | undefined;
 }) {
   const search = route.useSearch();
-  const navigate = route.useNavigate();
-  const change = (changes: Partial<DatasetSearch>): void =>
-    void navigate({
-      resetScroll: false,
-      search: (before) => ({ ...before, item: undefined, ...changes }),
-      replace: true,
-    });
+  const changeSearch = useChangeSearch<DatasetSearch>(route);
+  const change = (changes: DatasetSearch): void =>
+    changeSearch({ item: undefined, ...changes }, { replace: true });
   const { section, type, tag, q } = search;
   const [isAsked, setAsked] = useState(false);
   const found = useOverview(isAsked ? dataset : undefined);

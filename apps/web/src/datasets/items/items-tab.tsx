@@ -4,8 +4,10 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { Panes } from '../../ui/layout/panes.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { ItemId } from '../../ui/text/item-id.tsx';
+import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { VirtualList } from '../../ui/virtual-list.tsx';
+import type { DatasetSearch } from '../dataset-search.ts';
 import { ItemFiltersBar } from './item-filters-bar.tsx';
 import { ItemPane } from './item-pane.tsx';
 import type { Dataset } from './item-windows.ts';
@@ -23,18 +25,13 @@ export function ItemsTab({
   readonly isNewest: boolean;
 }) {
   const { section, type, tag, q, item } = route.useSearch();
-  const navigate = route.useNavigate();
+  const change = useChangeSearch<DatasetSearch>(route);
   const items = useItems(dataset, { section, type, tag, q });
   const { selected, select } = useChosenRow({
     keyAt: items.positionOf,
     indexOf: items.indexAt,
     chosen: item,
-    onChoose: (position) =>
-      void navigate({
-        resetScroll: false,
-        search: (search) => ({ ...search, item: position }),
-        replace: item !== undefined,
-      }),
+    onChoose: (position) => change({ item: position }, { replace: item !== undefined }),
   });
   return (
     <Stack gap="sm">
@@ -43,9 +40,7 @@ export function ItemsTab({
       <Panes
         label="Item"
         isOpen={item !== undefined}
-        onClose={() =>
-          void navigate({ resetScroll: false, search: (search) => ({ ...search, item: undefined }) })
-        }
+        onClose={() => change({ item: undefined })}
         list={
           items.total === 0 ? (
             <Dimmed p="md">No items match.</Dimmed>

@@ -33,7 +33,7 @@ export default function DatasetsPage() {
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });
-  const change = (changes: Partial<DatasetsSearch>): void =>
+  const change = (changes: DatasetsSearch): void =>
     void navigate({ search: (before) => ({ ...before, cursor: undefined, ...changes }) });
   const { q, source, version_hash, sort, cursor } = search;
   const isFiltered = q !== undefined || source !== undefined || version_hash !== undefined;

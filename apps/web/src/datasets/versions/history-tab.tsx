@@ -6,6 +6,8 @@ import { useCan } from '../../session/session.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
+import { useChangeSearch } from '../../ui/use-change-search.ts';
+import type { DatasetSearch } from '../dataset-search.ts';
 import { DiffView } from '../diff/diff-view.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { DeleteVersion } from './delete-version.tsx';
@@ -28,7 +30,7 @@ export default function HistoryTab({ newest }: { readonly newest: Dataset }) {
 
 function History({ newest }: { readonly newest: Dataset }) {
   const found = useVersions(newest.id);
-  const navigate = route.useNavigate();
+  const change = useChangeSearch<DatasetSearch>(route);
   const canEdit = useCan('editor');
   const canDelete = useCan('admin');
   const [asked, setAsked] = useState<{ readonly what: 'restore' | 'delete'; readonly version: Version }>();
@@ -36,10 +38,7 @@ function History({ newest }: { readonly newest: Dataset }) {
   if (!found.isSuccess) return <QueryState query={found} rows={3} />;
   const versions = found.data.pages.flatMap(({ data }) => data);
   const compare = (from: number, to: number): void =>
-    void navigate({
-      resetScroll: false,
-      search: (before) => ({ ...before, from: String(from), to: String(to), only: undefined }),
-    });
+    change({ from: String(from), to: String(to), only: undefined });
   const [first = 0, second = 0] = chosen.toSorted((a, b) => a - b);
   return (
     <Stack gap="sm">
@@ -105,9 +104,7 @@ function TwoVersions({
   readonly from: string;
   readonly to: string | undefined;
 }) {
-  const navigate = route.useNavigate();
-  const change = (changes: { readonly from?: string | undefined; readonly to?: string | undefined }): void =>
-    void navigate({ resetScroll: false, search: (before) => ({ ...before, ...changes }) });
+  const change = useChangeSearch<DatasetSearch>(route);
   const newestNumber = String(newest.version);
   return (
     <Stack gap="sm">

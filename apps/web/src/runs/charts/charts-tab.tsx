@@ -8,6 +8,7 @@ import { ScoreBars } from '../../ui/charts/score-bars.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatDuration } from '../../ui/text/formats.ts';
+import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
 import { MetaSlices } from './meta-slices.tsx';
@@ -25,10 +26,9 @@ export default function ChartsTab({ run }: { readonly run: Run }) {
   const navigate = route.useNavigate();
   const search = route.useSearch();
   const { scorer } = search;
-  const show = (filter: Partial<RunSearch>): void =>
+  const show = (filter: RunSearch): void =>
     void navigate({ search: ({ columns }) => ({ columns, scorer, ...filter }) });
-  const view = (changes: Partial<RunSearch>): void =>
-    void navigate({ resetScroll: false, search: (before) => ({ ...before, ...changes }) });
+  const view = useChangeSearch<RunSearch>(route);
   const scorers = scorersOf(run);
   const isActive = run.finished_at === null;
   const measures = useQuery({

@@ -14,7 +14,7 @@ export function HeatMap({
 }: {
   readonly keys: readonly [SliceKey, SliceKey];
   readonly slices: readonly Slice[];
-  readonly onChoose: (filters: Partial<RunSearch>) => void;
+  readonly onChoose: (filters: RunSearch) => void;
 }) {
   const namesAt = (at: 0 | 1): readonly string[] => [
     ...new Set(slices.map(({ values }) => sliceName(values[at]))),

@@ -18,9 +18,9 @@ export function MetaSlices({
 }: {
   readonly run: Run;
   readonly search: RunSearch;
-  readonly onView: (changes: Partial<RunSearch>) => void;
+  readonly onView: (changes: RunSearch) => void;
   /** Lists the results of a slice. */
-  readonly onChoose: (filters: Partial<RunSearch>) => void;
+  readonly onChoose: (filters: RunSearch) => void;
 }) {
   const keys = useSliceKeys(run);
   const first = keys.find(({ value }) => value === slice) ?? keys.find((key) => !COMMON_KEYS.includes(key));

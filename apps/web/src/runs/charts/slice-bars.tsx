@@ -16,7 +16,7 @@ export function SliceBars({
   readonly of: SliceKey;
   /** Whose scores; those of the main scorer without it. */
   readonly scorer: string | undefined;
-  readonly onChoose: (filters: Partial<RunSearch>) => void;
+  readonly onChoose: (filters: RunSearch) => void;
 }) {
   const { data, error } = useSlices(run, [of.value], scorer);
   if (error !== null) return <ErrorView error={error} />;

@@ -57,7 +57,7 @@ export function useSlices(run: Run, by: readonly string[], scorer: string | unde
 export const sliceName = (value: unknown): string => plainText(value as JsonValue, 100) || 'none';
 
 /** The results of a slice as filters; undefined where no filter has them. */
-export function sliceFilter(key: string, value: unknown): Partial<RunSearch> | undefined {
+export function sliceFilter(key: string, value: unknown): RunSearch | undefined {
   const stated = value as JsonValue;
   if (stated === null || Array.isArray(stated) || isJsonObject(stated)) return undefined;
   const text = typeof stated === 'string' ? stated : prettyJson(stated);

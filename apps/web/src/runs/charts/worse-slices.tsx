@@ -22,7 +22,7 @@ const MAX_KEYS = 20;
 
 interface NamedSlice extends Outcomes {
   readonly name: string;
-  readonly filters: Partial<RunSearch> | undefined;
+  readonly filters: RunSearch | undefined;
 }
 
 /** Where a run is worse than in the rest: over all sections, types, tags and values of the metadata. */
@@ -33,7 +33,7 @@ export function WorseSlices({
 }: {
   readonly run: Run;
   readonly scorer: string | undefined;
-  readonly onChoose: (filters: Partial<RunSearch>) => void;
+  readonly onChoose: (filters: RunSearch) => void;
 }) {
   const api = useApi();
   const keys = useSliceKeys(run);
@@ -91,7 +91,7 @@ function Worse({
   onChoose,
 }: {
   readonly tested: readonly TestedSlice<NamedSlice>[];
-  readonly onChoose: (filters: Partial<RunSearch>) => void;
+  readonly onChoose: (filters: RunSearch) => void;
 }) {
   return (
     <Columns

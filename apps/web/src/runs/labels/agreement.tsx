@@ -11,6 +11,7 @@ import { Part } from '../../ui/layout/part.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatScore } from '../../ui/text/formats.ts';
+import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
 import { AgreementTable } from './agreement-table.tsx';
@@ -24,7 +25,7 @@ type Found = ResponseOf<'/runs/{id}/agreement', 'get'>;
 export function Agreement({ run, people }: { readonly run: Run; readonly people: readonly string[] }) {
   const api = useApi();
   const search = route.useSearch();
-  const navigate = route.useNavigate();
+  const change = useChangeSearch<RunSearch>(route);
   const { label_by: by, cell } = search;
   const other = by === undefined ? undefined : search.other;
   const scorer = other === undefined ? search.scorer : undefined;
@@ -35,11 +36,7 @@ export function Agreement({ run, people }: { readonly run: Run; readonly people:
       return dataOf(api.GET('/runs/{id}/agreement', { params, signal }));
     },
   });
-  const choose = (changes: Partial<RunSearch>): void =>
-    void navigate({
-      resetScroll: false,
-      search: (before) => ({ ...before, cell: undefined, ...changes }),
-    });
+  const choose = (changes: RunSearch): void => change({ cell: undefined, ...changes });
   const scorers = scorersOf(run);
   const field = { size: 'xs', w: 180, clearable: true } as const;
   return (

@@ -16,7 +16,7 @@ export function FailureGroups({
 }: {
   readonly run: Run;
   /** Lists the results of a group. */
-  readonly onChoose: (filters: Partial<RunSearch>) => void;
+  readonly onChoose: (filters: RunSearch) => void;
 }) {
   const api = useApi();
   const { failed, ok, unscored } = run.counts;
@@ -86,8 +86,8 @@ function kindsOf({
   counts,
   scores,
   finish_reasons = {},
-}: Run): readonly (readonly [name: string, count: number, filters: Partial<RunSearch>])[] {
-  const kinds: readonly (readonly [string, number, Partial<RunSearch>])[] = [
+}: Run): readonly (readonly [name: string, count: number, filters: RunSearch])[] {
+  const kinds: readonly (readonly [string, number, RunSearch])[] = [
     ['wrong', Math.max(0, counts.ok - scores.passed), { passed: false }],
     ['not scored', counts.unscored, { status: 'unscored' }],
     ...Object.entries(finish_reasons)

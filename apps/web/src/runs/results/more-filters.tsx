@@ -11,7 +11,7 @@ export function MoreFilters({
 }: {
   readonly search: RunSearch;
   readonly metaKeys: readonly string[];
-  readonly onChange: (changes: Partial<RunSearch>) => void;
+  readonly onChange: (changes: RunSearch) => void;
 }) {
   const [isOpen, setOpen] = useState(false);
   return (

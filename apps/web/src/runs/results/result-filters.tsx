@@ -35,7 +35,7 @@ export function ResultFilters({
   readonly search: RunSearch;
   /** Keys of the metadata that values can be asked of. */
   readonly metaKeys: readonly string[];
-  readonly onChange: (changes: Partial<RunSearch>) => void;
+  readonly onChange: (changes: RunSearch) => void;
 }) {
   const { status, passed, scorer, section, type, tag, finish_reason, q } = search;
   const { by_section, by_type, by_tag } = run.scores;
@@ -133,7 +133,7 @@ export function ResultFilters({
 }
 
 /** The filters that have no field in the bar, each with what removes it. */
-function pillsOf(search: RunSearch): readonly (readonly [text: string, changes: Partial<RunSearch>])[] {
+function pillsOf(search: RunSearch): readonly (readonly [text: string, changes: RunSearch])[] {
   const { error, output, min_score, max_score, label_by, label_type } = search;
   return [
     ...(error === undefined ? [] : [['one kind of error', { error: undefined }] as const]),

@@ -7,6 +7,7 @@ import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
+import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { MAX_ROWS, VirtualList } from '../../ui/virtual-list.tsx';
 import { BlindSample } from '../labels/blind-sample.tsx';
@@ -28,13 +29,12 @@ const route = getRouteApi('/runs/$id');
 export function ResultsTab({ run }: { readonly run: Run }) {
   const search = route.useSearch();
   const isBlind = search.sample !== undefined;
-  const navigate = route.useNavigate();
+  const changeSearch = useChangeSearch<RunSearch>(route);
   const results = useResults(run, search);
   const { filters, total, news } = results;
   const count = Math.min(total ?? 0, MAX_ROWS);
-  const change = (changes: Partial<RunSearch> | ColumnsView): void =>
-    void navigate({ resetScroll: false, search: (before) => ({ ...before, ...changes }), replace: true });
-  const filter = (changes: Partial<RunSearch>): void => change({ result: undefined, ...changes });
+  const change = (changes: RunSearch | ColumnsView): void => changeSearch({ ...changes }, { replace: true });
+  const filter = (changes: RunSearch): void => change({ result: undefined, ...changes });
   const { selected, select } = useChosenRow({
     keyAt: (index) => {
       const result = results.at(index);
