@@ -1,10 +1,10 @@
-import { Alert, Group, Spoiler, Tabs } from '@mantine/core';
+import { Alert, Group, Spoiler } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { PageTabs } from '../ui/layout/page-tabs.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { SourceBadge } from '../ui/source-badge.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
@@ -12,7 +12,7 @@ import { formatCount } from '../ui/text/formats.ts';
 import { RichText } from '../ui/text/rich-text.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { DatasetActions } from './actions/dataset-actions.tsx';
-import { DATASET_TABS, type DatasetSearch } from './dataset-search.ts';
+import { type DatasetSearch } from './dataset-search.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ItemsTab } from './items/items-tab.tsx';
 import { useDataset } from './use-dataset.ts';
@@ -25,15 +25,6 @@ const OverviewTab = lazy(loadedAgain(() => import('./overview/overview-tab.tsx')
 const ProvenanceTab = lazy(loadedAgain(() => import('./provenance-tab.tsx')));
 const HistoryTab = lazy(loadedAgain(() => import('./versions/history-tab.tsx')));
 const DiffTab = lazy(loadedAgain(() => import('./diff/diff-tab.tsx')));
-
-const LABELS = {
-  items: 'Items',
-  runs: 'Runs',
-  overview: 'Overview',
-  history: 'History',
-  provenance: 'Provenance',
-  diff: 'Compare with…',
-} as const;
 
 /** One dataset. */
 export default function DatasetPage() {
@@ -57,39 +48,18 @@ export default function DatasetPage() {
         </Spoiler>
       )}
       {newest.data !== undefined && !isNewest && <OldVersion shown={dataset} newest={newest.data} />}
-      <Tabs
-        value={tab}
-        keepMounted={false}
-        onChange={(value) => change({ tab: DATASET_TABS.find((one) => one === value) })}
-      >
-        <Tabs.List className="tabs-in-a-line">
-          {DATASET_TABS.map((one) => (
-            <Tabs.Tab key={one} value={one}>
-              {LABELS[one]}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        <Tabs.Panel value="items" pt="sm">
-          <ItemsTab dataset={dataset} isNewest={isNewest} />
-        </Tabs.Panel>
-        <Suspense fallback={<PageSkeleton />}>
-          <Tabs.Panel value="runs" pt="sm">
-            <RunsTab dataset={dataset} />
-          </Tabs.Panel>
-          <Tabs.Panel value="overview" pt="sm">
-            <OverviewTab dataset={dataset} />
-          </Tabs.Panel>
-          <Tabs.Panel value="history" pt="sm">
-            <HistoryTab newest={newest.data ?? dataset} />
-          </Tabs.Panel>
-          <Tabs.Panel value="provenance" pt="sm">
-            <ProvenanceTab dataset={dataset} />
-          </Tabs.Panel>
-          <Tabs.Panel value="diff" pt="sm">
-            <DiffTab dataset={dataset} />
-          </Tabs.Panel>
-        </Suspense>
-      </Tabs>
+      <PageTabs
+        open={tab}
+        onOpen={(next) => change({ tab: next })}
+        tabs={[
+          ['items', 'Items', <ItemsTab key="items" dataset={dataset} isNewest={isNewest} />],
+          ['runs', 'Runs', <RunsTab key="runs" dataset={dataset} />],
+          ['overview', 'Overview', <OverviewTab key="overview" dataset={dataset} />],
+          ['history', 'History', <HistoryTab key="history" newest={newest.data ?? dataset} />],
+          ['provenance', 'Provenance', <ProvenanceTab key="provenance" dataset={dataset} />],
+          ['diff', 'Compare with…', <DiffTab key="diff" dataset={dataset} />],
+        ]}
+      />
     </Page>
   );
 }

@@ -1,14 +1,12 @@
 import { oneOf, searchParser, text } from '../ui/search-params.ts';
 
-export const DATASET_TABS = ['items', 'runs', 'overview', 'history', 'provenance', 'diff'] as const;
-
 export const CHANGES = ['changed', 'added', 'removed', 'moved'] as const;
 
 /** What the address of a dataset's page states. */
 export type DatasetSearch = ReturnType<typeof parseDatasetSearch>;
 
 export const parseDatasetSearch = searchParser({
-  tab: oneOf(...DATASET_TABS),
+  tab: oneOf('items', 'runs', 'overview', 'history', 'provenance', 'diff'),
   /** Number of the version that is shown, or the beginning of its hash; by default the newest. */
   version: text,
   section: text,

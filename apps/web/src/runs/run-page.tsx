@@ -1,12 +1,12 @@
-import { Group, Progress, Tabs } from '@mantine/core';
+import { Group, Progress } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { getRouteApi } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
-import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { PageTabs } from '../ui/layout/page-tabs.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
 import { JsonText } from '../ui/text/json-text.tsx';
@@ -15,7 +15,7 @@ import { RunActions } from './actions/run-actions.tsx';
 import { FailureView } from './results/pane/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
 import { RunSummary } from './run-summary.tsx';
-import { RUN_TABS, type RunSearch } from './runs-search.ts';
+import { type RunSearch } from './runs-search.ts';
 import { ScorerScores } from './scorer-scores.tsx';
 import { modelOf, nameOf, type Run, useRun } from './use-run.ts';
 
@@ -64,34 +64,20 @@ export default function RunPage() {
           <ScorerScores run={run} />
         </>
       )}
-      <Tabs
-        value={tab}
-        keepMounted={false}
-        onChange={(value) => change({ tab: RUN_TABS.find((one) => one === value) })}
-      >
-        <Tabs.List className="tabs-in-a-line">
-          <Tabs.Tab value="results">Results</Tabs.Tab>
-          <Tabs.Tab value="charts">Charts</Tabs.Tab>
-          <Tabs.Tab value="labels">Labels</Tabs.Tab>
-          <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
-        </Tabs.List>
-        <Tabs.Panel value="results" pt="sm">
-          <ResultsTab run={run} />
-        </Tabs.Panel>
-        <Tabs.Panel value="charts" pt="sm">
-          <Suspense fallback={<PageSkeleton />}>
-            <ChartsTab run={run} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="labels" pt="sm">
-          <Suspense fallback={<PageSkeleton />}>
-            <LabelsTab run={run} />
-          </Suspense>
-        </Tabs.Panel>
-        <Tabs.Panel value="configuration" pt="sm">
-          <JsonText value={run.config as unknown as JsonValue} label="configuration" />
-        </Tabs.Panel>
-      </Tabs>
+      <PageTabs
+        open={tab}
+        onOpen={(next) => change({ tab: next })}
+        tabs={[
+          ['results', 'Results', <ResultsTab key="results" run={run} />],
+          ['charts', 'Charts', <ChartsTab key="charts" run={run} />],
+          ['labels', 'Labels', <LabelsTab key="labels" run={run} />],
+          [
+            'configuration',
+            'Configuration',
+            <JsonText key="configuration" value={run.config as unknown as JsonValue} label="configuration" />,
+          ],
+        ]}
+      />
     </Page>
   );
 }

@@ -15,8 +15,6 @@ export const RESULT_STATUSES = ['ok', 'failed', 'unscored'] as const;
 /** What an output can lack. */
 export const RESULT_OUTPUTS = ['empty', 'unreadable'] as const;
 
-export const RUN_TABS = ['results', 'charts', 'labels', 'configuration'] as const;
-
 /** What a verdict of people and one of a scorer, or of another person, can be together. */
 export const AGREEMENT_CELLS = ['both_pass', 'both_fail', 'false_pass', 'false_fail'] as const;
 
@@ -58,7 +56,7 @@ export const MAX_SEED = 2_147_483_647;
 
 const parseNamed = searchParser({
   ...COLUMNS_VIEW,
-  tab: oneOf(...RUN_TABS),
+  tab: oneOf('results', 'charts', 'labels', 'configuration'),
   status: oneOf(...RESULT_STATUSES),
   /** The scorer that `passed`, the bounds of the score and the charts are about; the main one by default. */
   scorer: text,
