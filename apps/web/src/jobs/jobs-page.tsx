@@ -1,4 +1,4 @@
-import { Badge, Group, Progress, Select, Text } from '@mantine/core';
+import { Badge, Group, Progress, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
@@ -6,6 +6,7 @@ import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
 import { useCan } from '../session/session.tsx';
+import { ChosenFilter } from '../ui/chosen-filter.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
@@ -49,20 +50,14 @@ export default function JobsPage() {
     <Page title="Jobs" subtitle="Imports that run in the background, newest first.">
       <Group role="search" aria-label="Jobs">
         {FILTERS.map(({ key, label, values }) => (
-          <Select
+          <ChosenFilter<string>
             key={key}
-            aria-label={label}
-            placeholder={label}
-            size="xs"
-            w={150}
-            clearable
-            value={search[key] ?? null}
+            label={label}
+            value={search[key]}
+            values={values}
             onChange={(value) =>
-              void navigate({
-                search: (before) => ({ ...before, cursor: undefined, [key]: value ?? undefined }),
-              })
+              void navigate({ search: (before) => ({ ...before, cursor: undefined, [key]: value }) })
             }
-            data={[...values]}
           />
         ))}
       </Group>

@@ -1,9 +1,10 @@
-import { Button, Group, Select } from '@mantine/core';
+import { Button, Group } from '@mantine/core';
 import { IconArrowsDiff, IconPlus } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { DatasetSelect } from '../datasets/dataset-select.tsx';
 import { useCan } from '../session/session.tsx';
+import { ChosenFilter } from '../ui/chosen-filter.tsx';
 import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { QueryState } from '../ui/query-state.tsx';
@@ -65,15 +66,11 @@ export default function RunsPage() {
           onChange={(text) => change({ q: text })}
           isWide
         />
-        <Select
-          aria-label="Status"
-          placeholder="Status"
-          size="xs"
-          w={150}
-          clearable
-          value={status ?? null}
-          onChange={(value) => change({ status: RUN_STATUSES.find((one) => one === value) })}
-          data={RUN_STATUSES}
+        <ChosenFilter
+          label="Status"
+          value={status}
+          values={RUN_STATUSES}
+          onChange={(value) => change({ status: value })}
         />
         <DatasetSelect
           aria-label="Dataset"

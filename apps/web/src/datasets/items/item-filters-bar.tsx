@@ -1,8 +1,9 @@
-import { Button, Group, Select } from '@mantine/core';
-import { IconX } from '@tabler/icons-react';
+import { Group } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
+import { ChosenFilter } from '../../ui/chosen-filter.tsx';
+import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
@@ -34,27 +35,20 @@ export function ItemFiltersBar({
     <Group gap="xs" role="search" aria-label="Items">
       <TypedFilter label="Search items" value={q} onChange={(text) => change({ q: text })} isWide />
       {dataset.section_count > 1 && (
-        <Select
-          aria-label="Section"
-          placeholder="Section"
-          size="xs"
-          w={160}
-          searchable
-          clearable
-          value={section ?? null}
-          onChange={(value) => change({ section: value ?? undefined })}
-          data={dataset.sections.map(({ name }) => name)}
+        <ChosenFilter
+          label="Section"
+          width={160}
+          isSearchable
+          value={section}
+          values={dataset.sections.map(({ name }) => name)}
+          onChange={(value) => change({ section: value })}
         />
       )}
-      <Select
-        aria-label="Type"
-        placeholder="Type"
-        size="xs"
-        w={150}
-        clearable
-        value={type ?? null}
-        onChange={(value) => change({ type: value ?? undefined })}
-        data={type === undefined || ITEM_TYPES.includes(type) ? ITEM_TYPES : [...ITEM_TYPES, type]}
+      <ChosenFilter
+        label="Type"
+        value={type}
+        values={type === undefined || ITEM_TYPES.includes(type) ? ITEM_TYPES : [...ITEM_TYPES, type]}
+        onChange={(value) => change({ type: value })}
       />
       <TypedFilter
         label="Tag"
@@ -64,14 +58,9 @@ export function ItemFiltersBar({
         onChange={(text) => change({ tag: text })}
       />
       {isFiltered && (
-        <Button
-          size="xs"
-          variant="subtle"
-          leftSection={<IconX size={14} />}
-          onClick={() => change({ section: undefined, type: undefined, tag: undefined, q: undefined })}
-        >
-          Clear
-        </Button>
+        <ClearFilters
+          onClear={() => change({ section: undefined, type: undefined, tag: undefined, q: undefined })}
+        />
       )}
       <Dimmed aria-live="polite">
         {total === undefined ? '' : `${formatCount(total)} ${total === 1 ? 'item' : 'items'}`}

@@ -1,10 +1,12 @@
-import { Button, Group, Select } from '@mantine/core';
-import { IconCloudDownload, IconUpload, IconX } from '@tabler/icons-react';
+import { Group } from '@mantine/core';
+import { IconCloudDownload, IconUpload } from '@tabler/icons-react';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { useCan } from '../../session/session.tsx';
+import { ChosenFilter } from '../../ui/chosen-filter.tsx';
+import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Pager } from '../../ui/layout/pager.tsx';
@@ -63,25 +65,16 @@ export default function DatasetsPage() {
     >
       <Group gap="xs" role="search" aria-label="Datasets">
         <TypedFilter label="Search datasets" value={q} onChange={(text) => change({ q: text })} isWide />
-        <Select
-          aria-label="Source"
-          placeholder="Source"
-          size="xs"
-          w={150}
-          clearable
-          value={source ?? null}
-          onChange={(value) => change({ source: SOURCES.find((one) => one === value) })}
-          data={SOURCES.map((value) => ({ value, label: SOURCE_LABELS[value] }))}
+        <ChosenFilter
+          label="Source"
+          value={source}
+          values={SOURCES.map((value) => ({ value, label: SOURCE_LABELS[value] }))}
+          onChange={(value) => change({ source: value })}
         />
         {isFiltered && (
-          <Button
-            size="xs"
-            variant="subtle"
-            leftSection={<IconX size={14} />}
-            onClick={() => change({ q: undefined, source: undefined, version_hash: undefined })}
-          >
-            Clear
-          </Button>
+          <ClearFilters
+            onClear={() => change({ q: undefined, source: undefined, version_hash: undefined })}
+          />
         )}
       </Group>
       <QueryState query={found} />

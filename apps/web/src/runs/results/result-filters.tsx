@@ -1,5 +1,6 @@
-import { Button, Group, Pill, Select } from '@mantine/core';
-import { IconX } from '@tabler/icons-react';
+import { Group, Pill } from '@mantine/core';
+import { ChosenFilter } from '../../ui/chosen-filter.tsx';
+import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import { RESULT_STATUSES, type RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
@@ -24,6 +25,20 @@ const NO_FILTERS = {
   q: undefined,
 } as const;
 
+/** Pixels of a filter. */
+const WIDTH = 130;
+
+const ANSWERS = [
+  { value: 'true', label: 'right' },
+  { value: 'false', label: 'wrong' },
+] as const;
+
+const LABELS = [
+  { value: 'pass', label: 'labelled right' },
+  { value: 'fail', label: 'labelled wrong' },
+  { value: 'none', label: 'not labelled' },
+] as const;
+
 /** The filters of results. They are in the address of the page. */
 export function ResultFilters({
   run,
@@ -47,16 +62,13 @@ export function ResultFilters({
     name: keyof RunSearch,
   ) =>
     values.length > 1 || value !== undefined ? (
-      <Select
-        aria-label={label}
-        placeholder={label}
-        size="xs"
-        w={130}
-        clearable
-        searchable
-        value={value ?? null}
-        onChange={(next) => onChange({ [name]: next ?? undefined })}
-        data={[...values]}
+      <ChosenFilter
+        label={label}
+        width={WIDTH}
+        isSearchable
+        value={value}
+        values={values}
+        onChange={(next) => onChange({ [name]: next })}
       />
     ) : null;
   const ofMeta = metaFilters(search);
@@ -73,32 +85,19 @@ export function ResultFilters({
       />
       {choice('Status', status, RESULT_STATUSES, 'status')}
       {choice('Scorer', scorer, scorers, 'scorer')}
-      <Select
-        aria-label="Answer"
-        placeholder="Answer"
-        size="xs"
-        w={130}
-        clearable
-        value={passed === undefined ? null : String(passed)}
-        onChange={(next) => onChange({ passed: next === null ? undefined : next === 'true' })}
-        data={[
-          { value: 'true', label: 'right' },
-          { value: 'false', label: 'wrong' },
-        ]}
+      <ChosenFilter<string>
+        label="Answer"
+        width={WIDTH}
+        value={passed?.toString()}
+        values={ANSWERS}
+        onChange={(next) => onChange({ passed: next === undefined ? undefined : next === 'true' })}
       />
-      <Select
-        aria-label="Label"
-        placeholder="Label"
-        size="xs"
-        w={130}
-        clearable
-        value={search.label ?? null}
-        onChange={(next) => onChange({ label: (next as RunSearch['label'] | null) ?? undefined })}
-        data={[
-          { value: 'pass', label: 'labelled right' },
-          { value: 'fail', label: 'labelled wrong' },
-          { value: 'none', label: 'not labelled' },
-        ]}
+      <ChosenFilter
+        label="Label"
+        width={WIDTH}
+        value={search.label}
+        values={LABELS}
+        onChange={(next) => onChange({ label: next })}
       />
       {choice('Section', section, Object.keys(by_section ?? {}), 'section')}
       {choice('Type', type, Object.keys(by_type ?? {}), 'type')}
@@ -117,16 +116,11 @@ export function ResultFilters({
         </Pill>
       ))}
       {isFiltered && (
-        <Button
-          size="xs"
-          variant="subtle"
-          leftSection={<IconX size={14} />}
-          onClick={() =>
+        <ClearFilters
+          onClear={() =>
             onChange({ ...NO_FILTERS, ...Object.fromEntries(ofMeta.map(([name]) => [name, undefined])) })
           }
-        >
-          Clear
-        </Button>
+        />
       )}
     </Group>
   );
