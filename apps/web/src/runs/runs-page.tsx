@@ -7,6 +7,7 @@ import { useCan } from '../session/session.tsx';
 import { ChosenFilter } from '../ui/chosen-filter.tsx';
 import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
+import { MoreButton } from '../ui/more-button.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
@@ -96,16 +97,9 @@ export default function RunsPage() {
           )}
           <Group justify="space-between">
             <Dimmed aria-live="polite">{countText(runs.length, read.length, total)}</Dimmed>
-            {found.hasNextPage && (
-              <Button
-                size="xs"
-                variant="default"
-                loading={found.isFetchingNextPage}
-                onClick={() => void found.fetchNextPage()}
-              >
-                Read older runs
-              </Button>
-            )}
+            <MoreButton query={found} size="xs">
+              Read older runs
+            </MoreButton>
           </Group>
         </>
       )}

@@ -1,6 +1,7 @@
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
+import { BY_CURSOR } from '../ui/by-cursor.ts';
 import type { RunsSearch } from './runs-search.ts';
 import { modelOf, nameOf, type Run } from './use-run.ts';
 
@@ -20,8 +21,7 @@ export function useRunList({ dataset, status, q }: RunsSearch, datasetOf: (run: 
           signal,
         }),
       ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    ...BY_CURSOR,
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data?.pages[0]?.data.some(({ finished_at }) => finished_at === null) === true

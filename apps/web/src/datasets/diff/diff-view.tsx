@@ -1,9 +1,11 @@
-import { Button, SegmentedControl, Stack } from '@mantine/core';
+import { SegmentedControl, Stack } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import { BY_CURSOR } from '../../ui/by-cursor.ts';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
@@ -34,8 +36,7 @@ export function DiffView({ from, to }: { readonly from: Side; readonly to: Side 
           signal,
         }),
       ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    ...BY_CURSOR,
     placeholderData: keepPreviousData,
   });
   if (!found.isSuccess) return <QueryState query={found} />;
@@ -68,16 +69,7 @@ export function DiffView({ from, to }: { readonly from: Side; readonly to: Side 
           />
         ))}
       </Stack>
-      {found.hasNextPage && (
-        <Button
-          variant="default"
-          w="fit-content"
-          loading={found.isFetchingNextPage}
-          onClick={() => void found.fetchNextPage()}
-        >
-          More differences
-        </Button>
-      )}
+      <MoreButton query={found}>More differences</MoreButton>
     </Stack>
   );
 }

@@ -4,6 +4,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCan } from '../../session/session.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
@@ -75,16 +76,7 @@ function History({ newest }: { readonly newest: Dataset }) {
         rows={versions}
         keyOf={({ version }) => version}
       />
-      {found.hasNextPage && (
-        <Button
-          variant="default"
-          w="fit-content"
-          loading={found.isFetchingNextPage}
-          onClick={() => void found.fetchNextPage()}
-        >
-          Older versions
-        </Button>
-      )}
+      <MoreButton query={found}>Older versions</MoreButton>
       {asked?.what === 'restore' && (
         <RestoreVersion newest={newest} version={asked.version} onClose={() => setAsked(undefined)} />
       )}

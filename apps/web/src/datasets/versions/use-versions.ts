@@ -2,6 +2,7 @@ import type { ResponseOf } from '@svc/client';
 import { type InfiniteData, type UseInfiniteQueryResult, useInfiniteQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import { BY_CURSOR } from '../../ui/by-cursor.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 
 type Versions = ResponseOf<'/datasets/{id}/versions', 'get'>;
@@ -21,8 +22,7 @@ export function useVersions(id: string | null): UseInfiniteQueryResult<InfiniteD
           signal,
         }),
       ),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    ...BY_CURSOR,
     enabled: id !== null,
   });
 }

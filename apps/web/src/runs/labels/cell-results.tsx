@@ -1,12 +1,13 @@
-import { Button } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import { BY_CURSOR } from '../../ui/by-cursor.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
+import { MoreButton } from '../../ui/more-button.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
@@ -38,8 +39,7 @@ export function CellResults({
       const query = { by, other, cell, limit: PAGE, cursor: pageParam };
       return dataOf(api.GET('/runs/{id}/agreement', { params: { path: { id: run.id }, query }, signal }));
     },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ meta }) => meta.next_cursor ?? undefined,
+    ...BY_CURSOR,
   });
   if (found.error !== null) return <ErrorView error={found.error} onRetry={() => void found.refetch()} />;
   const rows = found.data?.pages.flatMap(({ data }) => data) ?? [];
@@ -74,17 +74,9 @@ export function CellResults({
       <Dimmed>
         {formatCount(rows.length)} of {formatCount(total)}
       </Dimmed>
-      {found.hasNextPage && (
-        <Button
-          size="xs"
-          variant="default"
-          w="fit-content"
-          loading={found.isFetchingNextPage}
-          onClick={() => void found.fetchNextPage()}
-        >
-          More
-        </Button>
-      )}
+      <MoreButton query={found} size="xs">
+        More
+      </MoreButton>
     </>
   );
 }

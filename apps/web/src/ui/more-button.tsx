@@ -1,0 +1,29 @@
+import { Button, type ButtonProps } from '@mantine/core';
+import type { ReactNode } from 'react';
+
+/** Reads the next page of a list; nothing where there is none. */
+export function MoreButton({
+  query: { hasNextPage, isFetchingNextPage, fetchNextPage },
+  children,
+  ...rest
+}: Pick<ButtonProps, 'size'> & {
+  readonly query: {
+    readonly hasNextPage: boolean;
+    readonly isFetchingNextPage: boolean;
+    readonly fetchNextPage: () => Promise<unknown>;
+  };
+  readonly children: ReactNode;
+}) {
+  if (!hasNextPage) return null;
+  return (
+    <Button
+      variant="default"
+      w="fit-content"
+      loading={isFetchingNextPage}
+      onClick={() => void fetchNextPage()}
+      {...rest}
+    >
+      {children}
+    </Button>
+  );
+}
