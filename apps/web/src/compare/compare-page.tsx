@@ -1,9 +1,7 @@
 import { MultiSelect } from '@mantine/core';
-import { useQueries, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
-import { nameOf, type Run } from '../runs/use-run.ts';
+import { nameOf } from '../runs/use-run.ts';
+import { useRecentRuns, useRunsById } from '../runs/use-runs.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -18,24 +16,13 @@ const MAX_RUNS = 6;
 
 /** Compares runs with a first one: differences, wins and losses, and the items in which they differ. */
 export default function ComparePage() {
-  const api = useApi();
   const { runs: chosen } = route.useSearch();
   const navigate = route.useNavigate();
   const ids = chosen === undefined ? [] : [...new Set(chosen.split(','))].slice(0, MAX_RUNS);
-  const listed = useQuery({
-    queryKey: ['runs', { limit: 100 }],
-    queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query: { limit: 100 } }, signal })),
-  });
-  const found = useQueries({
-    queries: ids.map((id) => ({
-      queryKey: ['run', id],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }): Promise<Run> =>
-        dataOf(api.GET('/runs/{id}', { params: { path: { id } }, signal })),
-    })),
-  });
+  const recent = useRecentRuns();
+  const found = useRunsById(ids);
   const runs = found.flatMap(({ data }) => (data === undefined ? [] : [data]));
   const error = found.find(({ error: one }) => one !== null)?.error ?? null;
-  const recent = listed.data?.data ?? [];
   const choices = [...runs, ...recent.filter(({ id }) => !ids.includes(id))];
   return (
     <Page title="Compare" subtitle="The first run is the baseline.">

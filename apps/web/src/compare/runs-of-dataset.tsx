@@ -1,8 +1,6 @@
 import { Group, SegmentedControl, Stack } from '@mantine/core';
-import { useQueries, useQuery } from '@tanstack/react-query';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
 import { nameOf, type Run } from '../runs/use-run.ts';
+import { useRuns, useRunsById } from '../runs/use-runs.ts';
 import { ScoreScatter } from '../ui/charts/scatter.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Columns } from '../ui/layout/columns.tsx';
@@ -39,25 +37,12 @@ export default function RunsOfDataset({
   readonly against: Measure | undefined;
   readonly onAgainst: (against: Measure) => void;
 }) {
-  const api = useApi();
-  const query = { dataset_id: compared[0]?.dataset_id ?? '', limit: SHOWN };
-  const listed = useQuery({
-    queryKey: ['runs', query],
-    queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query }, signal })),
-  });
+  const listed = useRuns({ dataset_id: compared[0]?.dataset_id ?? '', limit: SHOWN });
   const runs = listed.data?.data.filter(({ scores }) => scores.mean !== null) ?? [];
   const priced = runs.filter(({ cost }) => cost !== null).length;
   const against = stated ?? (priced > 1 ? 'cost' : 'latency');
-  // lists lack latencies
-  const whole = useQueries({
-    queries: runs.map(({ id }) => ({
-      queryKey: ['run', id],
-      queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
-        dataOf(api.GET('/runs/{id}', { params: { path: { id } }, signal })),
-      enabled: against === 'latency',
-      staleTime: 60_000,
-    })),
-  });
+  const ids = runs.map(({ id }) => id);
+  const whole = useRunsById(ids, { enabled: against === 'latency', staleTime: 60_000 });
   if (listed.error !== null) return <ErrorView error={listed.error} />;
   const currency = runs.find(({ cost }) => cost !== null)?.cost?.currency;
   const measured = runs.flatMap((run, at): MeasuredRun[] => {

@@ -1,12 +1,10 @@
 import { Button, Stack } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
 import { DEFAULT_RUN_COLUMNS } from '../runs/run-columns.tsx';
 import { RunsTable } from '../runs/runs-table.tsx';
 import { nameOf } from '../runs/use-run.ts';
+import { useRuns } from '../runs/use-runs.ts';
 import { ScoreBars } from '../ui/charts/score-bars.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { QueryState } from '../ui/query-state.tsx';
@@ -21,15 +19,10 @@ const RUN_COLUMNS = DEFAULT_RUN_COLUMNS.map((key) => (key === 'dataset' ? 'versi
 
 /** The newest runs of a dataset, and their scores over time. */
 export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
-  const api = useApi();
   const navigate = useNavigate();
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [sort, setSort] = useState<string>();
-  const query = { dataset_id: dataset.id, limit: SHOWN };
-  const found = useQuery({
-    queryKey: ['runs', query],
-    queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query }, signal })),
-  });
+  const found = useRuns({ dataset_id: dataset.id, limit: SHOWN });
   if (!found.isSuccess) return <QueryState query={found} rows={3} />;
   const { data: runs, meta } = found.data;
   if (runs.length === 0) return <Dimmed>No runs yet.</Dimmed>;

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
+import { useRuns } from '../runs/use-runs.ts';
 import { Fact } from '../ui/layout/fact.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { formatCount } from '../ui/text/formats.ts';
@@ -12,16 +13,11 @@ const ACTIVE = { status: 'running', limit: 1 } as const;
 /** How many runs and imports the whole installation works on now. */
 export function InProgress() {
   const api = useApi();
-  const options = { refetchInterval: REFRESH_MS };
-  const runs = useQuery({
-    ...options,
-    queryKey: ['runs', ACTIVE],
-    queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query: ACTIVE }, signal })),
-  });
+  const runs = useRuns(ACTIVE, { refetchInterval: REFRESH_MS });
   const jobs = useQuery({
-    ...options,
     queryKey: ['jobs', ACTIVE],
     queryFn: ({ signal }) => dataOf(api.GET('/jobs', { params: { query: ACTIVE }, signal })),
+    refetchInterval: REFRESH_MS,
   });
   const countOf = (list: typeof runs.data | typeof jobs.data): string =>
     list === undefined ? '…' : formatCount(list.meta.total_items);

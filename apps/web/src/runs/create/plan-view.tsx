@@ -8,7 +8,7 @@ import { NameValues } from '../../ui/layout/name-values.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatDuration } from '../../ui/text/formats.ts';
 import { nameOf } from '../use-run.ts';
-import type { Measured } from './provider/use-recent-runs.ts';
+import type { Measured } from './provider/suggestions-of.ts';
 import type { NewRunBody } from './run-form.ts';
 
 type Planned = ResponseOf<'/runs/plan', 'post'>;

@@ -2,8 +2,9 @@ import { useOverview } from '../../datasets/overview/use-overview.ts';
 import { useDataset } from '../../datasets/use-dataset.ts';
 import type { Field } from '../../ui/form/fields.tsx';
 import { pointerOf } from '../../ui/pointer-of.ts';
+import { useRecentRuns } from '../use-runs.ts';
+import { suggestionsOf, withProviders } from './provider/suggestions-of.ts';
 import { useProviders } from './provider/use-providers.ts';
-import { suggestionsOf, useRecentRuns, withProviders } from './provider/use-recent-runs.ts';
 import {
   checkerFields,
   type FieldGroups,

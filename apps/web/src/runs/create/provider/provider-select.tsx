@@ -1,8 +1,9 @@
 import { Select } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { useRecentRuns } from '../../use-runs.ts';
 import type { RunForm } from '../run-form.ts';
+import { suggestionsOf } from './suggestions-of.ts';
 import { type Provider, useProviders } from './use-providers.ts';
-import { suggestionsOf, useRecentRuns } from './use-recent-runs.ts';
 
 /** Providers by name: those with a key that the operator configured, and servers of earlier runs. One fills the fields below. */
 export function ProviderSelect({ form }: { readonly form: UseFormReturnType<RunForm> }) {

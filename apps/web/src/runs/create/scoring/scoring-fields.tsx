@@ -3,8 +3,9 @@ import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { More } from '../../../ui/form/more.tsx';
+import { useRecentRuns } from '../../use-runs.ts';
+import { suggestionsOf, withProviders } from '../provider/suggestions-of.ts';
 import { useProviders } from '../provider/use-providers.ts';
-import { suggestionsOf, useRecentRuns, withProviders } from '../provider/use-recent-runs.ts';
 import { checkerFields, type FieldGroups, judgeFields } from '../run-fields.ts';
 import type { ScoringForm } from '../run-form.ts';
 

@@ -1,6 +1,6 @@
 import { Group, Loader, Text } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { useQueries } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../../api/api-context.tsx';
 import { dataOf } from '../../../api/api-problem.ts';
@@ -12,6 +12,7 @@ import { Dimmed } from '../../../ui/text/dimmed.ts';
 import { formatScore } from '../../../ui/text/formats.ts';
 import { plainText } from '../../../ui/text/pretty-json.ts';
 import { nameOf, type Result, type Run } from '../../use-run.ts';
+import { useRuns } from '../../use-runs.ts';
 import { resultKey } from '../listed-result.ts';
 import { Mark } from '../mark.tsx';
 
@@ -40,11 +41,7 @@ export function ItemHistory({ run, itemHash }: { readonly run: Run; readonly ite
 
 function History({ run, itemHash }: { readonly run: Run; readonly itemHash: string }) {
   const api = useApi();
-  const listed = useQuery({
-    queryKey: ['runs', { dataset_id: run.dataset_id, limit: RUNS }],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/runs', { params: { query: { dataset_id: run.dataset_id, limit: RUNS } }, signal })),
-  });
+  const listed = useRuns({ dataset_id: run.dataset_id, limit: RUNS });
   const runs = listed.data?.data.filter(({ id }) => id !== run.id) ?? [];
   const results = useQueries({
     queries: runs.map(({ id }) => ({

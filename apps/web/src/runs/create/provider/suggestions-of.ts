@@ -1,19 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../../api/api-context.tsx';
-import { dataOf } from '../../../api/api-problem.ts';
 import type { Run } from '../../use-run.ts';
 import type { ModelSuggestions } from '../run-fields.ts';
 import type { Provider } from './use-providers.ts';
-
-/** The newest runs. */
-export function useRecentRuns(): readonly Run[] {
-  const api = useApi();
-  const found = useQuery({
-    queryKey: ['runs', { limit: 100 }],
-    queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query: { limit: 100 } }, signal })),
-  });
-  return found.data?.data ?? [];
-}
 
 /** What recent runs of the same protocol had as address, model and name of the key. */
 export function suggestionsOf(runs: readonly Run[], provider: string): Omit<ModelSuggestions, 'pointers'> {
