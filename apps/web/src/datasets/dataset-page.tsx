@@ -110,15 +110,11 @@ function Facts({ dataset }: { readonly dataset: Dataset }) {
       {dataset.asset_count > 0 && <span>{formatCount(dataset.asset_count)} files</span>}
       <Group gap={4} wrap="nowrap">
         hash
-        <CopyText
-          text={dataset.version_hash}
-          shown={dataset.version_hash.slice(0, 12)}
-          label="version hash"
-        />
+        <CopyText text={dataset.version_hash} length={12} label="version hash" />
       </Group>
       <Group gap={4} wrap="nowrap">
         id
-        <CopyText text={dataset.id} shown={dataset.id.slice(0, 8)} label="dataset id" />
+        <CopyText text={dataset.id} length={8} label="dataset id" />
       </Group>
       {dataset.handle !== null && (
         <Group gap={4} wrap="nowrap">

@@ -89,11 +89,7 @@ function DryRunResult({ result }: { readonly result: DryRun }) {
     return (
       <Alert color="teal" variant="light" title={`${formatCount(result.item_count)} items, no invalid row`}>
         {result.version_hash !== null && (
-          <CopyText
-            text={result.version_hash}
-            shown={result.version_hash.slice(0, 16)}
-            label="version hash"
-          />
+          <CopyText text={result.version_hash} length={16} label="version hash" />
         )}
       </Alert>
     );

@@ -54,12 +54,7 @@ export function ItemsUpload({
                   : [
                       [
                         'Version hash',
-                        <CopyText
-                          key="hash"
-                          text={versionHash}
-                          shown={versionHash.slice(0, 16)}
-                          label="version hash"
-                        />,
+                        <CopyText key="hash" text={versionHash} length={16} label="version hash" />,
                       ] as const,
                     ]),
               ]}

@@ -100,11 +100,7 @@ function Stored({
       }
     >
       <Stack gap={6}>
-        <CopyText
-          text={dataset.version_hash}
-          shown={dataset.version_hash.slice(0, 16)}
-          label="version hash"
-        />
+        <CopyText text={dataset.version_hash} length={16} label="version hash" />
         {expectedHash !== null && isEqual && 'The hash is the one that the browser computed.'}
         <Group>
           <LinkAnchor to="/datasets/$id" params={{ id: dataset.id }}>

@@ -69,7 +69,7 @@ export function ItemViewer({
           ]}
         />
       </Group>
-      {hash !== undefined && <CopyText text={hash} shown={hash.slice(0, 16)} label="item hash" />}
+      {hash !== undefined && <CopyText text={hash} length={16} label="item hash" />}
       {view === 'json' ? (
         <JsonText value={item} label="item" />
       ) : (

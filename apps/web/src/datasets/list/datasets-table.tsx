@@ -58,9 +58,7 @@ const COLUMNS: readonly Column<Summary, DatasetSort>[] = [
   { header: 'Source', wraps: true, cell: ({ schema }) => <SourceBadge schema={schema} /> },
   {
     header: 'Hash',
-    cell: ({ version_hash }) => (
-      <CopyText text={version_hash} shown={version_hash.slice(0, 10)} label="version hash" />
-    ),
+    cell: ({ version_hash }) => <CopyText text={version_hash} length={10} label="version hash" />,
   },
   { header: 'Added', sort: ['-created', 'created'], cell: ({ created_at }) => <Age since={created_at} /> },
 ];

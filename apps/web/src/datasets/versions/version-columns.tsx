@@ -122,7 +122,7 @@ export function versionColumns({
     {
       header: 'Hash',
       cell: ({ version, version_hash }) => (
-        <CopyText text={version_hash} shown={version_hash.slice(0, 8)} label={`hash of version ${version}`} />
+        <CopyText text={version_hash} length={8} label={`hash of version ${version}`} />
       ),
     },
     ...(onRestore === undefined && onDelete === undefined

@@ -5,17 +5,18 @@ import { CopyAction } from './copy-action.tsx';
 export function CopyText({
   text,
   label,
-  shown = text,
+  length,
 }: {
   readonly text: string;
   /** Names what is copied, such as "hash". */
   readonly label: string;
-  readonly shown?: string;
+  /** Characters that are shown; by default all of them. */
+  readonly length?: number;
 }) {
   return (
     <Group gap={4} wrap="nowrap" display="inline-flex" maw="100%">
       <Code title={text} className="ellipsis">
-        {shown}
+        {text.slice(0, length)}
       </Code>
       <CopyAction text={text} label={`Copy ${label}`} variant="subtle" color="gray" size="sm" />
     </Group>
