@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { IntervalBar } from '../../ui/charts/interval-bar.tsx';
-import { ScoreBar } from '../../ui/charts/score-bars.tsx';
+import { ScoreBar } from '../../ui/charts/score-bar.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
@@ -175,7 +175,7 @@ function Bar({ row }: { readonly row: Measure }) {
   const { value, isKappa = false } = row;
   if (value === null) return null;
   const interval = intervalOf(row);
-  if (!isKappa) return <ScoreBar group={{ mean: value, ci95: interval }} />;
+  if (!isKappa) return <ScoreBar mean={value} ci95={interval} />;
   const [low, high] = interval ?? [value, value];
   return <IntervalBar value={value} low={low} high={high} scale={1} />;
 }

@@ -1,9 +1,11 @@
-/** Colours of all charts, as variables of the theme: readable in light and dark. */
+/** Colours of all charts: readable in light and dark. */
 export const COLORS = {
   bar: 'var(--mantine-primary-color-filled)',
   pale: 'var(--mantine-primary-color-light)',
   grid: 'var(--mantine-color-default-border)',
   text: 'var(--mantine-color-dimmed)',
+  track: 'light-dark(#f1f3f5, #3b3b3b)',
+  mean: 'light-dark(#91a7ff, #3b5bdb)',
 } as const;
 
 export const AXIS = {

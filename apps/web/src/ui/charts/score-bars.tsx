@@ -6,6 +6,7 @@ import { clampedInterval, formatCount, formatScore } from '../text/formats.ts';
 import type { GroupScore } from './group-scores.ts';
 import { RowsDrawing } from './save/rows-drawing.tsx';
 import { SaveChart } from './save/save-chart.tsx';
+import { ScoreBar } from './score-bar.tsx';
 
 const MAX_ROWS = 100;
 
@@ -34,7 +35,7 @@ const nameColumn = (onChoose: ((name: string) => void) | undefined): Column<Grou
 });
 
 const NUMBERS: readonly Column<GroupScore>[] = [
-  { header: '0 to 1', cell: (group) => <ScoreBar group={group} /> },
+  { header: '0 to 1', cell: ({ mean, ci95 }) => <ScoreBar mean={mean} ci95={ci95} /> },
   { header: 'Score', width: 60, align: 'end', cell: ({ mean }) => formatScore(mean) },
   {
     header: '95 %',
@@ -105,20 +106,3 @@ const drawing = (title: string, groups: readonly GroupScore[]): ReactElement => 
     })}
   />
 );
-
-/** A bar from 0 to 1. An interval beyond them is drawn as far as the bar can be. */
-export function ScoreBar({ group: { mean, ci95 } }: { readonly group: Pick<GroupScore, 'mean' | 'ci95'> }) {
-  const percent = (score: number): string => `${100 * Math.min(1, Math.max(0, score))}%`;
-  const [low, high] = clampedInterval(ci95) ?? [];
-  return (
-    <div className="score-bar" aria-hidden="true">
-      <div className="score-bar-mean" style={{ width: percent(mean) }} />
-      {low !== undefined && high !== undefined && (
-        <div
-          className="score-bar-interval"
-          style={{ left: percent(low), right: `calc(100% - ${percent(high)})` }}
-        />
-      )}
-    </div>
-  );
-}
