@@ -4,7 +4,7 @@ import type { ReportRow } from './report-rows.ts';
 const LENGTHS = [2_000, 1_000, 500, 250, 120, 60, 30] as const;
 
 /** Bytes of markup around the texts of a row. */
-const ROW_BYTES = 230;
+const ROW_BYTES = 275;
 
 /** Which results a report holds, and how long their texts are. */
 export interface FittedRows {

@@ -38,12 +38,17 @@ export function ReportDocument({
 export function ReportTable({
   headers,
   rows,
+  className,
+  classOf,
 }: {
-  readonly headers: readonly string[];
+  readonly headers: readonly ReactNode[];
   readonly rows: readonly (readonly ReactNode[])[];
+  readonly className?: string;
+  /** Class of a row. */
+  readonly classOf?: (row: number) => string | undefined;
 }) {
   return (
-    <table>
+    <table className={className}>
       <thead>
         <tr>
           {headers.map((header, at) => (
@@ -57,7 +62,7 @@ export function ReportTable({
       <tbody>
         {rows.map(([first, ...cells], at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a report never changes
-          <tr key={at}>
+          <tr key={at} className={classOf?.(at)}>
             <th scope="row" dir="auto">
               {first}
             </th>

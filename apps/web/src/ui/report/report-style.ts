@@ -26,9 +26,6 @@ thead th { font-weight: 600; }
 .wrong > :first-child { color: light-dark(#c92a2a, #ff8787); }
 .right > :first-child { color: light-dark(#087f5b, #38d9a9); }
 .error > :first-child { color: light-dark(#a34100, #ffa94d); }
-.track { fill: light-dark(#f1f3f5, #2c2e33); }
-.bar { fill: light-dark(#91a7ff, #3b5bdb); }
-.interval { stroke: light-dark(#212529, #f8f9fa); stroke-width: 2; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font-size: 12px; }
 .hidden { position: absolute; clip-path: inset(50%); }
 @media (max-width: 700px) { .results { table-layout: auto; } main { overflow-x: auto; } }
