@@ -1,5 +1,5 @@
 import { VisuallyHidden } from '@mantine/core';
-import { Fact } from '../ui/layout/fact.tsx';
+import { Facts } from '../ui/layout/facts.tsx';
 import { formatCount, formatScore } from '../ui/text/formats.ts';
 import { factsOf } from './run-facts.ts';
 import type { WatchedRun } from './use-run.ts';
@@ -8,11 +8,7 @@ import type { WatchedRun } from './use-run.ts';
 export function RunSummary({ run }: { readonly run: WatchedRun }) {
   return (
     <>
-      <dl className="facts">
-        {factsOf(run).map(([name, value, note]) => (
-          <Fact key={name} name={name} value={value} note={note} />
-        ))}
-      </dl>
+      <Facts className="facts" facts={factsOf(run)} />
       <VisuallyHidden role="status">
         {formatCount(run.counts.done)} of {formatCount(run.counts.total)} done
         {run.finished_at === null ? '' : `, score ${formatScore(run.scores.mean)}`}

@@ -1,37 +1,42 @@
 import { SimpleGrid, Stack, Text } from '@mantine/core';
-import type { ReactNode } from 'react';
 import { Sparkline } from '../ui/charts/sparkline.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
-import { Fact } from '../ui/layout/fact.tsx';
+import { type Fact, Facts } from '../ui/layout/facts.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatPercent } from '../ui/text/formats.ts';
-import { InProgress } from './in-progress.tsx';
 import { minutesOf } from './minutes-of.ts';
+import { useInProgress } from './use-in-progress.tsx';
 import type { Status } from './use-status.ts';
+
+/** Of facts, in wide windows. */
+const COLUMNS = 4;
 
 /** What an operator looks at first: work, storage, requests to models, and limits. */
 export function Installation({ status }: { readonly status: Status }) {
-  const { queue, imports, database, disk, asset_store: assets, datasets, runs } = status;
+  const { queue, imports } = status;
   return (
     <Stack>
       <Part title="Work">
-        <Facts>
-          <InProgress />
-          <Fact
-            name="Tasks in the queue"
-            value={formatCount(queue.queued + queue.retry)}
-            note={`${formatCount(queue.running)} with workers, ${formatCount(queue.failed)} failed in a week`}
-          />
-          <Fact
-            name="Imports of the last day"
-            value={`${formatCount(imports.succeeded)} stored`}
-            note={`${formatCount(imports.failed)} failed, ${formatCount(imports.cancelled)} cancelled`}
-          />
-        </Facts>
+        <Facts
+          columns={COLUMNS}
+          facts={[
+            ...useInProgress(),
+            [
+              'Tasks in the queue',
+              formatCount(queue.queued + queue.retry),
+              `${formatCount(queue.running)} with workers, ${formatCount(queue.failed)} failed in a week`,
+            ],
+            [
+              'Imports of the last day',
+              `${formatCount(imports.succeeded)} stored`,
+              `${formatCount(imports.failed)} failed, ${formatCount(imports.cancelled)} cancelled`,
+            ],
+          ]}
+        />
       </Part>
       <Part title="Workers">
         {status.workers.length === 0 ? (
@@ -49,36 +54,30 @@ export function Installation({ status }: { readonly status: Status }) {
         )}
       </Part>
       <Part title="Storage">
-        <Facts>
-          <Fact
-            name="Database"
-            value={formatBytes(database.bytes)}
-            note={`${formatCount(datasets)} datasets, ${formatCount(runs)} runs`}
-          />
-          <Fact
-            name="Files of items"
-            value={formatBytes(assets.bytes)}
-            note={`${formatCount(assets.files)} in ${assets.kind === 's3' ? 'the object storage' : 'the database'}`}
-          />
-          {disk !== null && (
-            <Fact
-              name="Disk"
-              value={`${formatBytes(disk.free_bytes)} free`}
-              note={`${formatPercent(disk.free_bytes / disk.bytes)} of ${formatBytes(disk.bytes)}`}
-            />
-          )}
-        </Facts>
+        <Facts columns={COLUMNS} facts={storageOf(status)} />
       </Part>
       <ProviderCalls status={status} />
     </Stack>
   );
 }
 
-const Facts = ({ children }: { readonly children: ReactNode }) => (
-  <SimpleGrid cols={{ base: 2, sm: 3, lg: 4 }} spacing="xs" component="dl" m={0}>
-    {children}
-  </SimpleGrid>
-);
+/** What the database and the files take, and what the disk has left. */
+function storageOf({ database, disk, asset_store: assets, datasets, runs }: Status): readonly Fact[] {
+  const place = assets.kind === 's3' ? 'the object storage' : 'the database';
+  return [
+    ['Database', formatBytes(database.bytes), `${formatCount(datasets)} datasets, ${formatCount(runs)} runs`],
+    ['Files of items', formatBytes(assets.bytes), `${formatCount(assets.files)} in ${place}`],
+    ...(disk === null
+      ? []
+      : [
+          [
+            'Disk',
+            `${formatBytes(disk.free_bytes)} free`,
+            `${formatPercent(disk.free_bytes / disk.bytes)} of ${formatBytes(disk.bytes)}`,
+          ] as const,
+        ]),
+  ];
+}
 
 const WORKERS: readonly Column<Status['workers'][number]>[] = [
   { header: 'Worker', cell: ({ id }) => id.slice(0, 8) },

@@ -1,5 +1,5 @@
 import { SimpleGrid, Stack } from '@mantine/core';
-import { Fact } from '../ui/layout/fact.tsx';
+import { Facts } from '../ui/layout/facts.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { formatCount, formatDuration, formatPercent } from '../ui/text/formats.ts';
@@ -22,56 +22,44 @@ export function StatusNumbers({
   const [startedAtS] = samples.flatMap(({ name, value }) =>
     name === 'process_start_time_seconds' ? [value] : [],
   );
+  const totalOf = (metric: string): string => formatCount(sumOf(samples, metric));
   return (
     <Stack>
-      <SimpleGrid cols={{ base: 2, sm: 3, lg: 5 }} spacing="xs" component="dl" m={0}>
-        <Fact
-          name="Version"
-          value={samples.find(({ name }) => name === 'svc_build_info')?.labels['version'] ?? '–'}
-          note={startedAtS === undefined ? '' : `up for ${formatDuration(Date.now() - 1000 * startedAtS)}`}
-        />
-        <Fact
-          name="Requests"
-          value={elapsedS > 0 ? `${(requests / elapsedS).toFixed(1)} per second` : '–'}
-          note={`${formatCount(now.requests)} since the start`}
-        />
-        <Fact
-          name="Server errors"
-          value={
-            before === null || requests <= 0 ? '–' : formatPercent((now.errors - before.errors) / requests)
-          }
-          note={`${formatCount(now.errors)} since the start`}
-        />
-        <Fact
-          name="Mean response"
-          value={
+      <Facts
+        columns={5}
+        facts={[
+          [
+            'Version',
+            samples.find(({ name }) => name === 'svc_build_info')?.labels['version'] ?? '–',
+            startedAtS === undefined ? '' : `up for ${formatDuration(Date.now() - 1000 * startedAtS)}`,
+          ],
+          [
+            'Requests',
+            elapsedS > 0 ? `${(requests / elapsedS).toFixed(1)} per second` : '–',
+            `${formatCount(now.requests)} since the start`,
+          ],
+          [
+            'Server errors',
+            before === null || requests <= 0 ? '–' : formatPercent((now.errors - before.errors) / requests),
+            `${formatCount(now.errors)} since the start`,
+          ],
+          [
+            'Mean response',
             before === null || requests <= 0
               ? '–'
-              : formatDuration((1000 * (now.seconds - before.seconds)) / requests)
-          }
-          note={`${formatCount(sumOf(samples, 'svc_http_requests_in_progress'))} requests in progress`}
-        />
-        <Fact
-          name="Imported items"
-          value={formatCount(sumOf(samples, 'svc_dataset_import_items_total'))}
-          note="since the start"
-        />
-        <Fact
-          name="Requests to models"
-          value={formatCount(sumOf(samples, 'svc_provider_requests_total'))}
-          note={`${formatCount(sumOf(samples, 'svc_provider_tokens_total'))} tokens since the start`}
-        />
-        <Fact
-          name="Requests to the hub"
-          value={formatCount(sumOf(samples, 'svc_hub_requests_total'))}
-          note="since the start"
-        />
-        <Fact
-          name="Results of runs"
-          value={formatCount(sumOf(samples, 'svc_run_items_total'))}
-          note="since the start"
-        />
-      </SimpleGrid>
+              : formatDuration((1000 * (now.seconds - before.seconds)) / requests),
+            `${totalOf('svc_http_requests_in_progress')} requests in progress`,
+          ],
+          ['Imported items', totalOf('svc_dataset_import_items_total'), 'since the start'],
+          [
+            'Requests to models',
+            totalOf('svc_provider_requests_total'),
+            `${totalOf('svc_provider_tokens_total')} tokens since the start`,
+          ],
+          ['Requests to the hub', totalOf('svc_hub_requests_total'), 'since the start'],
+          ['Results of runs', totalOf('svc_run_items_total'), 'since the start'],
+        ]}
+      />
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }}>
         <Counts title="Runs" samples={samples} name="svc_runs_total" label="status" />
         <Counts title="Imports" samples={samples} name="svc_dataset_imports_total" label="outcome" />
