@@ -1,4 +1,4 @@
-import { Button, Group, Progress, Stack, Text } from '@mantine/core';
+import { Group, Progress, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { ApiProblem } from '../api/api-problem.ts';
@@ -6,13 +6,13 @@ import { ErrorView } from '../ui/error-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatBytes, formatCount, formatDuration } from '../ui/text/formats.ts';
-import { type Job, useCancelJob, useJob } from './use-job.ts';
+import { CancelJob } from './cancel-job.tsx';
+import { type Job, useJob } from './use-job.ts';
 
 /** A job with its progress, rate, time left and result; it can be cancelled, and tried again after it failed. */
 export function JobProgress({ id, onRetry }: { readonly id: string; readonly onRetry?: () => void }) {
   const queries = useQueryClient();
   const { job, error, rate } = useJob(id);
-  const cancel = useCancelJob(id);
   const isDone = job?.status === 'succeeded';
   useEffect(() => {
     if (isDone) void queries.invalidateQueries({ queryKey: ['datasets'] });
@@ -40,18 +40,7 @@ export function JobProgress({ id, onRetry }: { readonly id: string; readonly onR
           Open the dataset
         </LinkAnchor>
       )}
-      {isActive && (
-        <Button
-          size="xs"
-          variant="default"
-          w="fit-content"
-          disabled={job.status === 'cancelling'}
-          loading={cancel.isPending}
-          onClick={() => cancel.mutate()}
-        >
-          Cancel
-        </Button>
-      )}
+      {isActive && <CancelJob job={job} size="xs" />}
     </Stack>
   );
 }

@@ -143,7 +143,7 @@ function JobResult({ job }: { readonly job: Job }) {
           {job.error.detail}
         </Text>
       )}
-      {canEdit && job.finished_at === null && <CancelJob id={job.id} status={job.status} />}
+      {canEdit && job.finished_at === null && <CancelJob job={job} size="compact-xs" />}
     </>
   );
 }

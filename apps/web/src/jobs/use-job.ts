@@ -1,5 +1,5 @@
 import type { ResponseOf } from '@svc/client';
-import { type UseMutationResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
@@ -31,14 +31,4 @@ export function useJob(id: string): {
   const elapsedMs = start === null ? 0 : performance.now() - start.atMs;
   const rows = start === null || job === undefined ? 0 : job.progress.rows_done - start.rows;
   return { job, error: found.error, rate: rows > 0 && elapsedMs > 500 ? (1000 * rows) / elapsedMs : null };
-}
-
-/** Cancels a job. */
-export function useCancelJob(id: string): UseMutationResult<unknown, Error, void> {
-  const api = useApi();
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: () => dataOf(api.POST('/jobs/{id}/cancel', { params: { path: { id } } })),
-    onSettled: () => queries.invalidateQueries({ queryKey: ['job', id] }),
-  });
 }
