@@ -1,10 +1,6 @@
 import { Alert, Group, Select, Stack, Text } from '@mantine/core';
-import type { JsonObject } from '@svc/jsonl-v23/json';
 import { getRouteApi } from '@tanstack/react-router';
-import { useMemo } from 'react';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
-import { PreviewTable } from '../mapping/preview-table.tsx';
-import { suggestMapping } from '../mapping/suggest-mapping.ts';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
@@ -24,21 +20,13 @@ export function ImportForm({
   readonly source: HubSource & { readonly path: string };
   readonly preview: HubPreview;
 }) {
-  const suggested = useMemo(() => suggestMapping(preview), [preview]);
-  const mapping = useMappingDraft(suggested.mapping, preview);
+  const mapping = useMappingDraft(preview);
   const mapped = useHubPreview(mapping.settled === null ? {} : source, mapping.settled);
   return (
     <Stack>
       <Slice source={source} preview={preview} />
       <Warnings preview={preview} />
-      <PreviewTable features={preview.features} samples={preview.samples as readonly JsonObject[]} />
-      <MappingPanes
-        columns={preview.features.map(({ name }) => name)}
-        reasons={suggested.reasons}
-        mapping={mapping}
-        items={mapped.data?.items}
-        error={mapped.error}
-      >
+      <MappingPanes preview={preview} mapping={mapping} items={mapped.data?.items} error={mapped.error}>
         <ImportActions source={source} mapping={mapping.shown} />
       </MappingPanes>
     </Stack>

@@ -4,20 +4,19 @@ import type { ReactNode } from 'react';
 import { ErrorView } from '../ui/error-view.tsx';
 import { ItemPreview } from './item-preview.tsx';
 import { MappingEditor } from './mapping-editor.tsx';
-import type { SuggestedMapping } from './suggest-mapping.ts';
+import { PreviewTable } from './preview-table.tsx';
+import type { PreviewedTable } from './suggest-mapping.ts';
 import type { MappingState } from './use-mapping-draft.ts';
 
-/** The mapping of columns next to the items that it makes. */
+/** The first rows of a table, and below them the mapping of its columns next to the items that it makes. */
 export function MappingPanes({
-  columns,
-  reasons,
-  mapping: { draft, setDraft, others, keepsOthers, setKeepsOthers, settled },
+  preview: { features, samples },
+  mapping: { draft, setDraft, reasons, others, keepsOthers, setKeepsOthers, settled },
   items,
   error,
   children,
 }: {
-  readonly columns: readonly string[];
-  readonly reasons: SuggestedMapping['reasons'];
+  readonly preview: PreviewedTable;
   readonly mapping: MappingState;
   /** The first rows as items; undefined until they are there. */
   readonly items: readonly object[] | undefined;
@@ -26,30 +25,38 @@ export function MappingPanes({
   readonly children: ReactNode;
 }) {
   return (
-    <Grid gap="lg">
-      <Grid.Col span={{ base: 12, md: 6 }}>
-        <Title order={2} size="h5" mb="xs">
-          Columns
-        </Title>
-        <MappingEditor columns={columns} mapping={draft} reasons={reasons} onChange={setDraft} />
-        {others.length > 0 && (
-          <Checkbox
-            mt="sm"
-            label={`Keep ${others.length} other ${others.length === 1 ? 'column' : 'columns'} as metadata`}
-            description={others.join(', ')}
-            checked={keepsOthers}
-            onChange={(event) => setKeepsOthers(event.currentTarget.checked)}
+    <>
+      <PreviewTable features={features} samples={samples as readonly JsonObject[]} />
+      <Grid gap="lg">
+        <Grid.Col span={{ base: 12, md: 6 }}>
+          <Title order={2} size="h5" mb="xs">
+            Columns
+          </Title>
+          <MappingEditor
+            columns={features.map(({ name }) => name)}
+            mapping={draft}
+            reasons={reasons}
+            onChange={setDraft}
           />
-        )}
-        {children}
-      </Grid.Col>
-      <Grid.Col span={{ base: 12, md: 6 }}>
-        <Title order={2} size="h5" mb="xs">
-          Items
-        </Title>
-        {error !== null && <ErrorView error={error} />}
-        <ItemPreview rows={settled === null ? [] : ((items ?? []) as readonly JsonObject[])} />
-      </Grid.Col>
-    </Grid>
+          {others.length > 0 && (
+            <Checkbox
+              mt="sm"
+              label={`Keep ${others.length} other ${others.length === 1 ? 'column' : 'columns'} as metadata`}
+              description={others.join(', ')}
+              checked={keepsOthers}
+              onChange={(event) => setKeepsOthers(event.currentTarget.checked)}
+            />
+          )}
+          {children}
+        </Grid.Col>
+        <Grid.Col span={{ base: 12, md: 6 }}>
+          <Title order={2} size="h5" mb="xs">
+            Items
+          </Title>
+          {error !== null && <ErrorView error={error} />}
+          <ItemPreview rows={settled === null ? [] : ((items ?? []) as readonly JsonObject[])} />
+        </Grid.Col>
+      </Grid>
+    </>
   );
 }

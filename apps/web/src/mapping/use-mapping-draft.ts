@@ -2,7 +2,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { useMemo, useState } from 'react';
 import { hasFileColumns, keptColumns, withMetadata } from './kept-columns.ts';
 import { completeMapping, type Mapping, type MappingDraft } from './mapping-fields.ts';
-import { type PreviewedTable, withType } from './suggest-mapping.ts';
+import { type PreviewedTable, type SuggestedMapping, suggestMapping, withType } from './suggest-mapping.ts';
 
 const TYPING_MS = 300;
 
@@ -10,6 +10,8 @@ const TYPING_MS = 300;
 export interface MappingState {
   readonly draft: MappingDraft;
   readonly setDraft: (draft: MappingDraft) => void;
+  /** Why the suggestion has a key, by key. */
+  readonly reasons: SuggestedMapping['reasons'];
   /** Columns that no field uses. */
   readonly others: readonly string[];
   /** Whether those are kept as metadata. */
@@ -22,11 +24,10 @@ export interface MappingState {
 }
 
 /** Keeps the mapping of an import; it begins with a suggestion, and keeps every other column as metadata. */
-export function useMappingDraft(
-  suggested: MappingDraft,
-  { features, samples }: PreviewedTable,
-): MappingState {
-  const [draft, setDraft] = useState<MappingDraft>(suggested);
+export function useMappingDraft(preview: PreviewedTable): MappingState {
+  const { features, samples } = preview;
+  const suggested = useMemo(() => suggestMapping(preview), [preview]);
+  const [draft, setDraft] = useState<MappingDraft>(suggested.mapping);
   const [keepsOthers, setKeepsOthers] = useState(true);
   const others = useMemo(() => keptColumns(features, draft), [features, draft]);
   const shown = useMemo(
@@ -36,5 +37,8 @@ export function useMappingDraft(
   const [settled] = useDebouncedValue(shown, TYPING_MS);
   const change = (next: MappingDraft): void =>
     setDraft(next.answer_column === draft.answer_column ? next : withType(samples, next));
-  return { draft, setDraft: change, others, keepsOthers, setKeepsOthers, shown, settled };
+  return {
+    ...{ draft, setDraft: change, reasons: suggested.reasons },
+    ...{ others, keepsOthers, setKeepsOthers, shown, settled },
+  };
 }
