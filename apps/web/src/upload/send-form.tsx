@@ -1,12 +1,28 @@
-import { Alert, Button, Group, Progress, Stack, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { Alert, Button, Group, Progress, Stack } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { ErrorView } from '../ui/error-view.tsx';
+import { type Field, Fields } from '../ui/form/fields.tsx';
 import { LeaveDialog } from '../ui/form/leave-dialog.tsx';
 import { InView } from '../ui/layout/in-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
 import { formatBytes, formatCount } from '../ui/text/formats.ts';
 import { type Uploaded, useUpload } from './use-upload.ts';
+
+const FIELDS: readonly Field[] = [
+  {
+    name: 'name',
+    label: 'Name',
+    description: 'By default that of the package or the file',
+    maxLength: 255,
+  },
+  {
+    name: 'handle',
+    label: 'Handle',
+    description: 'Optional: a short name for programs, such as gsm8k-test',
+    maxLength: 96,
+  },
+];
 
 /** Names the dataset, sends the files with their progress, and compares the hash of the service with the expected one. */
 export function SendForm({
@@ -25,27 +41,13 @@ export function SendForm({
   /** Converts an archive of an older format. */
   readonly convert?: boolean;
 }) {
-  const [name, setName] = useState('');
-  const [handle, setHandle] = useState('');
+  const form = useForm({ initialValues: { name: '', handle: '' } });
+  const { name, handle } = form.values;
   const { upload, start, cancel } = useUpload();
   const isRunning = upload.state === 'sending' || upload.state === 'storing';
   return (
     <Stack gap="sm" mt="md">
-      <TextInput
-        label="Name"
-        description="By default that of the package or the file"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        maxLength={255}
-      />
-      <TextInput
-        label="Handle"
-        description="Optional: a short name for programs, such as gsm8k-test"
-        value={handle}
-        onChange={(event) => setHandle(event.currentTarget.value)}
-        maxLength={96}
-        autoComplete="off"
-      />
+      <Fields form={form} fields={FIELDS} />
       <Group>
         <Button
           disabled={!isReady || isRunning || upload.state === 'stored'}

@@ -1,6 +1,7 @@
-import { Button, Stack, TagsInput, Textarea } from '@mantine/core';
+import { Button, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
+import { Fields } from '../../ui/form/fields.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { asksModel, MAX_RUNS } from './matrix.ts';
 import type { RunForm } from './run-form.ts';
@@ -21,22 +22,25 @@ export function MatrixFields({
         Every model runs with every template, at most {MAX_RUNS} runs. Everything else is the same.
       </Dimmed>
       {asksModel(form.values) && (
-        <TagsInput
-          label="Further models"
-          description="Of the same provider. Press Enter after each."
-          data={models.filter((name) => name !== form.values.model.model)}
-          {...form.getInputProps('models')}
+        <Fields
+          form={form}
+          fields={[
+            {
+              name: 'models',
+              label: 'Further models',
+              kind: 'tags',
+              description: 'Of the same provider. Press Enter after each.',
+              data: models.filter((name) => name !== form.values.model.model),
+            },
+          ]}
         />
       )}
       {promptTemplates.map((_, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: templates have no other name
         <Stack key={at} gap={4}>
-          <Textarea
-            label={`Prompt template ${at + 2}`}
-            autosize
-            minRows={2}
-            maxRows={8}
-            {...form.getInputProps(`promptTemplates.${at}`)}
+          <Fields
+            form={form}
+            fields={[{ name: `promptTemplates.${at}`, label: `Prompt template ${at + 2}`, kind: 'lines' }]}
           />
           <Button
             variant="subtle"

@@ -1,8 +1,9 @@
-import { Text, TextInput } from '@mantine/core';
+import { Text } from '@mantine/core';
+import { useForm } from '@mantine/form';
 import { type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useNotify } from '../layout/notices.tsx';
+import { Fields } from './fields.tsx';
 import { FormDialog } from './form-dialog.tsx';
 
 /** Asks for a name before something is deleted permanently, and then shows the list that it was in. */
@@ -29,7 +30,7 @@ export function DeleteDialog({
   const queries = useQueryClient();
   const navigate = useNavigate();
   const notify = useNotify();
-  const [typed, setTyped] = useState('');
+  const form = useForm({ initialValues: { typed: '' } });
   const submit = async (): Promise<void> => {
     await remove();
     notify(`Deleted ${name}.`);
@@ -42,18 +43,14 @@ export function DeleteDialog({
       title={`Delete the ${what}`}
       action="Delete for good"
       isDangerous
-      isReady={typed === name}
+      isReady={form.values.typed === name}
       submit={submit}
       onClose={onClose}
     >
       <Text size="sm">{warning} It cannot be undone.</Text>
-      <TextInput
-        label="Type the name to confirm"
-        description={name}
-        value={typed}
-        onChange={(event) => setTyped(event.currentTarget.value)}
-        autoComplete="off"
-        data-autofocus
+      <Fields
+        form={form}
+        fields={[{ name: 'typed', label: 'Type the name to confirm', description: name, isFirst: true }]}
       />
     </FormDialog>
   );

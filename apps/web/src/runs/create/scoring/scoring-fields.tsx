@@ -1,4 +1,4 @@
-import { Stack, Switch } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import type { ReactNode } from 'react';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
@@ -28,6 +28,13 @@ export function CommonAndRare<Values extends object>({
     </>
   );
 }
+
+const IS_JUDGED: Field = {
+  name: 'judge.isUsed',
+  label: 'Let a model judge',
+  kind: 'switch',
+  description: 'Items with criteria, a judge prompt, or the checker judge',
+};
 
 /** How outputs are scored: by a checker, or by another model. */
 export function ScoringFields<Values extends ScoringForm>({
@@ -59,11 +66,7 @@ export function ScoringFields<Values extends ScoringForm>({
         <Fields form={form} fields={[...checkerFields(checkerFor, `${pointer}/checker`), ...afterChecker]} />
       )}
       <Stack gap="xs" role="group" aria-label="Judge">
-        <Switch
-          label="Let a model judge"
-          description="Items with criteria, a judge prompt, or the checker judge"
-          {...form.getInputProps('judge.isUsed' as never, { type: 'checkbox' })}
-        />
+        <Fields form={form} fields={[IS_JUDGED]} />
         {judge.isUsed && (
           <CommonAndRare
             form={form}
