@@ -1,12 +1,19 @@
 import { Button } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { useDatasetNames } from '../runs/dataset-names.ts';
-import { nameOf, type Run } from '../runs/use-run.ts';
+import { nameOf, type Run, tokensOf } from '../runs/use-run.ts';
 import { IntervalBar } from '../ui/charts/interval-bar.tsx';
 import { type Column, Columns } from '../ui/layout/columns.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatCost, formatCount, formatDuration, formatScore, formatSigned } from '../ui/text/formats.ts';
+import {
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatP,
+  formatScore,
+  formatSigned,
+} from '../ui/text/formats.ts';
 import { scaleOf } from './slice-differences.ts';
 import type { Compared } from './use-differences.ts';
 
@@ -75,18 +82,16 @@ export function DifferencesTable({
       [wins, losses, ties].map(formatCount).join(', '),
     ),
     number('Items in both', ({ paired }) => formatCount(paired)),
-    number('p (McNemar)', ({ p_value }) =>
-      p_value === null ? '–' : p_value < 0.001 ? '< 0.001' : p_value.toFixed(3),
-    ),
+    number('p (McNemar)', ({ p_value }) => formatP(p_value)),
     {
       header: 'Latency (50 %)',
       align: 'end',
-      cell: ({ run }) => (run.latency_ms?.p50 == null ? '–' : formatDuration(run.latency_ms.p50)),
+      cell: ({ run }) => formatDuration(run.latency_ms?.p50),
     },
     {
       header: 'Tokens',
       align: 'end',
-      cell: ({ run: { usage } }) => formatCount(usage.input_tokens + usage.output_tokens),
+      cell: ({ run }) => formatCount(tokensOf(run)),
     },
   ];
   if ([first, ...rows.map(({ run }) => run)].some(({ cost }) => cost !== null))

@@ -1,5 +1,5 @@
 import { Group, SegmentedControl, Stack } from '@mantine/core';
-import { nameOf, type Run } from '../runs/use-run.ts';
+import { nameOf, type Run, tokensOf } from '../runs/use-run.ts';
 import { useRuns, useRunsById } from '../runs/use-runs.ts';
 import { ScoreScatter } from '../ui/charts/scatter.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
@@ -127,7 +127,7 @@ function measureOf(
     case 'cost':
       return run.cost?.currency === currency ? (run.cost?.amount ?? null) : null;
     case 'tokens':
-      return run.usage.input_tokens + run.usage.output_tokens || null;
+      return tokensOf(run) || null;
     default:
       return whole?.latency_ms?.p50 ?? null;
   }

@@ -8,7 +8,7 @@ import { PageTabs } from '../ui/layout/page-tabs.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { SourceBadge } from '../ui/source-badge.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
-import { formatCount } from '../ui/text/formats.ts';
+import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { RichText } from '../ui/text/rich-text.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { DatasetActions } from './actions/dataset-actions.tsx';
@@ -101,12 +101,8 @@ function Facts({ dataset }: { readonly dataset: Dataset }) {
     <Group gap={10} mt={4}>
       <SourceBadge schema={dataset.schema} />
       <VersionChoice dataset={dataset} />
-      <span>
-        {formatCount(dataset.item_count)} {dataset.item_count === 1 ? 'item' : 'items'}
-      </span>
-      <span>
-        {formatCount(dataset.section_count)} {dataset.section_count === 1 ? 'section' : 'sections'}
-      </span>
+      <span>{formatCountOf(dataset.item_count, 'item')}</span>
+      <span>{formatCountOf(dataset.section_count, 'section')}</span>
       {dataset.asset_count > 0 && <span>{formatCount(dataset.asset_count)} files</span>}
       <Group gap={4} wrap="nowrap">
         hash

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
-import { formatCount } from '../ui/text/formats.ts';
+import { formatCountOf } from '../ui/text/formats.ts';
 import { useDataset } from './use-dataset.ts';
 
 const TYPING_MS = 300;
@@ -64,4 +64,4 @@ export function DatasetSelect({
 }
 
 const labelOf = ({ id, name, item_count }: Choice): string =>
-  `${name} (${formatCount(item_count)} ${item_count === 1 ? 'item' : 'items'}, ${id.slice(-4)})`;
+  `${name} (${formatCountOf(item_count, 'item')}, ${id.slice(-4)})`;

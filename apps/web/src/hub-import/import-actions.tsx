@@ -9,7 +9,7 @@ import type { Mapping } from '../mapping/mapping-fields.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { InView } from '../ui/layout/in-view.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
-import { formatCount } from '../ui/text/formats.ts';
+import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import type { HubSource } from './use-hub-preview.ts';
 
 type Body = Paths['/datasets/hub/import']['post']['requestBody']['content']['application/json'];
@@ -94,11 +94,7 @@ function DryRunResult({ result }: { readonly result: DryRun }) {
       </Alert>
     );
   return (
-    <Alert
-      color="red"
-      variant="light"
-      title={`${formatCount(total)} invalid ${total === 1 ? 'row' : 'rows'}, counted from 0`}
-    >
+    <Alert color="red" variant="light" title={`${formatCountOf(total, 'invalid row')}, counted from 0`}>
       {errors.map(({ row, message }) => (
         <div key={`${row} ${message}`} className="break">
           {row === undefined ? '' : `Row ${row}: `}

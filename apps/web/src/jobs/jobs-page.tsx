@@ -81,7 +81,7 @@ export default function JobsPage() {
           )}
           <Pager
             total={found.data.meta.total_items}
-            what="jobs"
+            what="job"
             isFirst={search.cursor === undefined}
             nextCursor={found.data.meta.next_cursor}
             onCursor={(cursor) => void navigate({ search: (before) => ({ ...before, cursor }) })}

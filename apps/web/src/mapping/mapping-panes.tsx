@@ -2,6 +2,7 @@ import { Checkbox, Grid, Title } from '@mantine/core';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { ReactNode } from 'react';
 import { ErrorView } from '../ui/error-view.tsx';
+import { formatCountOf } from '../ui/text/formats.ts';
 import { ItemPreview } from './item-preview.tsx';
 import { MappingEditor } from './mapping-editor.tsx';
 import { PreviewTable } from './preview-table.tsx';
@@ -41,7 +42,7 @@ export function MappingPanes({
           {others.length > 0 && (
             <Checkbox
               mt="sm"
-              label={`Keep ${others.length} other ${others.length === 1 ? 'column' : 'columns'} as metadata`}
+              label={`Keep ${formatCountOf(others.length, 'other column')} as metadata`}
               description={others.join(', ')}
               checked={keepsOthers}
               onChange={(event) => setKeepsOthers(event.currentTarget.checked)}

@@ -7,7 +7,7 @@ import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatPercent } from '../ui/text/formats.ts';
 import { scoreText } from './run-facts.ts';
-import { modelOf, nameOf, type Run } from './use-run.ts';
+import { modelOf, nameOf, type Run, tokensOf } from './use-run.ts';
 
 /** A column of the table of runs. */
 interface RunColumn extends SortedColumn<Run> {
@@ -136,5 +136,3 @@ export function runColumns(datasetOf: (run: Run) => string): readonly RunColumn[
     },
   ];
 }
-
-const tokensOf = ({ usage }: Run): number => usage.input_tokens + usage.output_tokens;

@@ -3,10 +3,11 @@ import {
   formatCost,
   formatCount,
   formatDuration,
+  formatInterval,
   formatPercent,
   formatScore,
 } from '../ui/text/formats.ts';
-import type { Run, WatchedRun } from './use-run.ts';
+import { type Run, tokensOf, type WatchedRun } from './use-run.ts';
 
 type FactOfRun = readonly [name: string, value: string, note?: string];
 
@@ -29,7 +30,7 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
       ? [`${formatDuration(run.progress.remaining_ms)} left`]
       : [];
   const wrong = Math.max(0, counts.ok - scores.passed);
-  const tokens = usage.input_tokens + usage.output_tokens;
+  const tokens = tokensOf(run);
   return [
     ['Score', scoreText(scores), intervalText(run)],
     [
@@ -46,10 +47,10 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
     ...(run.finished_at !== null && counts.done === counts.total
       ? []
       : [['Done', formatCount(counts.done), `of ${formatCount(counts.total)}`] as const]),
-    ['Time', elapsedMs === null ? '–' : formatDuration(elapsedMs), [...rate, ...left].join(', ')],
+    ['Time', formatDuration(elapsedMs), [...rate, ...left].join(', ')],
     [
       'Latency',
-      latency_ms?.p50 == null ? '–' : formatDuration(latency_ms.p50),
+      formatDuration(latency_ms?.p50),
       latency_ms?.p99 == null ? undefined : `99 %: ${formatDuration(latency_ms.p99)}`,
     ],
     [
@@ -76,5 +77,5 @@ function intervalText({ scores, counts }: Run): string | undefined {
   const of = `${formatCount(counts.ok)} scored`;
   if (counts.ok < FEW) return `of ${of}: too few to say much`;
   const interval = clampedInterval(scores.ci95);
-  return interval === null ? `of ${of}` : `95 %: ${interval.map(formatScore).join(' to ')}, of ${of}`;
+  return interval === null ? `of ${of}` : `95 %: ${formatInterval(interval)}, of ${of}`;
 }

@@ -11,7 +11,7 @@ import { MoreButton } from '../ui/more-button.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatCount } from '../ui/text/formats.ts';
+import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { TypedFilter } from '../ui/typed-filter.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { useDatasetNames } from './dataset-names.ts';
@@ -109,7 +109,7 @@ export default function RunsPage() {
 
 /** How many runs are shown, of how many: search and order are those of the runs that were read. */
 function countText(shown: number, read: number, total: number): string {
-  const runs = `${formatCount(shown)} ${shown === 1 ? 'run' : 'runs'}`;
+  const runs = formatCountOf(shown, 'run');
   if (read < total) return `${runs} of the newest ${formatCount(read)}, of ${formatCount(total)} in all`;
   return shown === total ? runs : `${runs} of ${formatCount(total)}`;
 }

@@ -49,6 +49,9 @@ export function modelOf({ config }: Pick<Run, 'config'>): string | null {
   return (config as { readonly provider?: { readonly model?: string } }).provider?.model ?? null;
 }
 
+/** The tokens that a run took, of its inputs and its outputs. */
+export const tokensOf = ({ usage }: Pick<Run, 'usage'>): number => usage.input_tokens + usage.output_tokens;
+
 /** The names of the scorers of a run, the main one first; none where it has one score only. */
 export function scorersOf({ config, scorers }: Pick<Run, 'config' | 'scorers'>): readonly string[] {
   const { scorers: stated, added_scorers } = config as {

@@ -6,7 +6,7 @@ import { LeaveDialog } from '../ui/form/leave-dialog.tsx';
 import { InView } from '../ui/layout/in-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
-import { formatBytes, formatCount } from '../ui/text/formats.ts';
+import { formatBytes, formatCountOf } from '../ui/text/formats.ts';
 import { type Uploaded, useUpload } from './use-upload.ts';
 
 const FIELDS: readonly Field[] = [
@@ -97,7 +97,7 @@ function Stored({
       role="status"
       title={
         isEqual
-          ? `Stored ${formatCount(dataset.item_count)} ${dataset.item_count === 1 ? 'item' : 'items'}`
+          ? `Stored ${formatCountOf(dataset.item_count, 'item')}`
           : 'The service computed another version hash'
       }
     >

@@ -5,7 +5,7 @@ import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
 import { ChosenFilter } from '../../ui/chosen-filter.tsx';
 import { ClearFilters } from '../../ui/clear-filters.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { formatCount } from '../../ui/text/formats.ts';
+import { formatCountOf } from '../../ui/text/formats.ts';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
@@ -62,9 +62,7 @@ export function ItemFiltersBar({
           onClear={() => change({ section: undefined, type: undefined, tag: undefined, q: undefined })}
         />
       )}
-      <Dimmed aria-live="polite">
-        {total === undefined ? '' : `${formatCount(total)} ${total === 1 ? 'item' : 'items'}`}
-      </Dimmed>
+      <Dimmed aria-live="polite">{total !== undefined && formatCountOf(total, 'item')}</Dimmed>
     </Group>
   );
 }

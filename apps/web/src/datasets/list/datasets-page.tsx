@@ -83,7 +83,7 @@ export default function DatasetsPage() {
           <DatasetsTable datasets={found.data.data} sort={sort} onSort={(next) => change({ sort: next })} />
           <Pager
             total={total}
-            what="datasets"
+            what="dataset"
             isFirst={cursor === undefined}
             nextCursor={found.data.meta.next_cursor}
             onCursor={(next) => change({ cursor: next })}

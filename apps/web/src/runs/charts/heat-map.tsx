@@ -2,7 +2,7 @@ import { Group, Text, UnstyledButton } from '@mantine/core';
 import { COLORS } from '../../ui/charts/chart-style.ts';
 import { Drawing, PADDING, shortName, TITLE } from '../../ui/charts/save/drawing.tsx';
 import { SaveChart } from '../../ui/charts/save/save-chart.tsx';
-import { clampedInterval, formatCount, formatScore } from '../../ui/text/formats.ts';
+import { clampedInterval, formatCount, formatInterval, formatScore } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type Slice, type SliceKey, sliceFilter, sliceName } from './slices.ts';
 
@@ -90,7 +90,7 @@ export const shadeOf = (mean: number | null | undefined): string | undefined =>
 
 function intervalOf({ ci95, results }: Slice): string {
   const interval = clampedInterval(ci95);
-  return `${interval === null ? '' : `${interval.map(formatScore).join(' to ')}, `}n = ${formatCount(results)}`;
+  return `${interval === null ? '' : `${formatInterval(interval)}, `}n = ${formatCount(results)}`;
 }
 
 const [NAMES, CELL, ROW, TOP] = [180, 150, 40, 2 * TITLE] as const;

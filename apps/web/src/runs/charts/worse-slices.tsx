@@ -8,7 +8,7 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { formatCount, formatPercent } from '../../ui/text/formats.ts';
+import { formatCount, formatP, formatPercent } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 import { type SliceKey, sliceFilter, sliceName, useSliceKeys } from './slices.ts';
@@ -113,7 +113,7 @@ function Worse({
         { header: 'Right', align: 'end', cell: ({ share }) => formatPercent(share) },
         { header: 'In the rest', align: 'end', cell: ({ restShare }) => formatPercent(restShare) },
         { header: 'Scored', align: 'end', cell: ({ scored }) => formatCount(scored) },
-        { header: 'q', align: 'end', cell: ({ q }) => (q < 0.001 ? '< 0.001' : q.toFixed(3)) },
+        { header: 'q', align: 'end', cell: ({ q }) => formatP(q) },
       ]}
       rows={tested}
       keyOf={({ slice }) => slice.name}

@@ -10,7 +10,7 @@ import { Columns } from '../../ui/layout/columns.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { clampedInterval, formatCount, formatScore } from '../../ui/text/formats.ts';
+import { clampedInterval, formatCount, formatInterval, formatScore } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
@@ -156,7 +156,7 @@ function Measures({ found }: { readonly found: Found }) {
         {
           header: '95 %',
           align: 'end',
-          cell: (row: Measure) => intervalOf(row)?.map(formatScore).join(' to ') ?? '–',
+          cell: (row: Measure) => formatInterval(intervalOf(row)),
         },
       ]}
       rows={rows}

@@ -4,7 +4,13 @@ import { type GroupScore, groupScores } from '../../ui/charts/group-scores.ts';
 import { ScoreBar } from '../../ui/charts/score-bar.tsx';
 import { ReportDocument, ReportTable } from '../../ui/report/report-document.tsx';
 import { reportFile, reportTime } from '../../ui/report/report-file.ts';
-import { clampedInterval, formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
+import {
+  clampedInterval,
+  formatCount,
+  formatDuration,
+  formatInterval,
+  formatScore,
+} from '../../ui/text/formats.ts';
 import { prettyJson } from '../../ui/text/pretty-json.ts';
 import { factsOf } from '../run-facts.ts';
 import { modelOf, nameOf, type Run } from '../use-run.ts';
@@ -92,7 +98,7 @@ function Results({
           KINDS[kind],
           ...[id, question, expected, got, why].map(short),
           formatScore(score),
-          latencyMs === null ? '–' : formatDuration(latencyMs),
+          formatDuration(latencyMs),
         ])}
       />
     </>
@@ -113,7 +119,7 @@ function Scores({ title, groups }: { readonly title: string; readonly groups: re
           name,
           <ScoreBar key={name} mean={mean} ci95={ci95} width={CHART_WIDTH} />,
           formatScore(mean),
-          clampedInterval(ci95)?.map(formatScore).join(' to ') ?? '–',
+          formatInterval(clampedInterval(ci95)),
           formatCount(count),
         ])}
       />

@@ -39,7 +39,7 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
     label: 'Latency',
     ...fixed(64),
     isNumber: true,
-    cell: ({ latency_ms }) => (latency_ms === null ? '–' : formatDuration(latency_ms)),
+    cell: ({ latency_ms }) => formatDuration(latency_ms),
   },
   { key: 'tokens', label: 'Tokens', ...fixed(60), isNumber: true, cell: tokensOf },
   {

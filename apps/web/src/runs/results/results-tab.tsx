@@ -6,7 +6,7 @@ import { Panes } from '../../ui/layout/panes.tsx';
 import { ColumnsMenu } from '../../ui/table/columns-menu.tsx';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { formatCount } from '../../ui/text/formats.ts';
+import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import { useChosenRow } from '../../ui/use-chosen-row.ts';
 import { MAX_ROWS, VirtualList } from '../../ui/virtual-list.tsx';
@@ -67,9 +67,7 @@ export function ResultsTab({ run }: { readonly run: Run }) {
         )}
         <ColumnsMenu columns={grid.all} defaults={grid.defaults} view={search} onView={change} />
         {!isBlind && <SaveView run={run} search={search} columns={grid.shown} />}
-        <Dimmed aria-live="polite">
-          {total !== undefined && `${formatCount(total)} ${total === 1 ? 'result' : 'results'}`}
-        </Dimmed>
+        <Dimmed aria-live="polite">{total !== undefined && formatCountOf(total, 'result')}</Dimmed>
         {news > 0 && (
           <Button
             size="compact-xs"

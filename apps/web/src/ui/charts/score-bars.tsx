@@ -2,7 +2,7 @@ import { Anchor, Table, Text } from '@mantine/core';
 import type { ReactElement } from 'react';
 import { type Column, Columns } from '../layout/columns.tsx';
 import { Dimmed } from '../text/dimmed.ts';
-import { clampedInterval, formatCount, formatScore } from '../text/formats.ts';
+import { clampedInterval, formatCount, formatInterval, formatScore } from '../text/formats.ts';
 import type { GroupScore } from './group-scores.ts';
 import { RowsDrawing } from './save/rows-drawing.tsx';
 import { SaveChart } from './save/save-chart.tsx';
@@ -44,7 +44,7 @@ const NUMBERS: readonly Column<GroupScore>[] = [
     visibleFrom: 'xs',
     cell: ({ ci95 }) => (
       <Dimmed span size="xs">
-        {clampedInterval(ci95)?.map(formatScore).join(' to ') ?? '–'}
+        {formatInterval(clampedInterval(ci95))}
       </Dimmed>
     ),
   },

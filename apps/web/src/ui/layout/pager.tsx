@@ -2,7 +2,7 @@ import { Button, Group } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useRouter } from '@tanstack/react-router';
 import { Dimmed } from '../text/dimmed.ts';
-import { formatCount } from '../text/formats.ts';
+import { formatCountOf } from '../text/formats.ts';
 
 /** Goes through the pages of a list by its cursors. Going back is going back in the history of the browser. */
 export function Pager({
@@ -13,7 +13,7 @@ export function Pager({
   onCursor,
 }: {
   readonly total: number;
-  /** What is listed, such as "datasets". */
+  /** What is listed, such as "dataset". */
   readonly what: string;
   readonly isFirst: boolean;
   readonly nextCursor: string | null;
@@ -21,10 +21,8 @@ export function Pager({
 }) {
   const { history } = useRouter();
   return (
-    <Group justify="space-between" component="nav" aria-label={`Pages of ${what}`}>
-      <Dimmed>
-        {formatCount(total)} {total === 1 ? what.replace(/s$/, '') : what}
-      </Dimmed>
+    <Group justify="space-between" component="nav" aria-label={`Pages of ${what}s`}>
+      <Dimmed>{formatCountOf(total, what)}</Dimmed>
       {(!isFirst || nextCursor !== null) && (
         <Group gap="xs">
           <Button size="xs" variant="subtle" disabled={isFirst} onClick={() => onCursor(undefined)}>

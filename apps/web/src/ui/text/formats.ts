@@ -3,6 +3,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en');
 }
 
+/** A count of things by their name: `1 item`, `1,234 items`. */
+export function formatCountOf(count: number, thing: string): string {
+  return `${formatCount(count)} ${thing}${count === 1 ? '' : 's'}`;
+}
+
 /** A size in binary units: `1.5 MiB`. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -11,8 +16,9 @@ export function formatBytes(bytes: number): string {
   return `${power === 0 ? value : value.toFixed(value < 10 ? 1 : 0)} ${units[power]}`;
 }
 
-/** How long something takes: `420 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`. */
-export function formatDuration(ms: number): string {
+/** How long something takes: `420 ms`, `3.2 s`, `4 min 10 s`, `2 h 5 min`; a dash where that is not known. */
+export function formatDuration(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return '–';
   if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`;
   // Rounded first: a minute has no 60 seconds more.
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
@@ -56,6 +62,16 @@ export function clampedInterval(
   const [low, high] = interval ?? [];
   if (low === undefined || high === undefined || low === high) return null;
   return low < 0 || high > 1 ? [Math.max(0, low), Math.min(1, high)] : [low, high];
+}
+
+/** An interval of scores: `0.412 to 0.533`; a dash without one. */
+export function formatInterval(interval: readonly number[] | null): string {
+  return interval?.map(formatScore).join(' to ') ?? '–';
+}
+
+/** A p-value, or one adjusted for several tests; a dash without one. */
+export function formatP(p: number | null): string {
+  return p !== null && p < 0.001 ? '< 0.001' : formatScore(p);
 }
 
 /** A share as a percentage. */
