@@ -43,6 +43,20 @@ export async function dataOf<Data>(reply: Promise<Reply<Data>>): Promise<Data> {
   throw new ApiProblem(toProblem(error, response));
 }
 
+/**
+ * The response to a request that the client of the API cannot make, such as for a stream.
+ *
+ * @throws ApiProblem for an error response; ConnectionLost without a response
+ */
+export async function fetchOk(path: string, signal?: AbortSignal): Promise<Response> {
+  const response = await fetch(path, { signal }).catch((cause: unknown) => {
+    if (signal?.aborted === true) throw cause;
+    throw new ConnectionLost('The service does not respond.', { cause });
+  });
+  if (response.ok) return response;
+  throw new ApiProblem(toProblem(await response.json().catch(() => undefined), response));
+}
+
 /** The problem of an error response. A proxy in between may answer with something else. */
 export function toProblem(
   body: unknown,

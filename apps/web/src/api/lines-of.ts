@@ -1,4 +1,4 @@
-import { ApiProblem, ConnectionLost, toProblem } from './api-problem.ts';
+import { fetchOk } from './api-problem.ts';
 
 /**
  * The lines of a text that the service streams. Memory holds one line and one piece of the stream. To stop early
@@ -9,13 +9,8 @@ import { ApiProblem, ConnectionLost, toProblem } from './api-problem.ts';
 export async function* linesOf(path: string, signal: AbortSignal): AsyncGenerator<string> {
   const own = new AbortController();
   try {
-    const response = await fetch(path, { signal: AbortSignal.any([signal, own.signal]) }).catch((cause) => {
-      if (signal.aborted) throw cause;
-      throw new ConnectionLost('The service does not respond.', { cause });
-    });
-    if (!response.ok || response.body === null)
-      throw new ApiProblem(toProblem(await response.json().catch(() => undefined), response));
-    yield* splitLines(response.body);
+    const { body } = await fetchOk(path, AbortSignal.any([signal, own.signal]));
+    if (body !== null) yield* splitLines(body);
   } finally {
     own.abort();
   }

@@ -2,7 +2,7 @@ import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../../api/api-context.tsx';
-import { ApiProblem, dataOf, toProblem } from '../../../api/api-problem.ts';
+import { ApiProblem, dataOf, fetchOk } from '../../../api/api-problem.ts';
 import { messagesOf, without } from '../../../datasets/items/item-reading.ts';
 import { Members } from '../../../datasets/items/members.tsx';
 import { Messages } from '../../../datasets/items/messages.tsx';
@@ -46,13 +46,11 @@ export function SentRequest({
   const { url } = found.data;
   const body = found.data.body as JsonObject;
   const system = getMember(body, 'system');
-  const copy = async (): Promise<string> =>
-    curlOf(
-      await readRaw(
-        `/runs/${run.id}/results/${encodeURIComponent(section)}/${order_index}/${repetition}/request?assets=embed`,
-      ),
-      provider,
-    );
+  const copy = async (): Promise<string> => {
+    const place = `${encodeURIComponent(section)}/${order_index}/${repetition}`;
+    const whole = await fetchOk(`/runs/${run.id}/results/${place}/request?assets=embed`);
+    return curlOf(readSentRequest(await whole.text()), provider);
+  };
   return (
     <Box component="section" aria-label="As it was sent">
       <Stack gap="xs">
@@ -84,11 +82,4 @@ export function SentRequest({
       </Stack>
     </Box>
   );
-}
-
-/** @throws ApiProblem for an error response */
-async function readRaw(path: string): Promise<ReturnType<typeof readSentRequest>> {
-  const response = await fetch(path);
-  if (!response.ok) throw new ApiProblem(toProblem(await response.json().catch(() => undefined), response));
-  return readSentRequest(await response.text());
 }
