@@ -13,7 +13,7 @@ import { Part } from '../ui/layout/part.tsx';
 import { DiffedText } from '../ui/text/diffed-text.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatScore } from '../ui/text/formats.ts';
-import { prettyJson } from '../ui/text/pretty-json.ts';
+import { textOrJson } from '../ui/text/pretty-json.ts';
 import type { Difference } from './use-differences.ts';
 
 /** The outputs of runs for one item, side by side, with what differs from the first marked, and the item below. */
@@ -52,7 +52,9 @@ export function DifferencePane({
   if (found.error !== null) return <ErrorView error={found.error} />;
   if (found.data === undefined) return <PageSkeleton rows={4} />;
   const results = found.data;
-  const outputs = results.map(textOf);
+  const outputs = results.map((result) =>
+    result === undefined ? '' : textOrJson((result.output ?? null) as JsonValue),
+  );
   const [first = ''] = outputs;
   const holder = results.findIndex((result) => result?.item != null);
   const item = (results[holder]?.item ?? null) as JsonObject | null;
@@ -108,10 +110,4 @@ async function readResult(
   const query = { item_hash: itemHash, include: 'item' as const, limit: 1 };
   const { data } = await dataOf(api.GET('/runs/{id}/results', { params: { path: { id }, query }, signal }));
   return data[0];
-}
-
-function textOf(result: Result | undefined): string {
-  if (result === undefined) return '';
-  const { output } = result;
-  return typeof output === 'string' ? output : prettyJson((output ?? null) as JsonValue);
 }

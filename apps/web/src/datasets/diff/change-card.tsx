@@ -10,7 +10,7 @@ import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
 import { DiffedText } from '../../ui/text/diffed-text.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import { questionOf } from '../items/item-reading.ts';
 import { ItemViewer } from '../items/item-viewer.tsx';
 
@@ -69,8 +69,9 @@ function Heading({ difference, title }: { readonly difference: Difference; reado
 
 function ChangedField({ field }: { readonly field: Changed['fields'][number] }) {
   const { pointer, truncated = false } = field;
-  const before = textOf(field.from as JsonValue | undefined);
-  const after = textOf(field.to as JsonValue | undefined);
+  const [before, after] = [field.from, field.to].map((value) =>
+    value === undefined ? undefined : textOrJson(value as JsonValue),
+  );
   return (
     <Part order={3} title={nameOf(pointer) + (truncated ? ' (shortened)' : '')}>
       <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs">
@@ -149,6 +150,3 @@ function nameOf(pointer: string): string {
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .join(' › ');
 }
-
-const textOf = (value: JsonValue | undefined): string | undefined =>
-  typeof value === 'string' || value === undefined ? value : prettyJson(value);

@@ -4,7 +4,7 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { useOverview } from '../../datasets/overview/use-overview.ts';
 import { pointerOf } from '../../ui/pointer-of.ts';
-import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import type { RunSearch } from '../runs-search.ts';
 import type { Run } from '../use-run.ts';
 
@@ -60,7 +60,7 @@ export const sliceName = (value: unknown): string => plainText(value as JsonValu
 export function sliceFilter(key: string, value: unknown): RunSearch | undefined {
   const stated = value as JsonValue;
   if (stated === null || Array.isArray(stated) || isJsonObject(stated)) return undefined;
-  const text = typeof stated === 'string' ? stated : prettyJson(stated);
+  const text = textOrJson(stated);
   if (text === '') return undefined;
   const common = COMMON_KEYS.find((one) => one.value === key);
   return { [common?.label ?? `meta.${key.slice('/meta'.length)}`]: text };

@@ -7,7 +7,7 @@ import { dataOf } from '../../api/api-problem.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { JsonText } from '../../ui/text/json-text.tsx';
-import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import { RichText } from '../../ui/text/rich-text.tsx';
 import { FailureView } from '../results/pane/failure-view.tsx';
 import type { NewRunBody } from './run-form.ts';
@@ -74,10 +74,7 @@ function TriedItem({ tried }: { readonly tried: Tried[number] }) {
       </Group>
       {error !== null && <FailureView failure={error as object} what="result" />}
       {output !== null && output !== undefined && (
-        <RichText
-          text={typeof output === 'string' ? output : prettyJson(output as JsonValue)}
-          label="the output"
-        />
+        <RichText text={textOrJson(output as JsonValue)} label="the output" />
       )}
       {request !== null && (
         <Box component="details" mt={4}>

@@ -1,6 +1,6 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
-import { plainText, prettyJson } from '../../ui/text/pretty-json.ts';
+import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
 
 /** A result with what the list shows of its item. */
@@ -41,8 +41,7 @@ const MAX_ANSWER = 2_000;
 
 function answerOf(answer: JsonValue | undefined): ListedResult['answer'] {
   if (answer === undefined || answer === null) return null;
-  const isText = typeof answer === 'string';
-  return { text: (isText ? answer : prettyJson(answer)).slice(0, MAX_ANSWER), isText };
+  return { text: textOrJson(answer).slice(0, MAX_ANSWER), isText: typeof answer === 'string' };
 }
 
 /** Characters of a cell, which are also read out. */

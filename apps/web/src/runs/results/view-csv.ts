@@ -1,6 +1,6 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
-import { prettyJson } from '../../ui/text/pretty-json.ts';
+import { textOrJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
 import { gotOf } from './listed-result.ts';
 import { scorerKey } from './result-columns.tsx';
@@ -43,9 +43,4 @@ const VALUES: Readonly<Record<string, (result: Result, item: JsonObject) => unkn
   finish: ({ finish_reason }) => finish_reason,
 };
 
-const textOf = (value: unknown): string =>
-  typeof value === 'string'
-    ? value
-    : value === null || value === undefined
-      ? ''
-      : prettyJson(value as JsonValue);
+const textOf = (value: unknown): string => (value === null ? '' : textOrJson(value as JsonValue | undefined));

@@ -18,9 +18,12 @@ export function prettyJson(value: JsonValue | undefined, indent = ''): string {
   return JSON.stringify(value);
 }
 
+/** A text as it is, any other value as JSON text. */
+export const textOrJson = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? value : prettyJson(value);
+
 /** A value as one line for a table: texts as they are, everything else as JSON. */
 export function plainText(value: JsonValue | undefined, maxLength = 300): string {
   if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return value.slice(0, maxLength).replaceAll(/\s+/g, ' ');
-  return prettyJson(value).slice(0, maxLength).replaceAll(/\s+/g, ' ');
+  return textOrJson(value).slice(0, maxLength).replaceAll(/\s+/g, ' ');
 }

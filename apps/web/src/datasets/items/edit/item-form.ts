@@ -1,6 +1,6 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { prettyJson } from '../../../ui/text/pretty-json.ts';
+import { prettyJson, textOrJson } from '../../../ui/text/pretty-json.ts';
 import { inputOf, without } from '../item-reading.ts';
 
 /** What is typed in the fields of an item. */
@@ -40,7 +40,7 @@ export function textsOf(item: JsonObject): Pick<ItemForm, 'prompt' | 'answer' | 
   const answer = getMember(item, 'answer');
   return {
     prompt: typeof prompt === 'string' ? prompt : '',
-    answer: typeof answer === 'string' ? answer : prettyJson(answer),
+    answer: textOrJson(answer),
     meta: prettyJson(getMember(item, 'meta')),
     json: prettyJson(item),
   };
