@@ -10,6 +10,7 @@ import { RowsDrawing } from '../ui/charts/save/rows-drawing.tsx';
 import { SaveChart } from '../ui/charts/save/save-chart.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
+import { SmallButton } from '../ui/small-button.ts';
 import { CopyAction } from '../ui/text/copy-action.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { type CompareSearch, ONLY } from './compare-search.ts';
@@ -175,12 +176,8 @@ function NotComparable({
         <Alert color="orange" variant="light" title="These runs share no scored items" role="alert">
           <Text size="sm">{reason}</Text>
           <Group gap="xs" mt="sm">
-            <Button size="xs" variant="default" onClick={() => onPair('id')}>
-              Pair by id
-            </Button>
-            <Button size="xs" variant="default" onClick={() => onPair('prompt')}>
-              Pair by prompt
-            </Button>
+            <SmallButton onClick={() => onPair('id')}>Pair by id</SmallButton>
+            <SmallButton onClick={() => onPair('prompt')}>Pair by prompt</SmallButton>
           </Group>
         </Alert>
       ) : (

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
@@ -8,6 +7,7 @@ import { nameOf, type Run } from '../runs/use-run.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
 import { saveFile } from '../ui/save-file.ts';
+import { SmallButton } from '../ui/small-button.ts';
 import type { CompareSearch } from './compare-search.ts';
 
 const load = loadedAgain(() => import('./make-report.tsx'));
@@ -36,15 +36,9 @@ export function ReportButton({
   });
   return (
     <>
-      <Button
-        size="xs"
-        variant="default"
-        leftSection={<IconDownload size={16} />}
-        loading={isPending}
-        onClick={() => mutate()}
-      >
+      <SmallButton leftSection={<IconDownload size={16} />} loading={isPending} onClick={() => mutate()}>
         Report (one HTML file)
-      </Button>
+      </SmallButton>
       {error !== null && <ErrorView error={error} />}
     </>
   );

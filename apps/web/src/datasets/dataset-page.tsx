@@ -12,7 +12,7 @@ import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { RichText } from '../ui/text/rich-text.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { DatasetActions } from './actions/dataset-actions.tsx';
-import { type DatasetSearch } from './dataset-search.ts';
+import type { DatasetSearch } from './dataset-search.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ItemsTab } from './items/items-tab.tsx';
 import { useDataset } from './use-dataset.ts';

@@ -1,4 +1,4 @@
-import { Button, Stack } from '@mantine/core';
+import { Stack } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { DEFAULT_RUN_COLUMNS } from '../runs/run-columns.tsx';
@@ -8,6 +8,7 @@ import { useRuns } from '../runs/use-runs.ts';
 import { ScoreBars } from '../ui/charts/score-bars.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { QueryState } from '../ui/query-state.tsx';
+import { SmallButton } from '../ui/small-button.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import type { Dataset } from './items/item-windows.ts';
 import { ScoreTimeline } from './score-timeline.tsx';
@@ -47,15 +48,13 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
           count: run.counts.ok,
         }))}
       />
-      <Button
-        size="xs"
+      <SmallButton
         w="fit-content"
-        variant="default"
         disabled={chosen.length < 2}
         onClick={() => void navigate({ to: '/compare', search: { runs: chosen.join(',') } })}
       >
         Compare {chosen.length < 2 ? '' : chosen.length}
-      </Button>
+      </SmallButton>
       <RunsTable
         runs={runs}
         chosen={chosen}

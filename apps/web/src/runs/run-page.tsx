@@ -15,7 +15,7 @@ import { RunActions } from './actions/run-actions.tsx';
 import { FailureView } from './results/pane/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
 import { RunSummary } from './run-summary.tsx';
-import { type RunSearch } from './runs-search.ts';
+import type { RunSearch } from './runs-search.ts';
 import { ScorerScores } from './scorer-scores.tsx';
 import { modelOf, nameOf, type Run, useRun } from './use-run.ts';
 

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { IconArrowsDiff, IconPlus } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useMemo } from 'react';
@@ -9,6 +9,7 @@ import { LinkButton } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { MoreButton } from '../ui/more-button.tsx';
 import { QueryState } from '../ui/query-state.tsx';
+import { SmallButton } from '../ui/small-button.ts';
 import { ColumnsMenu } from '../ui/table/columns-menu.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
@@ -43,15 +44,13 @@ export default function RunsPage() {
       title="Runs"
       actions={
         <>
-          <Button
-            size="xs"
-            variant="default"
+          <SmallButton
             leftSection={<IconArrowsDiff size={16} />}
             disabled={chosen.length < 2}
             onClick={() => void navigate({ to: '/compare', search: { runs: chosen.join(',') } })}
           >
             Compare {chosen.length < 2 ? '' : chosen.length}
-          </Button>
+          </SmallButton>
           {canEdit && (
             <LinkButton size="xs" leftSection={<IconPlus size={16} />} to="/runs/new" search={{ dataset }}>
               New run

@@ -21,6 +21,7 @@ import { useNotify } from '../ui/layout/notices.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { QueryState } from '../ui/query-state.tsx';
+import { SmallButton } from '../ui/small-button.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatTime } from '../ui/text/formats.ts';
 
@@ -156,9 +157,9 @@ function SessionPart() {
         ]}
       />
       {!session.anonymous && (
-        <Button mt="sm" variant="default" size="xs" loading={end.isPending} onClick={() => end.mutate()}>
+        <SmallButton mt="sm" loading={end.isPending} onClick={() => end.mutate()}>
           Sign out
-        </Button>
+        </SmallButton>
       )}
     </Part>
   );
@@ -168,9 +169,7 @@ function TourPart() {
   const tour = useTour();
   return (
     <Part title="Tour">
-      <Button variant="default" size="xs" onClick={tour.restart}>
-        Take the tour again
-      </Button>
+      <SmallButton onClick={tour.restart}>Take the tour again</SmallButton>
     </Part>
   );
 }

@@ -1,6 +1,7 @@
-import { Alert, Button, Group, List, Text } from '@mantine/core';
+import { Alert, Group, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiProblem, type Problem } from '../api/api-problem.ts';
+import { SmallButton } from './small-button.ts';
 import { CopyText } from './text/copy-text.tsx';
 import { Dimmed } from './text/dimmed.ts';
 
@@ -12,9 +13,9 @@ export function ErrorView({ error, onRetry }: { readonly error: unknown; readonl
     <Alert color="red" variant="light" title={title} icon={<IconAlertTriangle size={18} />} role="alert">
       <ProblemDetails problem={problem} message={error instanceof Error ? error.message : String(error)} />
       {onRetry !== undefined && (
-        <Button mt="sm" size="xs" variant="default" onClick={onRetry}>
+        <SmallButton mt="sm" onClick={onRetry}>
           Try again
-        </Button>
+        </SmallButton>
       )}
     </Alert>
   );

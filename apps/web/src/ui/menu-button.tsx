@@ -1,6 +1,7 @@
-import { Button, Menu } from '@mantine/core';
+import { Menu } from '@mantine/core';
 import { IconChevronDown } from '@tabler/icons-react';
 import type { ReactNode } from 'react';
+import { SmallButton } from './small-button.ts';
 
 /** A button of a page that opens a menu; its children are the entries. */
 export function MenuButton({
@@ -21,15 +22,9 @@ export function MenuButton({
     // in the page, so that its landmarks contain the entries
     <Menu position="bottom-end" closeOnItemClick={!isLasting} withinPortal={false}>
       <Menu.Target>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={icon}
-          rightSection={<IconChevronDown size={14} />}
-          loading={isPending}
-        >
+        <SmallButton leftSection={icon} rightSection={<IconChevronDown size={14} />} loading={isPending}>
           {label}
-        </Button>
+        </SmallButton>
       </Menu.Target>
       <Menu.Dropdown>{children}</Menu.Dropdown>
     </Menu>

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
@@ -8,6 +7,7 @@ import { useCan } from '../../session/session.tsx';
 import { ExportMenu } from '../../ui/export-menu.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
+import { SmallButton } from '../../ui/small-button.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { AppendItems } from '../items/edit/append-items.tsx';
 import type { Dataset } from '../items/item-windows.ts';
@@ -62,19 +62,19 @@ export function DatasetActions({
       />
       <UseInPython dataset={dataset} />
       {canEdit && isNewest && (
-        <Button size="xs" variant="default" leftSection={<IconPlus size={16} />} onClick={adding.open}>
+        <SmallButton leftSection={<IconPlus size={16} />} onClick={adding.open}>
           Add items
-        </Button>
+        </SmallButton>
       )}
       {canEdit && (
-        <Button size="xs" variant="default" leftSection={<IconPencil size={16} />} onClick={editing.open}>
+        <SmallButton leftSection={<IconPencil size={16} />} onClick={editing.open}>
           Edit
-        </Button>
+        </SmallButton>
       )}
       {canDelete && (
-        <Button size="xs" variant="default" leftSection={<IconTrash size={16} />} onClick={deleting.open}>
+        <SmallButton leftSection={<IconTrash size={16} />} onClick={deleting.open}>
           Delete
-        </Button>
+        </SmallButton>
       )}
       {isAdding && <AppendItems dataset={dataset} onClose={adding.close} />}
       {isEditing && <EditDataset dataset={dataset} onClose={editing.close} />}

@@ -1,6 +1,7 @@
-import { Button, Code, Popover, Stack } from '@mantine/core';
+import { Code, Popover, Stack } from '@mantine/core';
 import { IconBrandPython } from '@tabler/icons-react';
 import { useApi } from '../../api/api-context.tsx';
+import { SmallButton } from '../../ui/small-button.ts';
 import { CopyAction } from '../../ui/text/copy-action.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import type { Dataset } from '../items/item-windows.ts';
@@ -25,9 +26,7 @@ export function UseInPython({ dataset: { id, handle, version_hash } }: { readonl
       onOpen={() => void api.GET('/api/datasets/svc/{repo}/revision/{revision}', { params: { path } })}
     >
       <Popover.Target>
-        <Button size="xs" variant="default" leftSection={<IconBrandPython size={16} />}>
-          Use in Python
-        </Button>
+        <SmallButton leftSection={<IconBrandPython size={16} />}>Use in Python</SmallButton>
       </Popover.Target>
       <Popover.Dropdown>
         <Stack gap="xs" pos="relative">

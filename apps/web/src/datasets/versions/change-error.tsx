@@ -1,8 +1,9 @@
-import { Alert, Button, Text } from '@mantine/core';
+import { Alert, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { ApiProblem, dataOf } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
+import { SmallButton } from '../../ui/small-button.ts';
 import { Age } from '../../ui/text/age.tsx';
 import { useRefresh } from './use-change.ts';
 import { changeText } from './use-versions.ts';
@@ -33,9 +34,9 @@ function ChangedMeanwhile({ id }: { readonly id: string }) {
         </Text>
       )}
       <Text size="sm">What you typed stays if this item was not changed.</Text>
-      <Button mt="sm" size="xs" variant="default" onClick={() => void refresh()}>
+      <SmallButton mt="sm" onClick={() => void refresh()}>
         Reload the dataset
-      </Button>
+      </SmallButton>
     </Alert>
   );
 }

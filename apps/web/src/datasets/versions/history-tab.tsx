@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Group, Stack } from '@mantine/core';
 import { IconArrowLeft } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -6,6 +6,7 @@ import { useCan } from '../../session/session.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
+import { SmallButton } from '../../ui/small-button.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
@@ -45,14 +46,9 @@ function History({ newest }: { readonly newest: Dataset }) {
     <Stack gap="sm">
       {versions.length > 1 && (
         <Group gap="sm">
-          <Button
-            size="xs"
-            variant="default"
-            disabled={chosen.length !== 2}
-            onClick={() => compare(first, second)}
-          >
+          <SmallButton disabled={chosen.length !== 2} onClick={() => compare(first, second)}>
             Compare two versions
-          </Button>
+          </SmallButton>
         </Group>
       )}
       <Columns
@@ -101,14 +97,12 @@ function TwoVersions({
   return (
     <Stack gap="sm">
       <Group gap="sm" align="flex-end">
-        <Button
-          size="xs"
-          variant="default"
+        <SmallButton
           leftSection={<IconArrowLeft size={14} />}
           onClick={() => change({ from: undefined, to: undefined })}
         >
           All versions
-        </Button>
+        </SmallButton>
         <VersionSelect
           label="From version"
           size="xs"

@@ -1,4 +1,3 @@
-import { Button } from '@mantine/core';
 import { IconArrowsDiff, IconCopyPlus, IconPencil, IconPlayerStop, IconTrash } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,6 +8,7 @@ import { ErrorView } from '../../ui/error-view.tsx';
 import { ExportMenu } from '../../ui/export-menu.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
+import { SmallButton } from '../../ui/small-button.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { ReportItem } from '../report/report-item.tsx';
 import { nameOf, type Run } from '../use-run.ts';
@@ -27,16 +27,14 @@ export function RunActions({ run }: { readonly run: Run }) {
   return (
     <>
       {canEdit && !hasEnded && (
-        <Button
-          size="xs"
-          variant="default"
+        <SmallButton
           leftSection={<IconPlayerStop size={16} />}
           disabled={run.status === 'cancelling'}
           loading={cancel.isPending}
           onClick={() => cancel.mutate()}
         >
           Cancel
-        </Button>
+        </SmallButton>
       )}
       {canEdit && hasEnded && (
         <AgainMenu
@@ -79,24 +77,14 @@ export function RunActions({ run }: { readonly run: Run }) {
         {run.counts.done > 0 && <ReportItem run={run} />}
       </ExportMenu>
       {canEdit && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconPencil size={16} />}
-          onClick={() => setDialog('rename')}
-        >
+        <SmallButton leftSection={<IconPencil size={16} />} onClick={() => setDialog('rename')}>
           Rename
-        </Button>
+        </SmallButton>
       )}
       {canEdit && hasEnded && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconTrash size={16} />}
-          onClick={() => setDialog('delete')}
-        >
+        <SmallButton leftSection={<IconTrash size={16} />} onClick={() => setDialog('delete')}>
           Delete
-        </Button>
+        </SmallButton>
       )}
       {[cancel, retry].map(({ error, submittedAt }) =>
         error === null ? null : <ErrorView key={submittedAt} error={error} />,

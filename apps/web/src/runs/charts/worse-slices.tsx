@@ -1,4 +1,4 @@
-import { Anchor, Button, Stack } from '@mantine/core';
+import { Anchor, Stack } from '@mantine/core';
 import type { ApiClient } from '@svc/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -7,6 +7,7 @@ import { ApiProblem, dataOf } from '../../api/api-problem.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { Part } from '../../ui/layout/part.tsx';
+import { SmallButton } from '../../ui/small-button.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount, formatP, formatPercent } from '../../ui/text/formats.ts';
 import type { RunSearch } from '../runs-search.ts';
@@ -59,15 +60,9 @@ export function WorseSlices({
     <Part title="Where is it worse than the rest?">
       <Stack gap="xs">
         {found.data === undefined ? (
-          <Button
-            size="xs"
-            w="fit-content"
-            variant="default"
-            loading={found.isFetching}
-            onClick={() => setAsked(true)}
-          >
+          <SmallButton w="fit-content" loading={found.isFetching} onClick={() => setAsked(true)}>
             Test all slices
-          </Button>
+          </SmallButton>
         ) : (
           <>
             {worse.length > 0 && <Worse tested={worse} onChoose={onChoose} />}

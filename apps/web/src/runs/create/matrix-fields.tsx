@@ -2,6 +2,7 @@ import { Button, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
 import { Fields } from '../../ui/form/fields.tsx';
+import { SmallButton } from '../../ui/small-button.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { asksModel, MAX_RUNS } from './matrix.ts';
 import type { RunForm } from './run-form.ts';
@@ -52,15 +53,13 @@ export function MatrixFields({
           </Button>
         </Stack>
       ))}
-      <Button
-        variant="default"
-        size="xs"
+      <SmallButton
         w="fit-content"
         leftSection={<IconPlus size={14} />}
         onClick={() => form.insertListItem('promptTemplates', '{prompt}')}
       >
         Add a prompt template
-      </Button>
+      </SmallButton>
     </Stack>
   );
 }

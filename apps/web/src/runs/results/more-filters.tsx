@@ -1,6 +1,7 @@
 import { Button, Group, NumberInput, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { IconFilter } from '@tabler/icons-react';
 import { type FormEvent, useState } from 'react';
+import { SmallButton } from '../../ui/small-button.ts';
 import { metaFilter, type RunSearch } from '../runs-search.ts';
 
 /** Filters that are used less often: the range of the score, and a value of the metadata. */
@@ -17,15 +18,13 @@ export function MoreFilters({
   return (
     <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus>
       <Popover.Target>
-        <Button
-          size="xs"
-          variant="default"
+        <SmallButton
           leftSection={<IconFilter size={16} />}
           aria-expanded={isOpen}
           onClick={() => setOpen(!isOpen)}
         >
           More filters
-        </Button>
+        </SmallButton>
       </Popover.Target>
       <Popover.Dropdown aria-label="More filters">
         <Fields

@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core';
 import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react';
 import { useRouter } from '@tanstack/react-router';
+import { SmallButton } from '../small-button.ts';
 import { Dimmed } from '../text/dimmed.ts';
 import { formatCountOf } from '../text/formats.ts';
 
@@ -28,24 +29,20 @@ export function Pager({
           <Button size="xs" variant="subtle" disabled={isFirst} onClick={() => onCursor(undefined)}>
             Newest
           </Button>
-          <Button
-            size="xs"
-            variant="default"
+          <SmallButton
             disabled={isFirst}
             onClick={() => history.back()}
             leftSection={<IconChevronLeft size={14} />}
           >
             Back
-          </Button>
-          <Button
-            size="xs"
-            variant="default"
+          </SmallButton>
+          <SmallButton
             disabled={nextCursor === null}
             onClick={() => nextCursor !== null && onCursor(nextCursor)}
             rightSection={<IconChevronRight size={14} />}
           >
             Next
-          </Button>
+          </SmallButton>
         </Group>
       )}
     </Group>

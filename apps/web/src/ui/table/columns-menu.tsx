@@ -7,6 +7,7 @@ import {
   IconPin,
   IconPinFilled,
 } from '@tabler/icons-react';
+import { SmallButton } from '../small-button.ts';
 import { type ColumnsView, moved, readView, type ViewColumn, widthsText } from './view-columns.ts';
 
 /** Pixels that a step adds to a column's width. */
@@ -34,14 +35,9 @@ export function ColumnsMenu({
   return (
     <Popover position="bottom-end" trapFocus>
       <Popover.Target>
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconColumns size={16} />}
-          rightSection={<IconChevronDown size={14} />}
-        >
+        <SmallButton leftSection={<IconColumns size={16} />} rightSection={<IconChevronDown size={14} />}>
           Columns
-        </Button>
+        </SmallButton>
       </Popover.Target>
       <Popover.Dropdown aria-label="Columns">
         <Stack gap={4} component="ul" className="plain-list columns-menu">

@@ -2,6 +2,7 @@ import { Button, Group, Stack } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { IconPlus } from '@tabler/icons-react';
 import { Fields } from '../../../ui/form/fields.tsx';
+import { SmallButton } from '../../../ui/small-button.ts';
 import type { RunForm } from '../run-form.ts';
 import { scorerFields } from './scorer-fields.ts';
 import { EMPTY_ROW, MAX_SCORERS, severalOf } from './scorer-rows.ts';
@@ -32,9 +33,7 @@ export function ScorerList({ form }: { readonly form: UseFormReturnType<RunForm>
         </Stack>
       ))}
       <Group>
-        <Button
-          variant="default"
-          size="xs"
+        <SmallButton
           leftSection={<IconPlus size={14} />}
           disabled={scorers.length >= MAX_SCORERS}
           onClick={() =>
@@ -47,7 +46,7 @@ export function ScorerList({ form }: { readonly form: UseFormReturnType<RunForm>
           }
         >
           {isSeveral ? 'Add a score' : 'Score in several ways'}
-        </Button>
+        </SmallButton>
       </Group>
     </Stack>
   );
