@@ -23,7 +23,8 @@ export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
 }
 
-interface Reply<Data> {
+/** What the client of the API returns. */
+export interface Reply<Data> {
   readonly data?: Data;
   readonly error?: unknown;
   readonly response: Response;

@@ -1,9 +1,8 @@
 import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { useRead } from '../api/use-read.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
 import { useDataset } from './use-dataset.ts';
 
@@ -28,15 +27,14 @@ export function DatasetSelect({
   readonly without?: string;
   readonly onChange: (id: string | null) => void;
 }) {
-  const api = useApi();
   const [typed, setTyped] = useState('');
   const [settled] = useDebouncedValue(typed, TYPING_MS);
   const chosen = useDataset(value).data;
   // the field shows the label of what is chosen, which is nothing to search for
   const q = settled === '' || (chosen !== undefined && settled === labelOf(chosen)) ? undefined : settled;
-  const found = useQuery({
+  const found = useRead({
     queryKey: ['datasets', { limit: SHOWN, q }],
-    queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: SHOWN, q } }, signal })),
+    read: (api, signal) => api.GET('/datasets', { params: { query: { limit: SHOWN, q } }, signal }),
     placeholderData: keepPreviousData,
   });
   const listed: readonly Choice[] = found.data?.data ?? [];

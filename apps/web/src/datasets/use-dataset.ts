@@ -1,6 +1,5 @@
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useRead } from '../api/use-read.ts';
 import type { Dataset } from './items/item-windows.ts';
 
 /**
@@ -10,13 +9,10 @@ import type { Dataset } from './items/item-windows.ts';
  * @param version number or beginning of the hash; by default the newest
  */
 export function useDataset(id: string | null, version?: string | undefined): UseQueryResult<Dataset> {
-  const api = useApi();
-  return useQuery({
+  return useRead({
     queryKey: ['dataset', id, version ?? null],
-    queryFn: async ({ signal }) =>
-      await dataOf(
-        api.GET('/datasets/{id}', { params: { path: { id: id ?? '' }, query: { version } }, signal }),
-      ),
+    read: (api, signal) =>
+      api.GET('/datasets/{id}', { params: { path: { id: id ?? '' }, query: { version } }, signal }),
     enabled: id !== null,
   });
 }

@@ -1,9 +1,8 @@
 import { Badge, Group, Progress, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { useRead } from '../api/use-read.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
 import { useCan } from '../session/session.tsx';
 import { ChosenFilter } from '../ui/chosen-filter.tsx';
@@ -34,13 +33,11 @@ const IDLE_REFRESH_MS = 15_000;
 
 /** The imports that run or ran in the background. */
 export default function JobsPage() {
-  const api = useApi();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const found = useQuery({
+  const found = useRead({
     queryKey: ['jobs', search],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/jobs', { params: { query: { ...search, limit: 50 } }, signal })),
+    read: (api, signal) => api.GET('/jobs', { params: { query: { ...search, limit: 50 } }, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) =>
       state.data?.data.some(({ finished_at }) => finished_at === null) === true

@@ -1,9 +1,8 @@
 import type { ResponseOf } from '@svc/client';
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
 import { useEvents } from '../api/use-events.ts';
+import { useRead } from '../api/use-read.ts';
 
 export type Job = ResponseOf<'/jobs/{id}', 'get'>;
 
@@ -14,12 +13,11 @@ export function useJob(id: string): {
   /** Rows per second since the page saw the job first; null before there are any. */
   readonly rate: number | null;
 } {
-  const api = useApi();
   const queries = useQueryClient();
   const seen = useRef<{ readonly atMs: number; readonly rows: number } | null>(null);
-  const found = useQuery({
+  const found = useRead({
     queryKey: ['job', id],
-    queryFn: ({ signal }) => dataOf(api.GET('/jobs/{id}', { params: { path: { id } }, signal })),
+    read: (api, signal) => api.GET('/jobs/{id}', { params: { path: { id } }, signal }),
   });
   const job = found.data;
   useEvents<Job>(job !== undefined && job.finished_at === null ? `/jobs/${id}/events` : null, (next) =>

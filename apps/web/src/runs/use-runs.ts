@@ -1,7 +1,8 @@
 import type { Paths, ResponseOf } from '@svc/client';
-import { type UseQueryResult, useQueries, useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQueries } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
+import { useRead } from '../api/use-read.ts';
 import type { Run } from './use-run.ts';
 
 type RunsQuery = NonNullable<Paths['/runs']['get']['parameters']['query']>;
@@ -11,10 +12,9 @@ export function useRuns(
   query: RunsQuery,
   options: { readonly refetchInterval?: number } = {},
 ): UseQueryResult<ResponseOf<'/runs', 'get'>> {
-  const api = useApi();
-  return useQuery({
+  return useRead({
     queryKey: ['runs', query],
-    queryFn: ({ signal }) => dataOf(api.GET('/runs', { params: { query }, signal })),
+    read: (api, signal) => api.GET('/runs', { params: { query }, signal }),
     ...options,
   });
 }

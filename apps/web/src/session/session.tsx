@@ -1,9 +1,8 @@
 import { Modal } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
-import { useQuery } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext } from 'react';
-import { useApi } from '../api/api-context.tsx';
-import { ApiProblem, dataOf } from '../api/api-problem.ts';
+import { ApiProblem } from '../api/api-problem.ts';
+import { useRead } from '../api/use-read.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
 import { sessionKey } from './session-key.ts';
@@ -17,8 +16,7 @@ const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
 
 /** Shows its children to people with a session, and a sign-in page to everyone else. */
 export function SessionBoundary({ children }: { readonly children: ReactNode }) {
-  const api = useApi();
-  const session = useQuery({ queryKey: sessionKey, queryFn: () => dataOf(api.GET('/session')) });
+  const session = useRead({ queryKey: sessionKey, read: (api) => api.GET('/session') });
   const isSignedOut = session.error instanceof ApiProblem && session.error.status === 401;
   if (session.data !== undefined)
     return (

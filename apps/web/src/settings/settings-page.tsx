@@ -12,6 +12,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
+import { useRead } from '../api/use-read.ts';
 import { useCan, useSession } from '../session/session.tsx';
 import { sessionKey } from '../session/session-key.ts';
 import { useTour } from '../tour/use-tour.ts';
@@ -32,8 +33,7 @@ const MAX_INTERVAL_MS = 60_000;
 
 /** Settings of the service, of this browser, and the session. */
 export default function SettingsPage() {
-  const api = useApi();
-  const found = useQuery({ queryKey: ['settings'], queryFn: () => dataOf(api.GET('/settings')) });
+  const found = useRead({ queryKey: ['settings'], read: (api) => api.GET('/settings') });
   return (
     <Page title="Settings">
       <Stack gap="xl" maw={640}>

@@ -1,6 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import { useRead } from '../api/use-read.ts';
 import { useRuns } from '../runs/use-runs.ts';
 import type { Fact } from '../ui/layout/facts.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
@@ -12,11 +10,10 @@ const ACTIVE = { status: 'running', limit: 1 } as const;
 
 /** How many runs and imports the whole installation works on now. */
 export function useInProgress(): readonly Fact[] {
-  const api = useApi();
   const runs = useRuns(ACTIVE, { refetchInterval: REFRESH_MS });
-  const jobs = useQuery({
+  const jobs = useRead({
     queryKey: ['jobs', ACTIVE],
-    queryFn: ({ signal }) => dataOf(api.GET('/jobs', { params: { query: ACTIVE }, signal })),
+    read: (api, signal) => api.GET('/jobs', { params: { query: ACTIVE }, signal }),
     refetchInterval: REFRESH_MS,
   });
   const countOf = (list: typeof runs.data | typeof jobs.data): string =>

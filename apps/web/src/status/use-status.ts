@@ -1,7 +1,6 @@
 import type { ResponseOf } from '@svc/client';
-import { type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useApi } from '../api/api-context.tsx';
-import { dataOf } from '../api/api-problem.ts';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { useRead } from '../api/use-read.ts';
 
 export type Status = ResponseOf<'/status', 'get'>;
 
@@ -9,10 +8,9 @@ const REFRESH_MS = 5_000;
 
 /** What the whole installation does now, and how much it stores. */
 export function useStatus(): UseQueryResult<Status> {
-  const api = useApi();
-  return useQuery({
+  return useRead({
     queryKey: ['status'],
-    queryFn: ({ signal }) => dataOf(api.GET('/status', { signal })),
+    read: (api, signal) => api.GET('/status', { signal }),
     refetchInterval: REFRESH_MS,
   });
 }

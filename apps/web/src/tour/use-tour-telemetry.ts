@@ -1,8 +1,8 @@
-import { useQuery } from '@tanstack/react-query';
 import { useRouterState } from '@tanstack/react-router';
 import { useCallback, useRef } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
+import { useRead } from '../api/use-read.ts';
 import { useCan } from '../session/session.tsx';
 import { TOUR_VERSION } from './steps.ts';
 
@@ -26,7 +26,7 @@ export function useTourTelemetry(): (lifecycle: Lifecycle) => void {
   const route = useRouterState({
     select: ({ location }) => `/console${location.pathname.replace(/[0-9a-f-]{36}/, ':id')}`,
   });
-  const settings = useQuery({ queryKey: ['settings'], queryFn: () => dataOf(api.GET('/settings')) });
+  const settings = useRead({ queryKey: ['settings'], read: (api) => api.GET('/settings') });
   const isOn = settings.data?.onboarding_telemetry_enabled === true && canReport;
   return useCallback(
     (lifecycle) => {

@@ -2,9 +2,7 @@ import { Badge, Card, Group, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useInViewport } from '@mantine/hooks';
 import type { ResponseOf } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { useRead } from '../../api/use-read.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { PageSkeleton } from '../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../ui/layout/part.tsx';
@@ -99,16 +97,14 @@ function ChangedField({ field }: { readonly field: Changed['fields'][number] }) 
 
 /** An item that is only on one side, or in another place: read when it is in view. */
 function PlacedCard({ difference, of }: { readonly difference: Placed; readonly of: Side }) {
-  const api = useApi();
   const { ref, inViewport } = useInViewport();
   const { item_hash, from, to } = difference;
-  const found = useQuery({
+  const section = (to ?? from)?.section;
+  const query = { version: of.version, item_hash, section, limit: 1, assets: 'link' as const };
+  const found = useRead({
     queryKey: ['item-by-hash', of, item_hash],
-    queryFn: ({ signal }) => {
-      const section = (to ?? from)?.section;
-      const query = { version: of.version, item_hash, section, limit: 1, assets: 'link' as const };
-      return dataOf(api.GET('/datasets/{id}/items', { params: { path: { id: of.id }, query }, signal }));
-    },
+    read: (api, signal) =>
+      api.GET('/datasets/{id}/items', { params: { path: { id: of.id }, query }, signal }),
     enabled: inViewport,
     staleTime: Number.POSITIVE_INFINITY,
   });

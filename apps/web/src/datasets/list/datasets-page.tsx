@@ -1,9 +1,8 @@
 import { Group } from '@mantine/core';
 import { IconCloudDownload, IconUpload } from '@tabler/icons-react';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { useRead } from '../../api/use-read.ts';
 import { useCan } from '../../session/session.tsx';
 import { ChosenFilter } from '../../ui/chosen-filter.tsx';
 import { ClearFilters } from '../../ui/clear-filters.tsx';
@@ -24,14 +23,12 @@ const SOURCE_LABELS = { hub: 'From the hub', pkg_zip: 'Packages', file: 'Files' 
 
 /** The datasets: a table with search, filters, order and pages, or the ways to get the first one. */
 export default function DatasetsPage() {
-  const api = useApi();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const canEdit = useCan('editor');
-  const found = useQuery({
+  const found = useRead({
     queryKey: ['datasets', search],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/datasets', { params: { query: { ...search, limit: 50 } }, signal })),
+    read: (api, signal) => api.GET('/datasets', { params: { query: { ...search, limit: 50 } }, signal }),
     placeholderData: keepPreviousData,
     refetchInterval: REFRESH_MS,
   });

@@ -1,7 +1,6 @@
 import { Alert, Text } from '@mantine/core';
-import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { ApiProblem, dataOf } from '../../api/api-problem.ts';
+import { ApiProblem } from '../../api/api-problem.ts';
+import { useRead } from '../../api/use-read.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { SmallButton } from '../../ui/small-button.ts';
 import { Age } from '../../ui/text/age.tsx';
@@ -15,12 +14,11 @@ export function ChangeError({ id, error }: { readonly id: string; readonly error
 }
 
 function ChangedMeanwhile({ id }: { readonly id: string }) {
-  const api = useApi();
   const refresh = useRefresh();
-  const { data } = useQuery({
+  const { data } = useRead({
     queryKey: ['versions', id, 'newest'],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/datasets/{id}/versions', { params: { path: { id }, query: { limit: 1 } }, signal })),
+    read: (api, signal) =>
+      api.GET('/datasets/{id}/versions', { params: { path: { id }, query: { limit: 1 } }, signal }),
     staleTime: 0,
   });
   const newest = data?.data[0];

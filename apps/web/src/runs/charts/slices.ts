@@ -1,7 +1,5 @@
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { useRead } from '../../api/use-read.ts';
 import { useOverview } from '../../datasets/overview/use-overview.ts';
 import { pointerOf } from '../../ui/pointer-of.ts';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
@@ -39,16 +37,13 @@ export function useSliceKeys(run: Run): readonly SliceKey[] {
 
 /** The scores of a run by one key, or by two. */
 export function useSlices(run: Run, by: readonly string[], scorer: string | undefined) {
-  const api = useApi();
-  return useQuery({
+  return useRead({
     queryKey: ['slices', run.id, by, scorer, run.finished_at],
-    queryFn: ({ signal }) =>
-      dataOf(
-        api.GET('/runs/{id}/slices', {
-          params: { path: { id: run.id }, query: { by: [...by], scorer } },
-          signal,
-        }),
-      ),
+    read: (api, signal) =>
+      api.GET('/runs/{id}/slices', {
+        params: { path: { id: run.id }, query: { by: [...by], scorer } },
+        signal,
+      }),
     enabled: by.length > 0,
   });
 }

@@ -1,9 +1,8 @@
 import { Alert, Card, List, Stack, Title } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { keepPreviousData, type UseQueryResult } from '@tanstack/react-query';
+import { useRead } from '../../api/use-read.ts';
 import { NameValues } from '../../ui/layout/name-values.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCost, formatCount, formatDuration } from '../../ui/text/formats.ts';
@@ -15,18 +14,15 @@ type Planned = ResponseOf<'/runs/plan', 'post'>;
 
 /** What a run will do, or why it cannot start. Nothing is started. */
 export function usePlan(request: NewRunBody | null): UseQueryResult<Planned> {
-  const api = useApi();
-  return useQuery({
+  return useRead({
     // as text, which has every digit
     queryKey: ['plan', request === null ? null : canonicalJson(request)],
-    queryFn: async ({ signal }) =>
-      await dataOf(
-        api.POST('/runs/plan', {
-          body: request ?? { dataset_id: '', config: { provider: { type: 'echo' } } },
-          bodySerializer: canonicalJson,
-          signal,
-        }),
-      ),
+    read: (api, signal) =>
+      api.POST('/runs/plan', {
+        body: request ?? { dataset_id: '', config: { provider: { type: 'echo' } } },
+        bodySerializer: canonicalJson,
+        signal,
+      }),
     enabled: request !== null,
     placeholderData: keepPreviousData,
     retry: false,

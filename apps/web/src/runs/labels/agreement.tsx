@@ -1,9 +1,7 @@
 import { Group, Select, Stack, Text } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
-import { useApi } from '../../api/api-context.tsx';
-import { dataOf } from '../../api/api-problem.ts';
+import { useRead } from '../../api/use-read.ts';
 import { IntervalBar } from '../../ui/charts/interval-bar.tsx';
 import { ScoreBar } from '../../ui/charts/score-bar.tsx';
 import { Columns } from '../../ui/layout/columns.tsx';
@@ -23,18 +21,15 @@ type Found = ResponseOf<'/runs/{id}/agreement', 'get'>;
 
 /** How a scorer agrees with people, or one person with another. */
 export function Agreement({ run, people }: { readonly run: Run; readonly people: readonly string[] }) {
-  const api = useApi();
   const search = route.useSearch();
   const change = useChangeSearch<RunSearch>(route);
   const { label_by: by, cell } = search;
   const other = by === undefined ? undefined : search.other;
   const scorer = other === undefined ? search.scorer : undefined;
-  const found = useQuery({
+  const params = { path: { id: run.id }, query: { scorer, by, other, limit: 1 } };
+  const found = useRead({
     queryKey: ['labels', run.id, 'agreement', { scorer, by, other }],
-    queryFn: ({ signal }) => {
-      const params = { path: { id: run.id }, query: { scorer, by, other, limit: 1 } };
-      return dataOf(api.GET('/runs/{id}/agreement', { params, signal }));
-    },
+    read: (api, signal) => api.GET('/runs/{id}/agreement', { params, signal }),
   });
   const choose = (changes: RunSearch): void => change({ cell: undefined, ...changes });
   const scorers = scorersOf(run);

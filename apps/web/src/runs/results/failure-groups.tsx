@@ -2,6 +2,7 @@ import { Badge, Button, Group, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
+import { useRead } from '../../api/use-read.ts';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCount } from '../../ui/text/formats.ts';
 import { RESULT_OUTPUTS, type RunSearch } from '../runs-search.ts';
@@ -20,10 +21,9 @@ export function FailureGroups({
 }) {
   const api = useApi();
   const { failed, ok, unscored } = run.counts;
-  const groups = useQuery({
+  const groups = useRead({
     queryKey: ['errors', run.id, failed],
-    queryFn: ({ signal }) =>
-      dataOf(api.GET('/runs/{id}/errors', { params: { path: { id: run.id } }, signal })),
+    read: (api, signal) => api.GET('/runs/{id}/errors', { params: { path: { id: run.id } }, signal }),
     enabled: failed > 0,
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
