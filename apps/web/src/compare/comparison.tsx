@@ -86,7 +86,7 @@ export function Comparison({ runs }: { readonly runs: readonly Run[] }) {
           <Text size="sm" className="numbers">
             {nameOf(other)}: {sentence}
           </Text>
-          <CopyAction text={sentence} label="Copy the sentence" variant="subtle" color="gray" size="sm" />
+          <CopyAction text={sentence} label="Copy the sentence" />
           <SaveChart title={`Differences from ${nameOf(first)}`} draw={() => drawing(first, rows)} />
         </Group>
       )}

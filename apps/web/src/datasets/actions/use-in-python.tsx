@@ -31,14 +31,7 @@ export function UseInPython({ dataset: { id, handle, version_hash } }: { readonl
       <Popover.Dropdown>
         <Stack gap="xs" pos="relative">
           <Code block>{program}</Code>
-          <CopyAction
-            text={program}
-            label="Copy the program"
-            variant="default"
-            pos="absolute"
-            top={4}
-            right={4}
-          />
+          <CopyAction text={program} label="Copy the program" isInCorner />
           <Dimmed>Where the service has keys, set the variable HF_TOKEN to yours.</Dimmed>
         </Stack>
       </Popover.Dropdown>

@@ -1,19 +1,24 @@
-import { ActionIcon, type ActionIconProps, Tooltip } from '@mantine/core';
+import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 import { useState } from 'react';
 
 const SHOWN_MS = 1_000;
 
+const FOLLOWING = { variant: 'subtle', color: 'gray', size: 'sm' } as const;
+const IN_CORNER = { variant: 'default', pos: 'absolute', top: 4, right: 4 } as const;
+
 /** A button that copies a text, also where a page that came over plain HTTP has no clipboard. */
 export function CopyAction({
   text,
   label,
-  ...rest
+  isInCorner = false,
 }: {
   /** What is copied, or what makes it. */
   readonly text: string | (() => Promise<string>);
   readonly label: string;
-} & Pick<ActionIconProps, 'variant' | 'color' | 'size' | 'pos' | 'top' | 'right'>) {
+  /** Whether it lies on the upper end of what it copies; else it follows that. */
+  readonly isInCorner?: boolean;
+}) {
   const [isCopied, setCopied] = useState(false);
   const copy = async (): Promise<void> => {
     await copyText(typeof text === 'string' ? text : await text());
@@ -22,7 +27,7 @@ export function CopyAction({
   };
   return (
     <Tooltip label={isCopied ? 'Copied' : label}>
-      <ActionIcon {...rest} onClick={() => void copy()} aria-label={label}>
+      <ActionIcon {...(isInCorner ? IN_CORNER : FOLLOWING)} onClick={() => void copy()} aria-label={label}>
         {isCopied ? <IconCheck size={14} /> : <IconCopy size={14} />}
       </ActionIcon>
     </Tooltip>

@@ -18,7 +18,7 @@ export function CopyText({
       <Code title={text} className="ellipsis">
         {text.slice(0, length)}
       </Code>
-      <CopyAction text={text} label={`Copy ${label}`} variant="subtle" color="gray" size="sm" />
+      <CopyAction text={text} label={`Copy ${label}`} />
     </Group>
   );
 }

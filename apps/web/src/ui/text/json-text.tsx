@@ -11,7 +11,7 @@ export function JsonText({ value, label }: { readonly value: JsonValue; readonly
   const text = prettyJson(value);
   return (
     <Box pos="relative">
-      <CopyAction text={text} label={`Copy ${label}`} variant="default" pos="absolute" top={4} right={4} />
+      <CopyAction text={text} label={`Copy ${label}`} isInCorner />
       <pre className="pre">{text.slice(0, MAX_SHOWN)}</pre>
       {text.length > MAX_SHOWN && (
         <em>

@@ -61,7 +61,7 @@ export function SentRequest({
           <Dimmed size="xs" className="break">
             POST {url}
           </Dimmed>
-          <CopyAction text={copy} label="Copy as curl" variant="subtle" color="gray" size="sm" />
+          <CopyAction text={copy} label="Copy as curl" />
         </Group>
         {system !== undefined && (
           <div className="message" data-role="system">
