@@ -24,6 +24,7 @@ const theme = createTheme({
     Alert: { styles: { title: { color: 'var(--mantine-color-text)' } } },
     // a menu has entries only; the first one gets the focus
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    Badge: { defaultProps: { tt: 'none' } },
     Anchor: { defaultProps: { underline: 'always' } },
     // under the pointer, the link of the page keeps its colours, whose contrast suffices
     NavLink: {

@@ -94,7 +94,7 @@ const COLUMNS: readonly Column<Job>[] = [
   {
     header: 'Kind',
     cell: ({ kind }) => (
-      <Badge size="sm" variant="default" tt="none" className="whole">
+      <Badge size="sm" variant="default" className="whole">
         {kind}
       </Badge>
     ),

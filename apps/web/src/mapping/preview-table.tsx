@@ -23,7 +23,7 @@ export function PreviewTable({
       columns={features.map(({ name, dtype }) => ({
         header: name,
         note: (
-          <Badge size="xs" variant="default" tt="none">
+          <Badge size="xs" variant="default">
             {dtype}
           </Badge>
         ),

@@ -62,11 +62,11 @@ export default function StatusPage() {
       }
     >
       <Group gap="xs" role="status">
-        <Badge color={isReady ? 'teal' : 'red'} variant="dot" tt="none">
+        <Badge color={isReady ? 'teal' : 'red'} variant="dot">
           {readiness.data === undefined ? 'unknown' : isReady ? 'ready' : 'not ready'}
         </Badge>
         {Object.entries(readiness.data?.checks ?? {}).map(([name, isGood]) => (
-          <Badge key={name} variant="default" tt="none">
+          <Badge key={name} variant="default">
             {name}: {isGood ? 'good' : 'failing'}
           </Badge>
         ))}

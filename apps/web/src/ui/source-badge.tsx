@@ -15,7 +15,7 @@ export function sourceName(schema: Schema): string {
 /** Where a dataset came from. */
 export function SourceBadge({ schema }: { readonly schema: Schema }) {
   return (
-    <Badge size="sm" variant="default" tt="none">
+    <Badge size="sm" variant="default">
       {sourceName(schema)}
     </Badge>
   );

@@ -16,7 +16,7 @@ const COLORS: Readonly<Record<string, string>> = {
 /** The state of a run, job or result. */
 export function StatusBadge({ status }: { readonly status: string }) {
   return (
-    <Badge size="sm" miw="max-content" variant="dot" color={COLORS[status] ?? 'gray'} tt="none">
+    <Badge size="sm" miw="max-content" variant="dot" color={COLORS[status] ?? 'gray'}>
       {status}
     </Badge>
   );

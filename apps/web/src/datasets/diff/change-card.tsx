@@ -54,7 +54,7 @@ export function ChangeCard({
 function Heading({ difference, title }: { readonly difference: Difference; readonly title: string }) {
   return (
     <Group gap="sm" mb={6}>
-      <Badge size="sm" variant="dot" color={COLORS[difference.change]} tt="none">
+      <Badge size="sm" variant="dot" color={COLORS[difference.change]}>
         {difference.change}
       </Badge>
       <Title order={2} size="h6" dir="auto" className="break" lineClamp={2}>

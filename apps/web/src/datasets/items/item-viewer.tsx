@@ -43,11 +43,11 @@ export function ItemViewer({
             {id === undefined ? (orderIndex === undefined ? 'Item' : `Item ${orderIndex}`) : plainText(id)}
           </Title>
           <Group gap={6} mt={4}>
-            <Badge size="sm" variant="light" tt="none">
+            <Badge size="sm" variant="light">
               {type}
             </Badge>
             {tagsOf(item).map((tag) => (
-              <Badge key={tag} size="sm" variant="default" tt="none" dir="auto">
+              <Badge key={tag} size="sm" variant="default" dir="auto">
                 {tag}
               </Badge>
             ))}

@@ -86,7 +86,7 @@ function Row({ index, items }: { readonly index: number; readonly items: ReturnT
       {item.type === 'freeform' ? (
         <span />
       ) : (
-        <Badge size="xs" variant="default" tt="none">
+        <Badge size="xs" variant="default">
           {item.type}
         </Badge>
       )}

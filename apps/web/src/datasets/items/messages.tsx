@@ -57,7 +57,7 @@ function CallView({ call: { id, name, arguments: stated } }: { readonly call: To
   return (
     <Box component="section" className="tool-call" aria-label={`Call of ${name}`}>
       <Group gap={6} mb={4}>
-        <Badge size="sm" variant="light" color="grape" tt="none">
+        <Badge size="sm" variant="light" color="grape">
           {name}
         </Badge>
         <Dimmed span size="xs" ff="monospace">

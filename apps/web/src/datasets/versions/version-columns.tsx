@@ -71,7 +71,7 @@ export function versionColumns({
             {version}
           </LinkAnchor>
           {version === newest && (
-            <Badge size="sm" variant="light" tt="none" className="whole">
+            <Badge size="sm" variant="light" className="whole">
               newest
             </Badge>
           )}

@@ -62,7 +62,6 @@ function TriedItem({ tried }: { readonly tried: Tried[number] }) {
             key={scorer}
             size="sm"
             variant="dot"
-            tt="none"
             color={passed === null ? 'gray' : passed ? 'teal' : 'red'}
             title={explanation ?? ''}
           >

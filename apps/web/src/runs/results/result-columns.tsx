@@ -56,7 +56,7 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
     cell: ({ tags }) => (
       <Group gap={4} wrap="nowrap">
         {tags.map((tag) => (
-          <Badge key={tag} size="xs" variant="default" tt="none">
+          <Badge key={tag} size="xs" variant="default">
             {tag}
           </Badge>
         ))}

@@ -88,14 +88,14 @@ function Outcome({ result }: { readonly result: ListedResult }) {
     <>
       <StatusBadge status={result.status} />
       {result.passed !== null && (
-        <Badge size="sm" color={result.passed ? 'teal' : 'red'} variant="dot" tt="none">
+        <Badge size="sm" color={result.passed ? 'teal' : 'red'} variant="dot">
           {result.passed ? 'right' : 'wrong'}
         </Badge>
       )}
       <Text size="sm">Score {formatScore(result.score)}</Text>
       {result.latency_ms !== null && <Dimmed>{formatDuration(result.latency_ms)}</Dimmed>}
       {result.truncated && (
-        <Badge size="sm" color="orange" variant="dot" tt="none">
+        <Badge size="sm" color="orange" variant="dot">
           truncated
         </Badge>
       )}
