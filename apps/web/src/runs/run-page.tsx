@@ -1,23 +1,26 @@
-import { Group, Progress } from '@mantine/core';
+import { Group, Progress, VisuallyHidden } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
+import { groupScores } from '../ui/charts/group-scores.ts';
+import { ScoreBars } from '../ui/charts/score-bars.tsx';
+import { Facts } from '../ui/layout/facts.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageTabs } from '../ui/layout/page-tabs.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { StatusBadge } from '../ui/status-badge.tsx';
+import { formatCount, formatScore } from '../ui/text/formats.ts';
 import { JsonText } from '../ui/text/json-text.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { RunActions } from './actions/run-actions.tsx';
 import { FailureView } from './results/pane/failure-view.tsx';
 import { ResultsTab } from './results/results-tab.tsx';
-import { RunSummary } from './run-summary.tsx';
+import { factsOf } from './run-facts.ts';
 import type { RunSearch } from './runs-search.ts';
-import { ScorerScores } from './scorer-scores.tsx';
-import { modelOf, nameOf, type Run, useRun } from './use-run.ts';
+import { modelOf, nameOf, type Run, useRun, type WatchedRun } from './use-run.ts';
 
 const route = getRouteApi('/runs/$id');
 
@@ -60,7 +63,7 @@ export default function RunPage() {
       {run.error !== null && <FailureView failure={run.error} what="run" />}
       {sample === undefined && (
         <>
-          <RunSummary run={run} />
+          <Summary run={run} />
           <ScorerScores run={run} />
         </>
       )}
@@ -97,5 +100,34 @@ function DatasetLink({ run }: { readonly run: Run }) {
       {dataset.data?.name ?? `Dataset ${run.dataset_version_hash.slice(0, 8)}`}
       {dataset.data !== undefined && dataset.data.version_count > 1 && `, version ${run.dataset_version}`}
     </LinkAnchor>
+  );
+}
+
+/** The numbers of a run: score with its interval, counts, time, latency, tokens and cost. */
+function Summary({ run }: { readonly run: WatchedRun }) {
+  return (
+    <>
+      <Facts className="facts" facts={factsOf(run)} />
+      <VisuallyHidden role="status">
+        {formatCount(run.counts.done)} of {formatCount(run.counts.total)} done
+        {run.finished_at === null ? '' : `, score ${formatScore(run.scores.mean)}`}
+      </VisuallyHidden>
+    </>
+  );
+}
+
+/** The score of a run by each of its scorers. Each leads to the results that the scorer finds wrong. */
+function ScorerScores({ run: { scorers } }: { readonly run: Run }) {
+  const navigate = route.useNavigate();
+  const order = Object.keys(scorers);
+  const groups = groupScores(scorers).toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
+  return (
+    <ScoreBars
+      title="Score by scorer"
+      groups={groups}
+      onChoose={(scorer) =>
+        void navigate({ resetScroll: false, search: ({ columns }) => ({ columns, scorer, passed: false }) })
+      }
+    />
   );
 }

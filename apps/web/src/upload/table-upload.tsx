@@ -1,11 +1,10 @@
-import { Stack } from '@mantine/core';
+import { Alert, Stack } from '@mantine/core';
 import type { Mapping } from '../mapping/mapping-fields.ts';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
 import { QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
-import { LegacyUpload } from './legacy-upload.tsx';
 import { SendForm } from './send-form.tsx';
 import { type UploadPreview, useUploadPreview } from './use-upload-preview.ts';
 
@@ -40,6 +39,18 @@ function MappedTable({
           isReady={mapping.shown !== null}
         />
       </MappingPanes>
+    </Stack>
+  );
+}
+
+/** An archive of an older format, which the service converts while it imports it. */
+function LegacyUpload({ files }: { readonly files: readonly File[] }) {
+  return (
+    <Stack>
+      <Alert color="yellow" variant="light" title="An archive of an older format">
+        The upload converts it to a package. The archive itself is not kept.
+      </Alert>
+      <SendForm files={files} expectedHash={null} isReady convert />
     </Stack>
   );
 }
