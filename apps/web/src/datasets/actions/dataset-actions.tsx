@@ -1,6 +1,6 @@
-import { useDisclosure } from '@mantine/hooks';
 import { IconPencil, IconPlayerPlay, IconPlus, IconTrash } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
+import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { useCan } from '../../session/session.tsx';
@@ -33,9 +33,8 @@ export function DatasetActions({
   readonly isNewest: boolean;
 }) {
   const api = useApi();
-  const [isEditing, editing] = useDisclosure(false);
-  const [isAdding, adding] = useDisclosure(false);
-  const [isDeleting, deleting] = useDisclosure(false);
+  const [dialog, setDialog] = useState<'add' | 'edit' | 'delete' | null>(null);
+  const close = (): void => setDialog(null);
   const { section, type, tag, q } = route.useSearch();
   const isFiltered = [section, type, tag, q].some((value) => value !== undefined);
   const canEdit = useCan('editor');
@@ -62,23 +61,23 @@ export function DatasetActions({
       />
       <UseInPython dataset={dataset} />
       {canEdit && isNewest && (
-        <SmallButton leftSection={<IconPlus size={16} />} onClick={adding.open}>
+        <SmallButton leftSection={<IconPlus size={16} />} onClick={() => setDialog('add')}>
           Add items
         </SmallButton>
       )}
       {canEdit && (
-        <SmallButton leftSection={<IconPencil size={16} />} onClick={editing.open}>
+        <SmallButton leftSection={<IconPencil size={16} />} onClick={() => setDialog('edit')}>
           Edit
         </SmallButton>
       )}
       {canDelete && (
-        <SmallButton leftSection={<IconTrash size={16} />} onClick={deleting.open}>
+        <SmallButton leftSection={<IconTrash size={16} />} onClick={() => setDialog('delete')}>
           Delete
         </SmallButton>
       )}
-      {isAdding && <AppendItems dataset={dataset} onClose={adding.close} />}
-      {isEditing && <EditDataset dataset={dataset} onClose={editing.close} />}
-      {isDeleting && (
+      {dialog === 'add' && <AppendItems dataset={dataset} onClose={close} />}
+      {dialog === 'edit' && <EditDataset dataset={dataset} onClose={close} />}
+      {dialog === 'delete' && (
         <DeleteDialog
           what="dataset"
           name={dataset.name}
@@ -86,7 +85,7 @@ export function DatasetActions({
           remove={() => dataOf(api.DELETE('/datasets/{id}', { params: { path: { id: dataset.id } } }))}
           list="/datasets"
           shownBy={['dataset', dataset.id]}
-          onClose={deleting.close}
+          onClose={close}
         />
       )}
     </>
