@@ -41,10 +41,6 @@ export function stated(members: Config): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** These members without a value, which hide those of an object before them. */
-export const unset = (names: readonly string[]): Config =>
-  Object.fromEntries(names.map((name) => [name, undefined]));
-
 /** An object with members; undefined without any. */
 export function nonEmpty(members: object): object | undefined {
   return Object.keys(members).length === 0 ? undefined : members;

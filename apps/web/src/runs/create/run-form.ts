@@ -9,148 +9,99 @@ import {
   objectOf,
   stated,
   type Typed,
-  unset,
 } from './config-members.ts';
 import { readObject, readPairs } from './provider/model-texts.ts';
 import { type ScorerRow, scorersOf } from './scoring/scorer-rows.ts';
 
 export type NewRunBody = Paths['/runs']['post']['requestBody']['content']['application/json'];
 
-/** A model to ask. */
-export interface ModelForm {
-  readonly baseUrl: string;
-  readonly model: string;
-  readonly apiKeyEnv: string;
-  readonly temperature: Typed;
-  readonly maxTokens: Typed;
-  /** Further members of the request body, as JSON text. */
-  readonly params: string;
-  readonly auth: 'bearer' | 'api-key';
-  /** A line each, `name=value`. */
-  readonly query: string;
-  /** A line each, `name: value`. */
-  readonly headers: string;
-}
-
 export type ModelType = 'openai_compatible' | 'anthropic';
 
-/** The model that scores outputs. */
-export interface JudgeForm extends ModelForm {
-  readonly isUsed: boolean;
-  readonly type: ModelType;
-  readonly threshold: Typed;
-  readonly inputPrice: Typed;
-  readonly outputPrice: Typed;
-}
+const NO_NUMBER = '' as Typed;
+const NO_NAMES: readonly string[] = [];
 
-/** How outputs are scored. */
-export interface ScoringForm {
-  readonly checker: CheckerForm;
-  readonly judge: JudgeForm;
-}
-
-/** The form of a new run. */
-export interface RunForm extends ScoringForm {
-  readonly datasetId: string | null;
-  /** Number of the version, or the beginning of its hash; null for the newest. */
-  readonly version: string | null;
-  readonly name: string;
-  readonly provider: ModelType | 'item_field' | 'echo';
-  readonly model: ModelForm;
-  readonly pointer: string;
-  readonly systemPrompt: string;
-  readonly promptTemplate: string;
-  readonly limit: Typed;
-  readonly sections: readonly string[];
-  readonly types: readonly string[];
-  readonly tags: readonly string[];
-  readonly itemIds: readonly string[];
-  readonly sampleSize: Typed;
-  readonly seed: Typed;
-  readonly isOverride: boolean;
-  readonly allowsUnscored: boolean;
-  readonly repetitions: Typed;
-  readonly concurrency: Typed;
-  readonly requestsPerMinute: Typed;
-  readonly maxRetries: Typed;
-  readonly timeoutS: Typed;
-  readonly maxConsecutiveFailures: Typed;
-  readonly inputPrice: Typed;
-  readonly outputPrice: Typed;
-  /** What the run may cost, in the currency of the prices. */
-  readonly maxCost: Typed;
-  /** Whether outputs of an earlier run are taken where it was asked the same. */
-  readonly isReused: boolean;
-  /** The currency of all prices. */
-  readonly currency: string;
-  /** Several scorers, the main one first; empty for the checker and the judge alone. */
-  readonly scorers: readonly ScorerRow[];
-  /** Further models and prompt templates: each model runs with each template. */
-  readonly models: readonly string[];
-  readonly promptTemplates: readonly string[];
-  /** The configuration of the run that is copied: what the form has no field for stays as it is there. */
-  readonly copied: Config;
-}
-
-const EMPTY_MODEL: ModelForm = {
+const EMPTY_MODEL = {
   baseUrl: '',
   model: '',
   apiKeyEnv: '',
-  temperature: '',
-  maxTokens: '',
+  temperature: NO_NUMBER,
+  maxTokens: NO_NUMBER,
+  /** Further members of the request body, as JSON text. */
   params: '',
-  auth: 'bearer',
+  auth: 'bearer' as 'bearer' | 'api-key',
+  /** A line each, `name=value`. */
   query: '',
+  /** A line each, `name: value`. */
   headers: '',
 };
 
-export const EMPTY_SCORING: ScoringForm = {
-  checker: { type: null, pattern: '', tolerance: '' },
-  judge: {
-    ...EMPTY_MODEL,
-    isUsed: false,
-    type: 'openai_compatible',
-    threshold: '',
-    inputPrice: '',
-    outputPrice: '',
-  },
+/** A model to ask. */
+export type ModelForm = Readonly<typeof EMPTY_MODEL>;
+
+const EMPTY_JUDGE = {
+  ...EMPTY_MODEL,
+  isUsed: false,
+  type: 'openai_compatible' as ModelType,
+  threshold: NO_NUMBER,
+  inputPrice: NO_NUMBER,
+  outputPrice: NO_NUMBER,
 };
 
-export const EMPTY_FORM: RunForm = {
+/** The model that scores outputs. */
+export type JudgeForm = Readonly<typeof EMPTY_JUDGE>;
+
+const EMPTY_CHECKER: CheckerForm = { type: null, pattern: '', tolerance: NO_NUMBER };
+
+export const EMPTY_SCORING = { checker: EMPTY_CHECKER, judge: EMPTY_JUDGE };
+
+/** How outputs are scored. */
+export type ScoringForm = Readonly<typeof EMPTY_SCORING>;
+
+export const EMPTY_FORM = {
   ...EMPTY_SCORING,
-  datasetId: null,
-  version: null,
+  datasetId: null as string | null,
+  /** Number of the version, or the beginning of its hash; null for the newest. */
+  version: null as string | null,
   name: '',
-  provider: 'openai_compatible',
+  provider: 'openai_compatible' as ModelType | 'item_field' | 'echo',
   model: EMPTY_MODEL,
   pointer: '/answer',
   systemPrompt: '',
   promptTemplate: '',
-  limit: '',
-  sections: [],
-  types: [],
-  tags: [],
-  itemIds: [],
-  sampleSize: '',
-  seed: '',
+  limit: NO_NUMBER,
+  sections: NO_NAMES,
+  types: NO_NAMES,
+  tags: NO_NAMES,
+  itemIds: NO_NAMES,
+  sampleSize: NO_NUMBER,
+  seed: NO_NUMBER,
   isOverride: false,
   allowsUnscored: false,
-  repetitions: '',
-  concurrency: '',
-  requestsPerMinute: '',
-  maxRetries: '',
-  timeoutS: '',
-  maxConsecutiveFailures: '',
-  inputPrice: '',
-  outputPrice: '',
-  maxCost: '',
+  repetitions: NO_NUMBER,
+  concurrency: NO_NUMBER,
+  requestsPerMinute: NO_NUMBER,
+  maxRetries: NO_NUMBER,
+  timeoutS: NO_NUMBER,
+  maxConsecutiveFailures: NO_NUMBER,
+  inputPrice: NO_NUMBER,
+  outputPrice: NO_NUMBER,
+  /** What the run may cost, in the currency of the prices. */
+  maxCost: NO_NUMBER,
+  /** Whether outputs of an earlier run are taken where it was asked the same. */
   isReused: false,
+  /** The currency of all prices. */
   currency: 'USD',
-  scorers: [],
-  models: [],
-  promptTemplates: [],
-  copied: {},
+  /** Several scorers, the main one first; empty for the checker and the judge alone. */
+  scorers: [] as readonly ScorerRow[],
+  /** Further models and prompt templates: each model runs with each template. */
+  models: NO_NAMES,
+  promptTemplates: NO_NAMES,
+  /** The configuration of the run that is copied: what the form has no field for stays as it is there. */
+  copied: {} as Config,
 };
+
+/** The form of a new run. */
+export type RunForm = Readonly<typeof EMPTY_FORM>;
 
 /** The request of a form; null while something that it needs is absent or invalid. */
 export function toRequest(form: RunForm): NewRunBody | null {
@@ -164,7 +115,7 @@ export function toRequest(form: RunForm): NewRunBody | null {
   if (scorers === null) return null;
   const config = {
     ...form.copied,
-    ...unset(CONFIG_MEMBERS),
+    // a member that the form leaves undefined hides that of the copied run
     provider,
     judge: isSeveral ? undefined : judge,
     scorers,
@@ -192,53 +143,26 @@ export function toRequest(form: RunForm): NewRunBody | null {
   };
 }
 
-/** The members of a configuration for which the form has fields. */
-const CONFIG_MEMBERS = [
-  'provider',
-  'judge',
-  'scorers',
-  'select',
-  'system_prompt',
-  'prompt_template',
-  'checker',
-  'checker_mode',
-  'allow_unscored',
-  'repetitions',
-  'concurrency',
-  'requests_per_minute',
-  'max_retries',
-  'timeout_ms',
-  'max_consecutive_failures',
-  'price',
-  'max_cost',
-  'reuse',
-] as const;
-
 /** A judge as the API takes it; undefined where none is used, null while something that it needs is absent. */
 export function judgeOf(
   form: JudgeForm,
   { currency, copied = {} }: { readonly currency: string; readonly copied?: Config },
 ): object | null | undefined {
   if (!form.isUsed) return undefined;
-  const model = modelOf(form.type, form);
+  const model = modelMembers(form.type, form);
   if (model === null) return null;
-  const before = objectOf(copied['judge']);
-  const own = { ...unset(MODEL_MEMBERS), ...model, threshold: numberOf(form.threshold) };
-  return stated({ ...before, ...own, price: priceOf(form, currency) });
+  const own = { ...model, threshold: numberOf(form.threshold), price: priceOf(form, currency) };
+  return stated({ ...objectOf(copied['judge']), ...own });
 }
-
-const MODEL_MEMBERS = [
-  'base_url',
-  'model',
-  'params',
-  'api_key_env',
-  'auth',
-  'query',
-  'extra_headers',
-] as const;
 
 /** A model as the API takes it; null while something that it needs is absent, or a text of it is invalid. */
 export function modelOf(type: ModelType, form: ModelForm): object | null {
+  const members = modelMembers(type, form);
+  return members === null ? null : stated(members);
+}
+
+/** The same, with the members that are undefined. */
+function modelMembers(type: ModelType, form: ModelForm): Config | null {
   const { baseUrl, model, apiKeyEnv, temperature, maxTokens, auth } = form;
   const more = readObject(form.params).value;
   const query = type === 'anthropic' ? {} : readPairs(form.query, '=').value;
@@ -246,7 +170,7 @@ export function modelOf(type: ModelType, form: ModelForm): object | null {
   if (baseUrl.trim() === '' || model.trim() === '' || more === null || query === null || headers === null)
     return null;
   const params = stated({ temperature: numberOf(temperature), max_tokens: numberOf(maxTokens), ...more });
-  return stated({
+  return {
     type,
     base_url: baseUrl.trim(),
     model: model.trim(),
@@ -255,7 +179,7 @@ export function modelOf(type: ModelType, form: ModelForm): object | null {
     auth: auth === 'bearer' || type === 'anthropic' ? undefined : auth,
     query: nonEmpty(query),
     extra_headers: nonEmpty(headers),
-  });
+  };
 }
 
 /** What is wrong with the texts of a form, by the path of its field. */
