@@ -77,7 +77,7 @@ function ChangedField({ field }: { readonly field: Changed['fields'][number] }) 
           { side: 'removed', text: before, label: 'before' },
           { side: 'added', text: after, label: 'after' },
         ].map(({ side, text, label }) => (
-          <section key={label} className="diff-side" aria-label={`${nameOf(pointer)} ${label}`}>
+          <section key={label} className="framed" aria-label={`${nameOf(pointer)} ${label}`}>
             {text === undefined ? (
               <Dimmed>absent</Dimmed>
             ) : (

@@ -118,13 +118,13 @@ function ShownText(file: ShownFile) {
   const wasSeen = useRef(false);
   wasSeen.current ||= inViewport;
   return (
-    <div ref={ref} className="shown-text">
+    <Box ref={ref} mih={60}>
       {wasSeen.current && (
         <Suspense fallback={<Skeleton h={60} />}>
           <TextFile {...file} />
         </Suspense>
       )}
-    </div>
+    </Box>
   );
 }
 

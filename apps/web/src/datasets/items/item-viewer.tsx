@@ -127,7 +127,7 @@ function ItemParts({
       )}
       {Array.isArray(criteria) && criteria.length > 0 && (
         <Part order={3} title="Criteria">
-          <ol className="criteria">
+          <Box component="ol" m={0} ps={20}>
             {criteria.map((one, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: criteria have an order and nothing else
               <li key={index}>
@@ -138,7 +138,7 @@ function ItemParts({
                 )}
               </li>
             ))}
-          </ol>
+          </Box>
         </Part>
       )}
       <AssetList assets={assetsOf(item)} datasetId={datasetId} />
@@ -166,7 +166,14 @@ function Choices({ choices }: { readonly choices: ReturnType<typeof choicesOf> }
     <ul className="plain-list">
       {choices.map(({ text, label, isRight }) => (
         <li key={`${label} ${text}`}>
-          <Group gap={8} wrap="nowrap" align="flex-start" className={isRight ? 'right-choice' : 'choice'}>
+          <Group
+            gap={8}
+            wrap="nowrap"
+            align="flex-start"
+            px={8}
+            py={4}
+            className={isRight ? 'right-choice' : undefined}
+          >
             <Text span size="sm" fw={600}>
               {label}
             </Text>

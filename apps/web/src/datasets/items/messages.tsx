@@ -55,7 +55,7 @@ function PartView({ part, label }: { readonly part: MessagePart; readonly label:
 
 function CallView({ call: { id, name, arguments: stated } }: { readonly call: ToolCall }) {
   return (
-    <Box component="section" className="tool-call" aria-label={`Call of ${name}`}>
+    <Box component="section" className="framed" mt={6} aria-label={`Call of ${name}`}>
       <Group gap={6} mb={4}>
         <Badge size="sm" variant="light" color="grape">
           {name}

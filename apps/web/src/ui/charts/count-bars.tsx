@@ -44,7 +44,7 @@ export function CountBars({
       <ul className="plain-list">
         {sorted.slice(0, MAX_ROWS).map(([name, count]) => (
           <li key={name}>
-            <UnstyledButton className="count-row" onClick={() => onChoose(name)}>
+            <UnstyledButton display="block" w="100%" py={3} onClick={() => onChoose(name)}>
               <Group justify="space-between" gap="xs" wrap="nowrap">
                 <Text span size="sm" dir="auto" className="ellipsis">
                   {name}

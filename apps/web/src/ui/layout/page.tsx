@@ -26,7 +26,7 @@ export function Page({
       heading.current?.focus({ preventScroll: true });
   }, [navigated]);
   return (
-    <Stack gap="md" className="page">
+    <Stack gap="md" maw={1600} mx="auto">
       <Group justify="space-between" align="flex-start" gap="sm">
         <Box miw={0} flex="1 1 280px">
           <Title ref={heading} order={1} size="h3" className="break page-title" dir="auto" tabIndex={-1}>
