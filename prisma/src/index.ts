@@ -48,6 +48,7 @@ export type {
   VersionTarget,
 } from './import/draft-content.ts';
 export type { DraftProgress, ReadSource } from './import/draft-totals.ts';
+export type { ItemFileSource } from './import/encode/encode-with-files.ts';
 export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
 export { type FaultList, ImportReport } from './import/import-report.ts';
 export type { SectionWriter, WriteLinesOptions } from './import/section-writer.ts';

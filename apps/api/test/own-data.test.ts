@@ -434,6 +434,53 @@ describe('an upload', () => {
     expect({ status, count: body['item_count'] }).toEqual({ status: 201, count: 1 });
   });
 
+  it('lists every file that a package lacks, with its faulty lines', async () => {
+    const before = await datasetCount();
+    const many = Array.from({ length: 120 }, (_, n) => `{"assets":["assets/${n}.png"]}\n`).join('');
+    const archive = {
+      'a.pkg.zip': await makePackage({
+        'assets/a.png': 'a',
+        'sections/a.jsonl':
+          '{"assets":["assets/a.png"]}\n{"assets":["assets/b.png","assets/a.png",{"path":"c.png"}]}\n{"tags":1}\n{"checker":{"path":"checkers/x.py"}}\n',
+        'sections/b.jsonl': '{"assets":["assets/a.png"]}\n{"assets":["assets/d.png"]}\n',
+        'sections/c.jsonl': many,
+      }),
+    };
+    const found = [
+      {
+        file: 'sections/a.jsonl',
+        line: 2,
+        path: '/assets/0',
+        message: 'The archive has no file "assets/b.png".',
+      },
+      {
+        file: 'sections/a.jsonl',
+        line: 2,
+        path: '/assets/2',
+        message: 'The item refers to "c.png", which is not a file in assets/ or checkers/.',
+      },
+      { file: 'sections/a.jsonl', line: 3, path: '/tags' },
+      { file: 'sections/a.jsonl', line: 4, path: '/checker' },
+      { file: 'sections/b.jsonl', line: 2, path: '/assets/0' },
+      { file: 'sections/c.jsonl', line: 1, path: '/assets/0' },
+    ];
+    const refused = await upload(archive);
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { code: 'package_missing_file', errors_total: 125 },
+    });
+    const dry = await post('/datasets/upload?dry_run=true', archive);
+    expect(dry).toMatchObject({
+      status: 200,
+      body: { version_hash: null, item_count: 125, errors_total: 125 },
+    });
+    for (const { body } of [refused, dry]) {
+      expect(body.errors?.length).toBe(100);
+      expect(body.errors?.slice(0, found.length)).toMatchObject(found);
+    }
+    expect(await datasetCount()).toBe(before);
+  });
+
   it('converts an older archive on request', async () => {
     const archive = {
       'old.zip': await makePackage({ 'data/a.jsonl': '{"id":"q","inputs":{"prompt":"p"}}\n' }),

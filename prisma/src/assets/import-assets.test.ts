@@ -29,8 +29,11 @@ async function importLines(
   files: Readonly<Record<string, Uint8Array>> = {},
 ): Promise<DatasetSummary> {
   await using draft = await store.datasets.begin();
-  const readFile = (path: string): Promise<Uint8Array> => Promise.resolve(files[path] as Uint8Array);
-  await draft.section('s').writeLines(splitLines(linesOf(lines)), { ...LINES, readFile });
+  const source = {
+    problem: () => null,
+    read: (path: string): Promise<Uint8Array> => Promise.resolve(files[path] as Uint8Array),
+  };
+  await draft.section('s').writeLines(splitLines(linesOf(lines)), { ...LINES, files: source });
   return (await draft.commit({ dataset: metaOf({}) })).dataset;
 }
 

@@ -1,6 +1,6 @@
 import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
 import type { ReadSource } from './draft-totals.ts';
-import type { ReadFile } from './encode/encode-with-files.ts';
+import type { ItemFileSource } from './encode/encode-with-files.ts';
 import type { LineOptions, MappingPlan } from './encode/encoded-rows.ts';
 
 /** What is known of a section before its first row. */
@@ -14,16 +14,16 @@ export interface SectionOptions {
 }
 
 export interface WriteLinesOptions extends LineOptions {
-  /** Reads a file that an item refers to; lines without such items need none. */
-  readonly readFile?: ReadFile | undefined;
+  /** The files that items refer to; without them, such items are faulty. */
+  readonly files?: ItemFileSource | undefined;
 }
 
 /** Writes the items of one section, in order. Reads batches as fast as the database takes rows, and takes them over. */
 export interface SectionWriter {
   /**
-   * Files are read up to the first fault.
+   * Files are read up to the first fault; missing ones are faults, and all of them are found.
    *
-   * @throws what `batches` and `readFile` throw, unchanged; StoreError `unavailable`, `invalid_request` for an item that
+   * @throws what `batches` and `files` throw, unchanged; StoreError `unavailable`, `invalid_request` for an item that
    *   is too large for the database
    */
   writeLines(batches: AsyncIterable<LineBatch>, options: WriteLinesOptions): Promise<void>;

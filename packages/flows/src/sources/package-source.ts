@@ -5,7 +5,7 @@ import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue
 import type { PackageError, PackageReader, PackageRun } from '@svc/pkg-format';
 import { PACKAGE_FORMAT } from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
-import type { DatasetDraft, ImportedResult, ImportReport } from '@svc/store';
+import type { DatasetDraft, ImportedResult, ImportReport, ItemFileSource } from '@svc/store';
 import type { ImportSource } from '../import-dataset.ts';
 import type { UploadRequest } from '../requests.ts';
 import { readResults, type ThreadReader } from '../threads/thread-reader.ts';
@@ -76,9 +76,10 @@ async function writeSections(
   { maxLineBytes, maxDepth }: PackageSourceOptions,
   signal: AbortSignal,
 ): Promise<void> {
+  const files: ItemFileSource = { problem: pkg.referenceProblem, read: pkg.readFile };
   for (const { name, file, bytes } of pkg.sections) {
     const lines = splitLines(bytes({ signal, isTransient: true }), { file, maxLineBytes, signal });
-    const options = { file, maxDepth, maxLineBytes, readFile: pkg.readFile };
+    const options = { file, maxDepth, maxLineBytes, files };
     try {
       await draft.section(name, { file }).writeLines(lines, options);
     } catch (error) {

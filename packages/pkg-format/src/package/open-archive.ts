@@ -164,9 +164,12 @@ function archiveOver(
   };
 }
 
+/** What is wrong with a path that the archive does not have, without a full stop. */
+export const missingFileProblem = (path: string): string => `The archive has no file ${quote(path)}`;
+
 /** The error for a path that the archive does not have. */
 export function missingFile(path: string, location?: SourceLocation): PackageError {
-  return new PackageError('package_missing_file', `The archive has no file ${quote(path)}.`, {
+  return new PackageError('package_missing_file', `${missingFileProblem(path)}.`, {
     entry: path,
     ...(location && { location }),
   });

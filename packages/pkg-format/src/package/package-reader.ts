@@ -21,7 +21,13 @@ import {
   sectionNames,
   statedFiles,
 } from './manifest.ts';
-import { type Archive, type ContentCheck, missingFile, type ReadOptions } from './open-archive.ts';
+import {
+  type Archive,
+  type ContentCheck,
+  missingFile,
+  missingFileProblem,
+  type ReadOptions,
+} from './open-archive.ts';
 import { type PackageRun, readPackageRun } from './package-run.ts';
 import type { SignalOptions } from './signal-options.ts';
 
@@ -63,6 +69,8 @@ export interface PackageReader extends AsyncDisposable {
   /** Names of files that do not belong to the format. */
   readonly ignoredEntries: readonly string[];
   readonly limits: PackageLimits;
+  /** Why an item must not refer to this path, without a full stop; null if {@link readFile} finds the file. */
+  referenceProblem(path: string): string | null;
   /**
    * Reads a file in `assets/` or `checkers/`. The bytes are cached for the next item that refers to the file: do not
    * change them.
@@ -194,6 +202,13 @@ function createReader(
     }
   }
 
+  function referenceProblem(path: string): string | null {
+    if (!isItemFile(path)) {
+      return `The item refers to ${quote(path)}, which is not a file in ${ASSETS_FOLDER} or ${CHECKERS_FOLDER}`;
+    }
+    return archivePath(archive, path) === null ? missingFileProblem(path) : null;
+  }
+
   const explain: PackageReader['explain'] = (error, file, { signal } = {}) =>
     explainLineError(archive, error, file, signal);
 
@@ -212,16 +227,14 @@ function createReader(
       bytes: ({ signal, ...options } = {}) => read(file, { ...options, ...(signal && { signal }) }),
     })),
 
+    referenceProblem,
+
     async readFile(path, location) {
-      if (!isItemFile(path)) {
-        throw new PackageError(
-          'package_missing_file',
-          `The item refers to ${quote(path)}, which is not a file in ${ASSETS_FOLDER} or ${CHECKERS_FOLDER}.`,
-          { entry: path, location },
-        );
+      const file = isItemFile(path) ? archivePath(archive, path) : null;
+      if (file === null) {
+        const message = `${referenceProblem(path)}.`;
+        throw new PackageError('package_missing_file', message, { entry: path, location });
       }
-      const file = archivePath(archive, path);
-      if (file === null) throw missingFile(path, location);
       try {
         return await archive.readWhole(file, manifestCheck(file));
       } catch (error) {

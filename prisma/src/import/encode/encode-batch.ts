@@ -20,18 +20,19 @@ import {
   countedRows,
   type EncodedRows,
   type FilledLines,
+  type ItemFiles,
   type LineOptions,
   type NeedsFiles,
   type NumberedPlan,
 } from './encoded-rows.ts';
-import { missingFile } from './missing-file.ts';
+import { onlyInPackages } from './only-in-packages.ts';
 import { RowFailureCounter } from './row-failures.ts';
 
 /** Encodes batches. The result depends on the arguments alone, so it may run on any thread. */
 export interface BatchEncoder {
   /**
-   * Parses, validates, canonicalises, hashes and encodes lines. Of a batch with faulty lines it has the failures alone, one
-   * for each of them: the errors of `parseLines`, and `line_too_long` for an item whose canonical text is longer than a
+   * Parses, validates, canonicalises, hashes and encodes lines. Of a batch with faulty lines it has the failures, one for
+   * each of them, and what files the others need: the errors of `parseLines`, and `line_too_long` for an item whose canonical text is longer than a
    * line may be.
    */
   encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): EncodedRows | NeedsFiles;
@@ -73,7 +74,9 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
     const { bytes, itemCount } = batch;
     const rows = new RowWriter(target, { items: itemCount, bytes: bytes.byteLength }, pool);
     for (const line of lineEncoder.encode(batch, options)) {
-      if (line.needsFiles) return { needsFiles: true, bytes, items: itemFiles(batch, options) };
+      if (line.needsFiles) {
+        return { needsFiles: true, bytes, items: itemFiles(batch, options), failures: null };
+      }
       if (line.item === null) {
         checkLine(lengthOf(line), line.line, options);
         rows.add(line);
@@ -87,18 +90,15 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
   }
 
   /** A batch with a faulty line, each of whose lines is checked. Files are not read. */
-  function checkLines(batch: LineBatch, options: LineOptions): EncodedRows {
+  function checkLines(batch: LineBatch, options: LineOptions): EncodedRows | NeedsFiles {
     const counter = new RowFailureCounter();
-    let itemCount = 0;
-    for (const single of singleLines(batch)) {
-      counter.run(() => {
-        for (const line of lineEncoder.encode(single, options)) {
-          checkLine(lengthOf(line), line.line, options);
-          itemCount += 1;
-        }
-      });
-    }
-    return countedRows(itemCount, counter.failures);
+    const items: ItemFiles[] = [];
+    for (const single of singleLines(batch)) counter.run(() => items.push(...itemFiles(single, options)));
+    const { failures } = counter;
+    const needsFiles = items.some(({ references }) => references.length > 0);
+    return needsFiles
+      ? { needsFiles, bytes: batch.bytes, items, failures }
+      : countedRows(items.length, failures);
   }
 
   return {
@@ -132,7 +132,10 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
         let linked: LinkedItem | null;
         try {
           const [reference] = line.references;
-          if (reference !== undefined) throw missingFile(reference, { row });
+          if (reference !== undefined) {
+            const { path, pointer } = reference;
+            throw new JsonlError('missing_file', onlyInPackages(path, pointer), { row, path: pointer });
+          }
           linked = line.item === null ? null : linkItem(line.item);
           checkRow(line, linked, plan.maxItemBytes, row);
         } catch (error) {

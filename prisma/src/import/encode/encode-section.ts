@@ -2,7 +2,7 @@ import { mapOrdered } from '@svc/concurrency';
 import { JsonlError } from '@svc/jsonl-v23';
 import { type CellBatch, createBatchCutter, type LineBatch, type SizedBatch } from '@svc/jsonl-v23/internal';
 import type { SectionParts } from '../draft-totals.ts';
-import { encodeWithFiles, type ReadFile } from './encode-with-files.ts';
+import { encodeWithFiles, type ItemFileSource } from './encode-with-files.ts';
 import {
   countedRows,
   type EncodedRows,
@@ -10,9 +10,15 @@ import {
   type MappingPlan,
   type NeedsFiles,
 } from './encoded-rows.ts';
-import { missingFile } from './missing-file.ts';
+import { onlyInPackages } from './only-in-packages.ts';
 import type { RowEncoder } from './row-encoder.ts';
-import { RowFailureCounter, toFailure } from './row-failures.ts';
+import {
+  MAX_ROW_FAILURES,
+  mergeFailures,
+  RowFailureCounter,
+  type RowFailures,
+  toFailure,
+} from './row-failures.ts';
 
 /** Rows, and the bytes of the import that they account for. */
 export interface EncodedBatch {
@@ -22,16 +28,16 @@ export interface EncodedBatch {
 
 /** How lines are encoded. */
 export interface EncodeLinesOptions extends LineOptions {
-  readonly readFile?: ReadFile | undefined;
+  readonly files?: ItemFileSource | undefined;
   /** Whether lines are only checked, and files not read, as after a faulty line. */
   readonly checksOnly: boolean;
 }
 
 /**
- * Encodes the lines of a section in order, several batches concurrently. Items that refer to files get them by `readFile`, up to
- * the first faulty line; without it, such items are faulty. Faulty lines become failures.
+ * Encodes the lines of a section in order, several batches concurrently. Items that refer to files get them from `files`, up
+ * to the first faulty line. Faulty lines and missing files become failures.
  *
- * @throws what `batches` and `readFile` throw; the signal's reason
+ * @throws what `batches` and `files` throw; the signal's reason
  */
 export async function* encodeLines(
   encoder: RowEncoder,
@@ -40,7 +46,7 @@ export async function* encodeLines(
   options: EncodeLinesOptions,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EncodedBatch> {
-  const { readFile, checksOnly, ...lineOptions } = options;
+  const { files, checksOnly, ...lineOptions } = options;
   let isFaulty = checksOnly;
   const results = mapOrdered(batches, encoder.parallelism, async (batch) => {
     const target = parts.place(batch.itemCount);
@@ -54,19 +60,16 @@ export async function* encodeLines(
       yield { encoded: result, bytes };
       continue;
     }
-    if (readFile === undefined) {
-      isFaulty = true;
-      yield { encoded: withoutFiles(result, lineOptions), bytes };
-      continue;
-    }
-    if (isFaulty) {
-      yield { encoded: countedRows(result.items.length, null), bytes };
+    const failures = missingFiles(result, files, lineOptions);
+    isFaulty ||= failures !== null;
+    if (isFaulty || files === undefined) {
+      yield { encoded: countedRows(result.items.length, failures), bytes };
       continue;
     }
     let rest = bytes;
     let itemsLeft = result.items.length;
     try {
-      for await (const encoded of encodeWithFiles(encoder, result, target, lineOptions, readFile, signal)) {
+      for await (const encoded of encodeWithFiles(encoder, result, target, lineOptions, files, signal)) {
         yield { encoded, bytes: rest };
         rest = 0;
         itemsLeft -= encoded.itemCount;
@@ -125,13 +128,23 @@ async function* cutBatches(
 
 const needsFiles = (result: EncodedRows | NeedsFiles): result is NeedsFiles => 'needsFiles' in result;
 
-/** Items of which some refer to files that did not come with them. */
-function withoutFiles({ items }: NeedsFiles, { file }: LineOptions): EncodedRows {
+/** The failures of a batch, with one for each reference to a file that is missing. */
+function missingFiles(
+  { items, failures }: NeedsFiles,
+  files: ItemFileSource | undefined,
+  { file }: LineOptions,
+): RowFailures | null {
   const counter = new RowFailureCounter();
+  let total = 0;
   for (const { line, references } of items) {
-    const [first] = references;
-    if (first !== undefined) counter.add(missingFile(first, { file, line }));
+    for (const { path, pointer } of references) {
+      const problem = files === undefined ? onlyInPackages(path, pointer) : files.problem(path);
+      if (problem === null) continue;
+      total += 1;
+      // To make an error costs more than to count it.
+      const isKept = total <= MAX_ROW_FAILURES;
+      counter.add(isKept ? new JsonlError('missing_file', problem, { file, line, path: pointer }) : null);
+    }
   }
-  const failed = counter.failures?.total ?? 0;
-  return countedRows(items.length - failed, counter.failures);
+  return mergeFailures(failures, counter.failures);
 }

@@ -5,11 +5,16 @@ import type { RowTarget } from './encode-rows.ts';
 import type { EncodedRows, ItemFiles, LineOptions, NeedsFiles } from './encoded-rows.ts';
 import type { RowEncoder } from './row-encoder.ts';
 
-/**
- * Reads a file that an item refers to; `location` is that of the reference. Nothing changes the bytes, so they may be
- * given to several items.
- */
-export type ReadFile = (path: string, location: SourceLocation) => Promise<Uint8Array>;
+/** The files that come with the items of a section. */
+export interface ItemFileSource {
+  /** Why no item may refer to this path, without a full stop; null if there is a file to read. */
+  problem(path: string): string | null;
+  /**
+   * Reads a file that an item refers to; `location` is that of the reference. Nothing changes the bytes, so they may be
+   * given to several items.
+   */
+  read(path: string, location: SourceLocation): Promise<Uint8Array>;
+}
 
 /** Items with their files are encoded together up to this size, which is enough to be worth a thread. */
 const GROUP_BYTES = 1024 * 1024;
@@ -38,7 +43,7 @@ interface Group {
  * against the size of its item before its base64 text is made. Memory holds 4 MiB of groups, or one item where that is
  * larger.
  *
- * @throws JsonlError `line_too_long` with the line for an item that is too large with its files; what `readFile` throws;
+ * @throws JsonlError `line_too_long` with the line for an item that is too large with its files; what `files` throws;
  *   the signal's reason
  */
 export async function* encodeWithFiles(
@@ -46,13 +51,13 @@ export async function* encodeWithFiles(
   needed: NeedsFiles,
   target: RowTarget,
   options: LineOptions,
-  readFile: ReadFile,
+  files: Pick<ItemFileSource, 'read'>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<EncodedRows> {
   const running: { readonly rows: Promise<EncodedRows>; readonly bytes: number }[] = [];
   const runningBytes = (): number => running.reduce((sum, { bytes }) => sum + bytes, 0);
   try {
-    for await (const group of groupsOf(needed, target, options, readFile, signal)) {
+    for await (const group of groupsOf(needed, target, options, files, signal)) {
       const isBusy = (): boolean =>
         running.length >= encoder.parallelism || runningBytes() + group.bytes > RUNNING_BYTES;
       while (running.length > 0 && isBusy()) {
@@ -75,7 +80,7 @@ async function* groupsOf(
   needed: NeedsFiles,
   target: RowTarget,
   { file, maxLineBytes }: LineOptions,
-  readFile: ReadFile,
+  files: Pick<ItemFileSource, 'read'>,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Group> {
   const yieldToEventLoop = createYielder();
@@ -85,7 +90,7 @@ async function* groupsOf(
     const size = new EmbeddedSize(item.itemBytes, { maxItemBytes: maxLineBytes, location });
     const contents: Uint8Array[] = [];
     for (const reference of item.references) {
-      const content = await readFile(reference.path, { ...location, path: reference.pointer });
+      const content = await files.read(reference.path, { ...location, path: reference.pointer });
       // A cached file is available immediately, so thousands of references would take one turn of the event loop.
       await yieldToEventLoop();
       signal?.throwIfAborted();

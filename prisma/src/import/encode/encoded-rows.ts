@@ -41,13 +41,18 @@ export function countedRows(itemCount: number, failures: RowFailures | null): En
   return { ...none, itemCount, failures };
 }
 
-/** A batch with an item that refers to files of its archive, which must be read first. */
+/**
+ * A batch with an item that refers to files of its archive: they must be read first, or, if other lines are faulty, looked
+ * for.
+ */
 export interface NeedsFiles {
   readonly needsFiles: true;
   /** The batch's buffer, returned to the caller. */
   readonly bytes: Uint8Array;
-  /** All items of the batch, in order. */
+  /** All items of the batch, in order; without those of faulty lines. */
   readonly items: readonly ItemFiles[];
+  /** Of faulty lines. A batch with them is not encoded. */
+  readonly failures: RowFailures | null;
 }
 
 /** An item of a batch, and the files that it refers to. */

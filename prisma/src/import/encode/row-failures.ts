@@ -27,6 +27,15 @@ export interface RowFailures {
 /** Failures of rows that are kept; the others are counted. */
 export const MAX_ROW_FAILURES = 100;
 
+/** The failures of the lines of one batch that two passes found, in the order of the lines. */
+export function mergeFailures(one: RowFailures | null, other: RowFailures | null): RowFailures | null {
+  if (one === null || other === null) return one ?? other;
+  const first = [...one.first, ...other.first].sort(
+    (a, b) => (a.location.line ?? 0) - (b.location.line ?? 0),
+  );
+  return { first: first.slice(0, MAX_ROW_FAILURES), total: one.total + other.total };
+}
+
 /** Counts the failures of one batch. */
 export class RowFailureCounter {
   readonly #first: Failure[] = [];
