@@ -327,9 +327,26 @@ describe('readMapping', () => {
     [{ prompt_column: 'q', checker: [] }, '/mapping/checker'],
     [{ prompt_column: 'q', prompt_template: '{q}' }, '/mapping/prompt_template'],
     [{ prompt_column: 'q', choices_column: 'c', choices_columns: ['A'] }, '/mapping/choices_columns'],
+    [{ prompt_column: 'q', answer_column: 'a', answer_is: 'index' }, '/mapping/answer_is'],
+    [{ prompt_column: 'q', choices_column: 'c', answer_is: 'letter' }, '/mapping/answer_is'],
+    [{ prompt_column: 'q', answer_pattern: '(x)' }, '/mapping/answer_pattern'],
   ])('refuses %j', (value, path) => {
     expect(thrownBy(() => readMapping(value))).toMatchObject({ code: 'invalid_mapping', location: { path } });
   });
+});
+
+it('names keys that rules for answers need as requests write them', () => {
+  const messageOf = (more: JsonObject): unknown =>
+    (thrownBy(() => readMapping({ prompt_column: 'q', ...more })) as Error).message;
+  expect([
+    messageOf({ answer_pattern: '(x)' }),
+    messageOf({ choices_column: 'c', answer_is: 'index' }),
+    messageOf({ answer_column: 'a', answer_is: 'index' }),
+  ]).toEqual([
+    'A mapping with answer_pattern must have answer_column',
+    'A mapping with answer_is must have answer_column',
+    'A mapping with answer_is index must have choices_column or choices_columns',
+  ]);
 });
 
 describe('suggestMapping by values', () => {

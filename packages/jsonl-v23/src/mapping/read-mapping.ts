@@ -72,8 +72,22 @@ export function readMapping(value: JsonValue): Mapping {
     if (isGiven(one) && isGiven(other))
       throw invalid([other], `A mapping must not have both ${one} and ${other}`);
   }
+  checkAnswerRules(mapping as Mapping);
   checkMappingBounds(mapping as Mapping);
   return mapping as Mapping;
+}
+
+/** What rules for answers need. */
+function checkAnswerRules(mapping: Mapping): void {
+  const { answerIs = 'text', answerColumn, answerPattern, choicesColumn, choicesColumns = [] } = mapping;
+  if (answerIs !== 'text' && choicesColumn === undefined && choicesColumns.length === 0) {
+    const needed = 'choices_column or choices_columns';
+    throw invalid(['answer_is'], `A mapping with answer_is ${answerIs} must have ${needed}`);
+  }
+  const rule = answerIs === 'text' ? 'answer_pattern' : 'answer_is';
+  if (answerColumn === undefined && (rule === 'answer_is' || answerPattern !== undefined)) {
+    throw invalid([rule], `A mapping with ${rule} must have answer_column`);
+  }
 }
 
 /** Writes a mapping as requests and files have it. */
