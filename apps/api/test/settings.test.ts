@@ -99,6 +99,7 @@ describe('onboarding telemetry', () => {
       ['a route with a query', { route: '/datasets?q=secret' }],
       ['a route with a fragment', { route: '/datasets#x' }],
       ['a route of another page', { route: 'https://example.org/datasets' }],
+      ['a route on another host', { route: '//example.org/datasets' }],
       ['a text as route', { route: 'What is the capital of France?' }],
       ['a text after a slash', { route: '/What is the capital of France?' }],
       ['a text as version', { tutorial_version: 'What is the capital of France?' }],

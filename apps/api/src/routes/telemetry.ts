@@ -2,8 +2,9 @@ import type { Logger } from '@svc/instrumentation';
 import { invalidRequest, json, jsonBody, type Route, shape } from '@svc/runtime';
 import type { Store } from '@svc/store';
 
-/** The path of a page: no query, no fragment, no text. */
-const PATH = "^/(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|/)*$";
+/** The path of a page: no host, no query, no fragment, no text. */
+const PATH =
+  "^/(?:(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|/)*)?$";
 
 /**
  * `POST /telemetry/onboarding`: accepted and logged only while the setting is on. Nothing is stored or sent anywhere;
