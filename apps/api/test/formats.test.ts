@@ -246,6 +246,10 @@ it('writes a dataset for other tools, with its images', async () => {
     vars: { prompt: '{% raw %}What is {{this}}?{% endraw %}' },
     assert: [{ type: 'equals', value: 'a PNG' }],
   });
+  expect((await request('GET', `/datasets/${id}/export?format=openai-batch`)).body).toMatchObject({
+    code: 'invalid_request',
+    detail: 'Cannot write an OpenAI batch: model is missing.',
+  });
   const [batch] = await linesOf('openai-batch&model=gpt-x');
   expect(batch).toMatchObject({
     custom_id: expect.stringMatching(/^[0-9a-f]{64}-1$/),

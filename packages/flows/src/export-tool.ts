@@ -1,4 +1,4 @@
-import { type Tool, type ToolSource, writesRuns, writeTool } from '@svc/formats';
+import { needsModel, type Tool, type ToolSource, writesRuns, writeTool } from '@svc/formats';
 import {
   encodeBase64,
   filesOfPart,
@@ -38,7 +38,8 @@ export interface ToolFileExport {
  * files become a ZIP archive. Holds one batch, and one item with its files. The caller closes the dataset when the bytes have
  * been taken.
  *
- * @throws StoreError `run_not_found`, `invalid_request` for a run in a format that has none
+ * @throws StoreError `run_not_found`, `invalid_request` for a run in a format that has none, and for requests
+ *   without a model
  */
 export async function exportTool(
   open: OpenDataset,
@@ -57,6 +58,9 @@ export async function exportTool(
     items: () => sourceItems(open),
     run: runId === undefined ? null : await sourceRun(open, runId, known),
   };
+  if (!model && needsModel(tool, source)) {
+    throw new StoreError('invalid_request', 'Cannot write an OpenAI batch: model is missing.');
+  }
   const written = await writeTool(tool, source, { ...(model !== undefined && { model }) });
   const base = fileBaseName(source.run?.name ?? dataset.name, 'dataset');
   return {

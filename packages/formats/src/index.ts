@@ -5,4 +5,4 @@ export { recogniseTool } from './recognise-tool.ts';
 export { TOOLS, type Tool, type ToolFile } from './tool.ts';
 export { LOST_ITEMS } from './tools/openai-batch.ts';
 export type { SourceItem, SourceRun, ToolSource } from './write/tool-source.ts';
-export { type ToolExport, type WriteToolOptions, writesRuns, writeTool } from './write-tool.ts';
+export { needsModel, type ToolExport, type WriteToolOptions, writesRuns, writeTool } from './write-tool.ts';

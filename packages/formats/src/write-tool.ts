@@ -2,6 +2,7 @@ import { checkOptions } from '@svc/jsonl-v23/internal';
 import { encodeText } from '@svc/pkg-format/internal';
 import { type Lost, LostCounter } from './lost.ts';
 import type { Tool } from './tool.ts';
+import { modelOf } from './write/item-texts.ts';
 import type { ToolSource, WriteContext, WrittenFile } from './write/tool-source.ts';
 import { inspectDocument, inspectLog, inspectSamples } from './write/write-inspect.ts';
 import { lmEvalTask } from './write/write-lm-eval.ts';
@@ -9,7 +10,7 @@ import { batchRequests, batchResponses, evalsSamples, fitsOneBatch } from './wri
 import { promptfooResults, promptfooTests } from './write/write-promptfoo.ts';
 
 export interface WriteToolOptions {
-  /** The model of the requests of a batch; default `model`. */
+  /** The model of the requests of a batch (see {@link needsModel}); of responses, by default that of the run. */
   readonly model?: string;
 }
 
@@ -28,11 +29,15 @@ export interface ToolExport {
 /** Whether a format has a form for runs, besides that for datasets. */
 export const writesRuns = (tool: Tool): boolean => tool !== 'lm-eval' && tool !== 'openai-evals';
 
+/** Whether what is written has requests, which name a model. */
+export const needsModel = (tool: Tool, { run }: Pick<ToolSource, 'run'>): boolean =>
+  tool === 'openai-batch' && run === null;
+
 /**
  * Writes a dataset for a tool, or its run where it has one. Items and results are read as fast as the files are.
  *
- * @throws TypeError for wrong options; RangeError for a run in a format that has none (see {@link writesRuns}); what the
- *   source throws
+ * @throws TypeError for wrong options; RangeError for a run in a format that has none (see {@link writesRuns}), and for
+ *   requests without a model; what the source throws
  */
 export async function writeTool(
   tool: Tool,
@@ -40,10 +45,12 @@ export async function writeTool(
   options: WriteToolOptions = {},
 ): Promise<ToolExport> {
   checkOptions('writeTool', options, { model: true });
-  const { model = 'model' } = options;
+  const { model } = options;
+  if (!model && needsModel(tool, source))
+    throw new RangeError('Cannot write an OpenAI batch: model is missing.');
   if (source.run !== null && !writesRuns(tool)) throw new RangeError(`A run cannot be written as ${tool}.`);
   const lost = new LostCounter();
-  const context = { lost, model };
+  const context = { lost, model: model ?? modelOf(source.run) };
   const one = (extension: string, mediaType: string, text: AsyncIterable<string>): ToolExport => ({
     ...{ kind: 'file', extension, mediaType, lost: () => lost.list() },
     files: () => encoded([{ name: `export${extension}`, text }]),

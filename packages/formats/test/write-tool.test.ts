@@ -1,7 +1,13 @@
 import { ExactNumber, type JsonObject } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
 import { expect, it, onTestFinished } from 'vitest';
-import { type SourceRun, type Tool, type ToolSource, writeTool } from '../src/index.ts';
+import {
+  type SourceRun,
+  type Tool,
+  type ToolSource,
+  type WriteToolOptions,
+  writeTool,
+} from '../src/index.ts';
 
 const RUN: SourceRun = {
   ...{ id: '', name: null, status: 'completed', startedAt: null, error: null, config: { model: 'm' } },
@@ -17,14 +23,19 @@ async function write(
   tool: Tool,
   item: JsonObject,
   source: Partial<ToolSource> = {},
+  options: WriteToolOptions = {},
 ): Promise<{ readonly files: Record<string, string>; readonly lost: string[] }> {
   const itemHash = 'ab'.repeat(32);
-  const written = await writeTool(tool, {
-    ...{ name: 'n', versionHash: '', itemCount: 1, run: null, ...source },
-    items: async function* () {
-      yield [{ section: 'a b', orderIndex: 0, item, itemHash }];
+  const written = await writeTool(
+    tool,
+    {
+      ...{ name: 'n', versionHash: '', itemCount: 1, run: null, ...source },
+      items: async function* () {
+        yield [{ section: 'a b', orderIndex: 0, item, itemHash }];
+      },
     },
-  });
+    options,
+  );
   const files: Record<string, string> = {};
   for await (const { name, bytes } of written.files()) {
     const decoder = new TextDecoder();
@@ -73,7 +84,7 @@ it.each([
   ['openai-batch', ['1 x answers', ...OTHERS, ...INPUTS]],
   ['lm-eval', ['1 x checkers', '1 x criteria']],
 ] as const)('lists what %s does not write', async (tool, expected) => {
-  const { lost } = await write(tool, RICH);
+  const { lost } = await write(tool, RICH, {}, tool === 'openai-batch' ? { model: 'm' } : {});
   expect([...lost].sort()).toEqual([...expected].sort());
 });
 
@@ -111,20 +122,33 @@ it('writes no latency and no cost that are not known for promptfoo, and an evalI
   expect(results.results[0]).not.toHaveProperty('cost');
 });
 
+it('names a model in each request and response of a batch', async () => {
+  const item = { inputs: { prompt: 'q' } };
+  await expect(write('openai-batch', item)).rejects.toThrow(
+    'Cannot write an OpenAI batch: model is missing.',
+  );
+  const { files } = await write('openai-batch', item, { run: RUN });
+  expect(JSON.parse(files['export.jsonl'] ?? '').response.body.model).toBe('m');
+});
+
 it('reads the items to their end before it reads them again, also where a batch becomes several files', async () => {
   const prompt = 'x'.repeat(70_000_000);
   let isReading = false;
-  const written = await writeTool('openai-batch', {
-    ...{ name: 'n', versionHash: '', itemCount: 3, run: null },
-    items: async function* () {
-      if (isReading) throw new Error('The items are being read.');
-      isReading = true;
-      for (let orderIndex = 0; orderIndex < 3; orderIndex += 1) {
-        yield [{ section: 's', orderIndex, item: { inputs: { prompt } }, itemHash: 'ab'.repeat(32) }];
-      }
-      isReading = false;
+  const written = await writeTool(
+    'openai-batch',
+    {
+      ...{ name: 'n', versionHash: '', itemCount: 3, run: null },
+      items: async function* () {
+        if (isReading) throw new Error('The items are being read.');
+        isReading = true;
+        for (let orderIndex = 0; orderIndex < 3; orderIndex += 1) {
+          yield [{ section: 's', orderIndex, item: { inputs: { prompt } }, itemHash: 'ab'.repeat(32) }];
+        }
+        isReading = false;
+      },
     },
-  });
+    { model: 'm' },
+  );
   const sizes: Record<string, number> = {};
   for await (const { name, bytes } of written.files()) {
     sizes[name] = 0;

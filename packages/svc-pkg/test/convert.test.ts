@@ -259,9 +259,15 @@ it('converts files of another tool, and a package for another tool', async () =>
   });
   expect((await svcPkg(['inspect', output])).stdout).toContain('"author": "me"');
 
-  for (const tool of ['promptfoo', 'inspect', 'openai-batch']) {
+  for (const tool of ['promptfoo', 'inspect']) {
     expect(await svcPkg(['convert', '--to', tool, output])).toMatchObject({ exitCode: 0 });
   }
+  expect(await svcPkg(['convert', '--to', 'openai-batch', output])).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('Cannot write an OpenAI batch: --model is missing'),
+  });
+  const batch = ['convert', '--to', 'openai-batch', '--model', 'gpt-x', output];
+  expect(await svcPkg(batch)).toMatchObject({ exitCode: 0 });
   expect(await svcPkg(['convert', '--to', 'lm-eval', output])).toMatchObject({ exitCode: 0 });
   expect((await readdir(folder)).sort()).toEqual(
     [

@@ -3,7 +3,15 @@ import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type Lost, type Tool, type ToolExport, type ToolSource, writesRuns, writeTool } from '@svc/formats';
+import {
+  type Lost,
+  needsModel,
+  type Tool,
+  type ToolExport,
+  type ToolSource,
+  writesRuns,
+  writeTool,
+} from '@svc/formats';
 import { encodeItem } from '@svc/jsonl-v23';
 import { jsonText, PUBLIC_RESULT_FIELDS, toHex } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
@@ -16,6 +24,7 @@ import {
 } from '@svc/pkg-format';
 import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
+import { CliError } from '../errors/cli-error.ts';
 import { withFileErrors } from '../errors/file-error.ts';
 import { given } from '../given.ts';
 import { outputExists, outputPath } from '../output/output-file.ts';
@@ -36,14 +45,17 @@ export interface ToToolOptions {
  * Writes a package for another tool, next to it or where the options say: a file, or a folder of several files. The output
  * appears when it is complete.
  *
- * @throws CliError `output_exists`, `io_error`; PackageError, also `package_unsupported` where `strict` finds something
- *   without a place; errors of the file system
+ * @throws CliError `usage` without the model that requests name, `output_exists`, `io_error`; PackageError, also
+ *   `package_unsupported` where `strict` finds something without a place; errors of the file system
  */
 export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToToolOptions): Promise<void> {
   await using file = await openInputFile(cli, path);
   try {
     await using pkg = await withFileErrors('read', path, () => openPackageFile(file.path));
     const source = await sourceOf(pkg, bareName(path), tool, options);
+    if (!options.model && needsModel(tool, source)) {
+      throw new CliError('usage', 'Cannot write an OpenAI batch: --model is missing');
+    }
     const unwritten = await unwrittenRun(pkg, tool, options);
     const written = await writeTool(tool, source, given({ model: options.model }));
     const output = await place(path, tool, written, options);
