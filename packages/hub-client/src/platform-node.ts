@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Dispatcher, EnvHttpProxyAgent, request } from 'undici';
+import { type Dispatcher, EnvHttpProxyAgent, Pool, request } from 'undici';
+import { namingProxy } from './egress/proxy-error.ts';
 import { guardConnections } from './http/guard-connections.ts';
 import { contentLength, type OpenTransport, type ResponseHeaders } from './http/transport.ts';
 
@@ -25,6 +26,7 @@ export function openTransport(options: {
       ? // The exchange has timeouts for both, which also hold for other transports and include connecting.
         new EnvHttpProxyAgent({
           connect: guardConnections(options.endpoint, { timeoutMs: options.connectTimeoutMs }),
+          clientFactory: (proxy, options) => new Pool(proxy, namingProxy(proxy, options)),
           proxyTls: { timeout: options.connectTimeoutMs },
           requestTls: { timeout: options.connectTimeoutMs },
           headersTimeout: 0,

@@ -157,6 +157,17 @@ describe('proxies of the environment', () => {
     expect(asked).toEqual([]);
   });
 
+  it('are named without their credentials where they cannot be reached', async () => {
+    const { port } = proxy.address() as AddressInfo;
+    await new Promise((resolve) => proxy.close(resolve));
+    process.env['http_proxy'] = `http://me:secret@127.0.0.1:${port}`;
+    process.env['no_proxy'] = '';
+    await expect(rows({})).rejects.toMatchObject({
+      code: 'hub_unavailable',
+      message: `Cannot reach the proxy 127.0.0.1:${port}, or it closed the connection.`,
+    });
+  });
+
   it('carry HTTPS in tunnels that they cannot look into', async ({ skip }) => {
     const identity = selfSigned();
     if (identity === undefined) return skip('no openssl');

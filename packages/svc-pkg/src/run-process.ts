@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { Agent, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { namingProxy } from '@svc/hub-client/egress';
+import { Agent, type Dispatcher, EnvHttpProxyAgent, Pool } from 'undici';
 import type { DatabasePort } from './database/database-port.ts';
 import { CliError } from './errors/cli-error.ts';
 import { EXIT } from './errors/exit-codes.ts';
@@ -66,6 +67,7 @@ function createDispatcher(env: Readonly<Record<string, string | undefined>>): Di
   const noProxy = value('NO_PROXY');
   return new EnvHttpProxyAgent({
     ...CONNECT,
+    clientFactory: (proxy, options) => new Pool(proxy, namingProxy(proxy, options)),
     ...(httpProxy !== undefined && { httpProxy }),
     ...(httpsProxy !== undefined && { httpsProxy }),
     ...(noProxy !== undefined && { noProxy }),

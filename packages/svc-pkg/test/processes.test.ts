@@ -43,6 +43,19 @@ async function ended(child: ChildProcess): Promise<Ended> {
 const run = (argv: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ended> =>
   ended(start(argv, env));
 
+it('names a proxy that is not there, and not its credentials', async () => {
+  const service = await fakeService({});
+  // Nothing listens on port 1.
+  const outcome = await run(['show', DATASET.id, '--api-url', service.url], {
+    http_proxy: 'http://me:secret@127.0.0.1:1',
+  });
+  expect(outcome.code).toBe(1);
+  expect(outcome.stderr).toContain(
+    'Cannot connect to the proxy 127.0.0.1:1: connection refused (service_unreachable)',
+  );
+  expect(outcome.stderr).not.toContain('secret');
+});
+
 const EXPORT = `/datasets/${DATASET.id}/export`;
 
 /** Sends the beginning of an archive and then nothing; `begun` settles after the beginning. */

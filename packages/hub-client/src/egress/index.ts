@@ -3,4 +3,5 @@
  * may change in any release.
  */
 export { type AddressRange, createAddressSet } from './address-set.ts';
+export { namingProxy, ProxyError } from './proxy-error.ts';
 export { parseRetryAfter } from './retry-after.ts';

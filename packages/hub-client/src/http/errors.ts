@@ -1,4 +1,5 @@
 import { shorten } from '@svc/tabular/internal';
+import { ProxyError } from '../egress/proxy-error.ts';
 import { HubError, type HubErrorCode, type HubErrorDetails } from '../errors.ts';
 import type { HubResponse, RequestContext, RequestKind, Subject } from './request.ts';
 import type { ResponseHeaders } from './transport.ts';
@@ -129,14 +130,19 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
 export function transportError(cause: unknown, host: string): HubError {
   let code = '';
   let isHttp = true;
+  let proxy: string | null = null;
   for (let error = cause; error instanceof Error; error = error.cause) {
     code ||= String((error as { code?: unknown }).code ?? '');
     if (error.name === 'HTTPParserError') isHttp = false;
+    if (error instanceof ProxyError) ({ proxy } = error);
   }
-  if (TIMEOUT_CODES.has(code))
-    return new HubError('hub_timeout', `${host} did not respond in time.`, { cause });
+  if (TIMEOUT_CODES.has(code)) {
+    const silent = proxy === null ? host : `The proxy ${proxy}`;
+    return new HubError('hub_timeout', `${silent} did not respond in time.`, { cause });
+  }
   if (!isHttp) return new HubError('hub_bad_response', `${host} did not respond with HTTP.`, { cause });
-  return new HubError('hub_unavailable', `Cannot reach ${host}, or it closed the connection.`, { cause });
+  const missing = proxy === null ? host : `the proxy ${proxy}`;
+  return new HubError('hub_unavailable', `Cannot reach ${missing}, or it closed the connection.`, { cause });
 }
 
 function quoted(message: string): string {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { type ApiClient, createApiClient } from '@svc/client';
+import { ProxyError } from '@svc/hub-client/egress';
 import { parseJson } from '@svc/jsonl-v23/json';
 import type { Dispatcher } from 'undici';
 import { CliError } from '../../errors/cli-error.ts';
@@ -154,7 +155,8 @@ function transportError(url: string, signal: AbortSignal, error: unknown, hasSta
   if (hasStarted || BROKEN.has(code)) {
     return new CliError('connection_lost', `Connection to ${url} lost (${code})`, cause);
   }
-  return new CliError('service_unreachable', `Cannot connect to ${url}: ${REASONS[code] ?? code}`, cause);
+  const target = error instanceof ProxyError ? `the proxy ${error.proxy}` : url;
+  return new CliError('service_unreachable', `Cannot connect to ${target}: ${REASONS[code] ?? code}`, cause);
 }
 
 const BROKEN: ReadonlySet<string> = new Set([
