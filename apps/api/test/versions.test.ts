@@ -573,6 +573,19 @@ describe('PATCH /datasets/{id}/items', () => {
         expect(await codeOf(wrong)).toEqual([400, 'invalid_request']);
       const faulty = await edit(id, { edits: [remove(1), { item_id: 1, item: { assets: 7 } }] });
       expect(faulty).toMatchObject({ status: 400, body: { errors: [{ path: '/edits/1/item/assets' }] } });
+      const several = [
+        { item_id: 1, item: { assets: 7 } },
+        remove(2),
+        { item_id: 1, item: { inputs: { prompt: 1 } } },
+      ];
+      const wanted = await edit(id, { edits: several });
+      const dry = await edit(id, { edits: several }, {}, '?dry_run=true');
+      expect(wanted.body.errors.map((error: { path: string }) => error.path)).toEqual([
+        '/edits/0/item/assets',
+        '/edits/2/item/inputs/prompt',
+      ]);
+      expect(dry).toMatchObject({ status: 200, body: { errors_total: 2 } });
+      expect(dry.body.errors).toEqual(wanted.body.errors);
       const tooLarge = { item_id: 1, item: { inputs: { prompt: 'x'.repeat(64 * 1024 * 1024) } } };
       expect(await codeOf([tooLarge])).toEqual([413, 'body_too_large']);
     });

@@ -38,20 +38,25 @@ export async function importDataset(
   signal: AbortSignal,
 ): Promise<DraftContent> {
   const content = await source.write(draft, report, signal);
-  const { first, total } = report.faults;
-  const errors = first.map((fault) => source.toError(fault));
+  const { total } = report.faults;
+  const errors = errorsOf(source, report);
   const [error] = errors;
   if (error !== undefined) throw total === 1 ? error : new ImportErrors(error, errors, total);
   if (content === null) throw new Error('A source that stops early must report a fault.');
   return content;
 }
 
+const errorsOf = (source: ImportSource, { faults }: ImportReport): ImportError[] =>
+  faults.first.map((fault) => source.toError(fault));
+
 /** What a dry run found. */
 export interface DryRun {
   readonly itemCount: number;
   /** Null if there are faults. */
   readonly versionHash: string | null;
-  readonly faults: FaultList;
+  /** As the import reports them: the first hundred. */
+  readonly errors: readonly ImportError[];
+  readonly errorsTotal: number;
   /** Counts of the change of a dataset; null for a new dataset, and with faults. */
   readonly change: DiffCounts | null;
   /** Null where the mapping does not skip rows. */
@@ -79,7 +84,8 @@ export async function dryRun(
     itemCount: draft.progress.items,
     versionHash: isFaulty ? null : (changed?.versionHash ?? draft.hashes.versionHash),
     change: changed?.change ?? null,
-    faults,
+    errors: errorsOf(source, report),
+    errorsTotal: faults.total,
     skipped,
   };
 }

@@ -1,4 +1,4 @@
-import type { DryRun, Preview, PreviewItem, PreviewRows } from '@svc/flows';
+import type { DryRun, ImportError, Preview, PreviewItem, PreviewRows } from '@svc/flows';
 import type { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { writeMapping } from '@svc/jsonl-v23/mapping';
@@ -40,19 +40,26 @@ function serializeItem(shown: PreviewItem): JsonBody {
     : { row: shown.row, error: serializeRowError(shown.error) };
 }
 
-function serializeRowError({ message, code, location }: JsonlError): JsonBody {
+function serializeRowError({ message, code, location }: ImportError): JsonBody {
   const { file, line, column, row, path } = location;
   return { message: sentence(message), code, file, line, column, row, path };
 }
 
 /** The result of a dry run as JSON. */
-export function serializeDryRun({ itemCount, versionHash, change, faults, skipped }: DryRun): JsonBody {
+export function serializeDryRun({
+  itemCount,
+  versionHash,
+  change,
+  errors,
+  errorsTotal,
+  skipped,
+}: DryRun): JsonBody {
   return {
     item_count: itemCount,
     version_hash: versionHash,
     ...(change === null ? {} : { change: { ...change } }),
-    errors: faults.first.map(serializeRowError),
-    errors_total: faults.total,
+    errors: errors.map(serializeRowError),
+    errors_total: errorsTotal,
     ...(skipped === null
       ? {}
       : { skipped: { count: skipped.total, rows: skipped.first.map(serializeSkippedRow) } }),
