@@ -412,6 +412,15 @@ describe('POST /datasets/{id}/items', () => {
       expect(await codeOf('mode=upsert', lines(item(1)))).toEqual([400, 'ambiguous_id']);
       expect(await codeOf('mode=upsert', lines(item(2), item(2)))).toEqual([400, 'ambiguous_id']);
       expect(await codeOf('mode=upsert', '{}\n')).toEqual([400, 'ambiguous_id']);
+      const table = (fields: object): FormData =>
+        formOf({ 'a.csv': 'q,n\none,1\n' }, { mapping: JSON.stringify({ prompt_column: 'q', ...fields }) });
+      for (const query of ['mode=upsert', 'mode=upsert&dry_run=true']) {
+        expect(await codeOf(query, table({}))).toEqual([400, 'ambiguous_id']);
+      }
+      expect(await codeOf('mode=upsert&dry_run=true', table({ id_column: 'n' }))).toEqual([
+        400,
+        'ambiguous_id',
+      ]);
       expect(await codeOf('mode=append', '{"id":\n')).toEqual([400, 'invalid_json']);
       expect(await codeOf('mode=append', '')).toEqual([400, 'unsupported_file']);
       const stale = hash.replaceAll(/./g, 'a');

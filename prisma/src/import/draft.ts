@@ -4,13 +4,14 @@ import type { SourceLocation } from '@svc/jsonl-v23';
 import type { ImportLimits } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
+import { StoreError } from '../database/errors.ts';
 import { interruptible } from '../database/interruptible.ts';
 import { commitDataset, commitVersion } from './commit-draft.ts';
 import { type DiskShare, ImportRoom } from './disk-share.ts';
 import type { DraftCommit, ImportTarget, StoredImport } from './draft-content.ts';
 import { type DraftHashes, type DraftProgress, DraftTotals, type SectionTotals } from './draft-totals.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-section.ts';
-import type { EncodedRows } from './encode/encoded-rows.ts';
+import type { EncodedRows, MappingPlan } from './encode/encoded-rows.ts';
 import type { RowEncoder } from './encode/row-encoder.ts';
 import { type FaultList, ImportReport } from './import-report.ts';
 import { PartRows } from './part-rows.ts';
@@ -93,6 +94,7 @@ export class DatasetDraft implements AsyncDisposable {
         await this.#write(section, encoded, { failures: this.#report.faults, file, locate });
       },
       writeCells: async (batches, plan) => {
+        this.#refuseMadeIds(plan);
         const locate = (row: number): SourceLocation => ({ row });
         const counted = totals.countRows(batches, ({ rowCount }) => rowCount, locate);
         const failures = this.#report.listFor(plan.mapping.invalidRows);
@@ -156,6 +158,14 @@ export class DatasetDraft implements AsyncDisposable {
 
   get #isRefused(): boolean {
     return this.#report.faults.total > 0;
+  }
+
+  /** Rows without ids get them by their numbers, as the rows of any other table do: to upsert them would mix up items. */
+  #refuseMadeIds({ mapping }: MappingPlan): void {
+    const { target } = this.#options;
+    if (target?.kind !== 'version' || target.change.mode !== 'upsert') return;
+    if (mapping.idColumn !== undefined) return;
+    throw new StoreError('ambiguous_id', 'Cannot upsert rows: the mapping has no id_column.');
   }
 
   async #write(
