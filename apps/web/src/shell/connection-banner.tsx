@@ -23,7 +23,7 @@ export function ConnectionBanner() {
   if (!isLost) return null;
   return (
     <Alert
-      color="orange"
+      color="orange.5"
       variant="filled"
       autoContrast
       icon={<IconPlugConnectedX size={18} />}
