@@ -33,7 +33,13 @@ export default function DatasetPage() {
   const change = useChangeSearch<DatasetSearch>(route);
   const newest = useDataset(id);
   const found = useDataset(id, version);
-  if (!found.isSuccess) return <QueryState query={found} />;
+if (found.isPending) return <QueryState query={found} />;
+  if (!found.isSuccess)
+    return (
+      <Page title="Dataset">
+        <QueryState query={found} />
+      </Page>
+    );
   const dataset = found.data;
   const isNewest = newest.data === undefined || newest.data.version === dataset.version;
   return (

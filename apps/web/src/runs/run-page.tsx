@@ -33,7 +33,13 @@ export default function RunPage() {
   const { tab = 'results', sample } = route.useSearch();
   const change = useChangeSearch<RunSearch>(route);
   const found = useRun(id);
-  if (!found.isSuccess) return <QueryState query={found} />;
+if (found.isPending) return <QueryState query={found} />;
+  if (!found.isSuccess)
+    return (
+      <Page title="Run">
+        <QueryState query={found} />
+      </Page>
+    );
   const run = found.data;
   return (
     <Page
