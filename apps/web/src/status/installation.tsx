@@ -7,7 +7,7 @@ import { NameValues } from '../ui/layout/name-values.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { Age } from '../ui/text/age.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatBytes, formatCount, formatPercent } from '../ui/text/formats.ts';
+import { formatBytes, formatCount, formatCountOf, formatPercent } from '../ui/text/formats.ts';
 import { minutesOf } from './minutes-of.ts';
 import { useInProgress } from './use-in-progress.tsx';
 import type { Status } from './use-status.ts';
@@ -65,7 +65,7 @@ export function Installation({ status }: { readonly status: Status }) {
 function storageOf({ database, disk, asset_store: assets, datasets, runs }: Status): readonly Fact[] {
   const place = assets.kind === 's3' ? 'the object storage' : 'the database';
   return [
-    ['Database', formatBytes(database.bytes), `${formatCount(datasets)} datasets, ${formatCount(runs)} runs`],
+    ['Database', formatBytes(database.bytes), `${formatCountOf(datasets, 'dataset')}, ${formatCountOf(runs, 'run')}`],
     ['Files of items', formatBytes(assets.bytes), `${formatCount(assets.files)} in ${place}`],
     ...(disk === null
       ? []

@@ -16,8 +16,10 @@ export function NameValues({
       <Table.Tbody>
         {rows.map(([name, value]) => (
           <Table.Tr key={name}>
-            <Table.Th {...(hasCounts && { fw: 400 })}>{name}</Table.Th>
-            <Table.Td className="break" {...(hasCounts && { ta: 'end' })}>
+            <Table.Th {...(hasCounts && { fw: 400, className: 'break' })}>{name}</Table.Th>
+            <Table.Td
+              {...(hasCounts ? { ta: 'end', style: { whiteSpace: 'nowrap' } } : { className: 'break' })}
+            >
               {value}
             </Table.Td>
           </Table.Tr>
