@@ -32,7 +32,9 @@ export function ScoreTimeline({ scores }: { readonly scores: readonly TimedScore
   const starts = scores.filter(({ version }, at) => version !== scores[at - 1]?.version);
   const isOneDay = new Date(first.atMs).toDateString() === new Date(last.atMs).toDateString();
   const date = (atMs: number): string =>
-    isOneDay ? new Date(atMs).toLocaleTimeString('en') : new Date(atMs).toLocaleDateString('en');
+    isOneDay
+      ? new Date(atMs).toLocaleTimeString('en-GB')
+      : new Date(atMs).toLocaleDateString('en-GB', { dateStyle: 'medium' });
   const plot = (
     <>
       {GRID.map((score) => (
