@@ -41,6 +41,7 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
       />
       <ScoreBars
         title="Scores, the oldest first"
+        nameHeader="Run"
         groups={scored.map((run) => ({
           name: dataset.version_count > 1 ? `${nameOf(run)} (version ${run.dataset_version})` : nameOf(run),
           mean: run.scores.mean ?? 0,

@@ -10,8 +10,8 @@ import { ScoreBar } from './score-bar.tsx';
 
 const MAX_ROWS = 100;
 
-const nameColumn = (onChoose: ((name: string) => void) | undefined): Column<GroupScore> => ({
-  header: 'Group',
+const nameColumn = (header: string, onChoose: ((name: string) => void) | undefined): Column<GroupScore> => ({
+  header,
   width: '28%',
   cell: ({ name }) =>
     onChoose === undefined ? (
@@ -60,10 +60,13 @@ const NUMBERS: readonly Column<GroupScore>[] = [
 /** Mean scores of groups: a row each, with a bar and its interval, and the numbers themselves. */
 export function ScoreBars({
   title,
+  nameHeader = 'Group',
   groups,
   onChoose,
 }: {
   readonly title: string;
+  /** What the names are of. */
+  readonly nameHeader?: string;
   readonly groups: readonly GroupScore[];
   /** Shows what is in a group. */
   readonly onChoose?: (name: string) => void;
@@ -82,7 +85,7 @@ export function ScoreBars({
             {title} <SaveChart title={title} draw={() => drawing(title, groups.slice(0, MAX_ROWS))} />
           </Table.Caption>
         }
-        columns={[nameColumn(onChoose), ...NUMBERS]}
+        columns={[nameColumn(nameHeader, onChoose), ...NUMBERS]}
         rows={groups.slice(0, MAX_ROWS)}
         keyOf={({ name }, index) => `${index} ${name}`}
       />
