@@ -33,7 +33,7 @@ export function ColumnsMenu({
   const show = (keys: readonly string[]): void => onView({ columns: keys.join(',') || undefined });
   const isChanged = [view.columns, view.widths, view.pinned].some((one) => one !== undefined);
   return (
-    <Popover position="bottom-end" trapFocus>
+    <Popover position="bottom-start" trapFocus>
       <Popover.Target>
         <SmallButton leftSection={<IconColumns size={16} />} rightSection={<IconChevronDown size={14} />}>
           Columns
@@ -93,7 +93,7 @@ export function ColumnsMenu({
           disabled={!isChanged}
           onClick={() => onView({ columns: undefined, widths: undefined, pinned: undefined })}
         >
-          As at first
+          Reset
         </Button>
       </Popover.Dropdown>
     </Popover>
