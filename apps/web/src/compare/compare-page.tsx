@@ -48,7 +48,8 @@ export default function ComparePage() {
       {ids.length < 2 ? (
         <>
           <Dimmed>
-            Runs can be compared when they share items: the same items have the same hash, in any dataset.
+            Runs can be compared when they share items, in any dataset: those with the same content, id or
+            prompt.
           </Dimmed>
           {ids.length === 0 && <RecentPairs runs={recent} />}
         </>

@@ -33,7 +33,7 @@ export function ConfigDifferences({ runs }: { readonly runs: readonly Run[] }) {
         <Columns
           label="Differences of configurations"
           columns={[
-            { header: 'Member', cell: ({ path }: ConfigDifference) => path },
+            { header: 'Setting', cell: ({ path }: ConfigDifference) => path },
             ...runs.map((run, at) => ({
               header: `${nameOf(run)}${'\u200b'.repeat(at)}`,
               maxWidth: 420,

@@ -63,7 +63,7 @@ export async function makeReport(
       />
       <h2>What differs in the configurations</h2>
       <ReportTable
-        headers={['Member', ...names]}
+        headers={['Setting', ...names]}
         rows={configDifferences(runs).map(({ path, values }) => [
           path,
           ...values.map((value) => plainText(value ?? '–', 2_000)),
