@@ -104,7 +104,9 @@ function Frame() {
 function NotAllowed() {
   return (
     <Page title="Not allowed">
-      <Text>Your key may look at datasets and runs. Adding some takes a key with the role editor.</Text>
+      <Text>
+        Your key may only read datasets and runs. To add some, sign in with a key of the role editor.
+      </Text>
     </Page>
   );
 }
