@@ -1,12 +1,19 @@
 import { encodeBase64 } from '@svc/jsonl-v23/internal';
-import { canonicalJson, isJsonObject, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
+import {
+  canonicalJson,
+  ExactNumber,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  setMember,
+} from '@svc/jsonl-v23/json';
 import { compileZone, isoTimestamp } from '../scalars/iso-time.ts';
 import { durationSeconds, nanosOf, parseTimeType, type TimeUnit, timeOfDay } from '../scalars/time-units.ts';
 import { jsonOrText } from '../scalars/try-parse-json.ts';
 import { completeTimestamp } from './complete-timestamp.ts';
 import { csvNumber } from './csv-number.ts';
 import { type Feature, someFeature } from './features.ts';
-import { isInt64, literalOf } from './int64.ts';
+import { isInt64 } from './int64.ts';
 
 /** Converts the values of a column. */
 export type Convert = (value: JsonValue) => JsonValue;
@@ -137,7 +144,7 @@ function castToTimestamp(unit: TimeUnit, zone: string | undefined, options: Cast
 /** The whole number of 64 bits that a value is. */
 function wholeOf(value: JsonValue, { isCsv }: CastOptions): bigint | null {
   const number = isCsv && typeof value === 'string' ? toNumber(value) : value;
-  const text = literalOf(number);
+  const text = number instanceof ExactNumber ? number.text : typeof number === 'number' ? String(number) : '';
   return isInt64(text) ? BigInt(text) : null;
 }
 

@@ -1,9 +1,8 @@
 import { isBase64 } from '@svc/jsonl-v23/internal';
-import { canonicalJson, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { canonicalJson, ExactNumber, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { shorten } from '../errors.ts';
 import type { Convert } from './cast.ts';
 import { dtypeOf, type Feature, type Features, type NamedFeature } from './features.ts';
-import { literalOf } from './int64.ts';
 
 /** A declared column, and what the rows so far have in it. */
 interface Column extends NamedFeature {
@@ -80,7 +79,7 @@ function isOfType(value: JsonValue, feature: Feature): boolean {
 function isOfDtype(value: JsonValue, dtype: string): boolean {
   if (/^u?int/.test(dtype)) return isInteger(value, dtype);
   if (/^(?:float|decimal|duration)/.test(dtype)) {
-    return literalOf(value) !== '';
+    return typeof value === 'number' || value instanceof ExactNumber;
   }
   if (dtype === 'bool') return typeof value === 'boolean';
   if (dtype === 'null') return false;
@@ -93,7 +92,7 @@ function isOfDtype(value: JsonValue, dtype: string): boolean {
 }
 
 function isInteger(value: JsonValue, dtype: string): boolean {
-  const text = literalOf(value);
+  const text = value instanceof ExactNumber ? value.text : typeof value === 'number' ? String(value) : '';
   const [, unsigned, bits = '64'] = /^(u?)int(8|16|32|64)$/.exec(dtype) ?? [];
   if (!/^-?\d{1,20}$/.test(text)) return false;
   const whole = BigInt(text);

@@ -1,10 +1,3 @@
-import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
-
-/** The literal of a number; empty for any other value. */
-export function literalOf(value: JsonValue): string {
-  return value instanceof ExactNumber ? value.text : typeof value === 'number' ? String(value) : '';
-}
-
 /** Whether the digits of a whole number fit 64 bits with a sign. */
 export function isInt64(text: string): boolean {
   if (!/^-?[0-9]{1,19}$/.test(text)) return false;
