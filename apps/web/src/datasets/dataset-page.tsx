@@ -33,7 +33,7 @@ export default function DatasetPage() {
   const change = useChangeSearch<DatasetSearch>(route);
   const newest = useDataset(id);
   const found = useDataset(id, version);
-if (found.isPending) return <QueryState query={found} />;
+  if (found.isPending) return <QueryState query={found} />;
   if (!found.isSuccess)
     return (
       <Page title="Dataset">

@@ -33,7 +33,7 @@ export default function RunPage() {
   const { tab = 'results', sample } = route.useSearch();
   const change = useChangeSearch<RunSearch>(route);
   const found = useRun(id);
-if (found.isPending) return <QueryState query={found} />;
+  if (found.isPending) return <QueryState query={found} />;
   if (!found.isSuccess)
     return (
       <Page title="Run">

@@ -65,7 +65,11 @@ export function Installation({ status }: { readonly status: Status }) {
 function storageOf({ database, disk, asset_store: assets, datasets, runs }: Status): readonly Fact[] {
   const place = assets.kind === 's3' ? 'the object storage' : 'the database';
   return [
-    ['Database', formatBytes(database.bytes), `${formatCountOf(datasets, 'dataset')}, ${formatCountOf(runs, 'run')}`],
+    [
+      'Database',
+      formatBytes(database.bytes),
+      `${formatCountOf(datasets, 'dataset')}, ${formatCountOf(runs, 'run')}`,
+    ],
     ['Files of items', formatBytes(assets.bytes), `${formatCount(assets.files)} in ${place}`],
     ...(disk === null
       ? []
