@@ -79,7 +79,13 @@ describe('the hour after a run', () => {
     const clicks = await countClicks(page);
     await errors.getByRole('button', { name: 'maximum context length is <n> tokens' }).click();
     await page.getByText('6 results', { exact: true }).waitFor();
-    await list.getByRole('option', { name: /^no answer sum-7 / }).click();
+    const failed = list.getByRole('option', { name: /^no answer sum-7 / });
+    // nothing came; the provider's words are the reason
+    expect((await failed.locator(':scope > *').allTextContents()).slice(3, 6)).toEqual([
+      ...['14', ''],
+      'maximum context length is 4096 tokens',
+    ]);
+    await failed.click();
     const pane = page.getByRole('region', { name: 'Result', exact: true });
     await pane.getByText('The provider rejected the request').waitFor();
     await pane

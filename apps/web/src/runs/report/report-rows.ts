@@ -2,7 +2,7 @@ import type { ApiClient } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { dataOf } from '../../api/api-problem.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
-import { type ListedResult, listedResult } from '../results/listed-result.ts';
+import { type ListedResult, listedResult, whyOf } from '../results/listed-result.ts';
 import type { Run } from '../use-run.ts';
 
 /** A result in a report, its texts whole. */
@@ -60,7 +60,7 @@ export async function readReportRows(
 }
 
 function rowOf(result: ListedResult): ReportRow {
-  const { status, passed, error } = result;
+  const { status, passed } = result;
   return {
     kind:
       status === 'failed'
@@ -73,11 +73,8 @@ function rowOf(result: ListedResult): ReportRow {
     id: plainText((result.item_id ?? `${result.section} ${result.order_index}`) as JsonValue, 100),
     question: result.question,
     expected: result.expected,
-    got: plainText(
-      (status === 'failed' ? (error?.provider_message ?? error?.message ?? '') : result.output) as JsonValue,
-      MAX_TEXT,
-    ),
-    why: plainText(result.explanation, MAX_TEXT),
+    got: plainText(result.output as JsonValue, MAX_TEXT),
+    why: plainText(whyOf(result), MAX_TEXT),
     score: result.score,
     latencyMs: result.latency_ms,
   };

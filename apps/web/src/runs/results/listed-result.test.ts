@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { gotOf, listedResult, resultKey } from './listed-result.ts';
+import { gotOf, listedResult, resultKey, whyOf } from './listed-result.ts';
 
 type Result = Parameters<typeof listedResult>[0];
 
@@ -16,13 +16,16 @@ it('keeps the beginnings of long texts, which are the name of a row', () => {
 it.each([
   ['as the checker read it', { explanation: 'Read as 24', scored_by: 'checker', output: 'So 24.' }, '24'],
   ['the output of a judge', { explanation: 'Read as 24', scored_by: 'judge', output: 'So 24.' }, 'So 24.'],
-  [
-    'what the provider said',
-    { status: 'failed', error: { message: 'failed', provider_message: 'no' } },
-    'no',
-  ],
 ])('shows what came: %s', (_, facts, got) => {
   expect(gotOf(result(facts) as never)).toBe(got);
+});
+
+it.each([
+  ['what the checker says', { explanation: 'Read as 24', error: null }, 'Read as 24'],
+  ['what the provider said', { explanation: null, error: { message: 'a', provider_message: 'no' } }, 'no'],
+  ['what failed without it', { explanation: null, error: { message: 'a' } }, 'a'],
+])('says why a result is what it is: %s', (_, facts, why) => {
+  expect(whyOf(result(facts))).toBe(why);
 });
 
 it('names a result by its item, which stays where positions change', () => {

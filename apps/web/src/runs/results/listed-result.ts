@@ -69,15 +69,16 @@ export function resultKey({
 /** What a checker says that it took for the answer. */
 const READ = /^(?:Read as|Picked) (.+)$/s;
 
-/** What came: as the checker read it, where it says so, else the output, or why there is none. */
+/** What came: as the checker read it, where it says so, else the output. */
 export function gotOf({
-  status,
-  error,
   output,
   explanation,
   scored_by,
-}: Pick<Result, 'status' | 'error' | 'output' | 'explanation' | 'scored_by'>): JsonValue | undefined {
-  if (status === 'failed') return error?.provider_message ?? error?.message;
+}: Pick<Result, 'output' | 'explanation' | 'scored_by'>): JsonValue | undefined {
   const read = scored_by === 'checker' ? READ.exec(explanation ?? '')?.[1] : undefined;
   return read ?? (output as JsonValue);
 }
+
+/** Why a result is what it is: what the checker or judge says, or why there is no answer, in the provider's own words. */
+export const whyOf = ({ error, explanation }: Pick<Result, 'error' | 'explanation'>): string | null =>
+  error?.provider_message ?? error?.message ?? explanation;

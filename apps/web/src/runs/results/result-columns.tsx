@@ -6,7 +6,7 @@ import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.
 import { ItemId } from '../../ui/text/item-id.tsx';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-import { gotOf, type ListedResult, shortText } from './listed-result.ts';
+import { gotOf, type ListedResult, shortText, whyOf } from './listed-result.ts';
 import { Mark, outcomeOf } from './mark.tsx';
 
 export interface ResultColumn extends ViewColumn {
@@ -32,7 +32,7 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
     ...text(120, 1.6),
     cell: ({ output }) => shortText(output as JsonValue),
   },
-  { key: 'why', label: 'Why', ...text(100, 1), cell: ({ explanation }) => shortText(explanation) },
+  { key: 'why', label: 'Why', ...text(100, 1), cell: (result) => shortText(whyOf(result)) },
   { key: 'score', label: 'Score', ...fixed(52), isNumber: true, cell: ({ score }) => formatScore(score) },
   {
     key: 'latency',

@@ -33,6 +33,7 @@ describe('cellText', () => {
     const texts = [
       'id',
       'got',
+      'why',
       'latency',
       'tokens',
       'cost',
@@ -44,6 +45,7 @@ describe('cellText', () => {
     ];
     expect(texts.map((key) => cellText(key, result))).toEqual([
       'all 3',
+      '',
       'too long',
       '1.5',
       '9',

@@ -2,7 +2,7 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { textOrJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-import { gotOf } from './listed-result.ts';
+import { gotOf, whyOf } from './listed-result.ts';
 import { scorerKey } from './result-columns.tsx';
 
 /** The lines of a CSV file: a header, then results. */
@@ -32,7 +32,7 @@ const VALUES: Readonly<Record<string, (result: Result, item: JsonObject) => unkn
   expected: (_, item) => getMember(item, 'answer'),
   got: gotOf,
   output: ({ output }) => output,
-  why: ({ explanation }) => explanation,
+  why: whyOf,
   score: ({ score }) => score,
   latency: ({ latency_ms }) => latency_ms,
   tokens: ({ usage }) => (usage === null ? null : (usage['total_tokens'] ?? usage['output_tokens'])),
