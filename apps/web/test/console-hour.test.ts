@@ -98,18 +98,23 @@ describe('the hour after a run', () => {
     expect(faults).toEqual([]);
   });
 
-  it('shows what was expected next to the output, and keeps filters between tabs and in charts', async () => {
+  it('shows what was expected next to what was read, then why and the output, and keeps filters between tabs and in charts', async () => {
     await using opened = await own.browser.open(`/console/runs/${first}?passed=false`);
     const { page, faults } = opened;
     const list = page.getByRole('listbox', { name: 'Results' });
     await list.getByRole('option', { name: /^wrong sum-3 / }).click();
     const pane = page.getByRole('region', { name: 'Result', exact: true });
     await pane.getByRole('heading', { name: 'Expected' }).waitFor();
-    const [expected, output] = await Promise.all(
-      ['Expected', 'Output'].map((name) => pane.getByRole('heading', { name, exact: true }).boundingBox()),
+    const [expected = 0, got = 0, why = 0, output = 0] = await Promise.all(
+      ['Expected', 'Got', 'Why', 'Output'].map(
+        async (name) => (await pane.getByRole('heading', { name, exact: true }).boundingBox())?.y,
+      ),
     );
-    expect(Math.abs((expected?.y ?? 0) - (output?.y ?? 99))).toBeLessThan(5);
+    expect(Math.abs(expected - got)).toBeLessThan(5);
+    expect([got < why, why < output]).toEqual([true, true]);
+    await pane.getByText('3', { exact: true }).first().waitFor();
     await pane.getByText('Read as 3').waitFor();
+    await pane.getByText('The answer is 3').first().waitFor();
     // what was sent, to be sent again; what other runs made of the item; and its neighbours
     const sent = pane.getByRole('region', { name: 'As it was sent' });
     await sent.getByText('What is 3 plus 3?').waitFor();

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { gotOf, listedResult, resultKey, whyOf } from './listed-result.ts';
+import { gotOf, listedResult, readOf, resultKey, whyOf } from './listed-result.ts';
 
 type Result = Parameters<typeof listedResult>[0];
 
@@ -18,6 +18,14 @@ it.each([
   ['the output of a judge', { explanation: 'Read as 24', scored_by: 'judge', output: 'So 24.' }, 'So 24.'],
 ])('shows what came: %s', (_, facts, got) => {
   expect(gotOf(result(facts) as never)).toBe(got);
+});
+
+it.each([
+  ['in the output', { explanation: 'Picked B', scored_by: 'checker', output: 'It is (B).' }, 'B'],
+  ['as all of the output', { explanation: 'Picked B', scored_by: 'checker', output: 'B' }, undefined],
+  ['without saying what', { explanation: 'Not equal', scored_by: 'checker', output: 'B' }, undefined],
+])('tells what the checker read: %s', (_, facts, read) => {
+  expect(readOf(result(facts))).toBe(read);
 });
 
 it.each([

@@ -69,15 +69,19 @@ export function resultKey({
 /** What a checker says that it took for the answer. */
 const READ = /^(?:Read as|Picked) (.+)$/s;
 
-/** What came: as the checker read it, where it says so, else the output. */
-export function gotOf({
+/** The answer as the checker read it in the output; undefined where it does not say so, or took the output as it is. */
+export function readOf({
   output,
   explanation,
   scored_by,
-}: Pick<Result, 'output' | 'explanation' | 'scored_by'>): JsonValue | undefined {
+}: Pick<Result, 'output' | 'explanation' | 'scored_by'>): string | undefined {
   const read = scored_by === 'checker' ? READ.exec(explanation ?? '')?.[1] : undefined;
-  return read ?? (output as JsonValue);
+  return read === output ? undefined : read;
 }
+
+/** What came: as the checker read it, where it says so, else the output. */
+export const gotOf = (result: Pick<Result, 'output' | 'explanation' | 'scored_by'>): JsonValue | undefined =>
+  readOf(result) ?? (result.output as JsonValue);
 
 /** Why a result is what it is: what the checker or judge says, or why there is no answer, in the provider's own words. */
 export const whyOf = ({ error, explanation }: Pick<Result, 'error' | 'explanation'>): string | null =>

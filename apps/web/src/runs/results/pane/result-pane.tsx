@@ -1,5 +1,5 @@
 import { ActionIcon, Badge, CloseButton, Group, SimpleGrid, Stack, Text } from '@mantine/core';
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../../api/api-context.tsx';
@@ -15,7 +15,7 @@ import { formatDuration, formatScore } from '../../../ui/text/formats.ts';
 import { plainText } from '../../../ui/text/pretty-json.ts';
 import { Value } from '../../../ui/text/value.tsx';
 import type { Run } from '../../use-run.ts';
-import type { ListedResult } from '../listed-result.ts';
+import { type ListedResult, readOf } from '../listed-result.ts';
 import { ExpectedAndGot } from './expected-and-got.tsx';
 import { FailureView } from './failure-view.tsx';
 import { ItemHistory } from './item-history.tsx';
@@ -23,7 +23,7 @@ import { LabelPart } from './label-part.tsx';
 import { ScoresOfResult } from './scores-of-result.tsx';
 import { SentRequest } from './sent-request.tsx';
 
-/** One result: output, score and explanation, with the item below. */
+/** One result: expected against got, why, and the output that it was read from, with the item below. */
 export function ResultPane({
   run,
   result,
@@ -56,6 +56,11 @@ export function ResultPane({
         {result.explanation !== null && (
           <Part title="Why">
             <Value value={result.explanation} label="the explanation" />
+          </Part>
+        )}
+        {readOf(result) !== undefined && (
+          <Part title="Output">
+            <Value value={result.output as JsonValue} label="the output" isCode={result.type === 'code'} />
           </Part>
         )}
         <ScoresOfResult result={result} />
