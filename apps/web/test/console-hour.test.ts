@@ -365,7 +365,7 @@ describe('the hour after a run', () => {
     await page.getByText('5 results', { exact: true }).waitFor();
     // with its interval and latencies, as after its end
     await page.getByText(/^0\.\d{3} ± 0\.\d{3}/).waitFor();
-    await page.getByText(/^99 %: \d/).waitFor();
+    await page.getByText(/^median, 99th percentile \d/).waitFor();
     // below an open result nothing moves by itself
     await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().click();
     await push(5, 11);

@@ -51,7 +51,7 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
     [
       'Latency',
       formatDuration(latency_ms?.p50),
-      latency_ms?.p99 == null ? undefined : `99 %: ${formatDuration(latency_ms.p99)}`,
+      latency_ms?.p99 == null ? undefined : `median, 99th percentile ${formatDuration(latency_ms.p99)}`,
     ],
     [
       'Tokens',
