@@ -88,9 +88,9 @@ export const shadeOf = (mean: number | null | undefined): string | undefined =>
     ? undefined
     : `color-mix(in srgb, ${COLORS.bar} ${Math.round(DEEPEST * Math.min(1, Math.max(0, mean)))}%, transparent)`;
 
-function intervalOf({ ci95, results }: Slice): string {
+function intervalOf({ ci95, ok }: Slice): string {
   const interval = clampedInterval(ci95);
-  return `${interval === null ? '' : `${formatInterval(interval)}, `}n = ${formatCount(results)}`;
+  return `${interval === null ? '' : `${formatInterval(interval)}, `}n = ${formatCount(ok)}`;
 }
 
 const [NAMES, CELL, ROW, TOP] = [180, 150, 40, 2 * TITLE] as const;

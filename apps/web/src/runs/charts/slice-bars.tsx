@@ -37,10 +37,10 @@ export function SliceBars({
 /** The slices with a score, the best first. */
 function scoresOf(slices: readonly Slice[]): readonly GroupScore[] {
   return slices
-    .flatMap(({ values, mean, ci95, results }): GroupScore[] =>
+    .flatMap(({ values, mean, ci95, ok }): GroupScore[] =>
       mean === null
         ? []
-        : [{ name: sliceName(values[0]), mean, ci95: ci95 as [number, number] | null, count: results }],
+        : [{ name: sliceName(values[0]), mean, ci95: ci95 as [number, number] | null, count: ok }],
     )
     .sort((a, b) => b.mean - a.mean);
 }

@@ -17,7 +17,8 @@ export interface Slice {
   readonly values: readonly unknown[];
   readonly mean: number | null;
   readonly ci95: readonly number[] | null;
-  readonly results: number;
+  /** Scored results. */
+  readonly ok: number;
 }
 
 const TYPE: SliceKey = { value: '/type', label: 'type' };

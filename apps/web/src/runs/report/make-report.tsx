@@ -114,7 +114,7 @@ function Scores({ title, groups }: { readonly title: string; readonly groups: re
     <>
       <h2>{title}</h2>
       <ReportTable
-        headers={['Group', '0 to 1', 'Score', '95 %', 'Results']}
+        headers={['Group', '0 to 1', 'Score', '95 %', 'Scored']}
         rows={groups.map(({ name, mean, ci95, count }) => [
           name,
           <ScoreBar key={name} mean={mean} ci95={ci95} width={CHART_WIDTH} />,

@@ -3,6 +3,7 @@ export interface GroupScore {
   readonly name: string;
   readonly mean: number;
   readonly ci95: readonly [low: number, high: number] | null;
+  /** Scored results. */
   readonly count: number;
 }
 
@@ -10,15 +11,15 @@ export interface GroupScore {
 type Groups = Readonly<
   Record<
     string,
-    { readonly mean: number | null; readonly ci95: readonly number[] | null; readonly results?: number }
+    { readonly mean: number | null; readonly ci95: readonly number[] | null; readonly ok?: number }
   >
 >;
 
 /** The groups with a score, the best first. */
 export function groupScores(groups: Groups | undefined): readonly GroupScore[] {
   return Object.entries(groups ?? {})
-    .flatMap(([name, { mean, ci95, results }]): GroupScore[] =>
-      mean === null ? [] : [{ name, mean, ci95: ci95 as [number, number] | null, count: results ?? 0 }],
+    .flatMap(([name, { mean, ci95, ok }]): GroupScore[] =>
+      mean === null ? [] : [{ name, mean, ci95: ci95 as [number, number] | null, count: ok ?? 0 }],
     )
     .sort((a, b) => b.mean - a.mean);
 }

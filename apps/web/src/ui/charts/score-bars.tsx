@@ -49,7 +49,7 @@ const NUMBERS: readonly Column<GroupScore>[] = [
     ),
   },
   {
-    header: 'Results',
+    header: 'Scored',
     width: 70,
     align: 'end',
     visibleFrom: 'xs',
