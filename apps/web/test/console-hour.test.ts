@@ -67,6 +67,8 @@ describe('the hour after a run', () => {
     // the errors by what they say; one click lists their results, the second one shows the reason
     const errors = page.getByRole('region', { name: 'Errors' });
     await errors.getByText('6', { exact: true }).waitFor();
+    // what cannot be read is wrong too
+    await errors.getByText('A result can be in several groups.').waitFor();
     await errors.getByRole('button', { name: 'wrong' }).click();
     await page.getByText('17 results', { exact: true }).waitFor();
     await errors.getByRole('button', { name: 'unreadable output' }).click();

@@ -44,7 +44,10 @@ export function FailureGroups({
   const found = groups.data?.data ?? [];
   const kinds = [...kindsOf(run), ...(outputs.data ?? []).filter(([, count]) => count > 0)];
   if (kinds.length === 0 && found.length === 0) return null;
-  const others = found.slice(SHOWN).reduce((sum, { count }) => sum + count, 0);
+  const counts = found.map(({ count }) => count);
+  const others = sumOf(counts.slice(SHOWN));
+  const isOverlapping =
+    sumOf([...kinds.map(([, count]) => count), ...counts]) > run.counts.done - run.scores.passed;
   return (
     <Stack gap={4} component="section" aria-label="Errors">
       <Group gap="md">
@@ -77,9 +80,12 @@ export function FailureGroups({
         </Group>
       ))}
       {others > 0 && <Dimmed size="xs">and {formatCount(others)} with other errors</Dimmed>}
+      {isOverlapping && <Dimmed size="xs">A result can be in several groups.</Dimmed>}
     </Stack>
   );
 }
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
 
 /** Outputs that are not right, by what is known of them without reading them. */
 function kindsOf({
