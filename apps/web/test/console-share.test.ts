@@ -166,6 +166,12 @@ describe('a report', () => {
       .locator('table:not(.results)')
       .getByRole('row', { name: /^group 1 0\.75\d 0\.7\d\d to 0\.7\d\d 3,333$/ })
       .waitFor();
+    // no header breaks
+    await report.setViewportSize({ width: 1280, height: 900 });
+    const heights = await report
+      .locator('.results thead th')
+      .evaluateAll((headers) => headers.map((header) => header.clientHeight));
+    expect(Math.max(...heights)).toBeLessThan(40);
     const rows = report.locator('.results tbody tr');
     expect(await report.locator('.results tr.wrong').count()).toBe(ITEMS / 4);
     expect(await rows.first().getAttribute('class')).toBe('wrong');

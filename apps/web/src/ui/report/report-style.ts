@@ -22,7 +22,8 @@ th, td { text-align: start; vertical-align: top; padding: 4px 8px; border-bottom
 thead th { font-weight: 600; }
 .results th:nth-child(1) { width: 84px; }
 .results th:nth-child(2) { width: 90px; }
-.results th:nth-child(7), .results th:nth-child(8) { width: 60px; }
+.results th:nth-child(7) { width: 60px; }
+.results th:nth-child(8) { width: 84px; }
 .wrong > :first-child { color: light-dark(#c92a2a, #ff8787); }
 .right > :first-child { color: light-dark(#087f5b, #38d9a9); }
 .error > :first-child { color: light-dark(#a34100, #ffa94d); }
