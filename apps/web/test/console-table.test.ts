@@ -170,6 +170,15 @@ describe('a table of questions', () => {
     await page.setViewportSize({ width: 1360, height: 900 });
     const table = page.getByRole('region', { name: 'Differences', exact: true });
     expect(await table.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+    // an item is told by its question, in narrow windows too
+    const differing = page.getByRole('listbox', { name: 'Items that differ' }).getByRole('option').first();
+    await differing.getByRole('img', { name: 'worse' }).waitFor();
+    for (const width of [320, 1360]) {
+      await page.setViewportSize({ width, height: 900 });
+      await expect
+        .poll(() => differing.evaluate((row) => (row.children[1]?.clientWidth ?? 0) / row.clientWidth))
+        .toBeGreaterThanOrEqual(0.4);
+    }
     // the widest interval fills the scale
     const bar = page.getByRole('region', { name: 'Differences', exact: true }).locator('svg line').nth(2);
     const [from, to] = await Promise.all(['x1', 'x2'].map((name) => bar.getAttribute(name)));

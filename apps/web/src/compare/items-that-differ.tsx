@@ -1,4 +1,6 @@
+import { Box, Text } from '@mantine/core';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import { IconArrowDown, IconArrowUp, IconEqual } from '@tabler/icons-react';
 import { useQueries } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useCallback, useState } from 'react';
@@ -72,7 +74,7 @@ export function ItemsThatDiffer({
             selected={selected}
             onSelect={select}
             onRange={onRange}
-            columns="minmax(96px, 1fr) minmax(0, 3fr) 104px 84px"
+            columns="minmax(0, 1fr) minmax(44%, 3fr) 84px 16px"
             renderRow={(index) => (
               <Row difference={at(index)} question={questions.get(at(index)?.item_hash ?? '') ?? ''} />
             )}
@@ -130,12 +132,25 @@ function Row({
         <ItemId id={plainText(item_id as JsonValue) || `${section} ${order_index}`} />
       </span>
       <span dir="auto">{question}</span>
-      <span className="numbers">
+      <Text span size="xs" className="numbers">
         {formatScore(score)} → {formatScore(other_score)}
-      </span>
-      <span>
-        {difference.difference === 0 ? 'other output' : difference.difference > 0 ? 'better' : 'worse'}
-      </span>
+      </Text>
+      <Change difference={difference.difference} />
     </>
+  );
+}
+
+/** How the other run differs, as a mark with a colour: words would take the room of the question. */
+function Change({ difference }: { readonly difference: number }) {
+  const [Icon, color, words] =
+    difference === 0
+      ? ([IconEqual, 'gray', 'other output'] as const)
+      : difference > 0
+        ? ([IconArrowUp, 'teal', 'better'] as const)
+        : ([IconArrowDown, 'red', 'worse'] as const);
+  return (
+    <Box component="span" display="flex" title={words}>
+      <Icon role="img" size={16} color={`var(--mantine-color-${color}-6)`} aria-label={words} />
+    </Box>
   );
 }
