@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { barriersOf, countClicks, focusList, overflowOf } from './console-browser.ts';
@@ -21,6 +22,19 @@ function reply(prompt: string) {
   if (number % 10 === 7) return { status: 400, body: TOO_LONG } as const;
   if (number === 54) return { text: 'I cannot tell.' };
   return { text: `Let me think.\nThe answer is ${number % 3 === 0 ? number : 2 * number}` };
+}
+
+/** Sends the results of items to an external run. */
+async function push(run: string, from: number, to: number): Promise<void> {
+  const lines = Array.from({ length: to - from }, (_, at) =>
+    JSON.stringify({ item_id: `sum-${from + at}`, output: `It is ${from + at}`, latency_ms: 40 + at }),
+  );
+  const response = await fetch(`${own.url}/runs/${run}/results`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/jsonl' },
+    body: lines.join('\n'),
+  });
+  expect([response.status, await response.json()]).toMatchObject([200, { accepted: to - from }]);
 }
 
 beforeAll(async () => {
@@ -348,39 +362,46 @@ describe('the hour after a run', () => {
       dataset_id: dataset,
       config: { provider: { type: 'external', label: 'harness' }, select: { limit: 12 } },
     });
-    const push = async (from: number, to: number): Promise<void> => {
-      const lines = Array.from({ length: to - from }, (_, at) =>
-        JSON.stringify({ item_id: `sum-${from + at}`, output: `It is ${from + at}`, latency_ms: 40 + at }),
-      );
-      const response = await fetch(`${own.url}/runs/${id}/results`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/jsonl' },
-        body: lines.join('\n'),
-      });
-      expect([response.status, await response.json()]).toMatchObject([200, { accepted: to - from }]);
-    };
     await using opened = await own.browser.open(`/console/runs/${id}`);
     const { page, faults } = opened;
     await page.getByText('No results yet.').waitFor();
     // an untouched list follows the run
-    await push(0, 5);
+    await push(id, 0, 5);
     await page.getByText('5 results', { exact: true }).waitFor();
     // with its interval and latencies, as after its end
     await page.getByText(/^0\.\d{3} ± 0\.\d{3}/).waitFor();
     await page.getByText(/^median, 99th percentile \d/).waitFor();
     // below an open result nothing moves by itself
     await page.getByRole('listbox', { name: 'Results' }).getByRole('option').first().click();
-    await push(5, 11);
+    await push(id, 5, 11);
     const news = page.getByRole('button', { name: '6 new', exact: true });
     await news.waitFor();
     await page.getByText('5 results', { exact: true }).waitFor();
     await news.click();
     await page.getByText('11 results', { exact: true }).waitFor();
     // the end of a run refreshes every list
-    await push(11, 12);
+    await push(id, 11, 12);
     await own.call('POST', `/runs/${id}/finish`, {});
     await page.getByText('completed').waitFor();
     await page.getByText('12 results', { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  it('shows the interval of the score while results keep coming', async () => {
+    const { id } = await own.call<{ id: string }>('POST', '/runs', {
+      dataset_id: dataset,
+      config: { provider: { type: 'external', label: 'harness' } },
+    });
+    await using opened = await own.browser.open(`/console/runs/${id}`);
+    const { page, faults } = opened;
+    await page.getByText('No results yet.').waitFor();
+    const interval = page.getByText(/^0\.\d{3} ± 0\.\d{3}/);
+    for (let at = 0; at < ITEMS && !(await interval.isVisible()); at += 1) {
+      await push(id, at, at + 1);
+      await delay(300);
+    }
+    expect(await interval.isVisible()).toBe(true);
+    await own.call('POST', `/runs/${id}/finish`, {});
     expect(faults).toEqual([]);
   });
 

@@ -32,15 +32,27 @@ export function useRun(id: string): UseQueryResult<WatchedRun> {
 
 /** Takes over what an event says. It lacks the parts that are only read with a run, or has null in their place. */
 function followRun(queries: QueryClient, run: WatchedRun): void {
+  const queryKey = ['run', run.id];
   const known = Object.entries(run.scores).filter(([, value]) => value !== null);
-  queries.setQueryData<WatchedRun>(['run', run.id], (before) => ({
-    ...before,
-    ...run,
-    scores: { ...run.scores, ...before?.scores, ...Object.fromEntries(known) },
-    scorers: { ...before?.scorers, ...run.scorers },
-  }));
-  if (run.finished_at === null) return;
-  void queries.invalidateQueries({ queryKey: ['run', run.id] });
+  const readAtMs = queries.getQueryState(queryKey)?.dataUpdatedAt ?? 0;
+  queries.setQueryData<WatchedRun>(
+    queryKey,
+    (before) => ({
+      ...before,
+      ...run,
+      scores: { ...run.scores, ...before?.scores, ...Object.fromEntries(known) },
+      scorers: { ...before?.scorers, ...run.scorers },
+    }),
+    // when the whole run was read
+    { updatedAt: readAtMs },
+  );
+  if (run.finished_at === null) {
+    // each event restarts the interval of the query, which never ends while results keep coming
+    if (Date.now() - readAtMs >= REFRESH_MS)
+      void queries.refetchQueries({ queryKey, exact: true }, { cancelRefetch: false });
+    return;
+  }
+  void queries.invalidateQueries({ queryKey });
   void queries.invalidateQueries({ queryKey: ['results', run.id] });
 }
 
