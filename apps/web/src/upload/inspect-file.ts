@@ -1,4 +1,5 @@
 import {
+  checkItems,
   createSectionHasher,
   itemHash,
   JsonlError,
@@ -8,12 +9,21 @@ import {
   versionHash,
 } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { openPackage, PackageError, type PackageReader, readPackageItems } from '@svc/pkg-format';
+import {
+  checkPackage,
+  openPackage,
+  PackageError,
+  type PackageReader,
+  readPackageItems,
+} from '@svc/pkg-format';
 import { detectKind } from './detect-kind.ts';
 import type { FileKind, FileProblem, Inspection } from './inspect-types.ts';
 
 const FIRST_ITEMS = 20;
 const REPORT_MS = 100;
+
+/** As many as the service lists. */
+const MAX_ERRORS = 100;
 
 /** Reads a file as the service would, and reports how far it is, and in the end what is in it. Nothing is sent. */
 export async function* inspectFile(file: File): AsyncGenerator<Inspection> {
@@ -21,26 +31,38 @@ export async function* inspectFile(file: File): AsyncGenerator<Inspection> {
   const found = new Findings(kind);
   try {
     if (kind === 'package') yield* inspectPackage(file, found);
-    else if (kind === 'items') {
-      const items = readItems(file.stream() as unknown as AsyncIterable<Uint8Array>, { file: file.name });
-      yield* found.read('default', items);
-    }
+    else if (kind === 'items') yield* inspectItems(file, found);
   } catch (error) {
     found.add(error);
   }
   yield found.end();
 }
 
+// Reading ends at the first error; the check goes on, but takes longer, so only a file with an error is checked.
+
+async function* inspectItems(file: File, found: Findings): AsyncGenerator<Inspection> {
+  const open = () => file.stream();
+  const options = { file: file.name };
+  try {
+    yield* found.read('default', readItems(open(), options));
+  } catch (error) {
+    if (!(error instanceof JsonlError)) throw error;
+    for await (const { errors = [] } of checkItems(open(), options)) for (const one of errors) found.add(one);
+  }
+}
+
 async function* inspectPackage(file: File, found: Findings): AsyncGenerator<Inspection> {
-  await using pkg = await openPackage(
-    {
-      byteLength: file.size,
-      read: async (start, end) => new Uint8Array(await file.slice(start, end).arrayBuffer()),
-    },
-    {},
-  );
-  for (const section of pkg.sections) yield* found.read(section.name, readPackageItems(pkg, section));
-  found.check(pkg);
+  try {
+    await using pkg = await openPackage(file);
+    for (const section of pkg.sections) yield* found.read(section.name, readPackageItems(pkg, section));
+    found.check(pkg);
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error;
+    // a package counts what is read of it towards its limits
+    await using pkg = await openPackage(file);
+    for await (const one of checkPackage(pkg)) found.add(one);
+    if (!found.hasErrors) throw error;
+  }
 }
 
 /** Counts, hashes and the first items of what was read. */
@@ -50,6 +72,7 @@ class Findings {
   readonly #hashes: Uint8Array[] = [];
   readonly #first: string[] = [];
   readonly #errors: FileProblem[] = [];
+  #errorsTotal = 0;
   #items = 0;
 
   constructor(kind: FileKind) {
@@ -78,17 +101,26 @@ class Findings {
     const stated = manifest?.['version_hash'];
     if (manifest?.['hash_spec'] !== 'svc-jcs-sha256-1' || typeof stated !== 'string') return;
     if (stated !== versionHash(this.#hashes))
-      this.#errors.push({
+      this.#add({
         message: 'The items do not have the version hash that the manifest states.',
         file: 'manifest.json',
       });
+  }
+
+  get hasErrors(): boolean {
+    return this.#errorsTotal > 0;
   }
 
   add(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error);
     const location: SourceLocation | undefined =
       error instanceof JsonlError || error instanceof PackageError ? error.location : undefined;
-    this.#errors.push({ message, ...location });
+    this.#add({ message, ...location });
+  }
+
+  #add(problem: FileProblem): void {
+    this.#errorsTotal += 1;
+    if (this.#errors.length < MAX_ERRORS) this.#errors.push(problem);
   }
 
   end(): Inspection {
@@ -98,9 +130,9 @@ class Findings {
       items: this.#items,
       sections: this.#sections,
       first: this.#first,
-      versionHash: this.#errors.length > 0 || this.#kind === 'table' ? null : versionHash(this.#hashes),
+      versionHash: this.hasErrors || this.#kind === 'table' ? null : versionHash(this.#hashes),
       errors: this.#errors,
-      errorsTotal: this.#errors.length,
+      errorsTotal: this.#errorsTotal,
     };
   }
 }

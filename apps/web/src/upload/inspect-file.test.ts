@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { makePackage } from '../../../api/test/make-package.ts';
+import { inspectFile } from './inspect-file.ts';
+
+type Found = Extract<Awaited<ReturnType<typeof inspect>>, { readonly state: 'read' }>;
+
+async function inspect(name: string, content: string | Uint8Array<ArrayBuffer>) {
+  return (await Array.fromAsync(inspectFile(new File([content], name)))).at(-1);
+}
+
+async function placesIn(name: string, content: string | Uint8Array<ArrayBuffer>): Promise<string[]> {
+  const { errors, errorsTotal, versionHash } = (await inspect(name, content)) as Found;
+  expect([errorsTotal, versionHash]).toEqual([errors.length, null]);
+  return errors.map(({ file, line, column }) => `${file}:${line}:${column}`);
+}
+
+const GOOD = '{"id":1,"inputs":{"prompt":"One?"}}';
+
+it('lists every faulty line of a file of items', async () => {
+  const text = [GOOD, '{"id":2,}', '[3]', '{"id":null,"tags":[4]}', '{"id":5', GOOD].join('\n');
+  expect(await placesIn('items.jsonl', text)).toEqual([
+    'items.jsonl:2:9',
+    'items.jsonl:3:1',
+    'items.jsonl:4:7',
+    'items.jsonl:4:20',
+    'items.jsonl:5:8',
+  ]);
+});
+
+it('lists every faulty line of a package', async () => {
+  const bytes = await makePackage({
+    'sections/a.jsonl': `${GOOD}\n{"id":2,}\n[3]`,
+    'sections/b.jsonl': '{"id":null}',
+  });
+  expect(await placesIn('bad.pkg.zip', new Uint8Array(bytes))).toEqual([
+    'sections/a.jsonl:2:9',
+    'sections/a.jsonl:3:1',
+    'sections/b.jsonl:1:7',
+  ]);
+});
+
+it('lists the first hundred errors, and counts all', async () => {
+  const { errors, errorsTotal } = (await inspect('items.jsonl', `${GOOD}\n${'[]\n'.repeat(250)}`)) as Found;
+  expect([errors.length, errorsTotal, errors.at(-1)?.line]).toEqual([100, 250, 101]);
+});
