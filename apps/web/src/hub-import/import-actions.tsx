@@ -1,12 +1,13 @@
-import { Alert, Button, Group, Stack, TextInput } from '@mantine/core';
+import { Alert, Button, TextInput } from '@mantine/core';
 import type { Paths, ResponseOf } from '@svc/client';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { JobProgress } from '../jobs/job-progress.tsx';
-import type { Mapping } from '../mapping/mapping-fields.ts';
+import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { ErrorView } from '../ui/error-view.tsx';
+import { ActionBar } from '../ui/layout/action-bar.tsx';
 import { InView } from '../ui/layout/in-view.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
@@ -47,16 +48,17 @@ export function ImportActions({
       return (job as { readonly id: string }).id;
     },
   });
-  const isReady = mapping !== null && name.trim() !== '';
+  const missing = mapping === null ? MISSING_PROMPT : name.trim() === '' ? 'Name the dataset.' : null;
+  const isReady = missing === null;
   return (
-    <Stack gap="sm" mt="md">
+    <>
       <TextInput
         label="Name of the dataset"
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
         maxLength={255}
       />
-      <Group>
+      <ActionBar missing={missing}>
         <Button
           disabled={!isReady || start.data !== undefined}
           loading={start.isPending}
@@ -72,14 +74,14 @@ export function ImportActions({
         >
           Check every row
         </Button>
-      </Group>
+      </ActionBar>
       <InView state={`${dryRun.status} ${start.status}`}>
         {dryRun.error !== null && <ErrorView error={dryRun.error} />}
         {dryRun.data !== undefined && <DryRunResult result={dryRun.data} />}
         {start.error !== null && <ErrorView error={start.error} />}
         {start.data !== undefined && <JobProgress id={start.data} onRetry={() => start.reset()} />}
       </InView>
-    </Stack>
+    </>
   );
 }
 

@@ -161,6 +161,9 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
   },
 ];
 
+/** What to do where a mapping is not complete. */
+export const MISSING_PROMPT = 'Choose the column of the prompt.';
+
 /** The mapping to send; null while it has no prompt. A template takes the place of its column. */
 export function completeMapping(draft: MappingDraft): Mapping | null {
   const {

@@ -1,4 +1,4 @@
-import { Checkbox, Grid, Title } from '@mantine/core';
+import { Checkbox, Grid, Stack, Title } from '@mantine/core';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { ReactNode } from 'react';
 import { ErrorView } from '../ui/error-view.tsx';
@@ -30,25 +30,26 @@ export function MappingPanes({
       <PreviewTable features={features} samples={samples as readonly JsonObject[]} />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 6 }}>
-          <Title order={2} size="h5" mb="xs">
-            Columns
-          </Title>
-          <MappingEditor
-            columns={features.map(({ name }) => name)}
-            mapping={draft}
-            reasons={reasons}
-            onChange={setDraft}
-          />
-          {others.length > 0 && (
-            <Checkbox
-              mt="sm"
-              label={`Keep ${formatCountOf(others.length, 'other column')} as metadata`}
-              description={others.join(', ')}
-              checked={keepsOthers}
-              onChange={(event) => setKeepsOthers(event.currentTarget.checked)}
+          <Stack gap="sm">
+            <Title order={2} size="h5">
+              Columns
+            </Title>
+            <MappingEditor
+              columns={features.map(({ name }) => name)}
+              mapping={draft}
+              reasons={reasons}
+              onChange={setDraft}
             />
-          )}
-          {children}
+            {others.length > 0 && (
+              <Checkbox
+                label={`Keep ${formatCountOf(others.length, 'other column')} as metadata`}
+                description={others.join(', ')}
+                checked={keepsOthers}
+                onChange={(event) => setKeepsOthers(event.currentTarget.checked)}
+              />
+            )}
+            {children}
+          </Stack>
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 6 }}>
           <Title order={2} size="h5" mb="xs">

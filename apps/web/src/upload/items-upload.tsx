@@ -60,7 +60,7 @@ export function ItemsUpload({
               ]}
             />
           )}
-          <SendForm files={files} expectedHash={isSingle ? versionHash : null} isReady />
+          <SendForm files={files} expectedHash={isSingle ? versionHash : null} />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 6 }}>

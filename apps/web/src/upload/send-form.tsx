@@ -3,6 +3,7 @@ import { useForm } from '@mantine/form';
 import { ErrorView } from '../ui/error-view.tsx';
 import { type Field, Fields } from '../ui/form/fields.tsx';
 import { LeaveDialog } from '../ui/form/leave-dialog.tsx';
+import { ActionBar } from '../ui/layout/action-bar.tsx';
 import { InView } from '../ui/layout/in-view.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
@@ -29,7 +30,7 @@ export function SendForm({
   files,
   mapping,
   expectedHash,
-  isReady,
+  missing = null,
   convert,
 }: {
   readonly files: readonly File[];
@@ -37,7 +38,8 @@ export function SendForm({
   readonly mapping?: string | undefined;
   /** What the browser computed; null where it cannot. */
   readonly expectedHash: string | null;
-  readonly isReady: boolean;
+  /** What is missing before they can be sent. */
+  readonly missing?: string | null;
   /** Converts an archive of an older format. */
   readonly convert?: boolean;
 }) {
@@ -46,11 +48,11 @@ export function SendForm({
   const { upload, start, cancel } = useUpload();
   const isRunning = upload.state === 'sending' || upload.state === 'storing';
   return (
-    <Stack gap="sm" mt="md">
+    <>
       <Fields form={form} fields={FIELDS} />
-      <Group>
+      <ActionBar missing={missing}>
         <Button
-          disabled={!isReady || isRunning || upload.state === 'stored'}
+          disabled={missing !== null || isRunning || upload.state === 'stored'}
           loading={upload.state === 'storing'}
           onClick={() => start({ files, name, handle: handle.trim(), mapping, convert })}
         >
@@ -61,7 +63,7 @@ export function SendForm({
             Cancel
           </Button>
         )}
-      </Group>
+      </ActionBar>
       {isRunning && <LeaveDialog onLeave={cancel} />}
       {upload.state !== 'idle' && (
         <InView state={upload.state}>
@@ -78,7 +80,7 @@ export function SendForm({
           {upload.state === 'stored' && <Stored dataset={upload.dataset} expectedHash={expectedHash} />}
         </InView>
       )}
-    </Stack>
+    </>
   );
 }
 

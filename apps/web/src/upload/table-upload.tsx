@@ -1,5 +1,5 @@
 import { Alert, Stack } from '@mantine/core';
-import type { Mapping } from '../mapping/mapping-fields.ts';
+import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
 import { QueryState } from '../ui/query-state.tsx';
@@ -36,7 +36,7 @@ function MappedTable({
           files={files}
           mapping={textOf(mapping.shown)}
           expectedHash={null}
-          isReady={mapping.shown !== null}
+          missing={mapping.shown === null ? MISSING_PROMPT : null}
         />
       </MappingPanes>
     </Stack>
@@ -50,7 +50,7 @@ function LegacyUpload({ files }: { readonly files: readonly File[] }) {
       <Alert color="yellow" variant="light" title="An archive of an older format">
         The upload converts it to a package. The archive itself is not kept.
       </Alert>
-      <SendForm files={files} expectedHash={null} isReady convert />
+      <SendForm files={files} expectedHash={null} convert />
     </Stack>
   );
 }
