@@ -44,23 +44,20 @@ export function ItemsUpload({
               {errorsTotal > errors.length && <Text size="sm">and {errorsTotal - errors.length} more</Text>}
             </Alert>
           )}
-          {isSingle && (
+          {isSingle && versionHash !== null && (
             <NameValues
               rows={[
                 ['Items', formatCount(items)],
-                ...(sections.length === 0 ? [] : [['Sections', sectionsText(sections)] as const]),
-                ...(versionHash === null
-                  ? []
-                  : [
-                      [
-                        'Version hash',
-                        <CopyText key="hash" text={versionHash} length={16} label="version hash" />,
-                      ] as const,
-                    ]),
+                ['Sections', sectionsText(sections)],
+                ['Version hash', <CopyText key="hash" text={versionHash} length={16} label="version hash" />],
               ]}
             />
           )}
-          <SendForm files={files} expectedHash={isSingle ? versionHash : null} />
+          <SendForm
+            files={files}
+            expectedHash={isSingle ? versionHash : null}
+            isRefused={errors.length > 0}
+          />
         </Stack>
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 6 }}>

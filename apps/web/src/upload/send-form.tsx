@@ -31,6 +31,7 @@ export function SendForm({
   mapping,
   expectedHash,
   missing = null,
+  isRefused = false,
   convert,
 }: {
   readonly files: readonly File[];
@@ -40,6 +41,8 @@ export function SendForm({
   readonly expectedHash: string | null;
   /** What is missing before they can be sent. */
   readonly missing?: string | null;
+  /** Whether the browser found errors for which the service, which decides, would refuse them. */
+  readonly isRefused?: boolean;
   /** Converts an archive of an older format. */
   readonly convert?: boolean;
 }) {
@@ -52,11 +55,18 @@ export function SendForm({
       <Fields form={form} fields={FIELDS} />
       <ActionBar missing={missing}>
         <Button
+          variant={isRefused ? 'default' : 'filled'}
           disabled={missing !== null || isRunning || upload.state === 'stored'}
           loading={upload.state === 'storing'}
           onClick={() => start({ files, name, handle: handle.trim(), mapping, convert })}
         >
-          {upload.state === 'failed' ? 'Try again' : convert === true ? 'Convert and upload' : 'Upload'}
+          {upload.state === 'failed'
+            ? 'Try again'
+            : isRefused
+              ? 'Upload anyway'
+              : convert === true
+                ? 'Convert and upload'
+                : 'Upload'}
         </Button>
         {isRunning && (
           <Button variant="default" onClick={cancel}>
