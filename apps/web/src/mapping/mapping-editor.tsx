@@ -31,6 +31,7 @@ export function MappingEditor({
           columns={columns}
           value={mapping[field.key]}
           reason={reasons[field.key]}
+          isRequired={field.key === 'prompt_column' && !mapping.prompt_template}
           onChange={(value) => onChange({ ...mapping, [field.key]: value })}
         />
       ))}

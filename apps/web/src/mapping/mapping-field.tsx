@@ -8,12 +8,14 @@ export function MappingField({
   columns,
   value,
   reason,
+  isRequired,
   onChange,
 }: {
   readonly field: Field;
   readonly columns: readonly string[];
   readonly value: unknown;
   readonly reason: string | undefined;
+  readonly isRequired: boolean;
   readonly onChange: (value: unknown) => void;
 }) {
   const common = {
@@ -55,6 +57,7 @@ export function MappingField({
           data={text === null || data.includes(text) ? data : [...data, text]}
           value={text}
           onChange={(next) => onChange(next ?? undefined)}
+          required={isRequired}
           searchable={kind === 'column'}
           clearable
         />
