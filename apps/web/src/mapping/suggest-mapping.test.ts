@@ -34,6 +34,24 @@ it.each([
 ])('does not suggest %s', (name, valueAt) => expect(idOf(name, valueAt)).toBeUndefined());
 
 it.each([
+  ['gold', ['frage', 'gold']],
+  ['Gold_Answer', ['frage', 'Gold_Answer']],
+  ['answer', ['frage', 'label', 'answer']],
+  [undefined, ['frage', 'golden']],
+])('suggests %s as the answer of %j without a prompt', (answer, columns) => {
+  const features = columns.map((name) => ({ name, dtype: 'string' }));
+  const table = { features, suggested_mapping: null, suggested_mapping_reasons: null };
+  const { mapping, reasons } = suggestMapping({
+    ...table,
+    samples: [Object.fromEntries(columns.map((name) => [name, '7']))],
+  });
+  expect([mapping.answer_column, mapping.prompt_column]).toEqual([answer, undefined]);
+  expect('answer_column' in reasons).toBe(answer !== undefined);
+  const empty = suggestMapping({ ...table, samples: [{}] });
+  expect(empty.mapping.answer_column).toBeUndefined();
+});
+
+it.each([
   ['numeric', [18, -3.5, '70000']],
   ['exact', ['Paris', 'New York', 12]],
   [undefined, ['Because the sum of both is larger than the first one.']],

@@ -21,10 +21,12 @@ export interface SuggestedMapping {
 const MAX_WORDS = 5;
 const MAX_LENGTH = 60;
 
-/** The suggestion of the service, with a type where answers are short, an id and tags. */
+/** The suggestion of the service, with an answer that it lacks, a type where answers are short, an id and tags. */
 export function suggestMapping(preview: PreviewedTable): SuggestedMapping {
   const { features, samples } = preview;
-  const mapping = (preview.suggested_mapping ?? {}) as MappingDraft;
+  const suggested = (preview.suggested_mapping ?? {}) as MappingDraft;
+  const answer = suggested.answer_column ? undefined : answerOf(preview, suggested);
+  const mapping = answer === undefined ? suggested : { ...suggested, answer_column: answer };
   const type = typeOf(samples, mapping);
   const free = keptColumns(features, mapping);
   const valuesOf = (name: string): readonly string[] =>
@@ -43,6 +45,9 @@ export function suggestMapping(preview: PreviewedTable): SuggestedMapping {
     },
     reasons: {
       ...preview.suggested_mapping_reasons,
+      ...(answer !== undefined && {
+        answer_column: `Column ${JSON.stringify(answer)} has the name of an answer.`,
+      }),
       ...(type !== null && { default_type: type.reason }),
       ...(id && { id_column: 'Each of the first rows has another value.' }),
       ...(tags.length > 0 && {
@@ -50,6 +55,26 @@ export function suggestMapping(preview: PreviewedTable): SuggestedMapping {
       }),
     },
   };
+}
+
+/** Names of columns with what is expected, best first. The service suggests one only where it finds a prompt. */
+const ANSWERS: readonly string[] = [
+  'answer',
+  'gold',
+  'gold_answer',
+  'target',
+  'label',
+  'solution',
+  'expected',
+];
+
+/** A free column with the name of an answer, and with values. */
+function answerOf({ features, samples }: PreviewedTable, mapping: MappingDraft): string | undefined {
+  const free = keptColumns(features, mapping).filter((name) =>
+    samples.some((row) => (getMember(row as JsonObject, name) ?? null) !== null),
+  );
+  const find = (wanted: string): string | undefined => free.find((name) => name.toLowerCase() === wanted);
+  return ANSWERS.map(find).find((name) => name !== undefined);
 }
 
 /** Names of columns that tell rows apart, in words of several conventions: `id`, `qid`, `question_id`, `uuid`, `key`. */
