@@ -8,6 +8,15 @@ import { formatCount } from '../ui/text/formats.ts';
 import { SendForm } from './send-form.tsx';
 import { type UploadPreview, useUploadPreview } from './use-upload-preview.ts';
 
+const FORMATS: Readonly<Record<string, string>> = {
+  csv: 'CSV',
+  tsv: 'TSV',
+  jsonl: 'JSON Lines',
+  json: 'JSON',
+  parquet: 'Parquet',
+  text: 'Text',
+};
+
 /** A table: its first rows, the mapping of its columns with the items that it makes, and the upload. */
 export function TableUpload({ files }: { readonly files: readonly File[] }) {
   const preview = useUploadPreview(files);
@@ -28,7 +37,7 @@ function MappedTable({
   return (
     <Stack>
       <Dimmed>
-        {preview.format}
+        {FORMATS[preview.format ?? ''] ?? preview.format}
         {preview.num_rows === null ? '' : `, ${formatCount(preview.num_rows)} rows`}
       </Dimmed>
       <MappingPanes preview={preview} mapping={mapping} items={mapped.data?.items} error={mapped.error}>
