@@ -4,6 +4,8 @@ interface TourStep {
   readonly text: string;
   /** The page on which it is shown; an address that begins so. */
   readonly route: string;
+  /** Whether it offers to add the example. */
+  readonly hasExample?: boolean;
   /** Whether an address is that of the next step: the tour then continues by itself. */
   readonly isDone: (path: string, search: Readonly<Record<string, unknown>>) => boolean;
 }
@@ -14,6 +16,7 @@ export const TOUR_STEPS: readonly TourStep[] = [
     title: 'Get a dataset',
     text: 'Press “Add the example”, or open an existing dataset. A dataset is a list of items: what a model is given, and what is expected.',
     route: '/datasets',
+    hasExample: true,
     isDone: (path) => /^\/datasets\/[0-9a-f-]{36}$/.test(path),
   },
   {

@@ -2,6 +2,8 @@ import { ActionIcon, Button, Card, Group, Text, Title } from '@mantine/core';
 import { IconX } from '@tabler/icons-react';
 import { useRouterState } from '@tanstack/react-router';
 import { useEffect } from 'react';
+import { useExample } from '../datasets/list/use-example.ts';
+import { ErrorView } from '../ui/error-view.tsx';
 import { TOUR_STEPS } from './steps.ts';
 import { useTour } from './use-tour.ts';
 import { useTourTelemetry } from './use-tour-telemetry.ts';
@@ -13,6 +15,7 @@ const FORMS: readonly string[] = ['/upload', '/import', '/runs/new'];
 export function Tour() {
   const { state, go, end } = useTour();
   const report = useTourTelemetry();
+  const example = useExample();
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const search = useRouterState({
     select: ({ location }) => location.search as Readonly<Record<string, unknown>>,
@@ -55,6 +58,12 @@ export function Tour() {
       text={step.text}
       onDismiss={() => dismiss()}
     >
+      {step.hasExample === true && example.error !== null && <ErrorView error={example.error} />}
+      {step.hasExample === true && (
+        <Button size="xs" loading={example.isPending} onClick={() => example.mutate()}>
+          Add the example
+        </Button>
+      )}
       <Button
         size="xs"
         variant={isLast ? 'filled' : 'default'}
