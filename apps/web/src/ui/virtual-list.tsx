@@ -14,7 +14,7 @@ const PAGE_ROWS = 10;
 
 /**
  * A list of any length; only its visible part is in the page. Its rows are chosen by a click, or with the arrow
- * keys, Page Up, Page Down, Home and End, and from anywhere in the page with j and k.
+ * keys, Page Up, Page Down, Home and End, and from anywhere in the page with j and k, which give it the focus.
  */
 export function VirtualList({
   label,
@@ -69,9 +69,15 @@ export function VirtualList({
   const onKeyDown = (event: KeyboardEvent): void => {
     if (move(event.key)) event.preventDefault();
   };
+  const moveFromPage = (key: string): void => {
+    move(key);
+    // an open entry keeps the focus: the same keys scroll it
+    if (document.activeElement?.closest('section.pane')) return;
+    scroller.current?.focus({ preventScroll: true });
+  };
   useHotkeys([
-    ['j', () => move('ArrowDown')],
-    ['k', () => move('ArrowUp')],
+    ['j', () => moveFromPage('ArrowDown')],
+    ['k', () => moveFromPage('ArrowUp')],
   ]);
   // not before its row is in the page
   const isSelectedShown = rows.some(({ index }) => index === selected);
