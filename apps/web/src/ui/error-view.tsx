@@ -1,21 +1,34 @@
 import { Alert, Group, List, Text } from '@mantine/core';
 import { IconAlertTriangle } from '@tabler/icons-react';
 import { ApiProblem, type Problem } from '../api/api-problem.ts';
+import { LinkButton } from './layout/links.tsx';
 import { SmallButton } from './small-button.ts';
 import { CopyText } from './text/copy-text.tsx';
 import { Dimmed } from './text/dimmed.ts';
+
+/** The lists of what can be missing, by the code of its error. */
+const LISTS: Readonly<Record<string, { readonly to: '/datasets' | '/runs'; readonly label: string }>> = {
+  dataset_not_found: { to: '/datasets', label: 'All datasets' },
+  run_not_found: { to: '/runs', label: 'All runs' },
+};
 
 /** An error with its title, detail, places and the id of its request. */
 export function ErrorView({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   const problem = error instanceof ApiProblem ? error.problem : null;
   const title = problem?.title ?? 'Something went wrong';
+  const list = LISTS[problem?.code ?? ''];
   return (
     <Alert color="red" variant="light" title={title} icon={<IconAlertTriangle size={18} />} role="alert">
       <ProblemDetails problem={problem} message={error instanceof Error ? error.message : String(error)} />
-      {onRetry !== undefined && (
-        <SmallButton mt="sm" onClick={onRetry}>
-          Try again
-        </SmallButton>
+      {(list !== undefined || onRetry !== undefined) && (
+        <Group gap="xs" mt="sm">
+          {list !== undefined && (
+            <LinkButton size="xs" variant="default" to={list.to}>
+              {list.label}
+            </LinkButton>
+          )}
+          {onRetry !== undefined && <SmallButton onClick={onRetry}>Try again</SmallButton>}
+        </Group>
       )}
     </Alert>
   );
