@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { barriersOf, countClicks } from './console-browser.ts';
 import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
@@ -201,7 +200,9 @@ describe('the console', () => {
     const { page, faults } = opened;
     const list = page.getByRole('listbox', { name: 'Items' });
     const hasFocus = () => list.evaluate((element) => element === document.activeElement);
-    await list.getByText('P 0', { exact: true }).click();
+    await list.getByText('P 0', { exact: true }).waitFor();
+    await page.keyboard.press('j');
+    await page.getByRole('heading', { name: 'n0', exact: true }).waitFor();
     await page.keyboard.press('End');
     await page.getByRole('heading', { name: 'n2999', exact: true }).waitFor();
     await expect.poll(hasFocus).toBe(true);
@@ -312,13 +313,10 @@ describe('the console', () => {
     });
     const { page, faults } = opened;
     await page.getByRole('button', { name: 'Take the tour', exact: true }).click();
-    const example = await readFile(new URL('../../../examples/capitals.pkg.zip', import.meta.url));
-    const form = new FormData();
-    form.append('file', new File([example], 'capitals.pkg.zip'));
-    const { id } = await own.call<{ id: string }>('POST', '/datasets/upload', form);
-    await page.reload();
-    await page.getByRole('link', { name: 'Capitals', exact: true }).click();
+    const tour = page.getByRole('complementary', { name: 'Tour' });
+    await tour.getByRole('button', { name: 'Add the example' }).click();
     await page.getByText('2 of 4: Look at an item').waitFor();
+    const id = page.url().split('/').at(-1);
     await page.getByRole('listbox', { name: 'Items' }).getByRole('option').first().click();
     await page.getByText('3 of 4: Run it').waitFor();
     // what the items hold may be known only after the first choice
@@ -385,6 +383,10 @@ describe('the console', () => {
     await page.getByRole('link', { name: 'Datasets' }).click();
     await page.getByRole('heading', { name: 'Datasets' }).waitFor();
     expect(await page.getByText('New here?').count()).toBe(0);
+    for (const list of ['datasets', 'runs']) {
+      await page.goto(`${own.url}/console/${list}/00000000-0000-4000-8000-000000000000`);
+      await page.getByRole('link', { name: `All ${list}`, exact: true }).waitFor();
+    }
     expect(faults).toEqual([]);
   });
 });

@@ -155,6 +155,7 @@ describe('the console of a service with keys', () => {
       .getByText('The service does not respond.', { exact: false })
       .first();
     await banner.waitFor();
+    expect(await page.getByRole('alert').count()).toBe(1);
     const id = await upload([{ id: 1 }], 'Added in the dark');
     await page.context().setOffline(false);
     await page.clock.fastForward(5_000);

@@ -82,13 +82,17 @@ describe('the console', () => {
       await mapping.getByRole('combobox', { name: field, exact: true }).click();
       await page.getByRole('option', { name: option }).click();
     };
+    await page.getByText('CSV, 500 rows', { exact: true }).waitFor();
+    const send = page.getByRole('button', { name: 'Upload', exact: true });
+    await page.getByText('Choose the column of the prompt.').waitFor();
+    expect(await send.isDisabled()).toBe(true);
     await choose('Prompt', 'frage');
-    await choose('Answer', 'gold');
+    expect(await mapping.getByRole('combobox', { name: 'Answer', exact: true }).inputValue()).toBe('gold');
     // the answers are numbers
     expect(await mapping.getByRole('combobox', { name: 'Type of item' }).inputValue()).toBe('numeric');
     const preview = page.getByRole('region', { name: 'Item preview' });
     await preview.getByText('numeric', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Upload', exact: true }).click();
+    await send.click();
     await page.getByText('Stored 500 items').waitFor();
     await page.getByRole('link', { name: 'Run it' }).click();
     await page.getByRole('combobox', { name: 'Base URL' }).fill(provider.baseUrl);
@@ -261,6 +265,11 @@ describe('the console', () => {
     const bad = await makePackage({ 'sections/a.jsonl': '{"id":1}\n{"id":2,}' });
     await page.getByLabel('Files').setInputFiles(file('bad.pkg.zip', bad));
     await page.getByText('sections/a.jsonl:2:9').waitFor();
+    await page.getByRole('button', { name: 'Choose another file' }).click();
+    const lines = ['{"id":1,"inputs":{"prompt":"One?"}}', '{"id":2,}', '[3]', '{"id":null}', '{"id":5'];
+    await page.getByLabel('Files').setInputFiles(file('bad.jsonl', Buffer.from(lines.join('\n'))));
+    for (const place of ['2:9', '3:1', '4:7', '5:8']) await page.getByText(`bad.jsonl:${place}`).waitFor();
+    await page.getByRole('button', { name: 'Upload anyway', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Choose another file' }).click();
     const good = await makePackage({ 'sections/a.jsonl': '{"id":1,"inputs":{"prompt":"One?"}}\n{"id":2}' });
     await page.getByLabel('Files').setInputFiles(file('good.pkg.zip', good));
