@@ -1,5 +1,6 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { expect } from 'vitest';
 import type { Body, TestService } from './start-test-service.ts';
 
@@ -8,12 +9,12 @@ const PROGRAM = fileURLToPath(new URL('../../../conformance/runs/scores.py', imp
 /** Whether {@link computeScores} can run here. */
 export const hasPython: boolean = spawnSync('python3', ['--version']).status === 0;
 
-/** The scores of results, computed by an independent program. */
-export function computeScores(request: object): Body {
-  const input = JSON.stringify(request);
-  const { stdout, stderr, status } = spawnSync('python3', [PROGRAM], { input, encoding: 'utf8' });
+/** The scores of results, computed by an independent program. It must not stop the service, which runs in this process. */
+export async function computeScores(request: object): Promise<Body> {
+  const running = promisify(execFile)('python3', [PROGRAM], { maxBuffer: Number.POSITIVE_INFINITY });
+  running.child.stdin?.end(JSON.stringify(request));
+  const { stdout, stderr } = await running;
   expect(stderr).toBe('');
-  expect(status).toBe(0);
   return JSON.parse(stdout);
 }
 

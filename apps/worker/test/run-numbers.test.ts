@@ -68,11 +68,11 @@ it.skipIf(!hasPython)('clusters items by their passage, as another program does'
   for (const repetitions of [1, 3]) {
     const ended = await run({ repetitions, cluster_by: '/meta/passage' });
     const results = await resultsOf(service, ended.id);
-    const computed = computeScores({ results, repetitions, clusters: clusters(results) });
+    const computed = await computeScores({ results, repetitions, clusters: clusters(results) });
     expect(ended.scores).toMatchObject(close(computed.scores, 9) as object);
     expect(ended.scores.no_output).toBeGreaterThan(0);
     expect(ended.scores.wrong).toBeGreaterThan(0);
-    const alone = computeScores({ results, repetitions });
+    const alone = await computeScores({ results, repetitions });
     expect(ended.scores.stderr).toBeGreaterThan(1.3 * alone.scores.stderr);
     const { scores } = await run({ repetitions });
     expect(scores.stderr).toBeLessThan(ended.scores.stderr);
@@ -117,11 +117,8 @@ it.skipIf(!hasPython)(
     expect(levels.data.map(({ values }: Body) => values)).toEqual([[0], [1], [2]]);
     for (const slice of levels.data) {
       const of = results.filter(({ order_index }) => items[order_index]?.meta.level === slice.values[0]);
-      const { by_section: _, ...scores } = computeScores({
-        results: of,
-        repetitions,
-        clusters: clusters(of),
-      }).scores;
+      const computed = await computeScores({ results: of, repetitions, clusters: clusters(of) });
+      const { by_section: _, ...scores } = computed.scores;
       expect(slice).toMatchObject(close(scores, 9) as object);
     }
     const both = await slices('by=/meta/passage&by=/type');
@@ -402,7 +399,7 @@ it('compares runs by hash, id or prompt, clustered, with what else differs', asy
   }
   const scores = items.map((_, index) => (index % 12 < 4 ? -1 : 0));
   if (hasPython) {
-    const [both, single] = computeScores({
+    const { differences } = await computeScores({
       differences: [
         {
           values: scores,
@@ -412,7 +409,8 @@ it('compares runs by hash, id or prompt, clustered, with what else differs', asy
         },
         { values: scores, clusters: scores.map((_, index) => index) },
       ],
-    }).differences;
+    });
+    const [both, single] = differences;
     expect(found).toMatchObject(close(both, 9) as object);
     expect(alone).toMatchObject(close(single, 9) as object);
   }

@@ -77,7 +77,7 @@ it.skipIf(!hasPython)(
     const ended = await run({ repetitions });
     const results = await resultsOf(service, ended.id);
     expect(results).toHaveLength(COUNT * repetitions);
-    const { truncated, ...expected } = computeScores({ results, repetitions, price: PRICE });
+    const { truncated, ...expected } = await computeScores({ results, repetitions, price: PRICE });
     expect(ended).toMatchObject(close(expected) as object);
     expect(ended.counts).toMatchObject({ truncated, total: COUNT * repetitions, done: COUNT * repetitions });
     expect(truncated).toBeGreaterThan(0);
@@ -118,7 +118,7 @@ it.skipIf(!hasPython)(
     reply = (prompt) => ({ text: String(numberOf(prompt) + (numberOf(prompt) % 7 === 0 ? 1 : 0)) });
     const better = await run();
     const other = await resultsOf(service, better.id);
-    const { comparison } = computeScores({ results, other, repetitions });
+    const { comparison } = await computeScores({ results, other, repetitions });
     const compare = async (query = ''): Promise<Body> =>
       (await service.get(`/runs/${ended.id}/compare/${better.id}${query}`)).body;
     const compared = await compare('?limit=3');
@@ -328,7 +328,7 @@ it('scores stored outputs again without asking, renames and deletes', async () =
   });
   expect(judged.body).toMatchObject({ plan: { requests: 10, scorable: 10 }, warnings: [] });
   await runEnded(service, judged.body.id);
-  const { truncated: _, ...computed } = computeScores({
+  const { truncated: _, ...computed } = await computeScores({
     ...{ results: await resultsOf(service, judged.body.id), repetitions: 1 },
     ...{ price: PRICE, judge_price: judgePrice },
   });
