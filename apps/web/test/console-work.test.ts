@@ -168,6 +168,23 @@ describe('the console of a service with keys', () => {
     expect(faults.filter((fault) => !fault.includes('net::ERR_'))).toEqual([]);
   });
 
+  it('keeps what it has read in view while the connection is lost', async () => {
+    const path = `/console/datasets/${numbers}`;
+    await using opened = await browser.open(path, { key: KEYS.admin, hasClock: true });
+    const { page } = opened;
+    const first = page.getByRole('listbox').getByRole('option').first();
+    await first.waitFor();
+    await page.context().setOffline(true);
+    const banner = page.getByRole('alert').getByText('The service does not respond.', { exact: false });
+    // what is old is read again when the window is looked at, in vain
+    await page.clock.fastForward(20_000);
+    await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
+    await banner.first().waitFor();
+    await page.getByRole('heading', { level: 1, name: 'Numbers' }).waitFor();
+    expect(await first.isVisible()).toBe(true);
+    expect(await page.getByRole('alert').count()).toBe(1);
+  });
+
   it('uploads a file that is dropped on any page', async () => {
     await using opened = await browser.open('/console/runs', { key: KEYS.editor });
     const { page, faults } = opened;

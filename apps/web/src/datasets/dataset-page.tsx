@@ -2,6 +2,7 @@ import { Alert, Group, Spoiler } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { lazy } from 'react';
 import { loadedAgain } from '../api/service-responds.ts';
+import { isShown } from '../ui/is-shown.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
 import { PageTabs } from '../ui/layout/page-tabs.tsx';
@@ -34,7 +35,7 @@ export default function DatasetPage() {
   const newest = useDataset(id);
   const found = useDataset(id, version);
   if (found.isPending) return <QueryState query={found} />;
-  if (!found.isSuccess)
+  if (!isShown(found))
     return (
       <Page title="Dataset">
         <QueryState query={found} />

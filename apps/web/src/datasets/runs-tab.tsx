@@ -6,6 +6,7 @@ import { RunsTable } from '../runs/runs-table.tsx';
 import { nameOf } from '../runs/use-run.ts';
 import { useRuns } from '../runs/use-runs.ts';
 import { ScoreBars } from '../ui/charts/score-bars.tsx';
+import { isShown } from '../ui/is-shown.ts';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { SmallButton } from '../ui/small-button.ts';
@@ -24,7 +25,7 @@ export default function RunsTab({ dataset }: { readonly dataset: Dataset }) {
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [sort, setSort] = useState<string>();
   const found = useRuns({ dataset_id: dataset.id, limit: SHOWN });
-  if (!found.isSuccess) return <QueryState query={found} rows={3} />;
+  if (!isShown(found)) return <QueryState query={found} rows={3} />;
   const { data: runs, meta } = found.data;
   if (runs.length === 0) return <Dimmed>No runs yet.</Dimmed>;
   const scored = runs.filter(({ scores }) => scores.mean !== null).toReversed();

@@ -6,6 +6,7 @@ import { loadedAgain } from '../api/service-responds.ts';
 import { useDataset } from '../datasets/use-dataset.ts';
 import { groupScores } from '../ui/charts/group-scores.ts';
 import { ScoreBars } from '../ui/charts/score-bars.tsx';
+import { isShown } from '../ui/is-shown.ts';
 import { Facts } from '../ui/layout/facts.tsx';
 import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Page } from '../ui/layout/page.tsx';
@@ -34,7 +35,7 @@ export default function RunPage() {
   const change = useChangeSearch<RunSearch>(route);
   const found = useRun(id);
   if (found.isPending) return <QueryState query={found} />;
-  if (!found.isSuccess)
+  if (!isShown(found))
     return (
       <Page title="Run">
         <QueryState query={found} />

@@ -2,6 +2,7 @@ import { Alert, Stack } from '@mantine/core';
 import { type Mapping, MISSING_PROMPT } from '../mapping/mapping-fields.ts';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
+import { isShown } from '../ui/is-shown.ts';
 import { QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount } from '../ui/text/formats.ts';
@@ -20,7 +21,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 /** A table: its first rows, the mapping of its columns with the items that it makes, and the upload. */
 export function TableUpload({ files }: { readonly files: readonly File[] }) {
   const preview = useUploadPreview(files);
-  if (!preview.isSuccess) return <QueryState query={preview} />;
+  if (!isShown(preview)) return <QueryState query={preview} />;
   if (preview.data.kind === 'legacy_package') return <LegacyUpload files={files} />;
   return <MappedTable files={files} preview={preview.data} />;
 }

@@ -5,6 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { BY_CURSOR } from '../../ui/by-cursor.ts';
+import { isShown } from '../../ui/is-shown.ts';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
@@ -39,7 +40,7 @@ export function DiffView({ from, to }: { readonly from: Side; readonly to: Side 
     ...BY_CURSOR,
     placeholderData: keepPreviousData,
   });
-  if (!found.isSuccess) return <QueryState query={found} />;
+  if (!isShown(found)) return <QueryState query={found} />;
   const counts = found.data.pages[0]?.counts;
   const differences = found.data.pages.flatMap(({ data }) => data);
   return (

@@ -6,6 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { useCan } from '../../session/session.tsx';
+import { isShown } from '../../ui/is-shown.ts';
 import { QueryState } from '../../ui/query-state.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { ItemEditor } from './edit/item-editor.tsx';
@@ -31,7 +32,7 @@ export function ItemPane({
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: (before) => before,
   });
-  if (!found.isSuccess) return <QueryState query={found} rows={4} />;
+  if (!isShown(found)) return <QueryState query={found} rows={4} />;
   if (found.data === null) return <Dimmed p="md">The dataset has no item at this position.</Dimmed>;
   const { item, section, order_index, item_hash, error } = found.data;
   if (item === null)

@@ -3,6 +3,7 @@ import { IconArrowLeft } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCan } from '../../session/session.tsx';
+import { isShown } from '../../ui/is-shown.ts';
 import { Columns } from '../../ui/layout/columns.tsx';
 import { MoreButton } from '../../ui/more-button.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
@@ -37,7 +38,7 @@ function History({ newest }: { readonly newest: Dataset }) {
   const canDelete = useCan('admin');
   const [asked, setAsked] = useState<{ readonly what: 'restore' | 'delete'; readonly version: Version }>();
   const [chosen, setChosen] = useState<readonly number[]>([]);
-  if (!found.isSuccess) return <QueryState query={found} rows={3} />;
+  if (!isShown(found)) return <QueryState query={found} rows={3} />;
   const versions = found.data.pages.flatMap(({ data }) => data);
   const compare = (from: number, to: number): void =>
     change({ from: String(from), to: String(to), only: undefined });

@@ -8,6 +8,7 @@ import { fieldErrors } from '../../api/field-errors.ts';
 import { DatasetSelect } from '../../datasets/dataset-select.tsx';
 import { VersionSelect } from '../../datasets/versions/version-select.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
+import { isShown } from '../../ui/is-shown.ts';
 import { InView } from '../../ui/layout/in-view.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
@@ -42,7 +43,7 @@ export default function NewRunPage() {
 
 function CopiedRun({ id }: { readonly id: string }) {
   const found = useRun(id);
-  if (!found.isSuccess) return <QueryState query={found} />;
+  if (!isShown(found)) return <QueryState query={found} />;
   return <NewRun key={id} initial={formOf(found.data)} />;
 }
 

@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useCan } from '../../session/session.tsx';
 import { CountBars } from '../../ui/charts/count-bars.tsx';
+import { isShown } from '../../ui/is-shown.ts';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
 import { MAX_SAMPLE, MAX_SEED } from '../runs-search.ts';
@@ -17,7 +18,7 @@ export default function LabelsTab({ run }: { readonly run: Run }) {
   const navigate = route.useNavigate();
   const canLabel = useCan('editor');
   const found = useLabels(run);
-  if (!found.isSuccess) return <QueryState query={found} rows={3} />;
+  if (!isShown(found)) return <QueryState query={found} rows={3} />;
   const { labels, people, types } = found.data;
   return (
     <Stack>
