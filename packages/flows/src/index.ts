@@ -9,16 +9,14 @@ export {
   type DryRun,
   dryRun,
   type ImportError,
+  type ImportFailure,
   type ImportSource,
   importDataset,
-} from './import-dataset.ts';
-export {
-  type ImportFailure,
   type Observed,
   observeChange,
   observeImport,
   requestFailure,
-} from './observe-import.ts';
+} from './import-dataset.ts';
 export { type HubOptions, openHub } from './open-hub.ts';
 export { type PlannedRun, type PlanRunDeps, type PlanRunRequest, planRun, sampleOf } from './plan-run.ts';
 export { type OpenPreview, openPreview, type Preview } from './preview-hub.ts';
