@@ -115,16 +115,20 @@ describe('a database whose line breaks', () => {
     for (let round = 0; round < times(40, 4); round++) {
       const name = `cut ${round}`;
       const begun = service.lines.length;
-      let isRefused = false;
+      let isAnswered = false;
       const answer = upload(name, archive).finally(() => {
-        isRefused = true;
+        isAnswered = true;
       });
       // The break before may end a request before its import begins.
       const hasBegun = (): boolean =>
-        isRefused || service.lines.slice(begun).some((line) => line.includes('"dataset.import.start"'));
-      await expect.poll(hasBegun, { interval: 5 }).toBe(true);
+        isAnswered || service.lines.slice(begun).some((line) => line.includes('"dataset.import.start"'));
+      // A busy machine may notice the begin of an import after its end: every other time, the line breaks all the while.
+      if (round % 2 === 0) await expect.poll(hasBegun, { interval: 5 }).toBe(true);
       await delay((round * 37) % 260);
-      file.database.line.cut();
+      do {
+        file.database.line.cut();
+        await delay(10);
+      } while (round % 2 === 1 && !isAnswered);
       const ended = await answer;
       responses.push(ended);
       if (ended.status === 201) stored.push(name);
