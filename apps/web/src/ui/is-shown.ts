@@ -1,6 +1,6 @@
 import { ConnectionLost } from '../api/api-problem.ts';
 
-/** Whether a page shows the data of a query: also what it has read before the connection was lost, but not after any other error. */
+/** Whether a page shows the data of a query: also what was read before the connection was lost, but not after other errors. */
 export function isShown<Q extends { readonly data: unknown; readonly error: Error | null }>(
   query: Q,
 ): query is Q & { readonly data: NonNullable<Q['data']> } {

@@ -31,9 +31,9 @@ import { RowFailureCounter } from './row-failures.ts';
 /** Encodes batches. The result depends on the arguments alone, so it may run on any thread. */
 export interface BatchEncoder {
   /**
-   * Parses, validates, canonicalises, hashes and encodes lines. Of a batch with faulty lines it has the failures, one for
-   * each of them, and what files the others need: the errors of `parseLines`, and `line_too_long` for an item whose canonical text is longer than a
-   * line may be.
+   * Parses, validates, canonicalises, hashes and encodes lines. Of a batch with faulty lines it returns the failures, one for
+   * each of them, and the files that the others need. Failures are the errors of `parseLines`, and `line_too_long` for an
+   * item whose canonical text is longer than a line may be.
    */
   encodeLines(batch: LineBatch, target: RowTarget, options: LineOptions): EncodedRows | NeedsFiles;
   /** Does the same for lines whose files have been read and counted. */
