@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { zstdDecompressSync } from 'node:zlib';
 import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,14 +60,28 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-async function ask(path: string, init: RequestInit = {}) {
+/** Sends a request, again as told while the files are being made. */
+async function ask(path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(`${api.url}${path}`, init);
+  if (response.status === 503) {
+    await response.body?.cancel();
+    await delay(1000 * Number(response.headers.get('retry-after')));
+    return await ask(path, init);
+  }
   const bytes = Buffer.from(await response.arrayBuffer());
   const { status, headers } = response;
   return { status, headers, bytes, text: bytes.toString(), json: () => JSON.parse(bytes.toString()) };
 }
 
 type Json = Record<string, unknown>;
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly bytes: Buffer;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for
+  json(): any;
+}
 interface Entry {
   readonly type: string;
   readonly oid: string;
