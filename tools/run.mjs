@@ -217,6 +217,7 @@ const LONG_SUITES = [
   'apps/worker/test/processes.test.ts',
   'apps/worker/test/replica.test.ts',
   'deploy/test/deployment.test.ts',
+  'deploy/test/dump.test.ts',
   'packages/tabular/test/decode-parquet.test.ts',
   'prisma/src/diff/diff.test.ts',
   'prisma/src/versions/versions.test.ts',

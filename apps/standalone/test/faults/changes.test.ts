@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createStore } from '@svc/store';
 import { describe, expect, it } from 'vitest';
 import { rangesOf } from '../../../../prisma/src/items/version-sql.ts';
-import { report, tally, times } from './report.ts';
+import { IS_LONG, report, tally, times } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { ask, outcomeOf, type ServiceResponse, uploadLines, verifyDataset } from './stored-datasets.ts';
 import { useDatabase } from './use-database.ts';
@@ -93,43 +93,47 @@ describe('SIGKILL', () => {
     });
   }, 400_000);
 
-  it('during a job that changes a dataset lets the next process end it, once', async (context) => {
-    const rounds = times(6, 1);
-    const added = times(30_000, 10_000);
-    const found: string[] = [];
-    let service = await file.start({ app: 'standalone' });
-    for (let round = 0; round < rounds; round++) {
-      const id = await uploadLines(service.url, lines(0, 100, `job ${round}`));
-      const form = new FormData();
-      form.set('file', new Blob([`${lines(1_000, added, `job ${round}`).join('\n')}\n`]), 'more.jsonl');
-      const { status, body: job } = await ask(
-        `${service.url}/datasets/${id}/items?mode=append&section=default`,
-        {
-          method: 'POST',
-          headers: { Prefer: 'respond-async' },
-          body: form,
-        },
-      );
-      expect(status).toBe(202);
-      await delay((round * 97) % 400);
-      await service.end('SIGKILL');
+  it.runIf(IS_LONG)(
+    'during a job that changes a dataset lets the next process end it, once',
+    async (context) => {
+      const rounds = times(6, 1);
+      const added = times(30_000, 10_000);
+      const found: string[] = [];
+      let service = await file.start({ app: 'standalone' });
+      for (let round = 0; round < rounds; round++) {
+        const id = await uploadLines(service.url, lines(0, 100, `job ${round}`));
+        const form = new FormData();
+        form.set('file', new Blob([`${lines(1_000, added, `job ${round}`).join('\n')}\n`]), 'more.jsonl');
+        const { status, body: job } = await ask(
+          `${service.url}/datasets/${id}/items?mode=append&section=default`,
+          {
+            method: 'POST',
+            headers: { Prefer: 'respond-async' },
+            body: form,
+          },
+        );
+        expect(status).toBe(202);
+        await delay((round * 97) % 400);
+        await service.end('SIGKILL');
 
-      service = await file.start({ app: 'standalone' });
-      await expect
-        .poll(async () => (await ask(`${service.url}/jobs/${job.id}`)).body.status, { timeout: 120_000 })
-        .toBe('succeeded');
-      expect(await verifyVersions(service, id)).toBe(2);
-      expect((await ask(`${service.url}/datasets/${id}`)).body.item_count).toBe(100 + added);
-      found.push('one new version');
-    }
-    report(context, {
-      area: AREA,
-      scenario: `SIGKILL during a job that appends ${added.toLocaleString('en')} items, then a new start`,
-      expected: 'the job succeeds, with one new version',
-      runs: rounds,
-      observed: tally(found),
-    });
-  }, 600_000);
+        service = await file.start({ app: 'standalone' });
+        await expect
+          .poll(async () => (await ask(`${service.url}/jobs/${job.id}`)).body.status, { timeout: 120_000 })
+          .toBe('succeeded');
+        expect(await verifyVersions(service, id)).toBe(2);
+        expect((await ask(`${service.url}/datasets/${id}`)).body.item_count).toBe(100 + added);
+        found.push('one new version');
+      }
+      report(context, {
+        area: AREA,
+        scenario: `SIGKILL during a job that appends ${added.toLocaleString('en')} items, then a new start`,
+        expected: 'the job succeeds, with one new version',
+        runs: rounds,
+        observed: tally(found),
+      });
+    },
+    600_000,
+  );
 });
 
 it('readers that began on a version finish on it while it is changed and deleted', async (context) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { report, tally, times } from './report.ts';
+import { IS_LONG, report, tally, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { ask, listDatasets, outcomeOf, type ServiceResponse, verifyDataset } from './stored-datasets.ts';
@@ -89,7 +89,8 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
     });
   });
 
-  it('survives the service being killed by no more than a moment', async (context) => {
+  // the tests of the embedded server kill its process too
+  it.runIf(IS_LONG)('survives the service being killed by no more than a moment', async (context) => {
     const rounds = times(10, 1);
     for (let round = 0; round < rounds; round++) {
       const service = await start();

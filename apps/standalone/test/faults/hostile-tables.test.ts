@@ -89,8 +89,8 @@ const CONSTANTS: readonly (readonly [string, object])[] = [
   ['meta_columns', { prompt_column: 'b', meta_columns: { [KIB_60]: 'a' } }],
 ];
 
-/** One constant of the item itself, one of a template, and one that is too small to count. */
-const IN_SHORT_FORM: ReadonlySet<string> = new Set(['checker', 'prompt_template', 'default_type']);
+/** One constant that is too large, and one that is too small to count. */
+const IN_SHORT_FORM: ReadonlySet<string> = new Set(['checker', 'default_type']);
 
 it('tiny rows with large constants do not stop the service', { timeout: 600_000 }, async (context) => {
   const found: string[] = [];
@@ -136,7 +136,8 @@ it('small files do not become gigabytes of items', { timeout: 600_000 }, async (
     ],
   ];
   const found: string[] = [];
-  for (const [expected, work] of cases) {
+  // what is refused before a row is read, and one table whose rows are too many
+  for (const [expected, work] of cases.slice(0, times(cases.length, 3))) {
     found.push(await expectCalm(expected, work));
     expect(found.at(-1)).toBe(expected);
   }
@@ -168,7 +169,7 @@ it('Parquet files of very many equal rows end soon', { timeout: 600_000 }, async
   const found: string[] = [];
   for (const [name, content, mapping] of cases) {
     // those that are skipped are read as well
-    if (!IS_LONG && ['nulls', 'no column'].includes(name)) continue;
+    if (!IS_LONG && name !== 'nulls that are skipped') continue;
     found.push(await expectCalm(name, () => upload(content, mapping, '?dry_run=true', 'parquet')));
     expect([name, found.at(-1)]).toEqual([name, '400 package_limit']);
   }
