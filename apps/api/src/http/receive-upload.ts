@@ -1,8 +1,18 @@
 import { on } from 'node:events';
+import { Readable } from 'node:stream';
 import { type StagedFile, type Staging, UploadStage } from '@svc/flows';
 import { invalidRequest, RequestError } from '@svc/runtime';
+import busboy from 'busboy';
 import type { Request } from 'express';
-import { type FormField, type FormLimits, formParts, maxFormBytes, tooLarge } from './form-parts.ts';
+
+export interface FormLimits {
+  readonly maxUploadBytes: number;
+  readonly maxFormFields: number;
+  readonly maxFormFieldBytes: number;
+}
+
+/** Files of one form. */
+const MAX_FILES = 1000;
 
 /** A multipart form with its files. Disposing of it deletes the files. */
 export interface Upload extends AsyncDisposable {
@@ -125,4 +135,191 @@ function fieldValue(
     throw invalidRequest(name, `The field "${name}" must have at most ${maxFormFieldBytes} bytes.`);
   if (value === undefined) throw invalidRequest(name, `The field "${name}" has an unknown charset.`);
   return value;
+}
+
+/** One part of a multipart form. */
+type FormPart = FormField | FormFile;
+
+interface FormField {
+  readonly kind: 'field';
+  readonly name: string;
+  /** Undefined when the charset of the field is unknown. */
+  readonly value: string | undefined;
+  readonly isNameTruncated: boolean;
+  readonly isTruncated: boolean;
+}
+
+interface FormFile {
+  readonly kind: 'file';
+  readonly name: string;
+  /** Without any folder; empty when the client gave none. */
+  readonly fileName: string;
+  /** In pieces; the form continues when they have been read. */
+  readonly content: AsyncIterable<Buffer>;
+}
+
+/**
+ * Reads the parts of a multipart form (RFC 7578) as they arrive: a limited number of files, one after
+ * another and as fast as they are read, and of fields. When the loop over the parts ends early, the rest of the form is not read: the
+ * response discards it.
+ *
+ * @throws RequestError `invalid_request`, `upload_too_large`; the reason of `signal` when it aborts
+ */
+function formParts(request: Request, limits: FormLimits, signal: AbortSignal): AsyncIterable<FormPart> {
+  signal.throwIfAborted();
+  const form = openForm(request, limits);
+  let file: Readable | undefined;
+  const parts = new Readable({
+    objectMode: true,
+    read: () => undefined,
+    destroy: (error, done) => {
+      signal.removeEventListener('abort', onAbort);
+      request.off('data', onData).unpipe(form);
+      file?.destroy(error ?? new Error('The rest of the form is not read.'));
+      form.destroy();
+      done(error);
+    },
+  });
+  const fail = (error: Error): void => void parts.destroy(error);
+  const onAbort = (): void => fail(signal.reason);
+  // Counts also the bytes before, between and after the parts, which the parser ignores.
+  let arrivedBytes = 0;
+  let fileCount = 0;
+  const { maxFormFields } = limits;
+  const delimiters = new DelimiterCounter(request.get('content-type') ?? '');
+  const onData = (chunk: Buffer): void => {
+    arrivedBytes += chunk.byteLength;
+    delimiters.add(chunk);
+    if (arrivedBytes > maxFormBytes(limits, fileCount)) fail(tooLarge(limits));
+    // The last one ends the form, or begins a part whose head is still to come.
+    else if (delimiters.count > maxFormFields + fileCount + 1) fail(tooManyParts(limits));
+  };
+
+  onFields(form, limits, (field) => parts.push(field), fail);
+  form.on('file', (name, stream, info) => {
+    fileCount += 1;
+    // Without a listener, the error of a file that is not read would end the process.
+    stream.on('error', () => undefined);
+    // The parser finishes its current chunk, and would leave this file without an end.
+    if (parts.destroyed) return void stream.resume();
+    file = stream;
+    const content = fileContent(stream, () => parts.errored);
+    parts.push({
+      kind: 'file',
+      name: name ?? '',
+      fileName: info.filename ?? '',
+      content,
+    } satisfies FormFile);
+  });
+  form.on('close', () => parts.push(null));
+  signal.addEventListener('abort', onAbort, { once: true });
+  // Counted after the form has seen it, so that its files are known.
+  request.pipe(form);
+  request.on('data', onData);
+  return parts;
+}
+
+/** Around a file of several. */
+const MAX_FILE_HEAD_BYTES = 512;
+
+/** The form around the files has its own limit; a body beyond both is too large. */
+const maxFormBytes = (limits: FormLimits, files: number = MAX_FILES): number =>
+  limits.maxUploadBytes +
+  (limits.maxFormFields + 2) * (limits.maxFormFieldBytes + 4096) +
+  files * MAX_FILE_HEAD_BYTES;
+
+const tooLarge = (limits: FormLimits): RequestError =>
+  new RequestError('upload_too_large', `The file must have at most ${limits.maxUploadBytes} bytes.`);
+
+/** The error for a form with too many parts or fields. */
+const tooManyParts = (
+  { maxFormFields }: FormLimits,
+  what: string = 'parts besides its files',
+): RequestError => invalidRequest('', `The form must have at most ${maxFormFields} ${what}.`);
+
+/** The error for a form with too many files. */
+const tooManyFiles = (): RequestError =>
+  invalidRequest('file', `The form must have at most ${MAX_FILES} files.`);
+
+/** The error for a form that is not one. */
+const unreadable = (error: unknown): RequestError =>
+  invalidRequest('', `Cannot read the form: ${(error as Error).message}.`, error);
+
+/** The bytes of a file. Its stream fails with the form; what failed first is the error to report. */
+async function* fileContent(stream: Readable, failure: () => Error | null): AsyncGenerator<Buffer> {
+  try {
+    yield* stream as AsyncIterable<Buffer>;
+  } catch (error) {
+    throw failure() ?? unreadable(error);
+  }
+}
+
+/** A parser with the limits of a form. @throws RequestError `invalid_request` */
+function openForm(request: Request, limits: FormLimits): busboy.Busboy {
+  try {
+    return busboy({
+      headers: request.headers,
+      defParamCharset: 'utf8',
+      limits: {
+        fields: limits.maxFormFields,
+        // a field of this size counts as truncated
+        fieldSize: limits.maxFormFieldBytes + 1,
+        fieldNameSize: 100,
+        files: MAX_FILES,
+        // reported when the part with this number ends
+        parts: limits.maxFormFields + MAX_FILES + 1,
+        headerPairs: 100,
+      },
+    });
+  } catch (error) {
+    throw unreadable(error);
+  }
+}
+
+/** Reports each field of a form, and why the form cannot be read. */
+function onFields(
+  form: busboy.Busboy,
+  limits: FormLimits,
+  take: (field: FormField) => void,
+  fail: (error: RequestError) => void,
+): void {
+  form.on('field', (name: string | undefined, value, info) => {
+    const { nameTruncated: isNameTruncated, valueTruncated: isTruncated } = info;
+    const text = typeof value === 'string' ? value : undefined;
+    take({ kind: 'field', name: name ?? '', value: text, isNameTruncated, isTruncated });
+  });
+  form.on('fieldsLimit', () => fail(tooManyParts(limits, 'fields')));
+  form.on('filesLimit', () => fail(tooManyFiles()));
+  form.on('partsLimit', () => fail(tooManyParts(limits)));
+  form.on('error', (error) => fail(unreadable(error)));
+}
+
+/** Counts the delimiters of a multipart body while it arrives, after the first one: those of parts without a name too. */
+class DelimiterCounter {
+  count = 0;
+  readonly #delimiter: Buffer;
+  /** The end of the bytes so far, which may be the start of a delimiter. */
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** @param contentType of the body, with the boundary */
+  constructor(contentType: string) {
+    const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^;]*))/i.exec(contentType) ?? [];
+    this.#delimiter = Buffer.from(`\r\n--${(quoted ?? plain ?? '').trim()}`);
+  }
+
+  add(chunk: Buffer): void {
+    const delimiter = this.#delimiter;
+    const seam = Buffer.concat([this.#rest, chunk.subarray(0, delimiter.length - 1)]);
+    this.#countIn(seam);
+    this.#countIn(chunk);
+    const end = chunk.length < delimiter.length ? seam : chunk;
+    this.#rest = Buffer.from(end.subarray(Math.max(0, end.length - delimiter.length + 1)));
+  }
+
+  #countIn(bytes: Buffer): void {
+    const delimiter = this.#delimiter;
+    for (let at = bytes.indexOf(delimiter); at !== -1; at = bytes.indexOf(delimiter, at + delimiter.length)) {
+      this.count += 1;
+    }
+  }
 }
