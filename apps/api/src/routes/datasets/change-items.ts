@@ -1,8 +1,7 @@
 import { invalidRequest, type Route, type RouteRequest, type RouteResponse, type Schema } from '@svc/runtime';
 import type { DatasetChange } from '@svc/store';
-import { IDEMPOTENCY_KEY } from '../../http/idempotency.ts';
-import { PREFER } from '../../http/prefer.ts';
 import { receiveLinesOrUpload } from '../../http/receive-upload.ts';
+import { IDEMPOTENCY_KEY, PREFER } from '../../http/request-headers.ts';
 import { JOB } from '../jobs/serialize.ts';
 import { importUpload, UPLOAD_ERRORS, type UploadDeps } from '../uploads/upload.ts';
 import { UPLOAD_FIELDS, UPLOAD_FORM } from '../uploads/upload-form.ts';

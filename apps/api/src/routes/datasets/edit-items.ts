@@ -2,7 +2,7 @@ import { type EditedItem, editsSource, type ItemText, type ThreadReader } from '
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { type Config, invalidRequest, jsonBody, type Route, type Schema } from '@svc/runtime';
 import type { Edit, Store } from '@svc/store';
-import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import { STATED_HASH } from '../docs/scalars.ts';
 import {
   CHANGE_HEADERS,

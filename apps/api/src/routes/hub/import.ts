@@ -12,8 +12,13 @@ import {
   type Store,
   type StoredResponse,
 } from '@svc/store';
-import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
-import { PREFER, prefersAsync } from '../../http/prefer.ts';
+import {
+  IDEMPOTENCY_KEY,
+  PREFER,
+  prefersAsync,
+  requestDigest,
+  withIdempotency,
+} from '../../http/request-headers.ts';
 import { CHANGE_HEADERS, changeFacts, MESSAGE, MESSAGE_OR_NULL } from '../datasets/change.ts';
 import { HANDLE, NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
 import {

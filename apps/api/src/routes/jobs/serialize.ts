@@ -1,7 +1,7 @@
 import { type JsonBody, orNull, type ProblemBody, type Schema, shape, toJsonText } from '@svc/runtime';
 import type { Job, JobProgress, StoredResponse } from '@svc/store';
-import { ASYNC_APPLIED } from '../../http/prefer.ts';
 import { serializeProblem } from '../../http/problem.ts';
+import { ASYNC_APPLIED } from '../../http/request-headers.ts';
 import { record, storedJson } from '../docs/record.ts';
 import { COUNT, COUNT_OR_NULL, TEXT_OR_NULL, TIME, TIME_OR_NULL, UUID } from '../docs/scalars.ts';
 import { PROBLEM } from '../docs/schemas.ts';

@@ -15,7 +15,7 @@ import {
   toJsonText,
 } from '@svc/runtime';
 import type { IdempotencyClaim, IdempotentCreation, NewRun, Run, Store, StoredResponse } from '@svc/store';
-import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import { NAME } from '../datasets/fields.ts';
 import { RUN_CHANGE } from './path-params.ts';
 import { PLANNED, RUN, serializeRun } from './serialize.ts';

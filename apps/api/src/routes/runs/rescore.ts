@@ -18,7 +18,7 @@ import {
   type StoredResponse,
   StoreError,
 } from '@svc/store';
-import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import { NAME } from '../datasets/fields.ts';
 import { type CreateRunDeps, checkSecrets, creationOf, runAccepted, startRun } from './create.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';

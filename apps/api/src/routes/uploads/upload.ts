@@ -20,9 +20,14 @@ import {
 } from '@svc/runtime';
 import type { IdempotencyClaim, ImportTarget, Store, StoredResponse } from '@svc/store';
 import { fileChunks } from '../../http/file-chunks.ts';
-import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/idempotency.ts';
-import { PREFER, prefersAsync } from '../../http/prefer.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';
+import {
+  IDEMPOTENCY_KEY,
+  PREFER,
+  prefersAsync,
+  requestDigest,
+  withIdempotency,
+} from '../../http/request-headers.ts';
 import type { StagingFolder } from '../../http/staging-folder.ts';
 import { CHANGE_HEADERS, changeFacts, MESSAGE } from '../datasets/change.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { prefersAsync } from './prefer.ts';
+import { prefersAsync } from './request-headers.ts';
 
 it.each([
   ['respond-async', true],
