@@ -1,7 +1,13 @@
-import { invalidRequest, type Route, type RouteRequest, type Schema, toJsonText } from '@svc/runtime';
+import {
+  invalidRequest,
+  type JsonBody,
+  type Route,
+  type RouteRequest,
+  type Schema,
+  toJsonText,
+} from '@svc/runtime';
 import type { ChangedDataset, DatasetSummary, StoredResponse } from '@svc/store';
-import { CHANGED_DATASET } from '../docs/schemas.ts';
-import { serializeSummary } from './serialize.ts';
+import { CHANGED_DATASET, SUMMARY } from '../docs/schemas.ts';
 
 /** What the history says of a change. */
 export const MESSAGE: Schema = {
@@ -106,4 +112,28 @@ export function datasetChanged(
     headers: { Location: `/datasets/${dataset.id}?version=${version}` },
     body: toJsonText({ ...serializeSummary(dataset), change: { ...change } }),
   };
+}
+
+/** The response to a request that created a dataset. */
+export function datasetCreated(dataset: DatasetSummary): StoredResponse {
+  return {
+    status: 201,
+    headers: { Location: `/datasets/${dataset.id}` },
+    body: toJsonText(serializeSummary(dataset)),
+  };
+}
+
+/** Above this size, a summary omits the metadata of an uploaded package; the dataset itself has it. */
+const MAX_SUMMARY_SCHEMA_BYTES = 64 * 1024;
+
+const TRUNCATED_SCHEMAS = {
+  pkg_zip: '{"source":"pkg_zip","package":null,"truncated":true}',
+  file: '{"source":"file","files":null,"truncated":true}',
+} as const;
+
+/** A dataset without a large schema. */
+export function serializeSummary(dataset: DatasetSummary): Record<string, JsonBody> {
+  const { source, schema } = dataset;
+  const isLarge = source !== 'hub' && Buffer.byteLength(schema) > MAX_SUMMARY_SCHEMA_BYTES;
+  return SUMMARY.toBody(isLarge ? { ...dataset, schema: TRUNCATED_SCHEMAS[source] } : dataset);
 }

@@ -12,8 +12,7 @@ import {
   StoreError,
 } from '@svc/store';
 import { serializeDryRun } from '../hub/serialize.ts';
-import { type ChangeFacts, datasetChanged } from './change.ts';
-import { datasetCreated, serializeSummary } from './serialize.ts';
+import { type ChangeFacts, datasetChanged, datasetCreated, serializeSummary } from './change.ts';
 
 export interface ImportNowDeps {
   readonly logger: Logger;

@@ -1,12 +1,18 @@
 import type { Logger } from '@svc/instrumentation';
-import { empty, json, type Route } from '@svc/runtime';
-import { DATASET_ORDERS, type DatasetChanges, type DatasetOrder, type Store } from '@svc/store';
+import { empty, type JsonBody, json, type Route } from '@svc/runtime';
+import {
+  DATASET_ORDERS,
+  type DatasetChanges,
+  type DatasetOrder,
+  type ListedDataset,
+  type Store,
+} from '@svc/store';
 import { SHA256 } from '../docs/scalars.ts';
-import { DATASET, LISTED_DATASET, PAGE_QUERY, page, SECTION, SUMMARY } from '../docs/schemas.ts';
+import { DATASET, LAST_RUN, LISTED_DATASET, PAGE_QUERY, page, SECTION, SUMMARY } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
+import { serializeSummary } from './change.ts';
 import { HANDLE, NAME, OPTIONAL_TEXT } from './fields.ts';
 import { VERSION } from './resolve-datasets.ts';
-import { serializeListed } from './serialize.ts';
 
 export interface DatasetDeps {
   readonly logger: Logger;
@@ -90,6 +96,10 @@ function listRoute({ store: { reads } }: DatasetDeps): Route {
       return json(toPage(found, query, serializeListed));
     },
   };
+}
+
+function serializeListed({ lastRun, ...dataset }: ListedDataset): JsonBody {
+  return { ...serializeSummary(dataset), last_run: lastRun === null ? null : LAST_RUN.toBody(lastRun) };
 }
 
 function updateRoute({ logger, store: { datasets } }: DatasetDeps): Route {
