@@ -1,7 +1,6 @@
 import { entryError, PackageError, quote } from '../errors.ts';
 import type { WindowedSource } from './byte-source.ts';
 import { crc32 } from './crc32.ts';
-import { type DirectoryBounds, readUint64, splitArchive } from './end-record.ts';
 import { decodeUtf8, escapeBytes, foldName, safeEntryName } from './entry-name.ts';
 import type { ZipEntry } from './zip-entry.ts';
 
@@ -19,6 +18,13 @@ const CENTRAL_HEADER = 0x02014b50;
 /** Methods of compression (section 4.4.5). */
 const DEFLATE = 8;
 const ZSTD = 93;
+
+/** Where the central directory is, and how many entries it has. */
+export interface DirectoryBounds {
+  readonly entryCount: number;
+  readonly start: number;
+  readonly end: number;
+}
 
 /** What an archive may have that a package may not. */
 export interface DirectoryOptions {
@@ -257,4 +263,16 @@ function extraFields(extra: DataView, id: number): DataView[] {
 /** The error for an entry whose records contradict each other. */
 export function corrupt(name: string, problem: string): PackageError {
   return entryError('package_corrupt', name, problem);
+}
+
+/** The error for one of several parts. */
+export function splitArchive(): PackageError {
+  return new PackageError('package_unsupported', 'The archive is one part of a split archive.');
+}
+
+/** An unsigned 64-bit number; one that a double cannot hold becomes the largest safe integer. */
+export function readUint64(view: DataView, at: number): number {
+  const value = view.getBigUint64(at, true);
+  // It is compared only with smaller numbers, so the replacement never passes for the true value.
+  return value > BigInt(Number.MAX_SAFE_INTEGER) ? Number.MAX_SAFE_INTEGER : Number(value);
 }
