@@ -8,7 +8,6 @@ export { checkNumber, checkOptions, withDefaults } from './arguments/check-argum
 export type { OwnBytes } from './arguments/own-bytes.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
 export { compareUtf8 } from './compare-utf8.ts';
-export type { EncodedLine } from './fast/encoded-line.ts';
 export {
   type Field,
   type FieldKind,
@@ -105,7 +104,7 @@ export {
 } from './known-secrets.ts';
 export { checkLine } from './lines/check-items.ts';
 export { type CutLine, cutLines, linesOf } from './lines/cut-lines.ts';
-export { createLineEncoder } from './lines/encode-lines.ts';
+export { createLineEncoder, type EncodedLine } from './lines/encode-lines.ts';
 export { type LineBatch, LineCutter, splitLines } from './lines/line-cutter.ts';
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';

@@ -1,13 +1,94 @@
-import { EncodedLine, type EncoderOptions } from '../fast/encoded-line.ts';
+import { sha256Into } from '#native';
 import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
+import { assetEntries, type FileReference, fileReferences, isEmbeddedChecker } from '../item/asset.ts';
+import { checkItemSize } from '../item/embedded-size.ts';
+import { createItemEncoder, type ItemEncoder } from '../item/encode-item.ts';
 import type { Item } from '../item/item.ts';
+import { ItemRanges } from '../item/item-ranges.ts';
 import { parseItem } from '../item/parse-item.ts';
+import { getMember, type JsonObject } from '../json/json-value.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
 import type { SourceLocation } from '../source-location.ts';
 import type { LineBatch } from './line-cutter.ts';
 import { isBlank, parseLines } from './read-items.ts';
 
 const LINE_FEED = 10;
+
+/** Options of encoders. */
+export interface EncoderOptions {
+  /** Yields items that embed files or refer to them as they are, so that their content never becomes part of a text. */
+  readonly keepsItems?: boolean | undefined;
+  /** Bounds the memory of one item: encoding a much longer one ends with `line_too_long`. Files of kept items do not count. */
+  readonly maxItemBytes?: number | undefined;
+}
+
+const HASH_BYTES = 32;
+const NO_REFERENCES: readonly FileReference[] = [];
+
+/** The encoded item of a line or a row: the one object that an encoder yields for all its items. */
+export class EncodedLine extends ItemRanges {
+  /** 1-based line of the file; 0 for a row. */
+  line = 0;
+  /** Start and end of the line in the batch, without its line feed; 0 for a row. */
+  lineStart = 0;
+  lineEnd = 0;
+  readonly itemHash: Uint8Array = new Uint8Array(HASH_BYTES);
+  /** Whether the item refers to files of its archive, which must be embedded before it is encoded. */
+  needsFiles = false;
+  /** Those files. */
+  references: readonly FileReference[] = NO_REFERENCES;
+  /** Whether the item has embedded files, as content of assets or of its checker. */
+  embedsFiles = false;
+  /** The item itself, not encoded: one with files, by an encoder that keeps such items. Null for any other. */
+  item: JsonObject | null = null;
+  readonly #keepsItems: boolean;
+  readonly #maxItemBytes: number | undefined;
+  /** Encodes the items that the fast path leaves; made for the first of them. */
+  #valueEncoder: ItemEncoder | undefined;
+
+  constructor({ keepsItems = false, maxItemBytes }: EncoderOptions = {}) {
+    super();
+    this.#keepsItems = keepsItems;
+    this.#maxItemBytes = maxItemBytes;
+  }
+
+  /** Hashes the item, whose ranges the fast path has set: it has no files, so that its hash is that of its whole text. */
+  endEncoded(): void {
+    sha256Into(this.bytes.subarray(this.itemStart, this.itemEnd), this.itemHash);
+    this.needsFiles = false;
+    this.references = NO_REFERENCES;
+    this.embedsFiles = false;
+    this.item = null;
+  }
+
+  /**
+   * Encodes and sets an item; keeps one with files if the options say so.
+   *
+   * @param expectedBytes of the canonical text, if known: avoids room for twice as much
+   * @throws JsonlError `line_too_long` if the item refers to too many files, before it is encoded
+   */
+  setItem(item: JsonObject, location?: SourceLocation, expectedBytes = 0): void {
+    this.references = fileReferences(item);
+    checkItemSize(0, this.references.length, { location });
+    this.needsFiles = this.references.length > 0;
+    this.embedsFiles =
+      assetEntries(item).some(({ entry }) => Object.hasOwn(entry, 'data')) ||
+      isEmbeddedChecker(getMember(item, 'checker'));
+    this.item = this.#keepsItems && (this.needsFiles || this.embedsFiles) ? item : null;
+    if (this.item !== null) return;
+    this.#valueEncoder ??= createItemEncoder(this.#maxItemBytes);
+    const encoded = this.#valueEncoder.encode(item, expectedBytes);
+    this.setRanges(encoded);
+    this.itemHash.set(encoded.itemHash);
+  }
+
+  /** Frees the buffers that a large item made grow. */
+  release(): void {
+    this.bytes = new Uint8Array();
+    this.item = null;
+    this.#valueEncoder?.release();
+  }
+}
 
 /** Options of `LineEncoder.encode`. */
 interface EncodeLinesOptions {

@@ -1,10 +1,10 @@
 import { JsonlError } from '../errors.ts';
-import { EncodedLine, type EncoderOptions } from '../fast/encoded-line.ts';
 import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
 import { checkItemSize } from '../item/embedded-size.ts';
 import { canonicalByteLength } from '../item/encode-item.ts';
 import { type JsonObject, setMember } from '../json/json-value.ts';
 import { DEFAULT_MAX_DEPTH, JsonReader } from '../json/parse-json.ts';
+import { EncodedLine, type EncoderOptions } from '../lines/encode-lines.ts';
 import { type CellBatch, NO_REASON } from './cell-batch.ts';
 import { compileMapping, type MappableFeature } from './compile-mapping.ts';
 import type { Mapping } from './mapping.ts';
