@@ -7,7 +7,6 @@ export { createSha256, isBase64, type Sha256, sha256, sha256Hex, toHex } from '#
 export { checkNumber, checkOptions, withDefaults } from './arguments/check-arguments.ts';
 export type { OwnBytes } from './arguments/own-bytes.ts';
 export { type ChunkSource, chunksOf, isWebStream, typeName } from './arguments/web-stream.ts';
-export { compareUtf8 } from './compare-utf8.ts';
 export {
   type Field,
   type FieldKind,
@@ -87,9 +86,8 @@ export {
 export { embedFiles } from './item/rehydrate-item.ts';
 export { splitNames } from './item/split-names.ts';
 export { asciiText } from './json/ascii.ts';
+export { compareUtf8, countLineFeeds, joinBytes } from './json/bytes.ts';
 export { digitsEnd, mantissaEnd } from './json/canonical/number-writer.ts';
-export { countLineFeeds } from './json/count-line-feeds.ts';
-export { joinBytes } from './json/join-bytes.ts';
 export { jsonText } from './json/json-text.ts';
 export { locateValue } from './json/locate-value.ts';
 export { ownText } from './json/own-text.ts';

@@ -1,6 +1,6 @@
 /** What `native-node.ts` does, in browsers. */
 import { sha256 as nobleSha256 } from '@noble/hashes/sha2.js';
-import { validUtf8Length } from './json/utf8.ts';
+import { validUtf8Length } from './json/bytes.ts';
 import { ALPHABET, countPadding } from './media/base64.ts';
 
 /** SHA-256 (FIPS 180-4) in parts. Strings are hashed as UTF-8. */

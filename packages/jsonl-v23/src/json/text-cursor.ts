@@ -2,8 +2,7 @@ import { type ChunkSource, chunksOf } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
-import { joinBytes } from './join-bytes.ts';
-import { validUtf8Length } from './utf8.ts';
+import { joinBytes, validUtf8Length } from './bytes.ts';
 
 const { TAB, LINE_FEED, CARRIAGE_RETURN, SPACE } = ASCII;
 /** Bytes of the longest incomplete character at the end of a chunk. */

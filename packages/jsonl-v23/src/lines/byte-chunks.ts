@@ -1,5 +1,5 @@
 import { type ChunkSource, chunksOf, isWebStream, typeName } from '../arguments/web-stream.ts';
-import { joinBytes } from '../json/join-bytes.ts';
+import { joinBytes } from '../json/bytes.ts';
 
 /** What items can be read from: a text or its UTF-8 bytes, whole or in chunks. */
 export type ItemSource =

@@ -1,11 +1,10 @@
 import { JsonlError } from '../errors.ts';
 import type { Item } from '../item/item.ts';
 import { parseItem } from '../item/parse-item.ts';
-import { countLineFeeds } from '../json/count-line-feeds.ts';
+import { countLineFeeds, validUtf8Length } from '../json/bytes.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { locateValue } from '../json/locate-value.ts';
 import { JsonReader } from '../json/parse-json.ts';
-import { validUtf8Length } from '../json/utf8.ts';
 import type { SourceLocation } from '../source-location.ts';
 import { byteChunks, type ItemSource } from './byte-chunks.ts';
 import { type LineBatch, splitLines } from './line-cutter.ts';

@@ -1,3 +1,31 @@
+import type { OwnBytes } from '../arguments/own-bytes.ts';
+
+/** Chunks of bytes in one piece. */
+export function joinBytes(chunks: readonly Uint8Array[]): OwnBytes {
+  const joined = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const chunk of chunks) {
+    joined.set(chunk, at);
+    at += chunk.length;
+  }
+  return joined;
+}
+
+/** Compares by UTF-8 bytes; JavaScript's own order is by UTF-16 units, which puts U+1F600 before U+FF5E. */
+export function compareUtf8(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i += 1) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x === y) continue;
+    // Surrogates encode code points above all other units.
+    const xHigh = x >= 0xd800 && x < 0xe000;
+    const yHigh = y >= 0xd800 && y < 0xe000;
+    return xHigh === yHigh ? x - y : xHigh ? 1 : -1;
+  }
+  return a.length - b.length;
+}
+
 /**
  * The number of bytes before the first one that breaks UTF-8 (RFC 3629 section 4; Unicode table 3-7): no
  * overlong forms, no surrogates, nothing beyond U+10FFFF. The whole length when all of it is UTF-8.
@@ -32,3 +60,14 @@ function sequenceEnd(bytes: Uint8Array, start: number): number {
 function isContinuation(byte: number): boolean {
   return (byte & 0xc0) === 0x80;
 }
+
+/** The line feeds of a text, or of its UTF-8 bytes. */
+export function countLineFeeds(content: string | Uint8Array): number {
+  const next = (from: number): number =>
+    typeof content === 'string' ? content.indexOf('\n', from) : content.indexOf(LINE_FEED, from);
+  let count = 0;
+  for (let at = next(0); at !== -1; at = next(at + 1)) count += 1;
+  return count;
+}
+
+const LINE_FEED = 10;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { validUtf8Length } from './utf8.ts';
+import { compareUtf8, validUtf8Length } from './bytes.ts';
 
 describe('validUtf8Length', () => {
   it.each<[string, number[], number]>([
@@ -43,5 +43,19 @@ describe('validUtf8Length', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('compareUtf8', () => {
+  it('orders as the UTF-8 bytes do', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
+        expect(Math.sign(compareUtf8(a, b))).toBe(Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      }),
+    );
+  });
+
+  it('puts U+1F600 after U+FF5E', () => {
+    expect(['\u{1f600}', '\uff5e'].sort(compareUtf8)).toEqual(['\uff5e', '\u{1f600}']);
   });
 });
