@@ -1,11 +1,11 @@
 export { cancelQuery } from './cancel-query.ts';
 export { type ConnectionOptions, createClient } from './connection-config.ts';
-export { createPool, type Pool, prepared } from './create-pool.ts';
 export { hasCommitted, transactionIdOf } from './has-committed.ts';
 export { HAS_ENDED } from './has-ended.ts';
 export { isUnavailable } from './is-unavailable.ts';
 export { type Listener, type ListenOptions, listen } from './listen.ts';
 export { destroySocket, processIdOf, socketOf } from './pg-internals.ts';
+export { createPool, inTransaction, type Pool, prepared, sendTogether, Transaction } from './pool.ts';
 export {
   type CopyQuery,
   createReadQuery,
@@ -15,4 +15,3 @@ export {
   type Reads,
   readFrom,
 } from './read-query.ts';
-export { inTransaction, sendTogether, Transaction } from './transaction.ts';

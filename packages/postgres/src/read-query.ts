@@ -2,8 +2,8 @@ import { finished } from 'node:stream/promises';
 import pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { cancelQuery } from './cancel-query.ts';
-import { type Pool, prepared } from './create-pool.ts';
 import { destroySocket } from './pg-internals.ts';
+import { type Pool, prepared } from './pool.ts';
 
 /**
  * Runs one statement of a read and gives its rows.
