@@ -14,8 +14,7 @@ import {
 import { LRUCache } from 'lru-cache';
 import { createHashStates } from '../../assets/link/hash-states.ts';
 import { type LinkedItem, linkItem } from '../../assets/link/link-item.ts';
-import type { BufferPool } from './buffer-pool.ts';
-import { type RowTarget, RowWriter } from './encode-rows.ts';
+import { type BufferPool, type RowTarget, RowWriter } from './encode-rows.ts';
 import {
   countedRows,
   type EncodedRows,

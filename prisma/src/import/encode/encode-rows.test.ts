@@ -6,7 +6,7 @@ import { linkItem } from '../../assets/link/link-item.ts';
 import { writeLinkedFiles } from '../../assets/linked-files-column.ts';
 import { COPY_HEADER, COPY_TRAILER, cutRows } from '../../database/copy-format.ts';
 import { decodeRows, type ItemRow } from '../../items/decode-rows.ts';
-import { RowWriter } from './encode-rows.ts';
+import { BufferPool, RowWriter } from './encode-rows.ts';
 import type { EncodedRows } from './encoded-rows.ts';
 
 const PART_ID = '00112233-4455-6677-8899-aabbccddeeff';
@@ -222,5 +222,32 @@ describe('decodeRows', () => {
     expect(found.map(({ orderIndex }) => orderIndex)).toEqual([0, 1, 2]);
     expect(found[1]?.payload === large && found[1]?.assets === large).toBe(true);
     expect(turns).toBeGreaterThan(2);
+  });
+});
+
+describe('BufferPool', () => {
+  const MIB = 1024 * 1024;
+
+  it('hands out a buffer that was taken back', () => {
+    const pool = new BufferPool();
+    const { buffer } = pool.acquire(MIB);
+    pool.release(buffer);
+    expect(pool.acquire(MIB - 1).buffer).toBe(buffer);
+    expect(pool.acquire(MIB).buffer).not.toBe(buffer);
+  });
+
+  it('keeps 8 MiB, and frees what exceeds them', () => {
+    const pool = new BufferPool();
+    const buffers = Array.from({ length: 20 }, () => pool.acquire(MIB).buffer);
+    for (const buffer of buffers) pool.release(buffer);
+    expect(buffers.filter(({ detached }) => detached)).toHaveLength(12);
+    const large = pool.acquire(5 * MIB).buffer;
+    pool.release(large);
+    expect(large.detached).toBe(true);
+    expect(pool.drain()).toHaveLength(8);
+    expect(pool.drain()).toEqual([]);
+    const next = pool.acquire(MIB).buffer;
+    pool.release(next);
+    expect(next.detached).toBe(false);
   });
 });

@@ -2,9 +2,8 @@
 import { parentPort } from 'node:worker_threads';
 import { serveTasks } from '@svc/concurrency';
 import { JsonlError } from '@svc/jsonl-v23';
-import { BufferPool, freeBuffer } from './buffer-pool.ts';
 import { createBatchEncoder } from './encode-batch.ts';
-import type { RowTarget } from './encode-rows.ts';
+import { BufferPool, freeBuffer, type RowTarget } from './encode-rows.ts';
 import { buffers, type EncodeOutcome, type EncodeTask, type EncodeWork } from './encode-task.ts';
 import {
   distinctFiles,

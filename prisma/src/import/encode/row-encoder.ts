@@ -1,9 +1,8 @@
 import { createThreadPool, createYielder, type ThreadPool, type ThreadPoolOptions } from '@svc/concurrency';
 import type { LineBatch, SizedBatch } from '@svc/jsonl-v23/internal';
 import type { EmbeddedContent } from '../../assets/link/link-item.ts';
-import { BufferPool } from './buffer-pool.ts';
 import { createBatchEncoder } from './encode-batch.ts';
-import type { RowTarget } from './encode-rows.ts';
+import { BufferPool, type RowTarget } from './encode-rows.ts';
 import { ENCODE_TASKS, type EncodeOutcome, type EncodeTask } from './encode-task.ts';
 import {
   distinctFiles,
