@@ -37,7 +37,7 @@ export type {
 } from './idempotency/idempotency-store.ts';
 export { datasetExists } from './import/commit-draft.ts';
 export { DiskShare, DiskShortage, freeDiskBytes } from './import/disk-share.ts';
-export type { DatasetDraft, DraftOptions } from './import/draft.ts';
+export { type DatasetDraft, type DraftOptions, type FaultList, ImportReport } from './import/draft.ts';
 export type {
   DatasetMeta,
   DraftCommit,
@@ -50,7 +50,6 @@ export type {
 export type { DraftProgress, ReadSource } from './import/draft-totals.ts';
 export type { ItemFileSource } from './import/encode/encode-with-files.ts';
 export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
-export { type FaultList, ImportReport } from './import/import-report.ts';
 export type { SectionWriter, WriteLinesOptions } from './import/section-writer.ts';
 export type { ItemLine } from './items/item-lines.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './items/list-items.ts';
