@@ -1,19 +1,20 @@
 import { queryOf, transactionIdOf } from '@svc/postgres';
 import type pg from 'pg';
 import type { AssetWriter } from '../assets/asset-writer.ts';
+import { type DatasetSummary, SUMMARY_SECTIONS } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
-import { searchableText } from '../database/values.ts';
+import { searchableText, storableText } from '../database/values.ts';
 import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { completeJob } from '../jobs/end-job.ts';
 import { takeItemIds } from '../runs/take-item-ids.ts';
 import { checkRunTexts, insertImportedRun } from '../runs/write/insert-imported-run.ts';
 import { changeDataset } from '../versions/change-dataset.ts';
+import { checkHandle } from '../versions/handle.ts';
 import { readSummary } from '../versions/read-summary.ts';
 import type { DraftCommit, NewDatasetTarget, StoredImport, VersionTarget } from './draft-content.ts';
-import type { DraftTotals } from './draft-totals.ts';
+import type { DraftTotals, SectionRecord } from './draft-totals.ts';
 import { findHome } from './find-home.ts';
-import { checkTexts, type NewDataset, summaryOf } from './insert-dataset.ts';
-import type { PartRows } from './part-rows.ts';
+import type { NewDataset, PartRows } from './part-rows.ts';
 
 /** What a draft has written. */
 export interface WrittenDraft {
@@ -69,6 +70,39 @@ export async function commitDataset(
     await rows.run((client) => insertImportedRun(client, home, run.facts, run.results));
   }
   return await endImport(draft, stored(createdAt), end, transactionId);
+}
+
+/** Checks that the texts of a dataset can be stored. @throws StoreError `invalid_request` that names the field */
+function checkTexts(
+  { name, handle, message, description, notes }: NewDataset,
+  sections: readonly SectionRecord[],
+): void {
+  storableText('name', name);
+  if (handle !== null) checkHandle(handle);
+  if (message !== null) storableText('message', message);
+  if (description !== null) storableText('description', description);
+  if (notes !== null) storableText('notes', notes);
+  for (const section of sections) storableText('name of a section', section.name);
+}
+
+/** A dataset as it is stored. */
+function summaryOf(dataset: NewDataset, sections: readonly SectionRecord[], createdAt: Date): DatasetSummary {
+  const { id, name, description, notes, source, versionHash, schema, itemCount, assetCount } = dataset;
+  return {
+    ...{ id, name, description, notes, source, versionHash, schema, itemCount, assetCount },
+    handle: dataset.handle,
+    version: 1,
+    versionCount: 1,
+    sectionCount: sections.length,
+    sections: sections.slice(0, SUMMARY_SECTIONS).map((section) => ({
+      id: section.id,
+      name: section.name,
+      orderIndex: section.orderIndex,
+      itemCount: section.itemCount,
+    })),
+    createdAt,
+    updatedAt: createdAt,
+  };
 }
 
 /** Makes a draft the next version of a dataset. @throws as `DatasetDraft.commit` */
