@@ -1,9 +1,9 @@
+import { interruptible } from '@svc/concurrency';
 import { destroySocket, socketOf } from '@svc/postgres';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { COPY_HEADER, COPY_TRAILER } from './copy-format.ts';
 import { StoreError, toStoreError } from './errors.ts';
-import { interruptible } from './interruptible.ts';
 
 /** How long a server may take to confirm that a COPY was aborted, before its connection is closed. */
 const ABORT_TIMEOUT_MS = 5_000;

@@ -1,19 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { createYielder } from '@svc/concurrency';
+import { createYielder, interruptible } from '@svc/concurrency';
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import type { ImportLimits } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
-import { interruptible } from '../database/interruptible.ts';
 import { commitDataset, commitVersion } from './commit-draft.ts';
 import { type DiskShare, ImportRoom } from './disk-share.ts';
 import type { DraftCommit, ImportTarget, StoredImport } from './draft-content.ts';
 import { type DraftHashes, type DraftProgress, DraftTotals, type SectionTotals } from './draft-totals.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-section.ts';
 import type { EncodedRows, MappingPlan } from './encode/encoded-rows.ts';
-import { MAX_ROW_FAILURES, type RowFailures, toError } from './encode/row-failures.ts';
 import type { RowEncoder } from './encode/row-encoder.ts';
+import { MAX_ROW_FAILURES, type RowFailures, toError } from './encode/row-failures.ts';
 import { PartRows } from './part-rows.ts';
 import type { SectionOptions, SectionWriter } from './section-writer.ts';
 
