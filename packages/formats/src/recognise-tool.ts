@@ -1,10 +1,7 @@
 import { type JsonObject, setMember, skipValue } from '@svc/jsonl-v23/json';
 import type { Tool, ToolFile } from './tool.ts';
-import { isInspectArchive, isInspectDocument } from './tools/inspect.ts';
 import { isLmEvalLine } from './tools/lm-eval.ts';
-import { isBatchLine } from './tools/openai-batch.ts';
-import { isEvalsLine } from './tools/openai-evals.ts';
-import { isPromptfooResults, isPromptfooTests } from './tools/promptfoo.ts';
+import { isTestLine } from './tools/promptfoo-tests.ts';
 
 /** Bytes of the beginning of a file that are looked at; longer first lines are looked at whole up to `MAX_LINE_BYTES`. */
 const HEAD_BYTES = 64 * 1024;
@@ -46,6 +43,39 @@ async function toolOf(file: ToolFile): Promise<Tool | null> {
   }
   return isPromptfooTests(name, head, line) ? 'promptfoo' : null;
 }
+
+/** Whether the first entry of an archive is one that Inspect writes first. */
+function isInspectArchive(head: Uint8Array): boolean {
+  const name = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1', 30, 50);
+  return /^(?:_journal\/|header\.json|samples\/.)/.test(name) && head.byteLength > 50;
+}
+
+/** Whether a document begins as a log of Inspect. */
+const isInspectDocument = (head: string): boolean =>
+  /^\ufeff?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"[a-z]+"\s*,\s*"eval"\s*:/.test(head);
+
+/** Whether a document begins as results of promptfoo. */
+const isPromptfooResults = (head: string): boolean =>
+  /^\ufeff?\s*\{\s*"evalId"\s*:\s*(?:"[^"\\]*"|null)\s*,\s*"results"\s*:\s*\{\s*"version"\s*:/.test(head);
+
+/** Whether a file holds tests of promptfoo. */
+function isPromptfooTests(name: string, head: string, line: JsonObject | null): boolean {
+  if (line !== null) return isTestLine(line);
+  if (/\.ya?ml$/i.test(name)) return /^[ \t]*(?:- +)?(?:vars|assert|tests|description)[ \t]*:/m.test(head);
+  return (
+    /\.csv$/i.test(name) &&
+    /(?:^|,)\s*"?__(?:expected|description|metadata)/.test(head.split('\n', 1)[0] ?? '')
+  );
+}
+
+/** Whether a line is a request or a response of a batch. */
+const isBatchLine = (line: JsonObject): boolean =>
+  typeof line['custom_id'] === 'string' &&
+  (Object.hasOwn(line, 'response') || Object.hasOwn(line, 'error') || Object.hasOwn(line, 'body'));
+
+/** Whether a line is a sample of OpenAI's evals: an input and the ideal answer. */
+const isEvalsLine = (line: JsonObject): boolean =>
+  Object.hasOwn(line, 'input') && Object.hasOwn(line, 'ideal');
 
 /**
  * The members of the first line, if it is an object: texts and objects are empty, and other values null. What has more

@@ -36,16 +36,6 @@ const REPEATED: ReadonlySet<string> = new Set([
   'token_limit_type',
 ]);
 
-/** Whether the first entry of an archive is one that Inspect writes first. */
-export function isInspectArchive(head: Uint8Array): boolean {
-  const name = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1', 30, 50);
-  return /^(?:_journal\/|header\.json|samples\/.)/.test(name) && head.byteLength > 50;
-}
-
-/** Whether a document begins as a log of Inspect. */
-export const isInspectDocument = (head: string): boolean =>
-  /^\ufeff?\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:\s*"[a-z]+"\s*,\s*"eval"\s*:/.test(head);
-
 /** The log of one task of Inspect: an archive (`.eval`), or its JSON. */
 export async function readInspect(files: readonly ToolFile[], context: ReadContext): Promise<ToolContent> {
   const [file, second] = files;

@@ -21,11 +21,6 @@ const OWN_ID = /^([0-9a-f]{64})-([1-9]\d{0,2})$/;
 /** What responses without their requests lack. */
 export const LOST_ITEMS = 'items of responses';
 
-/** Whether a line is a request or a response of a batch. */
-export const isBatchLine = (line: JsonObject): boolean =>
-  typeof line['custom_id'] === 'string' &&
-  (Object.hasOwn(line, 'response') || Object.hasOwn(line, 'error') || Object.hasOwn(line, 'body'));
-
 /**
  * The files of OpenAI's batches: requests become items, and responses a run of them. Responses whose `custom_id` was made
  * of an item need no requests where a dataset has that item: their items have nothing but its hash, as their id.

@@ -4,10 +4,6 @@ import { withMessages } from '../messages.ts';
 import { invalidLine, readLines } from '../read-json.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
 
-/** Whether a line is a sample of OpenAI's evals: an input and the ideal answer. */
-export const isEvalsLine = (line: JsonObject): boolean =>
-  Object.hasOwn(line, 'input') && Object.hasOwn(line, 'ideal');
-
 /** Samples of OpenAI's evals: `input`, a text or messages, and `ideal`, an answer or several. */
 export function readOpenAiEvals(files: readonly ToolFile[], context: ReadContext): ToolContent {
   return { name: baseName(files), samples: samples(files, context) };

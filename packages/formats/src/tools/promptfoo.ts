@@ -28,24 +28,10 @@ import {
 import { ScoreList } from '../scores.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 import { checkOf } from './promptfoo-assertions.ts';
-import { isTest, isTestLine, readTests } from './promptfoo-tests.ts';
-
-/** Whether a document begins as results of promptfoo. */
-export const isPromptfooResults = (head: string): boolean =>
-  /^\ufeff?\s*\{\s*"evalId"\s*:\s*(?:"[^"\\]*"|null)\s*,\s*"results"\s*:\s*\{\s*"version"\s*:/.test(head);
+import { isTest, readTests } from './promptfoo-tests.ts';
 
 /** Whether a document begins as results of any version of promptfoo. */
 const isResultsDocument = (head: string): boolean => /^\ufeff?\s*\{\s*"(?:evalId|results)"\s*:/.test(head);
-
-/** Whether a file holds tests of promptfoo. */
-export function isPromptfooTests(name: string, head: string, line: JsonObject | null): boolean {
-  if (line !== null) return isTestLine(line);
-  if (/\.ya?ml$/i.test(name)) return /^[ \t]*(?:- +)?(?:vars|assert|tests|description)[ \t]*:/m.test(head);
-  return (
-    /\.csv$/i.test(name) &&
-    /(?:^|,)\s*"?__(?:expected|description|metadata)/.test(head.split('\n', 1)[0] ?? '')
-  );
-}
 
 /** `results.json`, or tests as JSON Lines, YAML or CSV. */
 export async function readPromptfoo(files: readonly ToolFile[], context: ReadContext): Promise<ToolContent> {
