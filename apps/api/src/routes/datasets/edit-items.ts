@@ -9,10 +9,12 @@ import {
   CHANGE_RESPONSES,
   changeFacts,
   DRY_RUN_QUERY,
+  dryRunNow,
+  type ImportNowDeps,
+  importNow,
   MESSAGE,
   MESSAGE_OR_NULL,
 } from './change.ts';
-import { dryRunNow, type ImportNowDeps, importNow } from './import-now.ts';
 
 export interface EditDeps extends ImportNowDeps {
   readonly config: Config;

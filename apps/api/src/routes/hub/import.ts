@@ -19,16 +19,19 @@ import {
   requestDigest,
   withIdempotency,
 } from '../../http/request-headers.ts';
-import { CHANGE_HEADERS, changeFacts, MESSAGE, MESSAGE_OR_NULL } from '../datasets/change.ts';
-import { HANDLE, NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
 import {
+  CHANGE_HEADERS,
+  changeFacts,
   dryRunNow,
   IF_EXISTS,
   type IfExists,
   importNow,
   importTarget,
+  MESSAGE,
+  MESSAGE_OR_NULL,
   TARGET_ERRORS,
-} from '../datasets/import-now.ts';
+} from '../datasets/change.ts';
+import { HANDLE, NAME, OPTIONAL_TEXT } from '../datasets/fields.ts';
 import { DATASET_SUMMARY } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
 import { HUB_ERRORS, MAPPING, SOURCE } from './schema.ts';

@@ -29,15 +29,17 @@ import {
   withIdempotency,
 } from '../../http/request-headers.ts';
 import type { StagingFolder } from '../../http/staging-folder.ts';
-import { CHANGE_HEADERS, changeFacts, MESSAGE } from '../datasets/change.ts';
 import {
+  CHANGE_HEADERS,
+  changeFacts,
   dryRunNow,
   IF_EXISTS,
   type IfExists,
   importNow,
   importTarget,
+  MESSAGE,
   TARGET_ERRORS,
-} from '../datasets/import-now.ts';
+} from '../datasets/change.ts';
 import { DATASET_SUMMARY, FOUND_DATASET } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
