@@ -160,8 +160,8 @@ async function pushLines(
     if (rejected.length < MAX_REJECTED) rejected.push({ line, message: `${problem}.` });
   };
   for await (const batch of new LineCutter({ maxLineBytes, signal }).batches(source)) {
-    if (batch.fault !== undefined) {
-      reject({ line: batch.firstLine, problem: `The line ${batch.fault}` });
+    if ('fault' in batch) {
+      reject({ line: batch.line, problem: `The line ${batch.fault}` });
       continue;
     }
     const lines = await reader.readPushed({ batch, options }, signal);

@@ -62,11 +62,7 @@ export type PushedLine =
 export function readPushedLines({ batch, options }: PushedLines): readonly PushedLine[] {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const read: PushedLine[] = [];
-  for (const { line, bytes, fault } of linesOf(batch)) {
-    if (fault !== null) {
-      read.push({ line, problem: `The line ${fault}` });
-      continue;
-    }
+  for (const { line, bytes } of linesOf(batch)) {
     try {
       const text = decoder.decode(bytes);
       if (/^[ \t\r]*$/.test(text)) continue;

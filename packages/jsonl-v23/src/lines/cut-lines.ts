@@ -1,4 +1,4 @@
-import { type CheckedBatch, type CutOptions, LineCutter } from './line-cutter.ts';
+import { type CutOptions, type LineBatch, LineCutter } from './line-cutter.ts';
 
 const LINE_FEED = 10;
 
@@ -34,14 +34,13 @@ export function cutLines(source: AsyncIterable<Uint8Array>, options: CutOptions 
       return cutter.endsWithLineFeed;
     },
     async *[Symbol.asyncIterator]() {
-      for await (const batch of cutter.batches(source)) yield linesOf(batch);
+      for await (const batch of cutter.batches(source)) yield 'fault' in batch ? [batch] : linesOf(batch);
     },
   };
 }
 
 /** The lines of a batch. */
-export function linesOf({ bytes, firstLine, fault }: CheckedBatch): CutLine[] {
-  if (fault !== undefined) return [{ line: firstLine, bytes, fault }];
+export function linesOf({ bytes, firstLine }: LineBatch): CutLine[] {
   const lines: CutLine[] = [];
   for (let start = 0; start < bytes.length; ) {
     const lineFeed = bytes.indexOf(LINE_FEED, start);

@@ -25,10 +25,14 @@ export interface LineBatch {
   readonly itemCount: number;
 }
 
-/** Whole lines, or the beginning of one line that is refused. */
-export interface CheckedBatch extends LineBatch {
-  /** Why the line is refused, such as `is longer than 100 bytes`. Its bytes are valid until the next batch is read. */
-  readonly fault?: string;
+/** A line that is refused. */
+export interface RefusedLine {
+  /** 1-based. */
+  readonly line: number;
+  /** Its beginning, valid until the next batch is read. */
+  readonly bytes: Uint8Array;
+  /** Why it is refused, such as `is longer than 100 bytes`. */
+  readonly fault: string;
 }
 
 /** Options of {@link LineCutter}. */
@@ -46,7 +50,7 @@ export interface CutOptions {
  *
  * Drops a byte order mark at the start of the file (RFC 8259 section 8.1). Lines end with a line feed; a carriage return
  * before it stays in the batch, as JSON white space. The last line needs no line feed. A line with more than `maxLineBytes`,
- * or more than `MAX_LINE_VALUES` JSON values, becomes a batch with a fault as soon as that is known, and its rest is dropped.
+ * or more than `MAX_LINE_VALUES` JSON values, is refused as soon as that is known, and its rest is dropped.
  */
 export class LineCutter {
   readonly #maxLineBytes: number;
@@ -85,8 +89,10 @@ export class LineCutter {
     this.#shortBytes = Math.min(this.#maxLineBytes, MAX_LINE_VALUES - 1);
   }
 
-  /** The batches of a source. @throws the signal's reason; what the source throws */
-  async *batches(source: AsyncIterable<Uint8Array>): AsyncGenerator<CheckedBatch, void, undefined> {
+  /** The batches of a source, and the lines that are refused. @throws the signal's reason; what the source throws */
+  async *batches(
+    source: AsyncIterable<Uint8Array>,
+  ): AsyncGenerator<LineBatch | RefusedLine, void, undefined> {
     const signal = this.#signal;
     for await (const chunk of signal === undefined ? source : abortable(source, signal)) {
       for (const batch of this.#add(chunk)) {
@@ -100,7 +106,7 @@ export class LineCutter {
     }
   }
 
-  *#add(chunk: Uint8Array): Generator<CheckedBatch, void, undefined> {
+  *#add(chunk: Uint8Array): Generator<LineBatch | RefusedLine, void, undefined> {
     if (chunk.length > 0) this.endsWithLineFeed = chunk.at(-1) === LINE_FEED;
     let taken = 0;
     while (taken < chunk.length) {
@@ -122,7 +128,7 @@ export class LineCutter {
     }
   }
 
-  *#finish(): Generator<CheckedBatch, void, undefined> {
+  *#finish(): Generator<LineBatch | RefusedLine, void, undefined> {
     yield* this.#scan();
     if (this.#filled > this.#complete) {
       if (this.#lineCount > 0 && this.#filled > this.#batchBytes) yield this.#take();
@@ -142,7 +148,7 @@ export class LineCutter {
     this.#filled -= 3;
   }
 
-  *#scan(): Generator<CheckedBatch, void, undefined> {
+  *#scan(): Generator<LineBatch | RefusedLine, void, undefined> {
     let bytes = this.#bytes.subarray(0, this.#filled);
     for (;;) {
       const lineFeed = bytes.indexOf(LINE_FEED, this.#scanned);
@@ -157,8 +163,7 @@ export class LineCutter {
       }
       if (fault !== null) {
         this.#isRefused = true;
-        const line = bytes.subarray(this.#complete, end);
-        yield { bytes: line, firstLine: this.#firstLine, lineCount: 1, itemCount: 1, fault };
+        yield { line: this.#firstLine, bytes: bytes.subarray(this.#complete, end), fault };
       }
       if (this.#isRefused) this.#drop(lineFeed === -1 ? end : lineFeed + 1, lineFeed !== -1);
       else if (lineFeed === -1) this.#scanned = end;
@@ -276,11 +281,11 @@ export async function* splitLines(
 ): AsyncGenerator<LineBatch, void, undefined> {
   const { file } = options;
   for await (const batch of new LineCutter(options).batches(source)) {
-    if (batch.fault === undefined) yield batch;
+    if (!('fault' in batch)) yield batch;
     else {
-      const line = batch.firstLine;
+      const { line, fault } = batch;
       const location = file === undefined ? { line } : { file, line };
-      throw new JsonlError('line_too_long', `Line ${line} ${batch.fault}`, location);
+      throw new JsonlError('line_too_long', `Line ${line} ${fault}`, location);
     }
   }
 }

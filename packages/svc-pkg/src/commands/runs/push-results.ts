@@ -74,10 +74,10 @@ async function pushFile(cli: Cli, service: ServiceClient, run: string, file: str
   let bytes = 0;
   const cutter = new LineCutter({ batchBytes: BATCH_BYTES, signal: cli.signal });
   for await (const batch of cutter.batches(readBytes(cli, file))) {
-    if (batch.fault !== undefined) {
+    if ('fault' in batch) {
       pushed.rejected_total += 1;
       if (pushed.rejected.length < MAX_NAMED) {
-        pushed.rejected.push({ line: batch.firstLine, message: `The line ${batch.fault}.` });
+        pushed.rejected.push({ line: batch.line, message: `The line ${batch.fault}.` });
       }
       continue;
     }
