@@ -110,6 +110,7 @@ export { checkValueCount, hasMoreValues, MAX_LINE_VALUES, ValueCounter } from '.
 export { NULL_WORDS } from './mapping/cast-cell.ts';
 export {
   type CellBatch,
+  type CellRows,
   MAX_UNREAD_REASONS,
   NO_REASON,
   type UnreadRow,

@@ -1,3 +1,4 @@
+export type { CellRows } from '@svc/jsonl-v23/internal';
 export { TableError, type TableErrorCode } from './errors.ts';
 export { detectFormat } from './files/detect-format.ts';
 export {
@@ -13,5 +14,5 @@ export { openParquetTable, type ParquetTableOptions } from './parquet/parquet-ta
 export { dtypeOf, type Feature, type Features } from './schema/features.ts';
 export type { ByteSource } from './source/byte-source.ts';
 export { type ByteInput, type ByteSourceOptions, openByteSource } from './source/open-byte-source.ts';
-export type { CellRows, RowBatch, RowRange, Table } from './table.ts';
+export type { RowBatch, RowRange, Table } from './table.ts';
 export { openTextTables, type TextTablesOptions } from './text/text-table.ts';

@@ -1,4 +1,4 @@
-import { type Cells, CellWriter, type UnreadRows } from '@svc/jsonl-v23/internal';
+import { type CellRows, CellWriter } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
 import type { TableError } from './errors.ts';
 import type { Features } from './schema/features.ts';
@@ -9,16 +9,7 @@ export interface RowBatch {
   readonly firstRow: number;
   readonly rows: readonly JsonObject[];
   /** Rows that cannot be read, of a table that continues after them; their values are null. */
-  readonly invalid?: UnreadRows | undefined;
-}
-
-/** Some consecutive rows of a table: the canonical JSON texts of their cells, row by row. */
-export interface CellRows extends Cells {
-  /** Index of the first row in the table. */
-  readonly firstRow: number;
-  readonly rowCount: number;
-  /** As in `RowBatch`. */
-  readonly invalid?: UnreadRows | undefined;
+  readonly invalid?: CellRows['invalid'];
 }
 
 /** Which rows of a table are read, and which columns. */

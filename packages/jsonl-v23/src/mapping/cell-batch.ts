@@ -18,14 +18,18 @@ export const MAX_UNREAD_REASONS = 100;
 /** For a row without a reason. */
 export const NO_REASON: UnreadRow = { message: 'The row cannot be read.', location: {} };
 
-/** Rows of one split as the cells of their columns, row by row. */
-export interface CellBatch extends Cells {
-  readonly split: string;
-  /** 0-based, in the split. */
+/** Some consecutive rows of a table: the cells of their columns, row by row. */
+export interface CellRows extends Cells {
+  /** 0-based, in the table. */
   readonly firstRow: number;
   readonly rowCount: number;
-  /** In the order of the cells of a row. */
-  readonly columns: readonly string[];
   /** Rows that could not be read; their cells are null, and they have no items. */
   readonly invalid?: UnreadRows | undefined;
+}
+
+/** Rows of one split, which count from its first row, and the columns of their cells. */
+export interface CellBatch extends CellRows {
+  readonly split: string;
+  /** In the order of the cells of a row. */
+  readonly columns: readonly string[];
 }

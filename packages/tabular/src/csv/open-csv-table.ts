@@ -1,8 +1,8 @@
-import { CellWriter } from '@svc/jsonl-v23/internal';
+import { type CellRows, CellWriter } from '@svc/jsonl-v23/internal';
 import { TableError, unreadableFile } from '../errors.ts';
 import { type Features, valueFeature } from '../schema/features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
-import { type CellRows, type RowRange, type Table, toRows, wholeRange } from '../table.ts';
+import { type RowRange, type Table, toRows, wholeRange } from '../table.ts';
 import { type BatchWriter, batchRows } from '../text/batch-rows.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextColumns } from '../text/raw-row.ts';

@@ -1,7 +1,6 @@
-import { CellWriter } from '@svc/jsonl-v23/internal';
+import { type CellRows, CellWriter } from '@svc/jsonl-v23/internal';
 import type { TableError } from '../errors.ts';
 import { asIs, type Convert, toBoolean, toNumber } from '../schema/cast.ts';
-import type { CellRows } from '../table.ts';
 import type { BatchWriter } from '../text/batch-rows.ts';
 import { endCells, isFullBatch } from './cell-batches.ts';
 import { VERBATIM } from './csv-scanner.ts';

@@ -1,5 +1,6 @@
+import type { CellRows } from '@svc/jsonl-v23/internal';
 import type { Schema } from '../schema/infer-schema.ts';
-import { type CellRows, type RowRange, type Table, toRows, wholeRange } from '../table.ts';
+import { type RowRange, type Table, toRows, wholeRange } from '../table.ts';
 import { batchRows } from '../text/batch-rows.ts';
 import type { CachedFile } from '../text/cached-file.ts';
 import type { ArrivedRows, FormatOptions, TextReader } from '../text/text-reader.ts';

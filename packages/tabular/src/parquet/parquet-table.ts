@@ -1,4 +1,4 @@
-import { CellWriter, checkOptions } from '@svc/jsonl-v23/internal';
+import { type CellRows, CellWriter, checkOptions } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#runtime';
 import { checkFlags } from '../check-arguments.ts';
@@ -7,7 +7,7 @@ import type { Feature, Features } from '../schema/features.ts';
 import { mergeFeatures } from '../schema/merge-features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { createExpansionMeter, rowBytes } from '../source/expansion-limit.ts';
-import { type CellRows, type RowBatch, type Table, type WholeRange, wholeRange } from '../table.ts';
+import { type RowBatch, type Table, type WholeRange, wholeRange } from '../table.ts';
 import { type CellConverter, compileCell } from './cells/cell.ts';
 import { compileColumnWriter, type RowWriter } from './cells/column-writer.ts';
 import { mayHaveNonNumbers, NonNumberCounter } from './cells/non-numbers.ts';
