@@ -96,7 +96,7 @@ export function uuidBytes(uuid: string): Uint8Array {
 }
 
 /** Whole rows, one after another in a buffer. */
-export interface RowBatch {
+export interface CutRows {
   readonly bytes: Buffer;
   /** Where each row starts; it ends where the next one starts. */
   readonly starts: readonly number[];
@@ -118,7 +118,7 @@ const LONG_ROW_BYTES = 1024 * 1024;
 const LONG_ROW_START_BYTES = 8;
 
 /** Cuts what the server sends into rows. Yields the complete rows of each chunk as one batch; holds one incomplete row. */
-export async function* cutRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RowBatch, void, undefined> {
+export async function* cutRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<CutRows, void, undefined> {
   const cutter = new RowCutter();
   for await (const chunk of chunks) {
     const batch = cutter.add(chunk);
@@ -129,7 +129,7 @@ export async function* cutRows(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
 /** As {@link cutRows}, but the last field of a long row comes in the pieces that the server sends: no long row is held. */
 export async function* cutLongRows(
   chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<RowBatch | LongRow, void, undefined> {
+): AsyncGenerator<CutRows | LongRow, void, undefined> {
   const cutter = new RowCutter(LONG_ROW_BYTES);
   const source = chunks[Symbol.asyncIterator]();
   /** What follows a long row in its last chunk. */
@@ -183,7 +183,7 @@ class RowCutter {
   }
 
   /** @returns the rows that the chunk completes, in its memory or, with a row that began before, in new memory */
-  add(chunk: Uint8Array): RowBatch | null {
+  add(chunk: Uint8Array): CutRows | null {
     let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
     if (this.#rest.byteLength > 0 || bytes.length < this.#neededBytes) {
       this.#rest.append(bytes, this.#neededBytes);
@@ -335,7 +335,7 @@ export function* copiedRows(chunks: readonly Uint8Array[]): Generator<RowFields>
   const cutter = new RowCutter();
   const fields = new RowFields();
   for (const chunk of chunks) {
-    const { bytes, starts } = cutter.add(chunk) ?? NO_BATCH;
+    const { bytes, starts } = cutter.add(chunk) ?? NO_ROWS;
     for (const start of starts) {
       fields.read(bytes, start);
       yield fields;
@@ -343,4 +343,4 @@ export function* copiedRows(chunks: readonly Uint8Array[]): Generator<RowFields>
   }
 }
 
-const NO_BATCH: RowBatch = { bytes: Buffer.alloc(0), starts: [], end: 0 };
+const NO_ROWS: CutRows = { bytes: Buffer.alloc(0), starts: [], end: 0 };

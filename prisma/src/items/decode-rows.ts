@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ItemParts, LinkedFile } from '@svc/jsonl-v23/internal';
 import { readLinkedFiles } from '../assets/linked-files-column.ts';
-import { type RowBatch, RowFields } from '../database/copy-format.ts';
+import { type CutRows, RowFields } from '../database/copy-format.ts';
 import type { ItemPosition } from './item-places.ts';
 
 /** The parts of a stored item; without a payload where it is too large, or is not read. */
@@ -22,7 +22,7 @@ export const LARGE_ROW_BYTES: number = 1024 * 1024;
 
 /** Decodes the rows of each batch. */
 export async function* decodeRows(
-  batches: AsyncIterable<RowBatch>,
+  batches: AsyncIterable<CutRows>,
 ): AsyncGenerator<ItemRow[], void, undefined> {
   const fields = new RowFields();
   for await (const { bytes, starts, end } of batches) {

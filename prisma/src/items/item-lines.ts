@@ -1,4 +1,4 @@
-import { type LongRow, type RowBatch, RowFields } from '../database/copy-format.ts';
+import { type CutRows, type LongRow, RowFields } from '../database/copy-format.ts';
 import { joinStoredItem } from '../database/read-stored-json.ts';
 import { decodeLargeRow, decodeRow, LARGE_ROW_BYTES, ROW_FIELD } from './decode-rows.ts';
 import type { ItemOrder } from './item-order.ts';
@@ -29,7 +29,7 @@ const MEMBERS = [
  * @throws as `order` does; StoreError `corrupt`
  */
 export async function* toLines(
-  rows: AsyncIterable<RowBatch | LongRow>,
+  rows: AsyncIterable<CutRows | LongRow>,
   order: ItemOrder,
 ): AsyncGenerator<ItemLine[], void, undefined> {
   const fields = new RowFields();
@@ -40,7 +40,7 @@ export async function* toLines(
 }
 
 async function linesOf(
-  { bytes, starts, end }: RowBatch,
+  { bytes, starts, end }: CutRows,
   fields: RowFields,
   order: ItemOrder,
 ): Promise<ItemLine[]> {
