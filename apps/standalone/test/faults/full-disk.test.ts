@@ -4,7 +4,7 @@ import { chown, mkdir, mkdtemp, rm, stat, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { report, tally, times } from './report.ts';
+import { IS_LONG, report, tally, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage } from './sample-packages.ts';
 import { type FaultyDatabase, startDatabase } from './start-database.ts';
