@@ -99,3 +99,14 @@ export function entryError(
 export function quote(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 99)}…` : value);
 }
+
+/** What is wrong with a path that the archive does not have, without a full stop. */
+export const missingFileProblem = (path: string): string => `The archive has no file ${quote(path)}`;
+
+/** The error for a path that the archive does not have. */
+export function missingFile(path: string, location?: SourceLocation): PackageError {
+  return new PackageError('package_missing_file', `${missingFileProblem(path)}.`, {
+    entry: path,
+    ...(location && { location }),
+  });
+}

@@ -13,7 +13,7 @@ import {
   openPackageFile,
   writePackageStream,
 } from '../src/node/index.ts';
-import { PACKAGE_FORMAT_VERSION } from '../src/package/manifest.ts';
+import { PACKAGE_FORMAT_VERSION } from '../src/package/layout.ts';
 import { collectBytes } from '../src/zip/byte-source.ts';
 import { buildZip } from './build-zip.ts';
 import { memoryDataset } from './memory-dataset.ts';

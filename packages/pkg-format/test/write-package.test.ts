@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts';
 import { resolveLimits } from '../src/limits.ts';
 import { writePackageStream } from '../src/node/index.ts';
-import { PACKAGE_FORMAT_VERSION } from '../src/package/manifest.ts';
+import { PACKAGE_FORMAT_VERSION } from '../src/package/layout.ts';
 import { bytesSource, collectBytes } from '../src/zip/byte-source.ts';
 import { readDirectory } from '../src/zip/read-directory.ts';
 import { memoryDataset } from './memory-dataset.ts';

@@ -18,7 +18,7 @@ import {
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList } from '../check/error-list.ts';
-import { PackageError, toPackageError } from '../errors.ts';
+import { missingFile, PackageError, toPackageError } from '../errors.ts';
 import { groupBy } from '../group-by.ts';
 import { ChangeCounter, type ConversionReport } from '../legacy/conversion-report.ts';
 import { datasetPrompts } from '../legacy/dataset-prompts.ts';
@@ -31,9 +31,14 @@ import {
 } from '../legacy/legacy-items.ts';
 import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.ts';
 import { type UpgradedItem, upgradeItem } from '../legacy/upgrade-item.ts';
-import { MANIFEST_FILE, META_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from '../package/layout.ts';
-import { checkDatasetName } from '../package/manifest.ts';
-import { type Archive, missingFile } from '../package/open-archive.ts';
+import {
+  checkDatasetName,
+  MANIFEST_FILE,
+  META_FILE,
+  RESULTS_FILE,
+  RUN_CONFIG_FILE,
+} from '../package/layout.ts';
+import type { Archive } from '../package/open-archive.ts';
 import { createReferenceResolver } from '../package/resolve-reference.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { digestOf } from '../write/file-digest.ts';

@@ -7,12 +7,14 @@ import {
   type ArchiveFiles,
   ASSETS_FOLDER,
   CHECKERS_FOLDER,
+  checkDatasetName,
+  GENERATOR,
   MANIFEST_FILE,
   META_FILE,
+  PACKAGE_FORMAT_VERSION,
   RESULTS_FILE,
   RUN_CONFIG_FILE,
 } from '../package/layout.ts';
-import { checkDatasetName, GENERATOR, PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../package/package-reader.ts';
 import { fileEntry, textEntry } from '../write/plan-package.ts';

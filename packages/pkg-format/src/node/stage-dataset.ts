@@ -1,7 +1,7 @@
 import { type ItemInput, versionHash } from '@svc/jsonl-v23';
 import { checkOptions } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
-import { checkNames } from '../package/manifest.ts';
+import { checkNames } from '../package/layout.ts';
 import { DATASET_MEMBERS } from '../write/dataset-from-items.ts';
 import type { ExportDataset, ExportSection } from '../write/export-dataset.ts';
 import { stageSection } from './stage-section.ts';

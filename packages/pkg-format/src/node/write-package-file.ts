@@ -1,5 +1,5 @@
 import { checkOptions } from '@svc/jsonl-v23/internal';
-import { checkNames } from '../package/manifest.ts';
+import { checkNames } from '../package/layout.ts';
 import { checkWritten } from '../write/check-written.ts';
 import type { ExportRun } from '../write/export-dataset.ts';
 import { type PackagePlan, preparePackage } from '../write/prepare-package.ts';

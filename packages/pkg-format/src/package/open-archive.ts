@@ -1,6 +1,6 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { PackageError, quote } from '../errors.ts';
+import { missingFile, PackageError, quote } from '../errors.ts';
 import { FILE_CACHE_BYTES, type PackageLimits, resolveLimits } from '../limits.ts';
 import { type ByteSource, collectBytes } from '../zip/byte-source.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';
@@ -162,17 +162,6 @@ function archiveOver(
     },
     close,
   };
-}
-
-/** What is wrong with a path that the archive does not have, without a full stop. */
-export const missingFileProblem = (path: string): string => `The archive has no file ${quote(path)}`;
-
-/** The error for a path that the archive does not have. */
-export function missingFile(path: string, location?: SourceLocation): PackageError {
-  return new PackageError('package_missing_file', `${missingFileProblem(path)}.`, {
-    entry: path,
-    ...(location && { location }),
-  });
 }
 
 /** Keeps the most recently used files, up to a total of bytes. */

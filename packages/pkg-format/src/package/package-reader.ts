@@ -2,32 +2,24 @@
 import { HASH_SPEC, JsonlError, type JsonlErrorCode, type SourceLocation } from '@svc/jsonl-v23';
 import { createSha256, toHex } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
-import { PackageError, quote, toPackageError } from '../errors.ts';
+import { missingFile, missingFileProblem, PackageError, quote, toPackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { isPathInside, normalForm } from '../zip/entry-name.ts';
 import {
   ASSETS_FOLDER,
   CHECKERS_FOLDER,
-  MANIFEST_FILE,
-  META_FILE,
-  packageLayout,
-  RESULTS_FILE,
-} from './layout.ts';
-import {
   checkDatasetName,
   isPackageManifest,
+  MANIFEST_FILE,
+  META_FILE,
   manifestSections,
+  packageLayout,
+  RESULTS_FILE,
   type StatedFile,
   sectionNames,
   statedFiles,
-} from './manifest.ts';
-import {
-  type Archive,
-  type ContentCheck,
-  missingFile,
-  missingFileProblem,
-  type ReadOptions,
-} from './open-archive.ts';
+} from './layout.ts';
+import type { Archive, ContentCheck, ReadOptions } from './open-archive.ts';
 import { type PackageRun, readPackageRun } from './package-run.ts';
 import type { SignalOptions } from './signal-options.ts';
 

@@ -4,8 +4,7 @@ import { PackageError } from '../errors.ts';
 import type { PackageLimits } from '../limits.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { collectBytes } from '../zip/byte-source.ts';
-import { MANIFEST_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from './layout.ts';
-import { isPackageManifest } from './manifest.ts';
+import { isPackageManifest, MANIFEST_FILE, RESULTS_FILE, RUN_CONFIG_FILE } from './layout.ts';
 import { MEMBER_READERS } from './member-readers.ts';
 import { parseJsonFile, type ReadOptions } from './open-archive.ts';
 import {

@@ -12,10 +12,10 @@ import {
 } from '@svc/jsonl-v23';
 import { checkItemSize, checkOptions } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
-import { toPackageError } from '../errors.ts';
+import { missingFile, toPackageError } from '../errors.ts';
 import { DEFAULT_LIMITS } from '../limits.ts';
-import { checkNames } from '../package/manifest.ts';
-import { missingFile } from '../package/open-archive.ts';
+import { checkNames } from '../package/layout.ts';
+
 import type { ExportDataset, ExportSection } from './export-dataset.ts';
 
 /** A dataset whose items are values in memory. */

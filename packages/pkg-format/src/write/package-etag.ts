@@ -1,6 +1,6 @@
 import { sha256Hex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import { PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
+import { PACKAGE_FORMAT_VERSION } from '../package/layout.ts';
 import type { ExportDataset, ExportRun } from './export-dataset.ts';
 
 /**

@@ -2,13 +2,15 @@ import { HASH_SPEC } from '@svc/jsonl-v23';
 import { DEFAULT_MIME_TYPE, mimeTypeForPath, sha256Hex, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import {
+  GENERATOR,
   MANIFEST_FILE,
   META_FILE,
+  PACKAGE_FORMAT,
+  PACKAGE_FORMAT_VERSION,
   RESULTS_FILE,
   RUN_CONFIG_FILE,
   SECTIONS_FOLDER,
 } from '../package/layout.ts';
-import { GENERATOR, PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from '../package/manifest.ts';
 import type { FileDigest } from './file-digest.ts';
 import { sectionFileNames } from './section-file-names.ts';
 

@@ -7,8 +7,7 @@ import {
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import { PackageError, quote } from '../errors.ts';
-import { RESULTS_FILE } from '../package/layout.ts';
-import { checkNames } from '../package/manifest.ts';
+import { checkNames, RESULTS_FILE } from '../package/layout.ts';
 import { sanitiseRunConfig } from '../secrets/sanitise-run-config.ts';
 import { type EmbeddedFile, embeddedFileAt } from './embedded-files.ts';
 import { encodePieces } from './encode-text.ts';

@@ -5,15 +5,16 @@ import { checkOptions, isDatasetName, splitLines, toHex } from '@svc/jsonl-v23/i
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedPackage } from '../../check/inspect-package.ts';
 import type { PackageLimits } from '../../limits.ts';
-import type { ArchiveFiles } from '../../package/layout.ts';
-import { MANIFEST_FILE, RESULTS_FILE } from '../../package/layout.ts';
 import {
+  type ArchiveFiles,
   checkDatasetName,
   GENERATOR,
   isPackageManifest,
+  MANIFEST_FILE,
   PACKAGE_FORMAT,
   PACKAGE_FORMAT_VERSION,
-} from '../../package/manifest.ts';
+  RESULTS_FILE,
+} from '../../package/layout.ts';
 import type { Archive } from '../../package/open-archive.ts';
 import { type PackageReader, readPackage } from '../../package/package-reader.ts';
 import { digestOf } from '../../write/file-digest.ts';
