@@ -69,8 +69,8 @@ const SETUP_FILES = [at('tools/vitest/refuse-buffer-slice.ts')];
 
 export default defineConfig({
   test: {
-    // Many tests wait for processes and time-outs: five files at a time use even two cores better than two.
-    maxWorkers: Math.max(5, availableParallelism() - 1),
+    // Many tests wait for processes and time-outs: four files at a time use even two cores better than two.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     // All tests share the one database of a cluster.
     // biome-ignore lint/suspicious/noUndeclaredEnvVars: no task of turbo reads it
     fileParallelism: (process.env['TEST_CITUS_URL'] ?? '') === '',

@@ -12,7 +12,8 @@ file after a complete run:
 
     npm run test:faults -- --write
 
-\`npm test\` runs the same scenarios, the larger ones with fewer runs. Everything stays on the loopback interface, every loop
+\`npm test\` runs most of these scenarios, the larger ones with fewer runs, and leaves out those that repeat
+others at a larger scale. Everything stays on the loopback interface, every loop
 is bounded, and random input has fixed seeds.
 `;
 
