@@ -282,31 +282,35 @@ describe.each([
   });
 
   // it sends the key with each call, or nothing
-  it.runIf(key !== undefined)('a client that OpenAPI Generator makes calls every operation', {
-    timeout: 120_000,
-  }, async ({ skip }) => {
-    const lack = missing('requests', 'urllib3', 'six', 'dateutil', 'certifi') ?? withoutJava();
-    if (lack !== undefined) skip(lack);
-    const [converter = '', program = ''] = PROGRAMS.get('Generate a client') ?? [];
-    const document = await fetch(`${service.url}/openapi.json`).then((response) => response.bytes());
-    client ??= generateClient(document, converter);
-    const made = await client;
-    expect(document).toEqual(new Uint8Array(await readFile(join(made, 'openapi.json'))));
-    const output = join(made, 'svc-client');
-    await run('first.py', programOf('Upload and wait'));
-    expect(await run('generated.py', program, output)).toEqual([
-      'Generated 2',
-      'train 0 2 + 2?',
-      'train 1 10 / 81?',
-      'can be scored: 2',
-      'completed score 0.5',
-      '12345678901234567890 It is 4. 1.0',
-      '2 0.12 0.0',
-      '404 dataset_not_found',
-      '',
-    ]);
-    await writeFile(join(folder, 'more2.jsonl'), '{"inputs":{"prompt":"2"}}\n');
-    const lines = await run('operations.py', [COUNT_CALLS, program, EVERY_OPERATION].join('\n'), output);
-    expect(lines.find((line) => line.startsWith('not called'))).toBe('not called: set()');
-  });
+  it.runIf(key !== undefined)(
+    'a client that OpenAPI Generator makes calls every operation',
+    {
+      timeout: 120_000,
+    },
+    async ({ skip }) => {
+      const lack = missing('requests', 'urllib3', 'six', 'dateutil', 'certifi') ?? withoutJava();
+      if (lack !== undefined) skip(lack);
+      const [converter = '', program = ''] = PROGRAMS.get('Generate a client') ?? [];
+      const document = await fetch(`${service.url}/openapi.json`).then((response) => response.bytes());
+      client ??= generateClient(document, converter);
+      const made = await client;
+      expect(document).toEqual(new Uint8Array(await readFile(join(made, 'openapi.json'))));
+      const output = join(made, 'svc-client');
+      await run('first.py', programOf('Upload and wait'));
+      expect(await run('generated.py', program, output)).toEqual([
+        'Generated 2',
+        'train 0 2 + 2?',
+        'train 1 10 / 81?',
+        'can be scored: 2',
+        'completed score 0.5',
+        '12345678901234567890 It is 4. 1.0',
+        '2 0.12 0.0',
+        '404 dataset_not_found',
+        '',
+      ]);
+      await writeFile(join(folder, 'more2.jsonl'), '{"inputs":{"prompt":"2"}}\n');
+      const lines = await run('operations.py', [COUNT_CALLS, program, EVERY_OPERATION].join('\n'), output);
+      expect(lines.find((line) => line.startsWith('not called'))).toBe('not called: set()');
+    },
+  );
 });
