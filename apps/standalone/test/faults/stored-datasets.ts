@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
 import { uploadForm } from './sample-packages.ts';
 
@@ -15,6 +16,8 @@ export interface ServiceResponse {
 
 /** Sends a request and reads the whole answer; a connection that breaks is the status 0 with the code of its error. */
 export async function ask(url: string, init: RequestInit = {}): Promise<ServiceResponse> {
+  // A test that has just made a large archive has not noticed which connections the service has closed in the meantime.
+  await delay(1);
   try {
     const response = await fetch(url, init);
     const text = await response.text();
