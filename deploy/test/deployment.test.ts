@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
-import { IS_LONG, times } from '../../apps/standalone/test/faults/report.ts';
+import { IS_LONG } from '../../apps/standalone/test/faults/report.ts';
 import { LEFTOVERS, NO_LEFTOVERS } from '../../apps/standalone/test/faults/stored-datasets.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
 import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
@@ -89,15 +89,12 @@ const lines = items
   .join('\n')
   .replaceAll(/"#(\d+)#"/g, '$1');
 
-/** `npm test` tries one: that of operators, where it is installed. */
 const DATABASES = [
   ['an installed PostgreSQL', installedDatabase],
   ['the embedded PostgreSQL', embeddedDatabase],
 ] as const;
 
-describe.each(
-  IS_LONG ? DATABASES : DATABASES.filter(([, database]) => (database === installedDatabase) === hasInstalled),
-)('two api and two worker processes on %s', (name, database) => {
+describe.each(DATABASES)('two api and two worker processes on %s', (name, database) => {
   // the tests of faults try it with processes that are not deployed
   it.runIf(IS_LONG)(
     'work as one service, whichever of them dies at any moment',
@@ -239,9 +236,8 @@ async function killAtAnyMoment(
     provider: { type: 'openai_compatible', base_url: provider.baseUrl, model: 'm' },
     concurrency: 2,
   };
-  // of two, one kills an API and the other a worker
-  const rounds = times(8, 2);
-  const rows = times(20_000, 4_000);
+  const rounds = 8;
+  const rows = 20_000;
 
   /** Sends an upload; its confirmation, or undefined where the process died over it. */
   const upload = async (app: DeployedApp | undefined, name: string, isAsync: boolean) => {

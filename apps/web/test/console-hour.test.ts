@@ -100,7 +100,7 @@ describe('the hour after a run', () => {
     // nothing came; the provider's words are the reason
     expect((await failed.locator(':scope > *').allTextContents()).slice(3, 6)).toEqual([
       ...['14', ''],
-      expect.stringContaining('maximum context length is 4096 tokens'),
+      'maximum context length is 4096 tokens',
     ]);
     await failed.click();
     const pane = page.getByRole('region', { name: 'Result', exact: true });

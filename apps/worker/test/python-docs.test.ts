@@ -202,8 +202,7 @@ print("not called:", {(method.upper(), path) for path in paths for method in pat
 const cleanUp = new AsyncDisposableStack();
 afterAll(() => cleanUp.disposeAsync());
 
-/** The folder of the generated client, which is made once: every service has the same document. */
-let client: Promise<string> | undefined;
+/** The folder of a generated client. */
 async function generateClient(document: Uint8Array, converter: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-python-client-'));
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
@@ -292,8 +291,7 @@ describe.each([
       if (lack !== undefined) skip(lack);
       const [converter = '', program = ''] = PROGRAMS.get('Generate a client') ?? [];
       const document = await fetch(`${service.url}/openapi.json`).then((response) => response.bytes());
-      client ??= generateClient(document, converter);
-      const made = await client;
+      const made = await generateClient(document, converter);
       expect(document).toEqual(new Uint8Array(await readFile(join(made, 'openapi.json'))));
       const output = join(made, 'svc-client');
       await run('first.py', programOf('Upload and wait'));

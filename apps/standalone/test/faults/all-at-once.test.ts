@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { IS_LONG, report, times } from './report.ts';
+import { IS_LONG, report } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { packageOf, uploadForm } from './sample-packages.ts';
 import { startService } from './start-service.ts';
@@ -20,9 +20,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const MAX_RSS_BYTES = 600 * 1000 * 1000;
 const PROBE_INTERVAL_MS = 50;
 const MAX_PROBE_MS = 250;
-/** Where other tests use the cores too; one look at an unbounded item stopped the service for longer, or ended it. */
-const MAX_SHARED_PROBE_MS = 15_000;
-const PROBES = times(6000, 80);
+const PROBES = 6000;
 /** Timeout of a request of the attack; those that take longer are given up and counted. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
@@ -94,9 +92,7 @@ function slowChecks(): Bytes {
 function longTexts(): Bytes {
   const phrase = 'The quick brown fox jumps over the lazy dog, and the dog does not mind at all; it sleeps. ';
   const prompt = phrase.repeat(Math.ceil((29 * 1000 * 1000) / phrase.length));
-  return packageOf(
-    Array.from({ length: times(8, 3) }, (_, index) => ({ id: String(index), inputs: { prompt } })),
-  );
+  return packageOf(Array.from({ length: 8 }, (_, index) => ({ id: String(index), inputs: { prompt } })));
 }
 
 async function peakRssBytes(): Promise<number> {
@@ -170,12 +166,9 @@ it.runIf(IS_LONG)(
     console.info(shown);
     expect(hasEnded, shown).toBe(false);
     expect(service.log().filter(({ event }) => event === 'server.start')).toHaveLength(1);
-    for (const { path, probes: total, inTime: good, medianMs, p99Ms } of probed) {
-      expect(total, shown).toBeGreaterThanOrEqual(times(200, 60));
-      // `npm test` runs files side by side on the same cores: there, the time of single answers says little
-      if (IS_LONG) expect(good / total, shown).toBeGreaterThanOrEqual(0.99);
-      // and `/readyz` says so where the database has no core for longer than it may take
-      else expect(path === '/healthz' ? p99Ms : medianMs, shown).toBeLessThan(MAX_SHARED_PROBE_MS);
+    for (const { probes: total, inTime: good } of probed) {
+      expect(total, shown).toBeGreaterThanOrEqual(200);
+      expect(good / total, shown).toBeGreaterThanOrEqual(0.99);
     }
     expect(peakBytes, shown).toBeLessThan(MAX_RSS_BYTES);
     // what is asked for afterwards works

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { IS_LONG, tally, times } from './report.ts';
+import { tally } from './report.ts';
 import { packageOf, uploadForm } from './sample-packages.ts';
 import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';
-import type { TableAttack } from './table-attacks.ts';
+import { HUB_ATTACKS, type TableAttack, uploadAttacks } from './table-attacks.ts';
 
 /**
  * A separate process that attacks a service from all sides, again and again for a time. Prints how often each answer came,
@@ -26,10 +26,6 @@ type Role = 'viewer' | 'editor';
 
 /** Timeout of a request; those that take longer are given up and counted. */
 const REQUEST_TIMEOUT_MS = 60_000;
-const NO_TABLES: Pick<typeof import('./table-attacks.ts'), 'uploadAttacks' | 'HUB_ATTACKS'> = {
-  uploadAttacks: async () => [],
-  HUB_ATTACKS: [],
-};
 
 // Real attackers use other machines: here they leave the cores to the service. Linux may share cores by session first.
 if (process.platform === 'linux') {
@@ -111,9 +107,7 @@ const observed: Record<string, string[]> = {
   search: [],
   table: [],
 };
-// Tables take minutes to send and to read: `npm test` has no time for them.
-const { uploadAttacks, HUB_ATTACKS } = IS_LONG ? await import('./table-attacks.ts') : NO_TABLES;
-const [tables, answers] = [await uploadAttacks(), HUB_ATTACKS];
+const tables = await uploadAttacks();
 const count = (what: string, outcome: string): void => void observed[what]?.push(outcome);
 const outcome = (attack: TableAttack): Promise<string> =>
   send(attack).then(outcomeOf, (error: unknown) => (error as Error).name);
@@ -142,16 +136,12 @@ const attacks: readonly (() => Promise<void>)[] = [
     count('export', await read('viewer', `/datasets/${slowId}/export?run_id=${id}`));
   },
   async () => {
-    const searches = Array.from({ length: times(30, 12) }, () =>
-      read('viewer', `/datasets/${longId}/items?q=zzzz`),
-    );
+    const searches = Array.from({ length: 30 }, () => read('viewer', `/datasets/${longId}/items?q=zzzz`));
     for (const outcome of await Promise.all(searches)) count('search', outcome);
   },
-  ...[tables, answers]
-    .filter((attacksOfKind) => attacksOfKind.length > 0)
-    .map((attacksOfKind) => async () => {
-      for (const attack of attacksOfKind) count('table', `${attack.name}: ${await outcome(attack)}`);
-    }),
+  ...[tables, HUB_ATTACKS].map((attacksOfKind) => async () => {
+    for (const attack of attacksOfKind) count('table', `${attack.name}: ${await outcome(attack)}`);
+  }),
 ];
 
 const until = performance.now() + durationMs;

@@ -96,8 +96,8 @@ describe('SIGKILL', () => {
   it.runIf(IS_LONG)(
     'during a job that changes a dataset lets the next process end it, once',
     async (context) => {
-      const rounds = times(6, 1);
-      const added = times(30_000, 10_000);
+      const rounds = 6;
+      const added = 30_000;
       const found: string[] = [];
       let service = await file.start({ app: 'standalone' });
       for (let round = 0; round < rounds; round++) {

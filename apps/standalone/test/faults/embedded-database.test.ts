@@ -91,7 +91,7 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
 
   // the tests of the embedded server kill its process too
   it.runIf(IS_LONG)('survives the service being killed by no more than a moment', async (context) => {
-    const rounds = times(10, 1);
+    const rounds = 10;
     for (let round = 0; round < rounds; round++) {
       const service = await start();
       const pid = await serverPid();
