@@ -180,7 +180,7 @@ it('asks the database once an interval for fifty runs', async () => {
   expect(checks).toBeLessThanOrEqual(Math.ceil(intervals) + 1);
   expect(queries).toBeLessThanOrEqual(checks + 1);
 
-  const [id] = ids.slice(17);
+  const id = ids[17] as string;
   await service.post(`/runs/${id}/cancel`);
   await runEnded(service, id);
   await until(provider.waiting, (waiting) => waiting === 49);
