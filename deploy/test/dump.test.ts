@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,6 +8,7 @@ import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
 import { IS_LONG } from '../../apps/standalone/test/faults/report.ts';
 import { type RunningStandalone, runStandalone } from '../../apps/standalone/test/run-standalone.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
+import { makeDataFolder } from '../../packages/embedded-postgres/test/make-data-folder.ts';
 import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
 import { type DeployedApp, startDeployedApp, until } from './deployed-app.ts';
@@ -23,7 +23,7 @@ let cleanUp: AsyncDisposableStack;
 let folder: string;
 beforeEach(async () => {
   cleanUp = new AsyncDisposableStack();
-  folder = await mkdtemp(join(tmpdir(), 'svc-dump-'));
+  folder = await makeDataFolder('svc-dump-');
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
 });
 afterEach(() => cleanUp.disposeAsync());

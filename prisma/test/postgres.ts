@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { makeDataFolder } from '../../packages/embedded-postgres/test/make-data-folder.ts';
 import { superuserUrl } from '../../packages/embedded-postgres/test/superuser-url.ts';
 import { migrate } from '../src/migrate/migrate.ts';
 
@@ -37,11 +36,16 @@ export default async function setup(project: TestProject): Promise<() => Promise
     const drop = await makeTemplate(external, project);
     return drop;
   }
-  const folder = await mkdtemp(join(tmpdir(), 'svc-test-'));
+  const folder = await makeDataFolder('svc-test-');
   const server = await startEmbeddedPostgres({
     dataDir: folder,
-    // nothing here has to survive a power cut
-    settings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '200' },
+    settings: {
+      // nothing here has to survive a power cut
+      ...{ fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' },
+      // the log may be in memory, as the rest
+      max_wal_size: '512MB',
+      max_connections: '200',
+    },
   });
   await makeTemplate(await superuserUrl(server.url, folder), project);
   return async () => {

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { makeDataFolder } from '../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { runStandalone } from './run-standalone.ts';
 
@@ -23,7 +23,7 @@ function patternOf(output: string): RegExp {
 
 it('runs every command of the README in order, and prints the outputs it shows', async () => {
   await using cleanUp = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), 'svc-readme-'));
+  const folder = await makeDataFolder('svc-readme-');
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
   for (const name of ['examples', 'README.md']) await symlink(join(root, name), join(folder, name));
   const rows = Array.from(

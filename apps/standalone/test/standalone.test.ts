@@ -1,17 +1,17 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import JSZip from 'jszip';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { makeDataFolder } from '../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { type RunningStandalone, runStandalone } from './run-standalone.ts';
 
 /** Holds the data folders: tests that do not need an empty one share one. */
 let folder: string;
 const running = new Set<RunningStandalone>();
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-standalone-'));
+  folder = await makeDataFolder('svc-standalone-');
 });
 afterEach(async () => {
   for (const service of running) if (service.child.exitCode === null) await service.end('SIGTERM');

@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { makeDataFolder } from '../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { INSPECT, inspect } from './faults/inspect.ts';
 import { runService } from './faults/run-service.ts';
 
@@ -13,7 +13,7 @@ const MAX_FILES = 60;
 
 it('an upload of seven items runs few files, and those that ARCHITECTURE.md lists', async () => {
   await using cleanUp = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'svc-files-'));
+  const dataDir = await makeDataFolder('svc-files-');
   cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
   const service = await runService({ app: 'standalone', dataDir, nodeArguments: INSPECT });
   // Killed, it would leave its PostgreSQL to write into the folder for a moment.

@@ -1,7 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { makeDataFolder } from '../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { startFakeProvider } from '../../worker/test/fake-provider.ts';
 import { type RunningStandalone, runStandalone } from './run-standalone.ts';
@@ -10,7 +9,7 @@ let cleanUp: AsyncDisposableStack;
 let dataDir: string;
 beforeEach(async () => {
   cleanUp = new AsyncDisposableStack();
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-standalone-'));
+  dataDir = await makeDataFolder('svc-standalone-');
   cleanUp.defer(() => rm(dataDir, { recursive: true, force: true }));
 });
 afterEach(() => cleanUp.disposeAsync());

@@ -1,9 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { makeDataFolder } from '../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { throughLine } from '../../../prisma/test/server-address.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
@@ -26,7 +25,7 @@ let database: {
 };
 const serverCleanUp = new AsyncDisposableStack();
 beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-restart-'));
+  const folder = await makeDataFolder('svc-restart-');
   serverCleanUp.defer(() => rm(folder, { recursive: true, force: true }));
   const proxy = serverCleanUp.use(await startTcpProxy());
   const url = { current: '' };

@@ -1,8 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,10 +9,13 @@ import { promisify } from 'node:util';
 import { createClient } from '@svc/postgres';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { makeDataFolder } from '../test/make-data-folder.ts';
 import { processesOf } from '../test/processes-of.ts';
 import { isStoppingOrStarting } from './connection/connect.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './start-embedded-postgres.ts';
 
+let testFolder: string;
+/** The same, or below it. */
 let dataDir: string;
 const started: EmbeddedPostgres[] = [];
 const children: ChildProcess[] = [];
@@ -21,18 +23,19 @@ const children: ChildProcess[] = [];
 /** Holds a database that was made and stopped. */
 let template: string;
 beforeAll(async () => {
-  template = await mkdtemp(join(tmpdir(), 'svc-embedded-'));
+  template = await makeDataFolder('svc-embedded-');
   await (await startEmbeddedPostgres({ dataDir: template })).stop();
 });
 afterAll(() => rm(template, { recursive: true, force: true }));
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-embedded-'));
+  testFolder = await makeDataFolder('svc-embedded-');
+  dataDir = testFolder;
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
   await Promise.all(started.splice(0).map((server) => server.stop()));
-  await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  await rm(testFolder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 async function start(): Promise<EmbeddedPostgres> {
@@ -105,7 +108,7 @@ describe('a server that runs', () => {
   let folder: string;
   let server: EmbeddedPostgres;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'svc-embedded-'));
+    folder = await makeDataFolder('svc-embedded-');
     // all may enter it, so that only the server's folder is closed
     await chmod(folder, 0o755);
     server = await startEmbeddedPostgres({ dataDir: folder });

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDataFolder } from '../../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { report, tally, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
@@ -29,7 +29,7 @@ let cleanUp: AsyncDisposableStack;
 let service: ServiceProcess;
 beforeAll(async () => {
   cleanUp = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+  const dataDir = await makeDataFolder('svc-faults-');
   cleanUp.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
   const clock = join(dataDir, 'jumping-clock.mjs');
   await writeFile(clock, JUMPING_CLOCK);

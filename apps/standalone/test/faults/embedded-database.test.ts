@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { makeDataFolder } from '../../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { IS_LONG, report, tally, times } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
@@ -13,7 +13,7 @@ let cleanUp: AsyncDisposableStack;
 let dataDir: string;
 beforeEach(async () => {
   cleanUp = new AsyncDisposableStack();
-  dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+  dataDir = await makeDataFolder('svc-faults-');
   cleanUp.defer(() => rm(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
 });
 afterEach(() => cleanUp.disposeAsync());

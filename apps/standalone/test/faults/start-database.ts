@@ -1,8 +1,8 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store';
+import { makeDataFolder } from '../../../../packages/embedded-postgres/test/make-data-folder.ts';
 import { superuserUrl } from '../../../../packages/embedded-postgres/test/superuser-url.ts';
 import { queryDatabase } from '../../../../prisma/test/query-database.ts';
 import { throughLine } from '../../../../prisma/test/server-address.ts';
@@ -28,7 +28,7 @@ export async function startDatabase(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<FaultyDatabase> {
   await using starting = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'svc-faults-'));
+  const dataDir = await makeDataFolder('svc-faults-');
   starting.defer(() => rm(dataDir, { recursive: true, force: true }));
   const start = (): Promise<EmbeddedPostgres> =>
     startEmbeddedPostgres({
