@@ -11,7 +11,6 @@ import {
   requireEntries,
 } from './packages/consumer-project.ts';
 import { buildLegacyArchive, convertLegacyArchive } from './packages/convert-legacy-archive.ts';
-import { dependenciesOf } from './packages/dependencies.ts';
 import {
   EXAMPLE_CHECKS,
   EXAMPLES_OF_SERVICE,
@@ -19,15 +18,11 @@ import {
   runExample,
   startExampleHub,
 } from './packages/example-checks.ts';
-import { installByName } from './packages/install-by-name.ts';
 import { installSize } from './packages/install-size.ts';
-import { startLoopbackRegistry } from './packages/loopback-registry.ts';
 import { type PackedPackage, packPackages, problemsOf } from './packages/pack-packages.ts';
-import { publish } from './packages/publish.ts';
 import { publishablePackages, ROOT } from './packages/publishable.ts';
 import { needsService, readmeExamples } from './packages/readme-examples.ts';
 import { printedInBrowser, runsInBrowsers } from './packages/readme-in-browser.ts';
-import { rehearsalOptions } from './packages/rehearse-release.ts';
 
 const cleanUp = new AsyncDisposableStack();
 let folder: string;
@@ -149,49 +144,6 @@ describe('in an empty project', () => {
         expect(Math.abs(found - size) / found, `${entry}: ${found} bytes`).toBeLessThan(0.1);
       }
     }
-  });
-});
-
-describe('publishing', () => {
-  // `npm run check:packages` publishes all of them; here others are in the registry already
-  const chain = ['svc-pkg', '@svc/pkg-format', '@svc/jsonl-v23'];
-
-  it('publishes each package once, dependencies first, for npx', async () => {
-    const released = packages.filter(({ manifest }) => !chain.includes(manifest.name));
-    await using registry = await startLoopbackRegistry([
-      ...dependenciesOf(publishablePackages()),
-      ...released.map(({ manifest: { name }, packed }) => ({
-        folder: join(project.folder, 'node_modules', name),
-        manifest: packed,
-      })),
-    ]);
-    const options = rehearsalOptions(registry.url, join(folder, 'cache'));
-    const ours = packages.filter(({ manifest }) => chain.includes(manifest.name)).toReversed();
-    expect(ours.map(({ manifest }) => manifest.name)).toEqual(chain);
-    await Array.fromAsync(publish(ours, options));
-
-    const versions = new Map(packages.map(({ manifest }) => [manifest.name, manifest.version] as const));
-    const published = registry.published.map(({ name }) => name);
-    expect(published).toEqual(chain.toReversed());
-    for (const { name, access, versions: uploaded, 'dist-tags': tags, _attachments } of registry.published) {
-      const version = versions.get(name) as string;
-      expect({ name, access, tags }).toEqual({ name, access: 'public', tags: { latest: version } });
-      expect(Object.values(_attachments)[0]?.data.length).toBeGreaterThan(1000);
-      for (const [other, range] of Object.entries(uploaded[version]?.dependencies ?? {})) {
-        if (other.startsWith('@svc/')) expect(range).toBe(`^${versions.get(other)}`);
-      }
-    }
-
-    // once more, as after a failure in between
-    registry.published.pop();
-    const both = ours.filter(({ manifest }) => [published[0], published.at(-1)].includes(manifest.name));
-    expect((await Array.fromAsync(publish(both, options))).map((line) => line.replace(/^.*? /, ''))).toEqual([
-      'is published already',
-      'is published',
-    ]);
-    expect(registry.published.map(({ name }) => name)).toEqual(published);
-
-    await installByName(folder, registry.url, process.execPath);
   });
 });
 

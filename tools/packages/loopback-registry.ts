@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Dependency } from './dependencies.ts';
 
 /** What npm sends to publish a version. */
-interface Publication {
+export interface Publication {
   readonly name: string;
   readonly 'dist-tags': Readonly<Record<string, string>>;
   readonly versions: Readonly<Record<string, { readonly dependencies?: Readonly<Record<string, string>> }>>;
