@@ -121,6 +121,33 @@ describe('compileCell', () => {
       { entries: [{ key: 5n, value: 'x' }] },
       { '5': 'x' },
     ],
+    [
+      'map of structs',
+      {
+        kind: 'map',
+        key: { kind: 'struct', fields: [{ name: 's', feature: value('int64') }] },
+        value: value('string'),
+      },
+      {
+        entries: [
+          { key: { s: 1n }, value: 'x' },
+          { key: { s: 2n }, value: 'y' },
+        ],
+      },
+      { '{"s":1}': 'x', '{"s":2}': 'y' },
+    ],
+    [
+      'map of floats',
+      { kind: 'map', key: value('float64'), value: value('string') },
+      {
+        entries: [
+          { key: 0.5, value: 'x' },
+          { key: Number.NaN, value: 'y' },
+          { key: Number.POSITIVE_INFINITY, value: 'z' },
+        ],
+      },
+      { '0.5': 'x', NaN: 'y', Infinity: 'z' },
+    ],
     ['unknown type', { kind: 'unknown', type: 'Later' }, { a: [1n, bytes(1)] }, { a: [1, 'AQ=='] }],
     ['a cell of another type', list(value('int64')), 'text', 'text'],
     ['a struct that is none', { kind: 'struct', fields: [] }, 5n, 5],

@@ -12,7 +12,7 @@
  */
 
 import { decodeBase64, encodeBase64 } from '@svc/jsonl-v23/internal';
-import { type JsonObject, type JsonValue, parseNumber, setMember } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject, type JsonValue, parseNumber, setMember } from '@svc/jsonl-v23/json';
 import { decimalText, signedInteger, wholeNumber } from '../../scalars/decimal.ts';
 import { compileZone } from '../../scalars/iso-time.ts';
 import { durationSeconds, parseTimeType, timeOfDay } from '../../scalars/time-units.ts';
@@ -160,10 +160,16 @@ function mapObject(cell: unknown, key: CellConverter, value: CellConverter): Jso
   for (const entry of Array.from(entries)) {
     if (!isObject(entry)) continue;
     const [rawKey, rawValue] = Object.values(entry);
-    const name = key(rawKey);
-    setMember(object, typeof name === 'string' ? name : String(name), value(rawValue));
+    setMember(object, memberName(key(rawKey), rawKey), value(rawValue));
   }
   return object;
+}
+
+/** The key of a map's entry as a name: another one for each key, of whatever type. */
+function memberName(key: JsonValue, rawKey: unknown): string {
+  if (typeof key === 'string') return key;
+  // NaN and infinities have no JSON text.
+  return key === null ? String(rawKey ?? null) : canonicalJson(key);
 }
 
 function mediaCell(cell: unknown): JsonValue {
