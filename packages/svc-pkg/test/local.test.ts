@@ -216,6 +216,16 @@ it('packs files as an upload does, previews them, and refuses what it cannot rea
   expect((await svcPkg(['hash', output])).exitCode).toBe(0);
 });
 
+it('leaves control characters of file names out of the names of sections', async () => {
+  const folder = join(await temporaryFolder(), 'files');
+  await mkdir(folder);
+  for (const name of ['a\tb.jsonl', 'c.jsonl']) await writeFile(join(folder, name), '{}\n');
+  const packed = await svcPkg(['pack', folder]);
+  expect(packed.stderr).toBe('');
+  const { stdout } = await svcPkg(['inspect', '--json', `${folder}.pkg.zip`]);
+  expect(JSON.parse(stdout).sections).toMatchObject([{ name: 'ab' }, { name: 'c' }]);
+});
+
 it('reads archives of tables as an upload does', async () => {
   const lines = '{"prompt":"p","answer":"a"}\n';
   const older = await writeArchive({ 'train.jsonl': lines, 'test.jsonl': lines }, {}, 'older.zip');

@@ -2,18 +2,21 @@ import { TableError } from '../errors.ts';
 
 const COMPRESSIONS = /\.(?:gz|zst)$/i;
 const FORMATS = /\.(?:csv|tsv|jsonl|ndjson|json|parquet|txt)$/i;
+/** Neither names of sections nor names of datasets have them. */
+const CONTROL_CHARACTERS = /\p{Cc}/gu;
 
 /**
- * The names of the sections that files become: the names of the files without their format and their compression; one file
- * becomes `default`.
+ * The names of the sections that files become: the names of the files without their format, their compression and control
+ * characters; one file becomes `default`.
  *
  * @throws TableError `invalid_name` for two files of one name, and for one without a name
  */
 export function sectionNames(files: readonly string[]): string[] {
   if (files.length === 1) return [DEFAULT_SECTION];
   const names = files.map((file) => {
-    const bare = file.replace(COMPRESSIONS, '').replace(FORMATS, '');
-    return bare === '' ? file : bare;
+    const plain = file.replaceAll(CONTROL_CHARACTERS, '');
+    const bare = plain.replace(COMPRESSIONS, '').replace(FORMATS, '');
+    return bare === '' ? plain : bare;
   });
   const taken = new Set<string>();
   for (const [index, name] of names.entries()) {
@@ -36,7 +39,7 @@ const MAX_NAME_LENGTH = 255;
 /** The name of a dataset by its first file. */
 export function datasetNameOf(files: readonly { readonly name: string }[]): string {
   const [first] = files;
-  const base = (first?.name.split(/[/\\]/).at(-1) ?? '').replaceAll(/\p{Cc}/gu, '');
+  const base = (first?.name.split(/[/\\]/).at(-1) ?? '').replaceAll(CONTROL_CHARACTERS, '');
   const bare = base.replace(COMPRESSIONS, '').replace(FORMATS, '');
   return bare.trim() === '' ? 'upload' : [...bare].slice(0, MAX_NAME_LENGTH).join('');
 }
