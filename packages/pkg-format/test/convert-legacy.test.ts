@@ -110,6 +110,25 @@ describe('where items come from', () => {
     });
   });
 
+  it('leaves control characters out of the names of sections', async () => {
+    const { sections } = await convert({
+      'data/a\tb.jsonl': lines({ id: 1 }),
+      'x.json': {
+        sections: [
+          { name: 'c\nd', items: [{ id: 2 }] },
+          { name: 'cd', items: [{ id: 3 }] },
+          { name: '\u001b', items: [{ id: 4 }] },
+        ],
+      },
+    });
+    expect(sections).toEqual({
+      ab: [{ id: 1 }],
+      'x/cd': [{ id: 2 }],
+      'x/cd (2)': [{ id: 3 }],
+      'x-2': [{ id: 4 }],
+    });
+  });
+
   it('keeps members besides the items, and copies other files', async () => {
     const { meta, report, read, bytes } = await convert({
       'items.json': { owner: 'me', items: [{}], sections: [{ note: 'n', name: 's', items: [{}] }] },

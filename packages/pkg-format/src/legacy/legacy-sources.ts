@@ -70,7 +70,7 @@ export function isOtherFile(file: string): boolean {
 }
 
 function baseName(file: string): string {
-  return file.replace(/^(?:sections|data)\//, '').replace(/\.jsonl?$/i, '');
+  return withoutControls(file.replace(/^(?:sections|data)\//, '').replace(/\.jsonl?$/i, ''));
 }
 
 async function inspectJson(archive: Archive, file: string, signal?: AbortSignal) {
@@ -111,7 +111,12 @@ async function inspectJson(archive: Archive, file: string, signal?: AbortSignal)
 }
 
 function textOf(value: JsonValue | undefined): string | null {
-  return typeof value === 'string' && value !== '' ? value : null;
+  return typeof value === 'string' ? withoutControls(value) || null : null;
+}
+
+/** A text as the name that a section may have. */
+function withoutControls(text: string): string {
+  return text.toWellFormed().replaceAll(/\p{Cc}/gu, '');
 }
 
 /** Sections with the same name get the path of their file as name; if that is not unique either, a number follows. */
@@ -129,6 +134,6 @@ function withUniqueNames(sections: readonly LegacySection[]): LegacySection[] {
 }
 
 function fullName({ file, index, name }: LegacySection): string {
-  const path = file.replace(/\.jsonl?$/i, '');
+  const path = withoutControls(file.replace(/\.jsonl?$/i, ''));
   return index === null ? path : `${path}/${name}`;
 }
