@@ -421,6 +421,7 @@ describe('POST /datasets/{id}/items', () => {
         400,
         'ambiguous_id',
       ]);
+      expect(await codeOf('mode=append&section=a%09b', lines(item(3)))).toEqual([400, 'invalid_request']);
       expect(await codeOf('mode=append', '{"id":\n')).toEqual([400, 'invalid_json']);
       expect(await codeOf('mode=append', '')).toEqual([400, 'unsupported_file']);
       const stale = hash.replaceAll(/./g, 'a');

@@ -19,6 +19,8 @@ const QUERY: Readonly<Record<string, Schema>> = {
     type: 'string',
     minLength: 1,
     maxLength: 255,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    'x-rule': 'must have no control characters',
     format: 'storable-text',
     description:
       'section for a body that names none; by default the only section of the dataset, or `default`',
