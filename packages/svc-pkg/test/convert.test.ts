@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
 import { captured, svcPkg } from './run-svc-pkg.ts';
@@ -224,6 +225,29 @@ it('ends --to with --strict as --from where something has no place', async () =>
     stderr: `${path}: promptfoo has no place for several answers (1) (package_unsupported)\n`,
   });
   expect(await readdir(dirname(path))).toEqual([basename(path)]);
+});
+
+it('writes --to standard output, and replaces with --force only what it may', async () => {
+  const path = await writeArchive({ 'sections/a.jsonl': '{"inputs":{"prompt":"q"},"answer":"a"}\n' });
+  const convert = (tool: string, ...more: string[]): ReturnType<typeof svcPkg> =>
+    svcPkg(['convert', '--to', tool, path, '-f', '-o', ...more]);
+  const printed = await convert('openai-evals', '-');
+  expect(printed).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\{.*"q".*\}\n$/) });
+  expect(await convert('lm-eval', '-')).toMatchObject({ exitCode: 2, stdout: '' });
+  const file = `${path}.jsonl`;
+  await writeFile(file, 'old', { mode: 0o600 });
+  await symlink(file, `${path}.link`);
+  expect(await convert('openai-evals', `${path}.link`)).toMatchObject({ exitCode: 0 });
+  expect(await readFile(file, 'utf8')).toBe(printed.stdout);
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect((await lstat(`${path}.link`)).isSymbolicLink()).toBe(true);
+  // Neither a pipe nor a file of another kind is replaced.
+  const pipe = `${path}.pipe`;
+  execFileSync('mkfifo', [pipe]);
+  expect(await convert('openai-evals', pipe)).toMatchObject({ exitCode: 3 });
+  expect((await stat(pipe)).isFIFO()).toBe(true);
+  expect(await convert('lm-eval', file)).toMatchObject({ exitCode: 3 });
+  expect((await stat(file)).isFile()).toBe(true);
 });
 
 it('counts a run that the tool has no place for, unless the dataset alone is wanted', async () => {

@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { lstat, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -22,13 +22,15 @@ import {
   type PackageRun,
   readPackageItems,
 } from '@svc/pkg-format';
-import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
+import { moveIntoPlace, openPackageFile, zipFiles } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { withFileErrors } from '../errors/file-error.ts';
+import { isSystemError, withFileErrors } from '../errors/file-error.ts';
 import { given } from '../given.ts';
-import { outputExists, outputPath } from '../output/output-file.ts';
-import { printReport } from '../output/print-result.ts';
+import { outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
+import { printReport, type Result } from '../output/print-result.ts';
+import { createTemporaryFolder } from '../output/temporary-folder.ts';
+import { dataWriter, refuseTerminal } from '../output/write-data.ts';
 import { openInputFile } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { toolWrittenDocument, toolWrittenText } from '../text/conversion-text.ts';
@@ -43,7 +45,7 @@ export interface ToToolOptions {
 
 /**
  * Writes a package for another tool, next to it or where the options say: a file, or a folder of several files. The output
- * appears when it is complete.
+ * appears when it is complete; `-` is standard output, for a file.
  *
  * @throws CliError `usage` without the model that requests name, `output_exists`, `io_error`; PackageError, also
  *   `package_unsupported` where `strict` finds something without a place; errors of the file system
@@ -52,33 +54,33 @@ export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToT
   await using file = await openInputFile(cli, path);
   try {
     await using pkg = await withFileErrors('read', path, () => openPackageFile(file.path));
-    const source = await sourceOf(pkg, bareName(path), tool, options);
+    const source = await sourceOf(pkg, bareName(path), tool, options, cli.signal);
     if (!options.model && needsModel(tool, source)) {
       throw new CliError('usage', 'Cannot write an OpenAI batch: --model is missing');
     }
     const unwritten = await unwrittenRun(pkg, tool, options);
     const written = await writeTool(tool, source, given({ model: options.model }));
-    const output = await place(path, tool, written, options);
-    const folder = await withFileErrors('write', output, () =>
-      mkdtemp(join(dirname(resolve(output)), '.pkg-temp-')),
-    );
-    try {
-      const temporary = join(folder, 'output');
+    const save = async (temporary: string): Promise<readonly Lost[]> => {
       await write(written, temporary, cli.signal);
       const lost = [...unwritten, ...written.lost()];
       if (options.strict === true && lost.length > 0) {
         const all = lost.map(({ what, count }) => `${what} (${count})`).join(', ');
         throw new PackageError('package_unsupported', `${tool} has no place for ${all}.`);
       }
-      if (options.force === true) await rm(output, { recursive: true, force: true });
-      await rename(temporary, output);
-      await printReport(cli, {
-        text: () => toolWrittenText(tool, output, lost),
-        json: () => jsonText(toolWrittenDocument(path, tool, output, lost)),
-      });
-    } finally {
-      await rm(folder, { recursive: true, force: true });
+      return lost;
+    };
+    const reportOf = (output: string, lost: readonly Lost[]): Result => ({
+      text: () => toolWrittenText(tool, output, lost),
+      json: () => jsonText(toolWrittenDocument(path, tool, output, lost)),
+    });
+    if (options.output === '-') {
+      const lost = await saveToStdout(cli, written, save);
+      if (cli.json) await printReport(cli, reportOf('-', lost), cli.stderr);
+      return;
     }
+    const output = await place(path, tool, written, options);
+    const lost = await saveTo(output, written, options, save);
+    await printReport(cli, reportOf(output, lost));
   } catch (error) {
     throw nameArchive(error, path);
   }
@@ -100,13 +102,64 @@ async function unwrittenRun(
 async function place(path: string, tool: Tool, written: ToolExport, options: ToToolOptions): Promise<string> {
   const bare = bareName(path);
   const name = written.kind === 'folder' ? `${bare}.${tool}` : `${bare}.${tool}${written.extension}`;
-  const output = await outputPath(options.output, path === '-' ? '.' : dirname(path), name);
-  const exists = await stat(output).then(
-    () => true,
-    () => false,
+  return await outputPath(options.output, path === '-' ? '.' : dirname(path), name);
+}
+
+/** Writes the file or the folder beside its place, and moves it there. */
+async function saveTo(
+  output: string,
+  written: ToolExport,
+  { force = false }: ToToolOptions,
+  save: (temporary: string) => Promise<readonly Lost[]>,
+): Promise<readonly Lost[]> {
+  const isFolder = written.kind === 'folder';
+  const target = isFolder ? await replaceableFolder(output, force) : await replaceableFile(output, force);
+  const folder = await withFileErrors('write', output, () =>
+    mkdtemp(join(dirname(resolve(target)), '.pkg-temp-')),
   );
-  if (exists && options.force !== true) throw outputExists(output);
-  return output;
+  try {
+    const temporary = join(folder, 'output');
+    const lost = await save(temporary);
+    if (isFolder) {
+      if (force) await rm(target, { recursive: true, force: true });
+      await rename(temporary, target);
+    } else {
+      await moveIntoPlace(temporary, target, { replace: force }).catch((error: unknown) => {
+        throw isSystemError(error) && error.code === 'EEXIST' ? outputExists(output) : error;
+      });
+    }
+    return lost;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Only a folder gives way to a folder. */
+async function replaceableFolder(path: string, force: boolean): Promise<string> {
+  const found = await lstat(path).catch(() => null);
+  if (found === null) return path;
+  if (!force) throw outputExists(path);
+  if (found.isDirectory()) return path;
+  throw new CliError('io_error', 'Cannot write the folder: it is a file', { location: { file: path } });
+}
+
+/** Standard output gets the complete file, or nothing. */
+async function saveToStdout(
+  cli: Cli,
+  { kind }: ToolExport,
+  save: (temporary: string) => Promise<readonly Lost[]>,
+): Promise<readonly Lost[]> {
+  if (kind === 'folder') throw new CliError('usage', '--output must be a folder for several files');
+  if (kind === 'archive') refuseTerminal(cli);
+  await using folder = await createTemporaryFolder();
+  const temporary = join(folder.path, 'output');
+  const lost = await save(temporary);
+  const writeChunk = dataWriter(cli);
+  for await (const chunk of createReadStream(temporary)) {
+    cli.signal.throwIfAborted();
+    await writeChunk(chunk);
+  }
+  return lost;
 }
 
 async function write(written: ToolExport, target: string, signal: AbortSignal): Promise<void> {
@@ -127,14 +180,15 @@ async function sourceOf(
   bare: string,
   tool: Tool,
   { datasetOnly = false }: ToToolOptions,
+  signal: AbortSignal,
 ): Promise<ToolSource> {
   const counts: { readonly name: string; readonly itemCount: number }[] = [];
   for (const section of pkg.sections) {
     let itemCount = 0;
-    for await (const _ of readPackageItems(pkg, section)) itemCount += 1;
+    for await (const _ of readPackageItems(pkg, section, { signal })) itemCount += 1;
     counts.push({ name: section.name, itemCount });
   }
-  const run = datasetOnly || !writesRuns(tool) ? null : await pkg.readRun();
+  const run = datasetOnly || !writesRuns(tool) ? null : await pkg.readRun({ signal });
   const { name, version_hash: hash } = pkg.manifest ?? {};
   return {
     name: typeof name === 'string' ? name : bare,
@@ -143,20 +197,21 @@ async function sourceOf(
     async *items() {
       for (const section of pkg.sections) {
         let orderIndex = 0;
-        for await (const { item } of readPackageItems(pkg, section)) {
+        for await (const { item } of readPackageItems(pkg, section, { signal })) {
           const itemHash = toHex(encodeItem(item).itemHash);
           yield [{ section: section.name, orderIndex, item: item as JsonObject, itemHash }];
           orderIndex += 1;
         }
       }
     },
-    run: run === null ? null : toRun(run, counts),
+    run: run === null ? null : toRun(run, counts, signal),
   };
 }
 
 function toRun(
   run: PackageRun,
   counts: Parameters<PackageRun['results']>[0],
+  signal: AbortSignal,
 ): NonNullable<ToolSource['run']> {
   const { id, name, status, startedAt, finishedAt, error, config } = run;
   return {
@@ -164,7 +219,7 @@ function toRun(
     startedAt: startedAt?.toISOString() ?? null,
     finishedAt: finishedAt?.toISOString() ?? null,
     async *results() {
-      for await (const batch of run.results(counts)) {
+      for await (const batch of run.results(counts, { signal })) {
         yield batch.map((result) => {
           const values = result as unknown as Readonly<Record<string, JsonValue>>;
           const members = PUBLIC_RESULT_FIELDS.map(({ name, wire }) => [wire, values[name] ?? null] as const);
