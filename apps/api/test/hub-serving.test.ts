@@ -321,6 +321,38 @@ describe('files', () => {
     expect(made[0]).toMatchObject({ version: 1, files: 2 });
   });
 
+  it('of a version or dataset that is deleted while they are made are not found, as any other', async () => {
+    const items = Array.from({ length: 20_000 }, (_, id) =>
+      JSON.stringify({ id, inputs: { prompt: `${id}` } }),
+    );
+    const body = uploadForm(await makePackage({ 'sections/default.jsonl': items.join('\n') }), {
+      handle: 'gone',
+    });
+    await fetch(`${api.url}/datasets/upload`, { method: 'POST', body });
+    const removal = { edits: [{ item_id: 7, remove: true }] };
+    await fetch(`${api.url}/datasets/gone/items`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(removal),
+    });
+    const codeWhileDeleting = async (path: string, deleted: string): Promise<unknown> => {
+      const asked = ask(path);
+      await delay(100);
+      expect((await fetch(`${api.url}${deleted}`, { method: 'DELETE' })).status).toBe(204);
+      const { status, headers } = await asked;
+      return [status, headers.get('x-error-code'), headers.get('x-error-message')];
+    };
+    expect(
+      await codeWhileDeleting('/datasets/svc/gone/resolve/v1/README.md', '/datasets/gone/versions/1'),
+    ).toEqual([404, 'RevisionNotFound', 'Invalid rev id: v1']);
+    expect(await codeWhileDeleting('/api/datasets/svc/gone/tree/main', '/datasets/gone')).toEqual([
+      404,
+      'RepoNotFound',
+      'Repository not found.',
+    ]);
+    expect(api.log().filter(({ event }) => event === 'hub.layout.fail')).toEqual([]);
+  });
+
   it('have no rows for an empty section, but columns', async () => {
     const { bytes } = await ask('/datasets/svc/Capitals/resolve/main/data/empty-00000-of-00001.parquet');
     const metadata = parquetMetadata(

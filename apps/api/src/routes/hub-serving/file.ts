@@ -8,12 +8,12 @@ import { readSections } from './files/layout-version.ts';
 import {
   CARD,
   entryNotFound,
-  findRepository,
   type HubServingDeps,
   isFilePath,
   layoutOf,
   makeCard,
   type Repository,
+  readRepository,
 } from './repository.ts';
 import { HUB_READ } from './shared.ts';
 import type { ItemEncoder } from './thread/item-encoder.ts';
@@ -42,9 +42,10 @@ export function fileRoute(deps: FileDeps): Route {
     errors: [...HUB_READ.errors, 'range_not_satisfiable', 'item_too_large', 'asset_missing'],
     handle: async (request) => {
       const { params, signal } = request;
-      const repository = await findRepository(deps, request);
       const path = params['file'] ?? '';
-      const file = await openFile(deps, repository, path, signal);
+      const { repository, file } = await readRepository(deps, request, async (found) => {
+        return { repository: found, file: await openFile(deps, found, path, signal) };
+      });
       return rangedResponse(request, {
         byteLength: file.byteLength,
         etag: `"${file.sha256}"`,

@@ -1,6 +1,6 @@
-import { type JsonBody, json, type Route } from '@svc/runtime';
+import { type JsonBody, json, type Route, type RouteRequest } from '@svc/runtime';
 import type { ListedVersion, Page } from '@svc/store';
-import { commitOf, findRepository, type HubServingDeps } from './repository.ts';
+import { commitOf, type HubServingDeps, type Repository, readRepository } from './repository.ts';
 import { HUB_READ, limitOf, listQuery, listResponse, nextPage, OBJECTS } from './shared.ts';
 
 /** Versions that are tags at most: the newest ones. */
@@ -20,28 +20,7 @@ export function historyRoutes(deps: HubServingDeps): readonly Route[] {
       responses: {
         200: { description: 'branches and tags', schema: { type: 'object', additionalProperties: true } },
       },
-      handle: async (request) => {
-        const { signal } = request;
-        const { dataset, commit } = await findRepository(deps, request);
-        const versions: ListedVersion[] = [];
-        for (let cursor: string | null | undefined; cursor !== null && versions.length < MAX_TAGS; ) {
-          const page: Page<ListedVersion> = await datasets.listVersions(dataset.id, {
-            limit: VERSIONS_PER_PAGE,
-            cursor,
-            signal,
-          });
-          versions.push(...page.data);
-          cursor = page.nextCursor;
-        }
-        return json({
-          branches: [{ name: 'main', ref: 'refs/heads/main', targetCommit: commit }],
-          converts: [],
-          tags: versions.map(({ version, versionHash }) => {
-            return { name: `v${version}`, ref: `refs/tags/v${version}`, targetCommit: commitOf(versionHash) };
-          }),
-          pullRequests: [],
-        });
-      },
+      handle: (request) => readRepository(deps, request, (repository) => listRefs(repository, request)),
     },
     {
       ...HUB_READ,
@@ -51,19 +30,47 @@ export function historyRoutes(deps: HubServingDeps): readonly Route[] {
       query: listQuery('commits', '1,000'),
       responses: listResponse(OBJECTS),
       errors: [...HUB_READ.errors, 'invalid_cursor'],
-      handle: async (request) => {
-        const { query, signal } = request;
-        const { dataset } = await findRepository(deps, request);
-        const page = await datasets.listVersions(dataset.id, {
-          limit: limitOf(query['limit'], VERSIONS_PER_PAGE),
-          cursor: query['cursor'] as string | undefined,
-          upTo: dataset.version,
-          signal,
-        });
-        return json(page.data.map(serializeCommit), 200, nextPage(request, page.nextCursor));
-      },
+      handle: (request) => readRepository(deps, request, (repository) => listCommits(repository, request)),
     },
   ];
+
+  async function listRefs(
+    { dataset, commit }: Repository,
+    { signal }: RouteRequest,
+  ): Promise<ReturnType<typeof json>> {
+    const versions: ListedVersion[] = [];
+    for (let cursor: string | null | undefined; cursor !== null && versions.length < MAX_TAGS; ) {
+      const page: Page<ListedVersion> = await datasets.listVersions(dataset.id, {
+        limit: VERSIONS_PER_PAGE,
+        cursor,
+        signal,
+      });
+      versions.push(...page.data);
+      cursor = page.nextCursor;
+    }
+    return json({
+      branches: [{ name: 'main', ref: 'refs/heads/main', targetCommit: commit }],
+      converts: [],
+      tags: versions.map(({ version, versionHash }) => {
+        return { name: `v${version}`, ref: `refs/tags/v${version}`, targetCommit: commitOf(versionHash) };
+      }),
+      pullRequests: [],
+    });
+  }
+
+  async function listCommits(
+    { dataset }: Repository,
+    request: RouteRequest,
+  ): Promise<ReturnType<typeof json>> {
+    const { query, signal } = request;
+    const page = await datasets.listVersions(dataset.id, {
+      limit: limitOf(query['limit'], VERSIONS_PER_PAGE),
+      cursor: query['cursor'] as string | undefined,
+      upTo: dataset.version,
+      signal,
+    });
+    return json(page.data.map(serializeCommit), 200, nextPage(request, page.nextCursor));
+  }
 }
 
 function serializeCommit({

@@ -4,10 +4,11 @@ import { cardData } from './files/card.ts';
 import {
   CARD,
   commitOf,
-  findRepository,
   type HubServingDeps,
   layoutOf,
   makeCard,
+  type Repository,
+  readRepository,
   repositoryName,
 } from './repository.ts';
 import { HUB_READ, isTrue } from './shared.ts';
@@ -28,7 +29,8 @@ export function infoRoutes(deps: HubServingDeps): readonly Route[] {
     ...HUB_READ,
     query: { blobs: { type: 'string', description: '`true`: each file with its size' } },
     responses: { 200: { description: 'the repository', schema: INFO } },
-    handle: (request: RouteRequest) => respond(deps, request),
+    handle: (request: RouteRequest) =>
+      readRepository(deps, request, (repository) => respond(deps, repository, request)),
   };
   return [
     {
@@ -46,9 +48,11 @@ export function infoRoutes(deps: HubServingDeps): readonly Route[] {
   ];
 }
 
-async function respond(deps: HubServingDeps, request: RouteRequest): Promise<ReturnType<typeof json>> {
-  const { query, signal } = request;
-  const repository = await findRepository(deps, request);
+async function respond(
+  deps: HubServingDeps,
+  repository: Repository,
+  { query, signal }: RouteRequest,
+): Promise<ReturnType<typeof json>> {
   const layout = await layoutOf(deps, repository, signal);
   const card = await makeCard(deps, repository, layout, signal);
   const files = [{ path: CARD, byteLength: card.bytes.byteLength, sha256: card.sha256 }];

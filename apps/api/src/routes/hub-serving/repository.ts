@@ -3,7 +3,7 @@ import { RequestError, type RouteRequest } from '@svc/runtime';
 import { type DatasetSummary, type Store, StoreError } from '@svc/store';
 import { type CardFacts, cardText } from './files/card.ts';
 import { readSections } from './files/layout-version.ts';
-import type { Layouts } from './files/layouts.ts';
+import { isGone, type Layouts } from './files/layouts.ts';
 
 /** What the routes for clients of the hub need. */
 export interface HubServingDeps {
@@ -58,6 +58,26 @@ export async function findRepository(
     if (error.code === 'version_not_found' || error.code === 'ambiguous_version')
       throw revisionNotFound(revision);
     throw error;
+  }
+}
+
+/**
+ * Finds a repository and reads it. What is deleted in between is looked for once more: a handle may be another dataset's by
+ * then, and `main` a newer version.
+ *
+ * @throws as `findRepository` and `read`
+ */
+export async function readRepository<Result>(
+  deps: Pick<HubServingDeps, 'store'>,
+  request: Pick<RouteRequest, 'params' | 'signal'>,
+  read: (repository: Repository) => Promise<Result>,
+): Promise<Result> {
+  const repository = await findRepository(deps, request);
+  try {
+    return await read(repository);
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    return await read(await findRepository(deps, request));
   }
 }
 

@@ -5,13 +5,13 @@ import {
   CARD,
   entryNotFound,
   FOLDERS,
-  findRepository,
   type HubServingDeps,
   isFilePath,
   type Layout,
   layoutOf,
   makeCard,
   type Repository,
+  readRepository,
 } from './repository.ts';
 import {
   fromCursor,
@@ -60,7 +60,8 @@ export function treeRoutes(deps: HubServingDeps): readonly Route[] {
       ...listQuery('entries', '1,000'),
     },
     responses: listResponse(ENTRIES),
-    handle: (request: RouteRequest) => listTree(deps, request),
+    handle: (request: RouteRequest) =>
+      readRepository(deps, request, (repository) => listTree(deps, repository, request)),
   };
   return [
     {
@@ -106,14 +107,18 @@ export function treeRoutes(deps: HubServingDeps): readonly Route[] {
         },
       },
       responses: { 200: { description: 'the entries', schema: ENTRIES } },
-      handle: (request) => findPaths(deps, request),
+      handle: (request) =>
+        readRepository(deps, request, (repository) => findPaths(deps, repository, request)),
     },
   ];
 }
 
-async function listTree(deps: HubServingDeps, request: RouteRequest): Promise<ReturnType<typeof json>> {
+async function listTree(
+  deps: HubServingDeps,
+  repository: Repository,
+  request: RouteRequest,
+): Promise<ReturnType<typeof json>> {
   const { params, query, signal } = request;
-  const repository = await findRepository(deps, request);
   const folder = (params['folder'] ?? '').replace(/\/$/, '');
   if (folder !== '' && !FOLDERS.includes(folder)) throw entryNotFound(repository.commit);
   const layout = await layoutOf(deps, repository, signal);
@@ -139,9 +144,11 @@ async function listTree(deps: HubServingDeps, request: RouteRequest): Promise<Re
   return json(body, 200, nextPage(request, next));
 }
 
-async function findPaths(deps: HubServingDeps, request: RouteRequest): Promise<ReturnType<typeof json>> {
-  const { body, signal } = request;
-  const repository = await findRepository(deps, request);
+async function findPaths(
+  deps: HubServingDeps,
+  repository: Repository,
+  { body, signal }: RouteRequest,
+): Promise<ReturnType<typeof json>> {
   const layout = await layoutOf(deps, repository, signal);
   const { paths, expand } = body as { readonly paths: string | readonly string[]; readonly expand?: unknown };
   const wanted = new Set([paths].flat());

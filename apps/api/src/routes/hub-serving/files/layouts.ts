@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@svc/instrumentation';
 import { retryLater } from '@svc/runtime';
-import type { LayoutKey } from '@svc/store';
+import { type LayoutKey, StoreError } from '@svc/store';
 import type { HubColumn } from './hub-columns.ts';
 import { filesFormat, type LayoutDeps, layoutVersion, type VersionKey } from './layout-version.ts';
 
@@ -18,6 +18,10 @@ export interface Layouts {
     signal: AbortSignal,
   ): Promise<{ readonly key: LayoutKey; readonly columns: readonly HubColumn[] }>;
 }
+
+/** Whether a dataset or its version was deleted while it was read. */
+export const isGone = (error: unknown): boolean =>
+  error instanceof StoreError && ['dataset_not_found', 'version_not_found'].includes(error.code);
 
 /** A request waits so long for a layout: clients give up after ten seconds. */
 const WAIT_MS = 8_000;
@@ -71,7 +75,7 @@ export function createLayouts(
       logger.log('hub.layout.finish', facts());
       return columns;
     } catch (error) {
-      if (!stopSignal.aborted) logger.log('hub.layout.fail', { ...facts(), error });
+      if (!stopSignal.aborted && !isGone(error)) logger.log('hub.layout.fail', { ...facts(), error });
       await hubFiles.release(key, claim).catch(() => undefined);
       throw error;
     } finally {
