@@ -39,6 +39,12 @@ it('reads a request body, where null means absent', () => {
   });
 });
 
+it('takes an address without the tokens that people paste with it', () => {
+  const path = 'https://me:hf_planted@hub.example/datasets/o/d?token=hf_planted#hf_planted';
+  const request = toImportRequest({ ...body, config: { path } });
+  expect(request.config.path).toBe('https://hub.example/datasets/o/d');
+});
+
 it('reads meta columns under other keys', () => {
   const mapping = JSON.parse('{"prompt_column":"q","meta_columns":{"difficulty":"level","__proto__":"p"}}');
   const { metaColumns } = toImportRequest({ ...body, mapping }).mapping;

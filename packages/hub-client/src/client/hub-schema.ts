@@ -1,5 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type RowFacts, rowsSchema } from '@svc/tabular/internal';
+import { withoutSecrets } from '../repository/parse-dataset-path.ts';
 import type { SplitReader } from './split-reader.ts';
 
 /** What a person asked for. */
@@ -9,7 +10,10 @@ export interface DatasetRef {
   readonly revision?: string | undefined;
 }
 
-/** The `schema` of a dataset that was made of a hub dataset: `path`, `split` and `revision` as sent, and as resolved. */
+/**
+ * The `schema` of a dataset that was made of a hub dataset: `path`, `split` and `revision` as sent, without what may be a
+ * token, and as resolved.
+ */
 export function hubSchema(
   { path, split, revision }: DatasetRef,
   { reader, resolvedRevision }: { readonly reader: SplitReader; readonly resolvedRevision: string },
@@ -18,7 +22,7 @@ export function hubSchema(
   return {
     source: 'hub',
     config: {
-      path,
+      path: withoutSecrets(path),
       split: split ?? null,
       subset: reader.subset,
       revision: revision ?? null,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HubError } from '../errors.ts';
-import { parseDatasetPath } from './parse-dataset-path.ts';
+import { parseDatasetPath, withoutSecrets } from './parse-dataset-path.ts';
 
 const HUB = new URL('https://huggingface.co');
 const OWN_HUB = new URL('http://localhost:5000/hub');
@@ -52,5 +52,22 @@ describe('parseDatasetPath', () => {
     '',
   ])('refuses %.60s', (pasted) => {
     expect(() => parseDatasetPath(pasted, HUB)).toThrow(expect.objectContaining({ code: 'invalid_request' }));
+  });
+});
+
+describe('withoutSecrets', () => {
+  it.each([
+    ['https://me:hf_x@huggingface.co/datasets/a/b', 'https://huggingface.co/datasets/a/b'],
+    ['https:\\me:hf_x@huggingface.co/datasets/a/b', 'https:\\huggingface.co/datasets/a/b'],
+    ['HTTPS:hf_x@y@huggingface.co/datasets/a/b', 'HTTPS:huggingface.co/datasets/a/b'],
+    [' https://huggingface.co/datasets/a/b?token=hf_x\n#hf_x', ' https://huggingface.co/datasets/a/b'],
+    ['https://huggingface.co/datasets/a/b@hf/tree/v1#hf_x', 'https://huggingface.co/datasets/a/b@hf/tree/v1'],
+    ['huggingface.co/datasets/a/b?token=hf_x', 'huggingface.co/datasets/a/b'],
+    ['https://hf_x@', 'https://'],
+    ['datasets/a/b', 'datasets/a/b'],
+    ['a/b?token=hf_x', 'a/b?token=hf_x'],
+    ['', ''],
+  ])('%j is recorded as %j', (pasted, recorded) => {
+    expect(withoutSecrets(pasted)).toBe(recorded);
   });
 });

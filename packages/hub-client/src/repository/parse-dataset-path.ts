@@ -31,6 +31,17 @@ export function parseDatasetPath(pasted: unknown, hub: URL): DatasetPath {
   return { path: validateDatasetPath(named?.[1] ?? pasted), revision: undefined };
 }
 
+/**
+ * A path as it was pasted, for the record: of an address without user name, password, query and fragment, which name no
+ * dataset and may hold a token.
+ */
+export function withoutSecrets(pasted: string): string {
+  // Parsers of addresses take less than two slashes too, and backslashes.
+  const address = /^(\s*https?:[\\/\s]*)(?:[^\\/?#]*@)?([^?#]*)/i.exec(pasted);
+  if (address !== null) return `${address[1]}${address[2]}`;
+  return /^\s*[^/?#]+\/datasets\//.test(pasted) ? pasted.replace(/[?#].*$/s, '') : pasted;
+}
+
 function fromAddress(text: string, hub: URL): DatasetPath {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.host !== hub.host || !url.pathname.startsWith(hub.pathname)) {
