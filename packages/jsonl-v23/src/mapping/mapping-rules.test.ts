@@ -412,4 +412,22 @@ describe('suggestMapping by values', () => {
         Object.keys(writeMapping(suggestion.mapping)).sort(),
       );
   });
+
+  it('gives a reason for every member that the dataset names itself', () => {
+    const specified = {
+      promptColumn: 'q',
+      answerColumn: 'a',
+      defaultType: 'multiple_choice',
+      metaColumns: { b: 'b' },
+    };
+    const suggestion = suggestMapping(
+      featuresOf({ q: '', a: '', b: '' }),
+      [{ q: 'q', a: 'a', b: 'b' }],
+      specified,
+    );
+    expect(suggestion?.mapping).toEqual(specified);
+    expect(Object.keys(suggestion?.reasons ?? {}).sort()).toEqual(
+      Object.keys(writeMapping(specified)).sort(),
+    );
+  });
 });

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import type { MappableFeature } from './compile-mapping.ts';
 import type { Mapping } from './mapping.ts';
+import { writeMapping } from './read-mapping.ts';
 import { suggestAnswerRule } from './suggest-answer-rule.ts';
 
 // What benchmarks call their columns, best first; compared without case, dashes and underscores.
@@ -71,7 +72,10 @@ function isEmpty(name: string, rows: readonly JsonObject[]): boolean {
 }
 
 function fromDataset(mapping: Mapping): Suggestion {
-  return { mapping, reasons: { prompt_column: 'The dataset names its columns in eval.yaml.' } };
+  const reasonFor = (key: string): string =>
+    `The dataset names its ${key === 'default_type' ? 'choices' : 'columns'} in eval.yaml.`;
+  const keys = Object.keys(writeMapping(mapping));
+  return { mapping, reasons: Object.fromEntries(keys.map((key) => [key, reasonFor(key)])) };
 }
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
