@@ -413,6 +413,18 @@ describe('suggestMapping by values', () => {
       );
   });
 
+  it('chooses no images of which rows have the path alone, because an import would refuse them', () => {
+    const features = [
+      { name: 'q', dtype: 'string' },
+      { name: 'path only', dtype: 'image' },
+      { name: 'img', dtype: 'image' },
+    ];
+    const pathOnly = { bytes: null, path: 'a.png' };
+    const rows = [{ q: 'q', 'path only': { bytes: 'iVBO', path: null }, img: { bytes: 'iVBO', path: null } }];
+    rows.push({ q: 'q', 'path only': pathOnly as never, img: null as never });
+    expect(suggestMapping(features, rows)?.mapping.assetsColumn).toBe('img');
+  });
+
   it('gives a reason for every member that the dataset names itself', () => {
     const specified = {
       promptColumn: 'q',

@@ -1,5 +1,6 @@
-import type { JsonObject } from '../json/json-value.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
 import type { MappableFeature } from './compile-mapping.ts';
+import { isFileCell } from './file-cell.ts';
 import type { Mapping } from './mapping.ts';
 import { writeMapping } from './read-mapping.ts';
 import { suggestAnswerRule } from './suggest-answer-rule.ts';
@@ -58,7 +59,7 @@ export function suggestMapping(
   const kept =
     specified !== null &&
     [specified.promptColumn, specified.answerColumn].every((name) => name === undefined || known.has(name));
-  const base = kept ? fromDataset(specified) : fromNames(used);
+  const base = kept ? fromDataset(specified) : fromNames(used, rows);
   if (base === null) return null;
   const answers = suggestAnswerRule(base.mapping, rows);
   return {
@@ -71,6 +72,12 @@ function isEmpty(name: string, rows: readonly JsonObject[]): boolean {
   return rows.length > 0 && rows.every((row) => (row[name] ?? null) === null);
 }
 
+/** Whether a cell names a file whose bytes it lacks, which cannot become an asset. */
+function isPathOnly(cell: JsonValue | undefined): boolean {
+  if (!isJsonObject(cell) || !isFileCell(cell)) return false;
+  return cell['bytes'] === null && (cell['path'] ?? null) !== null;
+}
+
 function fromDataset(mapping: Mapping): Suggestion {
   const reasonFor = (key: string): string =>
     `The dataset names its ${key === 'default_type' ? 'choices' : 'columns'} in eval.yaml.`;
@@ -80,7 +87,7 @@ function fromDataset(mapping: Mapping): Suggestion {
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
 
-function fromNames(features: readonly MappableFeature[]): Suggestion | null {
+function fromNames(features: readonly MappableFeature[], rows: readonly JsonObject[]): Suggestion | null {
   const free = new Map(features.map((feature) => [feature.name, feature]));
   const reasons: Record<string, string> = {};
   const take = (
@@ -132,7 +139,9 @@ function fromNames(features: readonly MappableFeature[]): Suggestion | null {
   const isId = ({ dtype }: MappableFeature): boolean => TEXT.test(dtype) || /^u?int\d+$/.test(dtype);
   const id = take(ID_NAMES, isId, 'id_column', 'an id');
   if (id !== undefined) mapping.idColumn = id;
-  const image = features.find(({ name, dtype }) => dtype === 'image' && free.has(name));
+  const image = features.find(
+    ({ name, dtype }) => dtype === 'image' && free.has(name) && rows.every((row) => !isPathOnly(row[name])),
+  );
   if (image !== undefined) {
     mapping.assetsColumn = image.name;
     reasons['assets_column'] = `Column ${JSON.stringify(image.name)} holds images.`;
