@@ -678,4 +678,27 @@ describe('if_exists', () => {
     expect((await keyed()).body).toEqual((await keyed()).body);
     expect((await upload('', { name: 'twins' }, item(1))).status).toBe(201);
   });
+
+  it('refuses a key with another message or another If-Match', async () => {
+    const send = (query: string, headers: Record<string, string>): Promise<Answer> =>
+      call(`/datasets/upload?if_exists=version${query}`, {
+        method: 'POST',
+        headers: { 'Idempotency-Key': 'facts', ...headers },
+        body: formOf({ 'a.jsonl': lines(item(1)) }, { handle: 'facts' }),
+      });
+    const first = await send('&message=a', {});
+    expect(first.status).toBe(201);
+    expect(await send('', { 'X-Version-Message': 'a' })).toMatchObject({ status: 201, body: first.body });
+    for (const [query, headers] of [
+      ['', {}],
+      ['&message=b', {}],
+      ['', { 'X-Version-Message': 'b' }],
+      ['&message=a', { 'If-Match': `"${'0'.repeat(64)}"` }],
+    ] as const) {
+      expect(await send(query, headers)).toMatchObject({
+        status: 409,
+        body: { code: 'idempotency_key_reused' },
+      });
+    }
+  });
 });

@@ -90,6 +90,12 @@ export function changeFacts(
   };
 }
 
+/** What the headers and the query of a request say of a change, for its digest; nothing where they say nothing. */
+export function describeChange(request: Pick<RouteRequest, 'header' | 'query' | 'caller'>): string {
+  const { message, ifMatch = null } = changeFacts(request, null);
+  return message === null && ifMatch === null ? '' : ` ${JSON.stringify([message, ifMatch])}`;
+}
+
 function readMessage(header: RouteRequest['header']): string | undefined {
   const encoded = header('x-version-message');
   try {

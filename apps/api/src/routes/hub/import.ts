@@ -22,6 +22,7 @@ import {
 import {
   CHANGE_HEADERS,
   changeFacts,
+  describeChange,
   dryRunNow,
   IF_EXISTS,
   type IfExists,
@@ -107,7 +108,7 @@ export function hubImportRoute(deps: HubImportDeps): Route {
         const isAsync = prefersAsync(request.header('prefer'));
         const digest = (): Uint8Array =>
           requestDigest(
-            `POST /datasets/hub/import${ifExists === undefined ? '' : `?if_exists=${ifExists}`}`,
+            `POST /datasets/hub/import${ifExists === undefined ? '' : `?if_exists=${ifExists}`}${describeChange(request)}`,
             isAsync,
             canonicalJson(body),
           );
