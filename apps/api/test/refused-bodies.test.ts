@@ -90,3 +90,30 @@ describe('a client that reads nothing before it has sent everything', () => {
     }
   });
 });
+
+describe('a body', () => {
+  const refusalOf = async (line: string, headers: string): Promise<string> => {
+    using connection = await openConnection(api.url);
+    connection.send(`${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer edit-key-of-the-tests-123\r\n`);
+    connection.send(`${headers}Connection: close\r\n\r\n`);
+    return await connection.ended;
+  };
+
+  it.each([
+    ['POST /datasets/hub/import', 'Content-Type: application/json\r\n'],
+    ['POST /datasets/upload', form],
+  ])('that is missing is named: %s', async (line, type) => {
+    const answer = await refusalOf(line, type);
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toContain('"detail":"The request must have a body."');
+  });
+
+  it('that is a compressed form is refused as such', async () => {
+    const answer = await refusalOf(
+      'POST /datasets/upload',
+      `${form}Content-Encoding: gzip\r\nContent-Length: 0\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 415 /);
+    expect(answer).toContain('"detail":"Content-Encoding is not supported."');
+  });
+});

@@ -25,6 +25,7 @@ export {
   type ProblemRow,
   problem,
 } from './http/problem.ts';
+export { checkMediaType } from './http/request/check-media-type.ts';
 export {
   type FieldError,
   invalidMember,

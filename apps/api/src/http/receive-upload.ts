@@ -1,7 +1,7 @@
 import { on } from 'node:events';
 import { Readable } from 'node:stream';
 import { type StagedFile, type Staging, UploadStage } from '@svc/flows';
-import { invalidRequest, RequestError } from '@svc/runtime';
+import { checkMediaType, invalidRequest, RequestError } from '@svc/runtime';
 import busboy from 'busboy';
 import type { Request } from 'express';
 
@@ -38,10 +38,7 @@ export async function receiveUpload(
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<Upload> {
-  if (!request.is('multipart/form-data')) {
-    const type = JSON.stringify(request.get('content-type') ?? 'nothing');
-    throw new RequestError('unsupported_media_type', `The body must be multipart/form-data, got ${type}.`);
-  }
+  checkMediaType(request, ['multipart/form-data']);
   const declaredBytes = Number(request.get('content-length') ?? 0);
   if (declaredBytes > maxFormBytes(limits)) throw tooLarge(limits);
   await using stack = new AsyncDisposableStack();

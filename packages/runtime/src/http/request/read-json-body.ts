@@ -4,6 +4,7 @@ import { ValueCounter } from '@svc/jsonl-v23/internal';
 import { type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
 import type { ParseBody } from '../route.ts';
+import { checkMediaType } from './check-media-type.ts';
 import { RequestError } from './request-error.ts';
 
 export interface BodyLimits {
@@ -24,7 +25,8 @@ const NOT_UTF8 = 'The body must be valid UTF-8.';
  * Reads a whole JSON body (RFC 8259, UTF-8), strictly: duplicate keys and nesting beyond the limit are errors, numbers
  * keep every digit.
  *
- * @throws RequestError `unsupported_media_type`, `body_too_large`, `request_timeout`, `invalid_json`
+ * @throws RequestError `unsupported_media_type`, `invalid_request` (no body), `body_too_large`, `request_timeout`,
+ * `invalid_json`
  */
 export async function readJsonBody(
   request: Request,
@@ -32,15 +34,7 @@ export async function readJsonBody(
   signal: AbortSignal,
   parse: ParseBody = parseNow,
 ): Promise<JsonValue> {
-  if (!request.is(['application/json', '+json'])) {
-    throw new RequestError(
-      'unsupported_media_type',
-      `The body must be application/json, got ${JSON.stringify(request.get('content-type') ?? 'nothing')}.`,
-    );
-  }
-  if (!['identity', undefined].includes(request.get('content-encoding')?.toLowerCase())) {
-    throw new RequestError('unsupported_media_type', 'Content-Encoding is not supported.');
-  }
+  checkMediaType(request, ['application/json', '+json']);
   const bytes = await readBytes(request, limits, signal);
   try {
     return await parse(bytes, limits.maxJsonDepth, signal);
