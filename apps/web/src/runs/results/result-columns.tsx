@@ -178,7 +178,7 @@ export function ResultCells({
 }
 
 /** The newest verdict of people. */
-function labelText(labels: ListedResult['labels']): string {
+export function labelText(labels: ListedResult['labels']): string {
   const verdict = labels.find((label) => label.verdict !== null)?.verdict;
   if (verdict === undefined) return labels.length === 0 ? '' : 'noted';
   return verdict === 'pass' ? 'right' : 'wrong';

@@ -23,6 +23,7 @@ describe('cellText', () => {
       usage: { completion_tokens: 2, total_tokens: 9 },
       cost: 0.25,
       scores: { polite: { score: 0.5, passed: true } },
+      labels: [{ verdict: 'fail', note: null, types: [] }],
       item: {
         inputs: { prompt: 'long '.repeat(100) },
         answer: { a: [1] },
@@ -41,6 +42,7 @@ describe('cellText', () => {
       'meta.a.b',
       'meta.n',
       'scorer.polite',
+      'label',
       'none',
     ];
     expect(texts.map((key) => cellText(key, result))).toEqual([
@@ -54,6 +56,7 @@ describe('cellText', () => {
       'value',
       '7',
       '0.5',
+      'wrong',
       '',
     ]);
     expect(cellText('question', result)).toHaveLength(500);

@@ -3,7 +3,7 @@ import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { textOrJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
 import { gotOf, whyOf } from './listed-result.ts';
-import { scorerKey } from './result-columns.tsx';
+import { labelText, scorerKey } from './result-columns.tsx';
 
 /** The lines of a CSV file: a header, then results. */
 export const csvLine = (cells: readonly string[], isForExcel: boolean): string =>
@@ -40,6 +40,7 @@ const VALUES: Readonly<Record<string, (result: Result, item: JsonObject) => unkn
   tags: (_, item) => tagsOf(item).join(', '),
   type: (_, item) => getMember(item, 'type'),
   section: ({ section }) => section,
+  label: ({ labels }) => labelText(labels),
   finish: ({ finish_reason }) => finish_reason,
 };
 
