@@ -3,6 +3,7 @@ import { number, oneOf, type RawSearch, searchParser, text, wholeNumber } from '
 
 export const RUN_STATUSES = [
   'queued',
+  'waiting',
   'running',
   'completed',
   'failed',
