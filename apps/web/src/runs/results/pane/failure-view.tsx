@@ -4,6 +4,7 @@ import { Dimmed } from '../../../ui/text/dimmed.ts';
 
 /** What happened, by the code of the failure. */
 const TITLES: Readonly<Record<string, string>> = {
+  budget_spent: 'The run has reached its maximum cost',
   provider_unavailable: 'The provider could not answer',
   provider_rejected: 'The provider rejected the request',
   provider_not_found: 'The provider does not have the model, or nothing is at its address',
