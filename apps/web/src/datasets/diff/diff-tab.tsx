@@ -1,5 +1,6 @@
 import { Group, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
+import { QueryState } from '../../ui/query-state.tsx';
 import { useChangeSearch } from '../../ui/use-change-search.ts';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { DatasetSelect } from '../dataset-select.tsx';
@@ -15,7 +16,8 @@ export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
   const { other, to } = route.useSearch();
   const navigate = route.useNavigate();
   const change = useChangeSearch<DatasetSearch>(route);
-  const chosen = useDataset(other ?? null, to).data;
+  const found = useDataset(other ?? null, to);
+  const chosen = found.data;
   return (
     <Stack>
       <Group align="flex-end">
@@ -40,6 +42,7 @@ export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
           onChange={(value) => change({ to: value ?? undefined })}
         />
       </Group>
+      {other !== undefined && <QueryState query={found} />}
       {chosen !== undefined && (
         <DiffView
           from={{ id: dataset.id, version: String(dataset.version) }}

@@ -43,7 +43,12 @@ export default function NewRunPage() {
 
 function CopiedRun({ id }: { readonly id: string }) {
   const found = useRun(id);
-  if (!isShown(found)) return <QueryState query={found} />;
+  if (!isShown(found))
+    return (
+      <Page title="New run">
+        <QueryState query={found} />
+      </Page>
+    );
   return <NewRun key={id} initial={formOf(found.data)} />;
 }
 

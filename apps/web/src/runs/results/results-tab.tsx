@@ -1,4 +1,4 @@
-import { Button, Group, Stack } from '@mantine/core';
+import { Button, CloseButton, Group, Stack } from '@mantine/core';
 import { IconRefresh } from '@tabler/icons-react';
 import { getRouteApi } from '@tanstack/react-router';
 import { ErrorView } from '../../ui/error-view.tsx';
@@ -119,17 +119,29 @@ export function ResultsTab({ run }: { readonly run: Run }) {
           )
         }
         entry={
-          open !== undefined && (
-            <ResultPane
-              run={run}
-              result={open}
-              isBlind={isBlind}
-              onClose={() => filter({})}
-              onStep={{ previous: stepTo(-1), next: stepTo(1) }}
-            />
-          )
+          open === null
+            ? search.result !== undefined && total !== undefined && <NoResult onClose={() => filter({})} />
+            : open !== undefined && (
+                <ResultPane
+                  run={run}
+                  result={open}
+                  isBlind={isBlind}
+                  onClose={() => filter({})}
+                  onStep={{ previous: stepTo(-1), next: stepTo(1) }}
+                />
+              )
         }
       />
     </Stack>
+  );
+}
+
+/** In place of a result that the address names and the run does not have, or has no more. */
+function NoResult({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Group gap="sm" p="md">
+      <CloseButton className="wide-only" aria-label="Close the result" onClick={onClose} />
+      <Dimmed>The result that the address names is not here.</Dimmed>
+    </Group>
   );
 }

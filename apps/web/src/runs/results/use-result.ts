@@ -9,12 +9,13 @@ import { type ListedResult, listedResult, resultKey } from './listed-result.ts';
  * The result that an address names: that of the list, or one that the list does not have, which is read by its hash.
  *
  * @param search of the address: its `result`, as `resultKey` makes it, and whether the sample is blind
+ * @returns null where there is none; undefined until it is read
  */
 export function useResult(
   run: Run,
   { result: key, sample }: Pick<RunSearch, 'result' | 'sample'>,
   listed: ListedResult | undefined,
-): ListedResult | undefined {
+): ListedResult | null | undefined {
   const api = useApi();
   const isListed = listed !== undefined && resultKey(listed) === key;
   const hash = /^[0-9a-f]{64}/.exec(key ?? '')?.[0];
@@ -30,5 +31,6 @@ export function useResult(
     },
     enabled: hash !== undefined && !isListed,
   });
-  return isListed ? listed : (found.data ?? undefined);
+  if (isListed) return listed;
+  return hash === undefined ? null : found.data;
 }
