@@ -289,4 +289,43 @@ describe('a table of questions', () => {
     expect(await page.getByRole('link', { name: 'Metrics' }).getAttribute('href')).toBe('/metrics');
     expect(faults).toEqual([]);
   });
+
+  it('names what is far down in lists, and says what an address names that is gone', async () => {
+    const item = { id: 1, type: 'exact', inputs: { prompt: 'Say 1' }, answer: '1' };
+    const dataset = await own.upload([item], 'Far down');
+    const gone = await own.upload([item], 'Deleted soon');
+    const provider = { type: 'openai_compatible', base_url: own.provider.baseUrl, model: 'small-1' };
+    const price = { input_per_million: 1, output_per_million: 1, currency: 'USD' };
+    const run = await own.run(dataset, { provider }, 'Far run');
+    const stopped = await own.run(dataset, { provider, price, max_cost: { amount: 1e-9 } }, 'Stopped run');
+    await own.call('POST', '/runs', {
+      ...{ dataset_id: dataset, name: 'Outside run' },
+      config: { provider: { type: 'external', label: 'own harness' } },
+    });
+    await own.call('DELETE', `/datasets/${gone}`);
+    await using opened = await own.browser.open('/console/runs?status=waiting', {});
+    const { page, faults } = opened;
+    await page.getByRole('row', { name: /Outside run/ }).waitFor();
+    expect(await page.getByRole('row', { name: /Far run/ }).count()).toBe(0);
+    // as if a hundred datasets were newer
+    await page.route('**/datasets?limit=100', async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), data: [] } });
+    });
+    await page.goto(`${own.url}/console/runs?q=far+down`);
+    await page.getByRole('row', { name: /Far run small-1 Far down/ }).waitFor();
+    await page.goto(`${own.url}/console/runs/${stopped}`);
+    await page.getByText('The run has reached its maximum cost').waitFor();
+    await page.goto(`${own.url}/console/runs/${run}?result=${'0'.repeat(64)}`);
+    await page.getByText('The result that the address names is not here.').waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Close the result' }).click();
+    await expect.poll(() => page.url()).not.toContain('result=');
+    await page.goto(`${own.url}/console/datasets/${dataset}?tab=diff&other=${gone}`);
+    await page.getByText(`Dataset "${gone}" not found.`).waitFor();
+    await page.goto(`${own.url}/console/runs/new?copy=${gone}`);
+    await page.getByText(`Run "${gone}" not found.`).waitFor();
+    await page.getByRole('heading', { name: 'New run' }).waitFor();
+    expect(faults).toEqual([]);
+  });
 });

@@ -42,7 +42,7 @@ export function DifferencesTable({
   readonly shown: string;
   readonly onShow: (id: string) => void;
 }) {
-  const datasetOf = useDatasetNames();
+  const datasetOf = useDatasetNames([first, ...rows.map(({ run }) => run)]);
   // all intervals on one scale, which the widest one fills
   const scale = scaleOf(
     rows.map(({ scores: { ci95, mean_difference } }) => ({

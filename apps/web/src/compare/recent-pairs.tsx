@@ -9,7 +9,7 @@ const MAX_PAIRS = 8;
 
 /** The two newest runs of each dataset, as links to their comparison: runs of one dataset can always be compared. */
 export function RecentPairs({ runs }: { readonly runs: readonly Run[] }) {
-  const datasetOf = useDatasetNames();
+  const datasetOf = useDatasetNames(runs);
   const scored = runs.filter(({ scores }) => scores.mean !== null);
   const pairs = [...Map.groupBy(scored, ({ dataset_id }) => dataset_id).values()].flatMap(
     ([newest, before]) => (newest === undefined || before === undefined ? [] : [[before, newest] as const]),

@@ -28,7 +28,7 @@ export function ReportButton({
     mutationFn: async () => {
       const { makeReport } = await load();
       saveFile(
-        await makeReport(api, runs, await readNames(), compared),
+        await makeReport(api, runs, await readNames(runs), compared),
         `${runs.map(nameOf).join(' and ')}.html`,
       );
     },

@@ -1,41 +1,76 @@
 import type { DatasetSummary } from '@svc/client';
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { queryOptions, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
+import type { Dataset } from '../datasets/items/item-windows.ts';
 import type { Run } from './use-run.ts';
 
 /** Gives the dataset of a run, with the version where there are several. */
 export type DatasetOf = (run: Run) => string;
 
-/** Names of the newest datasets; others go by the beginning of their hash, and all by an ellipsis until the names are read. */
-export function useDatasetNames(): DatasetOf {
-  const { data, isPending } = useQuery(useNewestDatasets());
-  return useMemo(() => namesOf(data?.data, isPending), [data, isPending]);
+/** What names a dataset. */
+type Named = Pick<DatasetSummary, 'id' | 'name' | 'version_count'>;
+
+/**
+ * Names of the datasets of runs: the newest ones are read together, and others one by one. A dataset goes by an ellipsis until
+ * its name is read, and by the beginning of its hash where that cannot be read.
+ */
+export function useDatasetNames(runs: readonly Run[]): DatasetOf {
+  const { newest, one } = useNameQueries();
+  const { data, isPending } = useQuery(newest);
+  const known = data?.data;
+  const others = useQueries({
+    queries: isPending ? [] : othersOf(runs, known).map(one),
+    combine: (found) => ({
+      read: found.flatMap((query) => query.data ?? []),
+      isPending: found.some((query) => query.isPending),
+    }),
+  });
+  return useMemo(
+    () => namesOf([...(known ?? []), ...others.read], isPending || others.isPending),
+    [known, isPending, others],
+  );
 }
 
 /** The same for what is saved: waits for the names. */
-export function useReadDatasetNames(): () => Promise<DatasetOf> {
+export function useReadDatasetNames(): (runs: readonly Run[]) => Promise<DatasetOf> {
   const client = useQueryClient();
-  const newest = useNewestDatasets();
-  return async () => {
-    await client.prefetchQuery({ ...newest, staleTime: Number.POSITIVE_INFINITY });
-    return namesOf(client.getQueryData(newest.queryKey)?.data, false);
+  const { newest, one } = useNameQueries();
+  return async (runs) => {
+    const staleTime = Number.POSITIVE_INFINITY;
+    await client.prefetchQuery({ ...newest, staleTime });
+    const known = client.getQueryData(newest.queryKey)?.data;
+    const others = othersOf(runs, known).map(one);
+    await Promise.all(others.map((other) => client.prefetchQuery({ ...other, staleTime })));
+    return namesOf(
+      [...(known ?? []), ...others.flatMap(({ queryKey }) => client.getQueryData(queryKey) ?? [])],
+      false,
+    );
   };
 }
 
-function useNewestDatasets() {
+function useNameQueries() {
   const api = useApi();
-  return queryOptions({
-    queryKey: ['datasets', { limit: 100 }],
-    queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: 100 } }, signal })),
-  });
+  return {
+    newest: queryOptions({
+      queryKey: ['datasets', { limit: 100 }],
+      queryFn: ({ signal }) => dataOf(api.GET('/datasets', { params: { query: { limit: 100 } }, signal })),
+    }),
+    one: (id: string) =>
+      queryOptions({
+        queryKey: ['dataset', id, null],
+        queryFn: ({ signal }): Promise<Dataset> =>
+          dataOf(api.GET('/datasets/{id}', { params: { path: { id } }, signal })),
+      }),
+  };
 }
 
-function namesOf(
-  datasets: readonly Pick<DatasetSummary, 'id' | 'name' | 'version_count'>[] = [],
-  isPending: boolean,
-): DatasetOf {
+/** Ids of the datasets of runs that are not known. */
+const othersOf = (runs: readonly Run[], known: readonly Named[] = []): readonly string[] =>
+  [...new Set(runs.map(({ dataset_id }) => dataset_id))].filter((id) => known.every((one) => one.id !== id));
+
+function namesOf(datasets: readonly Named[], isPending: boolean): DatasetOf {
   const known = new Map(datasets.map((dataset) => [dataset.id, dataset]));
   return ({ dataset_id, dataset_version, dataset_version_hash }) => {
     const dataset = known.get(dataset_id);

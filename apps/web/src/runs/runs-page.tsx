@@ -15,7 +15,6 @@ import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { TypedFilter } from '../ui/typed-filter.tsx';
 import { useChangeSearch } from '../ui/use-change-search.ts';
-import { useDatasetNames } from './dataset-names.ts';
 import { DEFAULT_RUN_COLUMNS, runColumns } from './run-columns.tsx';
 import { RUN_STATUSES, type RunsSearch } from './runs-search.ts';
 import { RunsTable } from './runs-table.tsx';
@@ -31,9 +30,8 @@ export default function RunsPage() {
   const changeSearch = useChangeSearch<RunsSearch>(route);
   const canEdit = useCan('editor');
   const chosen = search.chosen?.split(',') ?? [];
-  const datasetOf = useDatasetNames();
+  const { found, read, runs, total, datasetOf } = useRunList(search);
   const columns = useMemo(() => runColumns(datasetOf), [datasetOf]);
-  const { found, read, runs, total } = useRunList(search, datasetOf);
   const change = (changes: RunsSearch): void => changeSearch(changes, { replace: true });
   const toggle = (id: string): void => {
     const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id];

@@ -24,7 +24,7 @@ export function RunsTable({
   /** Keys of the columns that are shown without a choice. */
   readonly defaults?: readonly string[];
 }) {
-  const datasetOf = useDatasetNames();
+  const datasetOf = useDatasetNames(runs);
   const all = useMemo(() => runColumns(datasetOf), [datasetOf]);
   const table = useViewTable<Run>({ columns: all, defaults, rows: runs, view, onView });
   const headers = table.getHeaderGroups()[0]?.headers ?? [];

@@ -2,6 +2,7 @@ import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { BY_CURSOR } from '../ui/by-cursor.ts';
+import { useDatasetNames } from './dataset-names.ts';
 import type { RunsSearch } from './runs-search.ts';
 import { modelOf, nameOf, type Run } from './use-run.ts';
 
@@ -10,7 +11,7 @@ const REFRESH_MS = 2_000;
 const IDLE_REFRESH_MS = 15_000;
 
 /** The runs that the address asks for, newest first, page by page; those of active ones are read again. */
-export function useRunList({ dataset, status, q }: RunsSearch, datasetOf: (run: Run) => string) {
+export function useRunList({ dataset, status, q }: RunsSearch) {
   const api = useApi();
   const found = useInfiniteQuery({
     queryKey: ['runs', 'pages', { dataset, status }],
@@ -29,9 +30,16 @@ export function useRunList({ dataset, status, q }: RunsSearch, datasetOf: (run: 
         : IDLE_REFRESH_MS,
   });
   const read = found.data?.pages.flatMap(({ data }) => data) ?? [];
+  const datasetOf = useDatasetNames(read);
   const wanted = q?.toLowerCase();
   const has = (run: Run): boolean =>
     wanted === undefined ||
     [nameOf(run), modelOf(run) ?? '', datasetOf(run)].some((text) => text.toLowerCase().includes(wanted));
-  return { found, read, runs: read.filter(has), total: found.data?.pages[0]?.meta.total_items ?? 0 };
+  return {
+    found,
+    read,
+    runs: read.filter(has),
+    total: found.data?.pages[0]?.meta.total_items ?? 0,
+    datasetOf,
+  };
 }

@@ -21,7 +21,7 @@ export function ReportItem({ run }: { readonly run: Run }) {
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => {
       const { makeReport } = await load();
-      saveFile(await makeReport(api, run, (await readNames())(run), setRead), `${nameOf(run)}.html`);
+      saveFile(await makeReport(api, run, (await readNames([run]))(run), setRead), `${nameOf(run)}.html`);
     },
     onSuccess: () => notify('The report is saved.'),
   });
