@@ -316,6 +316,11 @@ describe('a table of questions', () => {
     await page.getByRole('row', { name: /Far run small-1 Far down/ }).waitFor();
     await page.goto(`${own.url}/console/runs/${stopped}`);
     await page.getByText('The run has reached its maximum cost').waitFor();
+    await page.getByRole('button', { name: 'Again' }).click();
+    await page.getByRole('menuitem', { name: 'Continue with another maximum cost…' }).click();
+    await page.getByRole('textbox', { name: 'Maximum cost' }).fill('1');
+    await page.getByRole('button', { name: 'Continue', exact: true }).click();
+    await page.getByText('completed').waitFor();
     await page.goto(`${own.url}/console/runs/${run}?result=${'0'.repeat(64)}`);
     await page.getByText('The result that the address names is not here.').waitFor();
     expect(await barriersOf(page)).toEqual([]);

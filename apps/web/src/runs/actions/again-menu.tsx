@@ -17,12 +17,14 @@ export function AgainMenu({
   run,
   isPending,
   onRetry,
+  onContinue,
   onRescore,
   onAdd,
 }: {
   readonly run: Run;
   readonly isPending: boolean;
   readonly onRetry: (only: RetryOnly) => void;
+  readonly onContinue: () => void;
   readonly onRescore: () => void;
   readonly onAdd: () => void;
 }) {
@@ -30,6 +32,9 @@ export function AgainMenu({
   const canRetry = !run.imported && run.source_run_id === null;
   return (
     <MenuButton label="Again" icon={<IconRefresh size={16} />} isPending={isPending}>
+      {canRetry && run.status === 'stopped' && (
+        <Menu.Item onClick={onContinue}>Continue with another maximum cost…</Menu.Item>
+      )}
       {canRetry &&
         RETRIES.map(([only, label]) => (
           <Menu.Item

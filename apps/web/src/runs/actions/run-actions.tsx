@@ -14,13 +14,14 @@ import { ReportItem } from '../report/report-item.tsx';
 import { nameOf, type Run } from '../use-run.ts';
 import { AddScorer } from './add-scorer.tsx';
 import { AgainMenu, type RetryOnly } from './again-menu.tsx';
+import { ContinueRun } from './continue-run.tsx';
 import { RenameRun } from './rename-run.tsx';
 import { RescoreRun } from './rescore-run.tsx';
 
 /** What can be done with a run; what the session's role may not do is not offered. */
 export function RunActions({ run }: { readonly run: Run }) {
   const canEdit = useCan('editor');
-  const [dialog, setDialog] = useState<'rename' | 'rescore' | 'add' | 'delete' | null>(null);
+  const [dialog, setDialog] = useState<'rename' | 'continue' | 'rescore' | 'add' | 'delete' | null>(null);
   const close = (): void => setDialog(null);
   const hasEnded = run.finished_at !== null;
   const { cancel, retry, remove } = useRunChanges(run.id);
@@ -41,6 +42,7 @@ export function RunActions({ run }: { readonly run: Run }) {
           run={run}
           isPending={retry.isPending}
           onRetry={(only) => retry.mutate(only)}
+          onContinue={() => setDialog('continue')}
           onRescore={() => setDialog('rescore')}
           onAdd={() => setDialog('add')}
         />
@@ -101,6 +103,7 @@ export function RunActions({ run }: { readonly run: Run }) {
           onClose={close}
         />
       )}
+      {dialog === 'continue' && <ContinueRun run={run} onClose={close} />}
       {dialog === 'rescore' && <RescoreRun run={run} onClose={close} />}
       {dialog === 'add' && <AddScorer run={run} onClose={close} />}
     </>
