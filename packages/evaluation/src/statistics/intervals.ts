@@ -13,6 +13,9 @@ export interface Spread {
   readonly squares: number;
 }
 
+/** A smaller standard error of scores from 0 to 1 is rounding: sums of equal values need not be equal. */
+const LEAST_ERROR = 1e-12;
+
 /**
  * The standard error of the mean of clustered values: sqrt(G / (G - 1) · Σ over clusters (Σ over items (x - mean))²) / n
  * with G clusters and n items. Miller, "Adding Error Bars to Evals" (2024), section 2.2, for few clusters. Where each item
@@ -22,7 +25,8 @@ export interface Spread {
  */
 export function standardError({ items, clusters, squares }: Spread): number | null {
   if (clusters < 2) return null;
-  return Math.sqrt((clusters / (clusters - 1)) * squares) / items;
+  const error = Math.sqrt((clusters / (clusters - 1)) * squares) / items;
+  return error < LEAST_ERROR ? 0 : error;
 }
 
 /**

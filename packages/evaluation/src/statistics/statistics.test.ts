@@ -115,6 +115,14 @@ describe('standardError', () => {
     expect(standardError(spreadOf(copies, clusters))).toBeCloseTo(deviationOf(values) / 2, 14);
     expect(standardError(alone(copies)) ?? 1).toBeLessThan(deviationOf(values) / 3);
   });
+
+  it('is 0 where values are equal but for rounding, so that their share counts once for each cluster', () => {
+    const third = { items: 47, clusters: 24, squares: 1e-30 };
+    expect(standardError(third)).toBe(0);
+    expect(shareInterval(1 / 3, 141, third)).toEqual(shareInterval(1 / 3, 141, { ...third, squares: 0 }));
+    // one of a million items differs by a hundredth
+    expect(standardError({ items: 1e6, clusters: 1e6, squares: 1e-4 })).toBeGreaterThan(0);
+  });
 });
 
 describe('shareInterval', () => {
