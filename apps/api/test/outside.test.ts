@@ -259,6 +259,10 @@ describe('a run with results from outside', () => {
       [{ ...good, scores: { main: { score: 1.5 } } }, 'scores.main.score must be a number from 0 to 1.'],
       [{ ...good, scores: { main: {} } }, 'scores.main must have score or passed.'],
       [{ ...good, scores: { '': { score: 1 } } }, 'The name of the scorer "" must be'],
+      [
+        { ...good, scores: JSON.parse('{"__proto__": {"score": 1}}') },
+        'The name of the scorer "__proto__" must be',
+      ],
     ];
     const { status, body } = await push(
       run.id,

@@ -24,6 +24,14 @@ function problems(value: JsonValue): [string, string][] {
 }
 
 describe('parseRunConfig', () => {
+  it('takes names of scorers that an object can have as keys', () => {
+    const named = (name: string): JsonObject => ({ provider: openai, scorers: [{ name }] });
+    expect(problems(named('constructor'))).toEqual([]);
+    const path = '/config/scorers/0/name';
+    const rule = 'must have 1 to 64 letters, digits, `_`, `.` and `-`, and not be `__proto__`.';
+    expect(problems(named('__proto__'))).toEqual([[path, `${path} ${rule}`]]);
+  });
+
   it('adds the defaults', () => {
     expect(parseRunConfig({ provider: openai })).toEqual({
       provider: {

@@ -247,8 +247,8 @@ export const SCORER_SCHEMA = {
   properties: {
     name: {
       type: 'string',
-      pattern: '^[A-Za-z0-9_.-]{1,64}$',
-      'x-rule': 'must have 1 to 64 letters, digits, `_`, `.` and `-`',
+      pattern: '^(?!__proto__$)[A-Za-z0-9_.-]{1,64}$',
+      'x-rule': 'must have 1 to 64 letters, digits, `_`, `.` and `-`, and not be `__proto__`',
       description: 'unique within the run',
     },
     checker: CHECKER_SCHEMA,

@@ -205,7 +205,8 @@ function readScores(scores: JsonObject, secrets: KnownSecrets): Record<string, P
     throw new LineProblem(`The line must have at most ${MAX_SCORERS} scores`);
   for (const [name, value] of Object.entries(scores)) {
     if (!NAME.test(name) || name === '__proto__') {
-      throw mustBe(`The name of the scorer ${quoted(name)}`, '1 to 64 letters, digits, `_`, `.` and `-`');
+      const names = '1 to 64 letters, digits, `_`, `.` and `-`, and not `__proto__`';
+      throw mustBe(`The name of the scorer ${quoted(name)}`, names);
     }
     if (!isJsonObject(value)) throw mustBe(`scores.${name}`, 'an object');
     const { score: stated = null, passed = null, explanation = null, ...others } = value;
