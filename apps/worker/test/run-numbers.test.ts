@@ -151,6 +151,27 @@ it.skipIf(!hasPython)(
   },
 );
 
+it('finds values by keys of every kind, and elements by their index alone', async () => {
+  const meta = { list: ['first', 'last'], byKey: { '-1': 'minus one' }, 'a\0b': 'NUL' };
+  const dataset_id = await service.importItems([{ inputs: { prompt: '?' }, meta }]);
+  const config = { provider: 'echo', allow_unscored: true };
+  const { id } = (await service.post('/runs', { dataset_id, config })).body;
+  await runEnded(service, id);
+  for (const [pointer, value] of [
+    ['list/1', 'last'],
+    ['list/-1', null],
+    ['list/+1', null],
+    ['list/01', null],
+    ['byKey/-1', 'minus one'],
+    ['a%00b', 'NUL'],
+  ]) {
+    const { status, body } = await service.get(`/runs/${id}/slices?by=/meta/${pointer}`);
+    expect([pointer, status, body.data]).toMatchObject([pointer, 200, [{ values: [value] }]]);
+    const { body: found } = await service.get(`/runs/${id}/results?meta./${pointer}=${value}`);
+    expect([pointer, found.data.length]).toEqual([pointer, value === null ? 0 : 1]);
+  }
+});
+
 it('compares two runs by tags and values of their items, clustered as the runs are', async () => {
   reply = byPassage;
   const one = await run({ cluster_by: '/meta/passage' });

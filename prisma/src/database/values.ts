@@ -73,6 +73,12 @@ export function memberText(member: string): string {
   return `replace((${member})::text, chr(${MARK}), '\\u')`;
 }
 
+/** A key of an object in `readableJson`. */
+export function readableKey(key: string): string {
+  const marked = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, '0');
+  return key.replace(/[\0\p{Surrogate}]/gu, (unit) => `${String.fromCodePoint(MARK)}${marked(unit)}`);
+}
+
 /** After an even number of backslashes: each pair is an escaped one. */
 const ESCAPE = String.raw`(?<!\\)((?:\\\\)*)\\u(0000|d[89a-f][0-9a-f]{2})`;
 

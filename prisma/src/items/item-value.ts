@@ -1,8 +1,11 @@
-import { pointerSteps } from '@svc/evaluation';
-import { memberText, readableJson } from '../database/values.ts';
+import { isIndex, pointerSteps } from '@svc/evaluation';
+import { memberText, readableJson, readableKey } from '../database/values.ts';
 
 /** Parts of an item that have a separate column. */
 const COLUMNS: ReadonlySet<string> = new Set(['answer', 'checker', 'assets']);
+
+/** What `#>` takes for the index of an element, `-1` for the last one. */
+const NUMBER = /^\s*[+-]?\d+$/;
 
 /**
  * SQL for the JSON text of the value at a JSON Pointer in item `i`; null without one.
@@ -13,5 +16,14 @@ const COLUMNS: ReadonlySet<string> = new Set(['answer', 'checker', 'assets']);
 export function itemValue(pointer: string, add: (value: unknown) => string): string {
   const [first = '', ...rest] = pointerSteps(pointer);
   const [column, steps] = COLUMNS.has(first) ? [first, rest] : ['payload', [first, ...rest]];
-  return memberText(`${readableJson(`i.${column}`)} #> ${add(steps)}::text[]`);
+  let value = readableJson(`i.${column}`);
+  let path: string[] = [];
+  for (const step of steps.map(readableKey)) {
+    if (isIndex(step) || !NUMBER.test(step)) path.push(step);
+    else {
+      value = `(${value} #> ${add(path)}::text[] -> ${add(step)}::text)`;
+      path = [];
+    }
+  }
+  return memberText(`${value} #> ${add(path)}::text[]`);
 }
