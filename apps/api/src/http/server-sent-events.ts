@@ -21,6 +21,7 @@ export interface WatchOptions<T> {
 interface Topic {
   text: string;
   hasEnded: boolean;
+  isDeleted: boolean;
   /** Why it cannot be watched any more. */
   failure: unknown;
   /** Streams that wait for a change. */
@@ -39,7 +40,7 @@ const HEARTBEAT_MS = 15_000;
 
 /**
  * Creates responses that follow a state until its end, as server-sent events (HTML standard, section 9.2): an event
- * `progress` for every change, and `end` with the last state. The states of all streams are read together, and each is
+ * `progress` for every change, and `end` with the last state; without `end` where it is deleted. The states of all streams are read together, and each is
  * serialized once.
  *
  * @returns a function that makes the response for a first state, until its end or until `signal` aborts
@@ -78,7 +79,11 @@ export function createWatch<T extends Watched>(
         missing.delete(state.id);
         publish(state.id, topic, state);
       }
-      for (const [id, topic] of missing) fail(id, topic, new Error('The watched object was deleted.'));
+      for (const [id, topic] of missing) {
+        topic.isDeleted = true;
+        topics.delete(id);
+        wake(topic);
+      }
     } catch (error) {
       for (const [id, topic] of missing) fail(id, topic, error);
     }
@@ -104,7 +109,10 @@ export function createWatch<T extends Watched>(
 
   function subscribe(first: T): Topic {
     const known = topics.get(first.id);
-    const topic = known ?? { text: '', hasEnded: false, failure: undefined, waiting: new Set(), watchers: 0 };
+    const topic = known ?? {
+      ...{ text: '', hasEnded: false, isDeleted: false },
+      ...{ failure: undefined, waiting: new Set<() => void>(), watchers: 0 },
+    };
     topic.watchers += 1;
     if (known === undefined) {
       topics.set(first.id, topic);
@@ -132,7 +140,7 @@ export function createWatch<T extends Watched>(
         await nextChange(topic, signal);
         signal.throwIfAborted();
         if (topic.failure !== undefined) throw topic.failure;
-        if (drainSignal.aborted && topic.text === sent) return;
+        if (topic.isDeleted || (drainSignal.aborted && topic.text === sent)) return;
       }
     } finally {
       topic.watchers -= 1;
