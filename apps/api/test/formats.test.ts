@@ -249,6 +249,7 @@ it('writes a dataset for other tools, with its images', async () => {
   expect((await request('GET', `/datasets/${id}/export?format=openai-batch`)).body).toMatchObject({
     code: 'invalid_request',
     detail: 'Cannot write an OpenAI batch: model is missing.',
+    errors: [{ path: 'model', message: 'Cannot write an OpenAI batch: model is missing.' }],
   });
   const [batch] = await linesOf('openai-batch&model=gpt-x');
   expect(batch).toMatchObject({

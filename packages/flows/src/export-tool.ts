@@ -49,6 +49,7 @@ export async function exportTool(
     throw new StoreError(
       'invalid_request',
       `A run cannot be written as ${tool}: it is a format of datasets.`,
+      { path: 'format' },
     );
   }
   const { dataset } = open;
@@ -59,7 +60,8 @@ export async function exportTool(
     run: runId === undefined ? null : await sourceRun(open, runId, known),
   };
   if (!model && needsModel(tool, source)) {
-    throw new StoreError('invalid_request', 'Cannot write an OpenAI batch: model is missing.');
+    const message = 'Cannot write an OpenAI batch: model is missing.';
+    throw new StoreError('invalid_request', message, { path: 'model' });
   }
   const written = await writeTool(tool, source, { ...(model !== undefined && { model }) });
   const base = fileBaseName(source.run?.name ?? dataset.name, 'dataset');

@@ -83,16 +83,23 @@ export class StoreError extends Error {
   readonly retryAfterMs: number | undefined;
   /** Results that a run lacks, for `run_incomplete`. */
   readonly missing: number | undefined;
+  /** The member of the request that is at fault, for `invalid_request`: the name of a parameter. */
+  readonly path: string | undefined;
 
   constructor(
     code: StoreErrorCode,
     message: string,
-    options?: ErrorOptions & { readonly retryAfterMs?: number; readonly missing?: number },
+    options?: ErrorOptions & {
+      readonly retryAfterMs?: number;
+      readonly missing?: number;
+      readonly path?: string;
+    },
   ) {
     super(message, options);
     this.code = code;
     this.retryAfterMs = options?.retryAfterMs;
     this.missing = options?.missing;
+    this.path = options?.path;
   }
 }
 

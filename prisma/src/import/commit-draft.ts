@@ -113,7 +113,8 @@ export async function commitVersion(
 ): Promise<StoredImport> {
   const { totals, rows, dryRun } = draft;
   if (namesSections && change.section !== undefined) {
-    throw new StoreError('invalid_request', 'section must be left out: the body names its sections.');
+    const message = 'section must be left out: the body names its sections.';
+    throw new StoreError('invalid_request', message, { path: 'section' });
   }
   // A package is checked to its end, and its end is that of its run.
   if (run) for await (const _ of run.results);

@@ -127,8 +127,13 @@ export function classify(error: unknown): ErrorView {
     return viewOf({ code: error.code, message: error.message }, error.errors, {});
   }
   if (error instanceof StoreError && error.code !== 'corrupt') {
-    const { code, message, retryAfterMs } = error;
-    const view = viewOf({ code, message }, [], retryAfter(retryAfterMs, PROBLEM_ROWS[code].status === 503));
+    const { code, message, retryAfterMs, path } = error;
+    const errors = path === undefined ? [] : [{ message, path }];
+    const view = viewOf(
+      { code, message },
+      errors,
+      retryAfter(retryAfterMs, PROBLEM_ROWS[code].status === 503),
+    );
     return { ...view, missing: error.missing };
   }
   return classifyHttpError(error);

@@ -61,7 +61,7 @@ export async function compareLabels(
   const after = cursor === undefined ? [-1, -1, -1] : decodeCursor(list, ['index', 'index', 'index'], cursor);
   if (!isUuid(id)) throw runNotFound(id);
   if (other !== undefined && (by === undefined || scorer !== undefined)) {
-    throw new StoreError('invalid_request', 'other needs by, and no scorer.');
+    throw new StoreError('invalid_request', 'other needs by, and no scorer.', { path: 'other' });
   }
   using _permit = await searches.acquire(signal);
   const query = createReadQuery(pool, signal);

@@ -91,7 +91,7 @@ export async function stateOf(
   if (wanted === undefined && run.clusterBy !== other.clusterBy) {
     const [one, two] = [run, other].map(({ clusterBy }) => clusterBy ?? 'none');
     const message = `cluster_by must be given, since the runs differ in it: ${one} and ${two}.`;
-    throw new StoreError('invalid_request', message);
+    throw new StoreError('invalid_request', message, { path: 'cluster_by' });
   }
   const clusterBy = wanted === undefined ? run.clusterBy : wanted === 'none' ? null : wanted;
   const comparisonOf = JSON.stringify([STORED_FORMAT, run.version, other.version, clusterBy]);

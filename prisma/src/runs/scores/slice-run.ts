@@ -93,7 +93,8 @@ export async function sliceRun(
 const isTag = ([name, ...others]: readonly string[]): boolean => name === 'tag' && others.length === 0;
 
 export function notSliceable(pointer: string, reason: string): StoreError {
-  return new StoreError('invalid_request', `Cannot slice by ${pointer}: the items have ${reason}.`);
+  const message = `Cannot slice by ${pointer}: the items have ${reason}.`;
+  return new StoreError('invalid_request', message, { path: 'by' });
 }
 
 function compareLists(one: readonly string[], other: readonly string[]): number {
