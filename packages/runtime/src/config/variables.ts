@@ -327,7 +327,7 @@ export const VARIABLES = {
   apiKeys,
   metricsKey: key(
     'SVC_METRICS_KEY',
-    'the bearer key for `/metrics`; public without it',
+    'the bearer key for `/metrics`; without it any API key, and no key where there are none',
     (value) => KEY.test(value),
     'visible ASCII, 16 to 512 characters',
   ),
