@@ -40,8 +40,8 @@ const HEARTBEAT_MS = 15_000;
 
 /**
  * Creates responses that follow a state until its end, as server-sent events (HTML standard, section 9.2): an event
- * `progress` for every change, and `end` with the last state; without `end` where it is deleted. The states of all streams are read together, and each is
- * serialized once.
+ * `progress` for every change, and `end` with the last state; without `end` where it is deleted. The states of all streams
+ * are read together, and each is serialized once.
  *
  * @returns a function that makes the response for a first state, until its end or until `signal` aborts
  */
