@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 
 /**
  * The chosen row of a list that is read in part. The address names it by a key, which means the same row in any order and
@@ -23,12 +23,12 @@ export function useChosenRow({
 } {
   const [awaited, setAwaited] = useState<number>();
   // rows may have the same key, and the chosen one may be dropped
-  const last = useRef<{ readonly index: number; readonly key: string }>(undefined);
+  const [last, setLast] = useState<{ readonly index: number; readonly key: string }>();
   const select = (index: number): void => {
     const key = keyAt(index);
     setAwaited(key === undefined ? index : undefined);
     if (key === undefined) return;
-    last.current = { index, key };
+    setLast({ index, key });
     onChoose(key);
   };
   const isRead = awaited !== undefined && keyAt(awaited) !== undefined;
@@ -38,7 +38,7 @@ export function useChosenRow({
   }, [isRead, awaited]);
   const found = (): number | undefined => {
     if (chosen === undefined) return undefined;
-    const { index, key } = last.current ?? {};
+    const { index, key } = last ?? {};
     const isLast = index !== undefined && key === chosen && (keyAt(index) ?? key) === key;
     return isLast ? index : indexOf(chosen);
   };
