@@ -32,12 +32,15 @@ function* ancestorsOf(element: Element): Generator<Element> {
   for (let parent = element.parentElement; parent !== null; parent = parent.parentElement) yield parent;
 }
 
+/** A list that takes the focus: the options of a closed select do not. */
+const LIST = '[role=listbox][tabindex]';
+
 /** A list next to where the focus was, else the heading of the page. */
 function nearest(around: readonly Element[]): HTMLElement | null {
   const main = document.querySelector('main');
   for (const element of around) {
     if (element === main) break;
-    const list = element.isConnected ? element.querySelector<HTMLElement>('[role=listbox]') : null;
+    const list = element.isConnected ? element.querySelector<HTMLElement>(LIST) : null;
     if (list !== null) return list;
   }
   return document.querySelector<HTMLElement>('h1[tabindex]');
