@@ -236,12 +236,13 @@ describe('the console', () => {
     await page.getByRole('option', { name: 'Item n2998 (Long list)' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'n2998', exact: true }).waitFor();
-    expect(new URL(page.url()).searchParams.get('item')).toBe('0-2998');
+    const named = new URL(page.url()).searchParams.get('item');
     const { data } = await own.call<{ data: { item_hash: string }[] }>(
       'GET',
-      `/datasets/${id}/items?limit=1`,
+      `/datasets/${id}/items?item_id=n2998`,
     );
     const hash = data[0]?.item_hash ?? '';
+    expect(named).toBe(hash);
     await page.keyboard.press('Control+k');
     await palette.fill(hash);
     await page.getByRole('option', { name: `Item ${hash.slice(0, 12)} (Long list)` }).waitFor();

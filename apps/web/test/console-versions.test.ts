@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { barriersOf, overflowOf } from './console-browser.ts';
+import { barriersOf, focusList, overflowOf } from './console-browser.ts';
 import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
 
 // A dataset is corrected and extended in the console, and each score belongs to the version that it was made on.
@@ -221,6 +221,37 @@ describe('versions of a dataset', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await page.getByText('Version 4: 1 removed.').waitFor();
     expect(await own.call('GET', `/datasets/${id}`)).toMatchObject({ version: 4, item_count: 0 });
+    expect(faults).toEqual([]);
+  });
+
+  it('leave the links to other items as they are, and the focus on the list', async () => {
+    const equal = itemOf('Peru');
+    const id = await own.upload([itemOf('Japan'), equal, equal, itemOf('Kenya')], 'Linked');
+    await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.editor });
+    const { page, faults } = opened;
+    const chosen = page.getByRole('listbox', { name: 'Items' }).getByRole('option', { selected: true });
+    const isAt = (row: number): Promise<void> =>
+      expect.poll(() => chosen.getAttribute('aria-posinset')).toBe(String(row));
+    await focusList(page, 'Items');
+    // equal items are passed one by one
+    for (const row of [1, 2, 3, 4]) {
+      await page.keyboard.press('ArrowDown');
+      await isAt(row);
+    }
+    await page.getByRole('heading', { name: 'kenya' }).waitFor();
+    const link = page.url();
+    await page.keyboard.press('Home');
+    await page.getByRole('heading', { name: 'japan' }).waitFor();
+    await page.getByRole('button', { name: 'Remove item' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+    await page.getByText('Version 2: 1 removed, 1 moved.').waitFor();
+    // what has taken its place is open
+    await page.getByRole('heading', { name: 'peru' }).waitFor();
+    await isAt(1);
+    await expect.poll(() => page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Items');
+    await page.goto(link);
+    await page.getByRole('heading', { name: 'kenya' }).waitFor();
+    await isAt(3);
     expect(faults).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import { oneOf, searchParser, text } from '../ui/search-params.ts';
+import { isItemHash } from './items/item-hash.ts';
 
 export const CHANGES = ['changed', 'added', 'removed', 'moved'] as const;
 
@@ -13,10 +14,11 @@ export const parseDatasetSearch = searchParser({
   type: text,
   tag: text,
   q: text,
-  /** The open item, as `<section order>-<item order>`. */
+  /** The open item: its hash, or in older links its position, `<section order>-<item order>`. */
   item: (stated) => {
     const item = text(stated);
-    return item !== undefined && /^\d{1,9}[.-]\d{1,9}$/.test(item) ? item.replace('.', '-') : undefined;
+    if (item === undefined || isItemHash(item)) return item;
+    return /^\d{1,9}[.-]\d{1,9}$/.test(item) ? item.replace('.', '-') : undefined;
   },
   /** The dataset to compare with. */
   other: text,

@@ -68,8 +68,8 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     },
     {
       group: 'Items',
-      items: items.map(({ datasetId, datasetName, position, label }) => ({
-        value: `/datasets/${datasetId}?item=${position}`,
+      items: items.map(({ datasetId, datasetName, hash, label }) => ({
+        value: `/datasets/${datasetId}?item=${hash}`,
         label: `${label} (${datasetName})`,
       })),
     },

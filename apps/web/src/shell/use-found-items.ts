@@ -1,19 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
+import { isItemHash } from '../datasets/items/item-hash.ts';
 
 /** Datasets in which an id is looked for, besides the one of the page: the newest ones. */
 const SEARCHED_DATASETS = 5;
 const ITEMS_EACH = 3;
-const HASH = /^[0-9a-f]{64}$/;
 const ID_IN_PATH = /^\/(datasets|runs)\/([0-9a-f-]{36})$/;
 
 /** An item with this id or hash. */
 interface FoundItem {
   readonly datasetId: string;
   readonly datasetName: string;
-  /** `<order of the section>-<order of the item>` */
-  readonly position: string;
+  readonly hash: string;
   readonly label: string;
 }
 
@@ -42,25 +41,20 @@ export function useFoundItems(text: string, path: string): readonly FoundItem[] 
   return found.data ?? [];
 
   async function findIn(id: string, signal: AbortSignal): Promise<readonly FoundItem[]> {
-    const by = HASH.test(text) ? { item_hash: text } : { item_id: text };
+    const isHash = isItemHash(text);
+    const by = isHash ? { item_hash: text } : { item_id: text };
     const query = { ...by, limit: ITEMS_EACH, assets: 'link' as const };
     const { data } = await dataOf(
       api.GET('/datasets/{id}/items', { params: { path: { id }, query }, signal }),
     );
     if (data.length === 0) return [];
-    const { name, sections } = await dataOf(api.GET('/datasets/{id}', { params: { path: { id } }, signal }));
-    return data.flatMap(({ section, order_index, item_hash }) => {
-      const order = sections.find((one) => one.name === section)?.order_index;
-      return order === undefined
-        ? []
-        : [
-            {
-              datasetId: id,
-              datasetName: name,
-              position: `${order}-${order_index}`,
-              label: HASH.test(text) ? `Item ${item_hash.slice(0, 12)}` : `Item ${text}`,
-            },
-          ];
-    });
+    const { name } = await dataOf(api.GET('/datasets/{id}', { params: { path: { id } }, signal }));
+    // equal items have one address
+    return [...new Set(data.map(({ item_hash }) => item_hash))].map((hash) => ({
+      datasetId: id,
+      datasetName: name,
+      hash,
+      label: `Item ${isHash ? hash.slice(0, 12) : text}`,
+    }));
   }
 }

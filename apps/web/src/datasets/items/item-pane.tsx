@@ -2,9 +2,7 @@ import { Button, Group, Text } from '@mantine/core';
 import { useHotkeys } from '@mantine/hooks';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { IconPencil, IconTrash } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { useApi } from '../../api/api-context.tsx';
 import { useCan } from '../../session/session.tsx';
 import { isShown } from '../../ui/is-shown.ts';
 import { QueryState } from '../../ui/query-state.tsx';
@@ -12,28 +10,28 @@ import { Dimmed } from '../../ui/text/dimmed.ts';
 import { ItemEditor } from './edit/item-editor.tsx';
 import { RemoveItem } from './edit/remove-item.tsx';
 import { ItemViewer } from './item-viewer.tsx';
-import { type Dataset, type ListedItem, readItem } from './item-windows.ts';
+import type { Dataset, ListedItem } from './item-windows.ts';
+import { useItem } from './use-item.ts';
 
-/** Reads the item at a position and shows it. Items of the newest version can be changed. */
+/** Reads the item at a place, a position or a hash, and shows it. Items of the newest version can be changed. */
 export function ItemPane({
   dataset,
-  position,
+  place,
   isNewest,
 }: {
   readonly dataset: Dataset;
-  readonly position: string;
+  readonly place: string;
   readonly isNewest: boolean;
 }) {
-  const api = useApi();
   const canEdit = useCan('editor') && isNewest;
-  const found = useQuery({
-    queryKey: ['item', { id: dataset.id, version: dataset.version }, position],
-    queryFn: ({ signal }) => readItem(api, dataset, position, signal),
-    staleTime: Number.POSITIVE_INFINITY,
-    placeholderData: (before) => before,
-  });
+  const found = useItem(dataset, place);
   if (!isShown(found)) return <QueryState query={found} rows={4} />;
-  if (found.data === null) return <Dimmed p="md">The dataset has no item at this position.</Dimmed>;
+  if (found.data === null)
+    return (
+      <Dimmed p="md">
+        This version of the dataset does not have the item: it may have been changed or removed.
+      </Dimmed>
+    );
   const { item, section, order_index, item_hash, error } = found.data;
   if (item === null)
     return (
@@ -52,13 +50,7 @@ export function ItemPane({
   );
   // what is typed stays while the dataset is read again, as long as the item is the same
   return canEdit ? (
-    <Changeable
-      key={item_hash}
-      dataset={dataset}
-      listed={found.data}
-      position={position}
-      isCurrent={!found.isPlaceholderData}
-    >
+    <Changeable key={item_hash} dataset={dataset} listed={found.data} isCurrent={!found.isPlaceholderData}>
       {viewer}
     </Changeable>
   ) : (
@@ -70,13 +62,11 @@ export function ItemPane({
 function Changeable({
   dataset,
   listed,
-  position,
   isCurrent,
   children,
 }: {
   readonly dataset: Dataset;
   readonly listed: ListedItem;
-  readonly position: string;
   /** Whether the item is that of the dataset, and not what is shown until that is read. */
   readonly isCurrent: boolean;
   readonly children: React.ReactNode;
@@ -84,8 +74,7 @@ function Changeable({
   const [doing, setDoing] = useState<'edit' | 'remove' | null>(null);
   const close = (): void => setDoing(null);
   useHotkeys([['e', () => isCurrent && setDoing('edit')]]);
-  if (doing === 'edit')
-    return <ItemEditor dataset={dataset} listed={listed} position={position} onClose={close} />;
+  if (doing === 'edit') return <ItemEditor dataset={dataset} listed={listed} onClose={close} />;
   return (
     <>
       <Group gap="xs" px="md" pt="sm">

@@ -3,6 +3,7 @@ import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { dataOf } from '../../api/api-problem.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { thumbnailOf } from './asset-list.tsx';
+import { isItemHash } from './item-hash.ts';
 import { assetsOf, questionOf, tagsOf } from './item-reading.ts';
 
 export type ListedItem = ResponseOf<'/datasets/{id}/items', 'get'>['data'][number];
@@ -23,6 +24,7 @@ export interface ItemFilters {
 export interface ItemSummary {
   readonly section: string;
   readonly orderIndex: number;
+  readonly hash: string;
   readonly id: string;
   readonly type: string;
   readonly question: string;
@@ -32,30 +34,41 @@ export interface ItemSummary {
 }
 
 /**
- * Reads one whole item by its position, `<section order>-<item order>`.
+ * Reads one whole item by its position, `<section order>-<item order>`, or by its hash.
  *
  * @param assets whether its files are links, by default, or embedded
  */
 export async function readItem(
   api: ApiClient,
   { id, version }: VersionOf,
-  from: string,
+  item: string,
   signal: AbortSignal | undefined,
   assets: 'link' | 'embed' = 'link',
 ): Promise<ListedItem | null> {
-  const query = { from, limit: 1, assets, version: String(version) };
+  const place = isItemHash(item) ? { item_hash: item } : { from: item };
+  const query = { ...place, limit: 1, assets, version: String(version) };
   const { data } = await dataOf(
     api.GET('/datasets/{id}/items', { params: { path: { id }, query }, ...(signal && { signal }) }),
   );
   return data[0] ?? null;
 }
 
+/** The position of an item in a dataset, `<section order>-<item order>`. */
+export function positionIn(
+  { sections }: Pick<Dataset, 'sections'>,
+  { section, order_index }: Pick<ListedItem, 'section' | 'order_index'>,
+): string {
+  return `${sections.find(({ name }) => name === section)?.order_index}-${order_index}`;
+}
+
 /** What the list keeps of an item of a page. */
-export function summaryOf({ section, order_index, item, error }: ListedItem, datasetId: string): ItemSummary {
+export function summaryOf(listed: ListedItem, datasetId: string): ItemSummary {
+  const { section, order_index, item_hash, item, error } = listed;
   const whole = (item ?? {}) as JsonObject;
   return {
     section,
     orderIndex: order_index,
+    hash: item_hash,
     id: plainText(getMember(whole, 'id'), 60),
     type: plainText(getMember(whole, 'type'), 40) || 'freeform',
     question: item === null ? (error?.message ?? 'Too large to be listed') : questionOf(whole),

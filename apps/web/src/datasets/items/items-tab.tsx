@@ -10,7 +10,8 @@ import { VirtualList } from '../../ui/virtual-list.tsx';
 import type { DatasetSearch } from '../dataset-search.ts';
 import { ItemFiltersBar } from './item-filters-bar.tsx';
 import { ItemPane } from './item-pane.tsx';
-import type { Dataset } from './item-windows.ts';
+import { type Dataset, positionIn } from './item-windows.ts';
+import { useItem } from './use-item.ts';
 import { useItems } from './use-items.ts';
 
 const route = getRouteApi('/datasets/$id');
@@ -27,11 +28,16 @@ export function ItemsTab({
   const { section, type, tag, q, item } = route.useSearch();
   const change = useChangeSearch<DatasetSearch>(route);
   const items = useItems(dataset, { section, type, tag, q });
+  // an address names an item that may be anywhere in the list
+  const isFar = item !== undefined && items.indexOf(item) === undefined;
+  const far = useItem(dataset, isFar ? item : undefined).data;
   const { selected, select } = useChosenRow({
-    keyAt: items.positionOf,
-    indexOf: items.indexAt,
+    keyAt: (index) => items.at(index)?.hash,
+    indexOf: (chosen) =>
+      items.indexOf(chosen) ??
+      (far?.item_hash === chosen ? items.indexOf(positionIn(dataset, far)) : undefined),
     chosen: item,
-    onChoose: (position) => change({ item: position }, { replace: item !== undefined }),
+    onChoose: (hash) => change({ item: hash }, { replace: item !== undefined }),
   });
   return (
     <Stack gap="sm">
@@ -61,7 +67,12 @@ export function ItemsTab({
           item === undefined ? (
             <Dimmed p="md">Choose an item from the list. The arrow keys move through it.</Dimmed>
           ) : (
-            <ItemPane dataset={dataset} position={item} isNewest={isNewest} />
+            <ItemPane
+              dataset={dataset}
+              // of equal items, the one that was chosen
+              place={(selected === undefined ? undefined : items.positionOf(selected)) ?? item}
+              isNewest={isNewest}
+            />
           )
         }
       />

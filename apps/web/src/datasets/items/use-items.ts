@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { useWindows } from '../../ui/use-windows.ts';
+import { isItemHash } from './item-hash.ts';
 import { type Dataset, type ItemFilters, type ItemSummary, summaryOf } from './item-windows.ts';
 
 const WINDOW_ITEMS = 50;
@@ -15,8 +16,8 @@ export interface Items {
   readonly onRange: (first: number, last: number) => void;
   /** Position of a row in the dataset, `<section order>-<item order>`. */
   readonly positionOf: (index: number) => string | undefined;
-  /** The row at a position, where it is known. */
-  readonly indexAt: (position: string) => number | undefined;
+  /** The row of the item with a hash, or at a position, where it is known. */
+  readonly indexOf: (item: string) => number | undefined;
 }
 
 /** The items of a dataset. Without a filter, each row is known by its number before it is read. */
@@ -64,11 +65,14 @@ export function useItems(dataset: Dataset, filters: ItemFilters): Items {
       const order = item === undefined ? undefined : orderOf.get(item.section);
       return item === undefined || order === undefined ? undefined : `${order}-${item.orderIndex}`;
     },
-    indexAt: (position) => {
-      if (isDirect) return indexAt(sections, position);
+    indexOf: (item) => {
+      const isHash = isItemHash(item);
+      if (isDirect && !isHash) return indexAt(sections, item);
       return windows
         .rows()
-        .find(([, one]) => `${orderOf.get(one.section)}-${one.orderIndex}` === position)?.[0];
+        .find(([, { hash, section: of, orderIndex }]) =>
+          isHash ? hash === item : `${orderOf.get(of)}-${orderIndex}` === item,
+        )?.[0];
     },
   };
 }

@@ -10,7 +10,7 @@ import { FormBody } from '../../../ui/form/form-body.tsx';
 import { ChangeError } from '../../versions/change-error.tsx';
 import { MESSAGE_FIELD } from '../../versions/message-field.ts';
 import { useChange } from '../../versions/use-change.ts';
-import { type Dataset, type ListedItem, readItem } from '../item-windows.ts';
+import { type Dataset, type ListedItem, positionIn, readItem } from '../item-windows.ts';
 import { withFiles } from './item-files.ts';
 import {
   editedItem,
@@ -25,15 +25,14 @@ import {
 export function ItemEditor({
   dataset,
   listed,
-  position,
   onClose,
 }: {
   readonly dataset: Dataset;
   readonly listed: ListedItem;
-  readonly position: string;
   readonly onClose: () => void;
 }) {
   const api = useApi();
+  const position = positionIn(dataset, listed);
   const change = useChange();
   const [item, setItem] = useState(listed.item as JsonObject);
   const form = useForm<ItemForm>({
@@ -76,6 +75,7 @@ export function ItemEditor({
             bodySerializer: (body) => canonicalJson(body as never),
           }),
         ),
+        position,
       );
     } catch (error) {
       const errors = fieldErrors(error, fields);

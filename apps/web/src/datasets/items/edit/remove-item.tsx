@@ -7,12 +7,12 @@ import { FormDialog } from '../../../ui/form/form-dialog.tsx';
 import { ChangeError } from '../../versions/change-error.tsx';
 import { MESSAGE_FIELD } from '../../versions/message-field.ts';
 import { useChange } from '../../versions/use-change.ts';
-import type { Dataset, ListedItem } from '../item-windows.ts';
+import { type Dataset, type ListedItem, positionIn } from '../item-windows.ts';
 
 /** Removes an item from the newest version, after a confirmation. Older versions keep it. */
 export function RemoveItem({
   dataset,
-  listed: { item_hash, section },
+  listed,
   onClose,
 }: {
   readonly dataset: Dataset;
@@ -20,6 +20,7 @@ export function RemoveItem({
   readonly onClose: () => void;
 }) {
   const api = useApi();
+  const { item_hash, section } = listed;
   const change = useChange();
   const form = useForm({ initialValues: { message: '' } });
   const remove = (): Promise<void> =>
@@ -30,6 +31,7 @@ export function RemoveItem({
           body: { edits: [{ item_hash, section, remove: true }], message: form.values.message || null },
         }),
       ),
+      positionIn(dataset, listed),
     );
   return (
     <FormDialog
