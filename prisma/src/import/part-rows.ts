@@ -229,11 +229,7 @@ async function insertDataset(
   const send = (name: string, sql: string, values: readonly unknown[]): Promise<pg.QueryResult> =>
     client.query(prepared(pool, name, sql, values));
   const [{ rows }] = await Promise.all([
-    send('insert_dataset', INSERT_DATASET, [id, name, handle, description, notes, source, schema]).catch(
-      (error: unknown) => {
-        throw toHandleTaken(error, handle);
-      },
-    ),
+    send('insert_dataset', INSERT_DATASET, [id, name, handle, description, notes, source, schema]),
     send('insert_version', INSERT_VERSION, [id, versionHash, ids, ...counts, message, author]),
     send('insert_parts', INSERT_PARTS, [
       id,
@@ -242,7 +238,10 @@ async function insertDataset(
       parts.map(({ state }) => state),
     ]),
     send('insert_sections', INSERT_SECTIONS, [id, ids, ...columns]),
-  ]);
+  ]).catch((error: unknown) => {
+    // Not of the first statement alone: the errors of those after it, which it fails too, would come before its own.
+    throw toHandleTaken(error, handle);
+  });
   const [row] = rows;
   if (row === undefined) throw new Error('The dataset was not inserted.');
   return { createdAt: row.created_at, transactionId: row.transaction };
