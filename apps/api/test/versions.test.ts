@@ -656,6 +656,21 @@ describe('if_exists', () => {
     expect(await codeOf(upload('', { handle: 'a--b' }, item(1)))).toEqual([400, 'invalid_request']);
   });
 
+  it('makes versions of one dataset of concurrent requests with a new handle', async () => {
+    const handled = (query: string, handle: string): Promise<Answer[]> =>
+      Promise.all([1, 2, 3, 4].map((number) => upload(query, { handle }, item(number))));
+    const all = await handled('?if_exists=version', 'raced');
+    expect(all.map(({ status, body }) => [status, body.version]).sort()).toEqual(
+      [1, 2, 3, 4].map((version) => [201, version]),
+    );
+    expect(new Set(all.map(({ body }) => body.id)).size).toBe(1);
+    const plain = await handled('', 'raced-plain');
+    expect(plain.map(({ status, body }) => [status, body.code]).sort()).toEqual([
+      [201, undefined],
+      ...[1, 2, 3].map(() => [409, 'handle_taken']),
+    ]);
+  });
+
   it('reuses or refuses a dataset of the same name and hash, also of concurrent requests', async () => {
     const key = { 'Idempotency-Key': 'reuse-1' };
     const both = await Promise.all(

@@ -29,15 +29,17 @@ export interface WrittenDraft {
 }
 
 /**
- * Stores a draft as a new dataset, or uses the dataset that it would repeat. A run joins the dataset that has its items.
+ * Stores a draft as a new dataset, as the next version of the dataset that has its handle by now, or uses the dataset that it
+ * would repeat. A run joins the dataset that has its items.
  *
  * @throws as `DatasetDraft.commit`
  */
 export async function commitDataset(
   draft: WrittenDraft,
   { handle, ifExists, message, author }: NewDatasetTarget,
-  { dataset: meta, run, ...end }: DraftCommit,
+  content: DraftCommit,
 ): Promise<StoredImport> {
+  const { dataset: meta, run, namesSections: _, ...end } = content;
   const { id, totals, rows, dryRun } = draft;
   const { sections, versionHash } = totals.hashes;
   const dataset: NewDataset = { ...meta, handle, message, author, ...totals.counts, id, versionHash };
@@ -53,6 +55,11 @@ export async function commitDataset(
   }
   if (!dryRun && ifExists !== null) {
     const repeated = await rows.run((client) => findRepeated(client, dataset));
+    if (repeated !== null && ifExists === 'version') {
+      const source = dataset.source === 'hub' ? 'hub' : 'upload';
+      const change = { datasetId: repeated.id, mode: 'replace', source, message, author } as const;
+      return await commitVersion(draft, { kind: 'version', change }, content);
+    }
     if (repeated !== null) return await reuse(draft, repeated, dataset, ifExists, end);
   }
   checkTexts(dataset, sections);
@@ -176,7 +183,7 @@ async function reuse(
   { rows }: WrittenDraft,
   repeated: RepeatedDataset,
   { handle, versionHash }: NewDataset,
-  ifExists: 'reuse' | 'error',
+  ifExists: NewDatasetTarget['ifExists'],
   end: Pick<DraftCommit, 'job' | 'response'>,
 ): Promise<StoredImport> {
   if (ifExists === 'error') throw datasetExists(repeated.id);

@@ -14,7 +14,7 @@ export interface NewDatasetTarget {
   /** Short name that no other dataset has. */
   readonly handle: string | null;
   /** What to do if a dataset with this handle exists, or, without a handle, one with the same name and hash. */
-  readonly ifExists: 'reuse' | 'error' | null;
+  readonly ifExists: 'reuse' | 'error' | 'version' | null;
   /** What the history says of the first version. */
   readonly message: string | null;
   /** Name of the API key. */

@@ -169,7 +169,8 @@ export async function importTarget(
       throw new StoreError('handle_taken', `Another dataset has the handle "${handle}".`);
     }
   }
-  const kept = ifExists === 'version' || ifExists === undefined ? null : ifExists;
+  // A dataset that gets the handle in the meantime is not the one of `If-Match`.
+  const kept = ifExists === 'version' && ifMatch !== undefined ? null : (ifExists ?? null);
   return { kind: 'dataset', handle, ifExists: kept, message, author };
 }
 
