@@ -214,6 +214,10 @@ it('chooses the newest run that asked the same model at the same origin', async 
   await runEnded(service, scored.id);
   const latest = await run(dataset, { provider: model(), reuse });
   expect(latest).toMatchObject({ sent: 0, ended: { reused_run_id: none.ended.id } });
+  const odd = { provider: model({ model: 'm\0' }), reuse };
+  const unasked = await run(dataset, odd);
+  expect(unasked).toMatchObject({ sent: 2 });
+  expect(await run(dataset, odd)).toMatchObject({ sent: 0, ended: { reused_run_id: unasked.ended.id } });
 });
 
 it('refuses a run that it does not know, or that has not ended, and keeps one while another takes its outputs', async () => {

@@ -73,8 +73,8 @@ export function memberText(member: string): string {
   return `replace((${member})::text, chr(${MARK}), '\\u')`;
 }
 
-/** A key of an object in `readableJson`. */
-export function readableKey(key: string): string {
+/** A key or a text as it stands in `readableJson`. */
+export function readableText(key: string): string {
   const marked = (unit: string): string => unit.charCodeAt(0).toString(16).padStart(4, '0');
   return key.replace(/[\0\p{Surrogate}]/gu, (unit) => `${String.fromCodePoint(MARK)}${marked(unit)}`);
 }

@@ -1,5 +1,5 @@
 import { isIndex, pointerSteps } from '@svc/evaluation';
-import { memberText, readableJson, readableKey } from '../database/values.ts';
+import { memberText, readableJson, readableText } from '../database/values.ts';
 
 /** Parts of an item that have a separate column. */
 const COLUMNS: ReadonlySet<string> = new Set(['answer', 'checker', 'assets']);
@@ -18,7 +18,7 @@ export function itemValue(pointer: string, add: (value: unknown) => string): str
   const [column, steps] = COLUMNS.has(first) ? [first, rest] : ['payload', [first, ...rest]];
   let value = readableJson(`i.${column}`);
   let path: string[] = [];
-  for (const step of steps.map(readableKey)) {
+  for (const step of steps.map(readableText)) {
     if (isIndex(step) || !NUMBER.test(step)) path.push(step);
     else {
       value = `(${value} #> ${add(path)}::text[] -> ${add(step)}::text)`;

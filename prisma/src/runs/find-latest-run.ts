@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { isUuid, readableJson } from '../database/values.ts';
+import { isUuid, readableJson, readableText } from '../database/values.ts';
 import { RUN_COLUMNS, type Run, type RunRow, toRun } from './run-row.ts';
 
 /** A model and where it is asked. */
@@ -28,7 +28,7 @@ export async function findLatestRun(
        ORDER BY created_at DESC, id DESC LIMIT ${MAX_RUNS}
      ) AS newest WHERE ${provider('model')} = $2 AND octet_length(${provider('base_url')}) <= 2048
      ORDER BY created_at DESC, id DESC`,
-    [datasetId, model],
+    [datasetId, readableText(model)],
   );
   const latest = rows.find(({ baseUrl }) => baseUrl !== null && originOf(baseUrl) === origin);
   if (latest === undefined) return null;
