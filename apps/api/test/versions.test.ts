@@ -71,6 +71,16 @@ async function handleOf(id: string): Promise<string> {
 
 const idsOf = (page: Answer): unknown[] => page.body.data.map((entry: Body) => entry.item.id);
 
+it('names the version of a cursor that is deleted', async () => {
+  const id = await dataset([item(1), item(2)], [item(3)]);
+  const { next_cursor: cursor } = (await call(`/datasets/${id}/items?version=1&limit=1`)).body.meta;
+  await call(`/datasets/${id}/versions/1`, { method: 'DELETE' });
+  const next = `/datasets/${id}/items?cursor=${cursor}`;
+  expect(await call(next)).toMatchObject({ status: 404, body: { code: 'version_not_found' } });
+  await call(`/datasets/${id}`, { method: 'DELETE' });
+  expect(await call(next)).toMatchObject({ status: 404, body: { code: 'dataset_not_found' } });
+});
+
 describe('handles', () => {
   it('stand wherever an id does, in any case', async () => {
     const id = await dataset([item(1)], [item(1), item(2)]);

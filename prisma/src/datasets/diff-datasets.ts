@@ -4,10 +4,10 @@ import { datasetNotFound } from '../database/dataset-row.ts';
 import { cursorAfter, decodeCursor, type PageRequest, versionOfCursor } from '../database/page.ts';
 import { SNAPSHOT } from '../database/transaction-settings.ts';
 import { isUuid } from '../database/values.ts';
+import { nothingToRead } from '../database/version-not-found.ts';
 import { type Comparison, compareSections, type ItemChange, positionOf } from '../diff/compare-sections.ts';
 import { type ComparedSections, type DiffEntry, readDifferences } from '../diff/read-differences.ts';
 import { versionNumber } from '../items/version-sql.ts';
-import { versionNotFound } from '../versions/read-version.ts';
 
 /** A dataset, and the number of one of its versions; by default the newest. */
 export interface ComparedDataset {
@@ -98,8 +98,6 @@ async function readSections(query: ReadQuery, id: string, version: number | null
      WHERE dataset_id = $1 AND version = ${versionNumber('$1', '$2')}`,
     [id, version],
   );
-  if (found !== undefined) return found;
-  if (version === null) throw datasetNotFound(id);
-  const [dataset] = await query('SELECT FROM datasets WHERE id = $1', [id]);
-  throw dataset === undefined ? datasetNotFound(id) : versionNotFound(String(version));
+  if (found === undefined) throw await nothingToRead(query, id, version);
+  return found;
 }

@@ -24,6 +24,7 @@ import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
 import { SET_ON_NODES } from '../database/transaction-settings.ts';
 import { isUuid } from '../database/values.ts';
+import { nothingToRead } from '../database/version-not-found.ts';
 import type { ItemLine } from '../items/item-lines.ts';
 import { itemsInRanges, readRangesBetween, readRangesOf } from '../items/item-ranges.ts';
 import type { StoredItem } from '../items/list-items.ts';
@@ -204,7 +205,7 @@ async function readWhole(
     `SELECT ${WHOLE_DATASET} FROM ${datasetsWith('coalesce($2, d.version)')} WHERE id = $1`,
     [id, version],
   );
-  if (dataset === undefined) throw datasetNotFound(id);
+  if (dataset === undefined) throw await nothingToRead(query, id, version);
   return dataset;
 }
 

@@ -13,6 +13,7 @@ import {
   versionOfCursor,
 } from '../database/page.ts';
 import { insideJsonString, isUuid, searchableText } from '../database/values.ts';
+import { nothingToRead } from '../database/version-not-found.ts';
 import type { ItemRow } from './decode-rows.ts';
 import { allItems, itemFilter, matchingItems, type PagePosition } from './find-items-sql.ts';
 import { divideByBlocks, foundByHash } from './hash-blocks.ts';
@@ -104,9 +105,9 @@ async function findCandidates(
   readonly version: number;
   readonly candidates: readonly ListedCandidate[];
 }> {
-  const rows = await findPage(query, context, id, request);
+  const { rows, wanted } = await findPage(query, context, id, request);
   const [first] = rows;
-  if (first === undefined) throw datasetNotFound(id);
+  if (first === undefined) throw await nothingToRead(query, id, wanted);
   const total = Number(first.total ?? 0);
   if (total === 0) await checkFilters(query, id, request);
   const page = rows.filter((row): row is FoundItem => row.partId !== null);
@@ -139,7 +140,11 @@ async function findPage(
   { searches, maxItemBytes }: Pick<StoreContext, 'searches' | 'maxItemBytes'>,
   id: string,
   request: ItemsRequest,
-): Promise<readonly (FoundItem | (FoundPage & { readonly partId: null }))[]> {
+): Promise<{
+  readonly rows: readonly (FoundItem | (FoundPage & { readonly partId: null }))[];
+  /** The version to read; null for the newest. */
+  readonly wanted: number | null;
+}> {
   const { limit, cursor, from, offset = 0, itemHash, signal } = request;
   const section = request.section === undefined ? undefined : searchableText(request.section);
   const [firstSection, firstItem] = from ?? [-1, 0];
@@ -162,7 +167,7 @@ async function findPage(
   if (ofItem === '') {
     const ofSection = section === undefined ? '' : `AND s.name = ${add(section)}`;
     const name = section === undefined ? 'page_of_version' : 'page_of_section';
-    return await query(allItems(ofSection, position), values, name);
+    return { rows: await query(allItems(ofSection, position), values, name), wanted: version };
   }
   using _permit = await searches.acquire(signal);
   const ranges = await readRanges(query, { datasetId: id, version, section });
@@ -170,7 +175,7 @@ async function findPage(
     itemHash === undefined
       ? itemsInRanges(ranges, parameters, ofItem)
       : foundByHash(itemHash, ofItem, await divideByBlocks(query, ranges), parameters);
-  return await query(matchingItems(matching, position), values);
+  return { rows: await query(matchingItems(matching, position), values), wanted: version };
 }
 
 /** The types that the format defines; a dataset may have others. */

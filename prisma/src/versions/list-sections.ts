@@ -2,7 +2,6 @@ import { createReadQuery, type Pool, type ReadQuery } from '@svc/postgres';
 import {
   type DatasetRow,
   type DatasetSummary,
-  datasetNotFound,
   SECTION_COLUMNS,
   type SectionSummary,
   type StoredSection,
@@ -14,6 +13,7 @@ import {
 import { boundedName } from '../database/item-size.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest, versionOfCursor } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
+import { nothingToRead } from '../database/version-not-found.ts';
 import { ofVersion, versionNumber } from '../items/version-sql.ts';
 
 /** See `DatasetStore.listSections`. */
@@ -32,7 +32,7 @@ export async function listSections(
         [id, version],
       )
     : [];
-  if (dataset === undefined) throw datasetNotFound(id);
+  if (dataset === undefined) throw await nothingToRead(query, id, version);
   const rows = await query<StoredSectionRow>(
     `SELECT ${SECTION_COLUMNS} FROM version_sections s
      WHERE ${ofVersion('$1', '$2')} AND order_index > $3 ORDER BY order_index LIMIT $4`,

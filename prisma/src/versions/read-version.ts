@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
-import { shortened } from '../database/values.ts';
+import { versionNotFound } from '../database/version-not-found.ts';
 import { fromColumns, type ItemRange } from './ranges.ts';
 
 /** A version as it is stored. */
@@ -69,10 +69,6 @@ export async function readVersion(
     [datasetId, version],
   );
   return { datasetId, version, ...row, sections: sections.rows.map(toSection) };
-}
-
-export function versionNotFound(version: string): StoreError {
-  return new StoreError('version_not_found', `The dataset has no version "${shortened(version)}".`);
 }
 
 type VersionRow = Pick<VersionState, 'versionHash' | 'itemCount' | 'assetCount'>;

@@ -2,8 +2,8 @@ import type { ReadQuery } from '@svc/postgres';
 import { datasetNotFound } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { isUuid } from '../database/values.ts';
+import { versionNotFound } from '../database/version-not-found.ts';
 import { HANDLE } from './handle.ts';
-import { versionNotFound } from './read-version.ts';
 
 /** A dataset, and one of its versions. */
 export interface DatasetVersion {
