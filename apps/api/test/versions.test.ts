@@ -548,6 +548,8 @@ describe('PATCH /datasets/{id}/items', () => {
       { item_id: 3, section: 'default', item: { id: 33, inputs: { prompt: 'p' } } },
     ];
     const dry = await edit(id, { edits }, {}, '?dry_run=true');
+    const checked = await send('PATCH', `/datasets/${id}/items/check`, { edits });
+    expect(checked).toMatchObject({ status: 200, body: dry.body });
     const done = await edit(id, { edits, message: 'typing errors' });
     expect(done).toMatchObject({ status: 201, body: { version: 2, item_count: 3 } });
     expect(dry.body.version_hash).toBe(done.body.version_hash);

@@ -28,6 +28,12 @@ const DRY_RUNS: Readonly<
     summary: 'Compare a change and store nothing. The same as `POST /datasets/{id}/items?dry_run=true`',
     planned: PLANNED,
   },
+  editItems: {
+    path: '/datasets/{id}/items/check',
+    operationId: 'checkEdit',
+    summary: 'Compare an edit and store nothing. The same as `PATCH /datasets/{id}/items?dry_run=true`',
+    planned: PLANNED,
+  },
   importHubDataset: {
     path: '/datasets/hub/check',
     operationId: 'checkHubImport',

@@ -10,7 +10,7 @@ import { repeatLost } from '../../service/client/repeat-lost.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
 import { DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
 import { changeResult } from '../../service/dataset-response.ts';
-import { type DryRun, printDryRun } from '../../service/dry-run-response.ts';
+import { printDryRun } from '../../service/dry-run-response.ts';
 import { findDataset } from '../../service/find-dataset.ts';
 import { findItem, parseEdits, setPointer } from '../../service/item-edits.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
@@ -56,20 +56,24 @@ export function addEditCommand(program: Command, cli: Cli): void {
       const service = openService(cli, options);
       const read = file === undefined ? undefined : parseEdits(await readText(cli, file));
       const path = { id: await findDataset(service, dataset) };
-      const body = read ?? (await editOfItem(service, path.id, options));
-      const { status, value, text } = await repeatLost(cli, (key) => {
-        const params = {
-          path,
-          header: { ...header, 'Idempotency-Key': key },
-          query: { ...(options.dryRun && { dry_run: true }) },
-        };
-        const request = { params, body: body as unknown as BodyOfEdit, bodySerializer: canonicalJson };
-        return service.read(
-          service.api.PATCH('/datasets/{id}/items', { ...request, fetch: service.slowFetch }),
+      const edits = read ?? (await editOfItem(service, path.id, options));
+      const request = {
+        body: edits as unknown as BodyOfEdit,
+        bodySerializer: canonicalJson,
+        fetch: service.slowFetch,
+      };
+      if (options.dryRun) {
+        const { value, text } = await service.read(
+          service.api.PATCH('/datasets/{id}/items/check', { params: { path }, headers: header, ...request }),
         );
+        await printDryRun(cli, value, text);
+        return;
+      }
+      const changed = await repeatLost(cli, (key) => {
+        const params = { path, header: { ...header, 'Idempotency-Key': key } };
+        return service.read(service.api.PATCH('/datasets/{id}/items', { params, ...request }));
       });
-      if (options.dryRun) await printDryRun(cli, value as unknown as DryRun, text);
-      else await printReport(cli, changeResult({ status, value, text }));
+      await printReport(cli, changeResult(changed));
     });
   withServiceOptions(command);
   withExamples(command, [
