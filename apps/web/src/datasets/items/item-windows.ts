@@ -53,12 +53,13 @@ export async function readItem(
   return data[0] ?? null;
 }
 
-/** The position of an item in a dataset, `<section order>-<item order>`. */
+/** The position of an item in a dataset, `<section order>-<item order>`; undefined beyond the sections that are listed. */
 export function positionIn(
   { sections }: Pick<Dataset, 'sections'>,
   { section, order_index }: Pick<ListedItem, 'section' | 'order_index'>,
-): string {
-  return `${sections.find(({ name }) => name === section)?.order_index}-${order_index}`;
+): string | undefined {
+  const found = sections.find(({ name }) => name === section);
+  return found && `${found.order_index}-${order_index}`;
 }
 
 /** What the list keeps of an item of a page. */

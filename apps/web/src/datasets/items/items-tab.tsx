@@ -30,12 +30,15 @@ export function ItemsTab({
   const items = useItems(dataset, { section, type, tag, q });
   // an address names an item that may be anywhere in the list
   const isFar = item !== undefined && items.indexOf(item) === undefined;
-  const far = useItem(dataset, isFar ? item : undefined).data;
+  const { data: far } = useItem(dataset, isFar ? item : undefined);
+  const farPosition = far ? positionIn(dataset, far) : undefined;
   const { selected, select } = useChosenRow({
     keyAt: (index) => items.at(index)?.hash,
-    indexOf: (chosen) =>
-      items.indexOf(chosen) ??
-      (far?.item_hash === chosen ? items.indexOf(positionIn(dataset, far)) : undefined),
+    indexOf: (chosen) => {
+      const index = items.indexOf(chosen);
+      if (index !== undefined || farPosition === undefined || far?.item_hash !== chosen) return index;
+      return items.indexOf(farPosition);
+    },
     chosen: item,
     onChoose: (hash) => change({ item: hash }, { replace: item !== undefined }),
   });

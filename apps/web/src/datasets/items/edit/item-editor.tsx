@@ -62,7 +62,7 @@ export function ItemEditor({
     if (linked === null) throw new Refused();
     const before = listed.item as JsonObject;
     const whole = JSON.stringify(before).includes('"sha256"')
-      ? await readItem(api, dataset, position, undefined, 'embed')
+      ? await readItem(api, dataset, position ?? listed.item_hash, undefined, 'embed')
       : null;
     const edited = whole?.item == null ? linked : withFiles(linked, before, whole.item as JsonObject);
     const edit = { item_hash: listed.item_hash, section: listed.section, item: edited };
