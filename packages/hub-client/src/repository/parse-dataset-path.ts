@@ -36,10 +36,13 @@ export function parseDatasetPath(pasted: unknown, hub: URL): DatasetPath {
  * dataset and may hold a token.
  */
 export function withoutSecrets(pasted: string): string {
+  const [named = ''] = pasted.split(/[?#]/, 1);
   // Parsers of addresses take less than two slashes too, and backslashes.
-  const address = /^(\s*https?:[\\/\s]*)(?:[^\\/?#]*@)?([^?#]*)/i.exec(pasted);
-  if (address !== null) return `${address[1]}${address[2]}`;
-  return /^\s*[^/?#]+\/datasets\//.test(pasted) ? pasted.replace(/[?#].*$/s, '') : pasted;
+  const scheme = /^\s*https?:/i.exec(named)?.[0];
+  if (scheme === undefined) return /^[^/]+\/datasets\//.test(named) ? named : pasted;
+  const host = named.slice(scheme.length).search(/[^\\/\s]/) + scheme.length;
+  const [authority = ''] = named.slice(host).split(/[\\/]/, 1);
+  return `${named.slice(0, host)}${named.slice(host + authority.lastIndexOf('@') + 1)}`;
 }
 
 function fromAddress(text: string, hub: URL): DatasetPath {
