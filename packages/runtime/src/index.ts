@@ -25,7 +25,7 @@ export {
   type ProblemRow,
   problem,
 } from './http/problem.ts';
-export { checkMediaType } from './http/request/check-media-type.ts';
+export { checkMediaType } from './http/request/request-body.ts';
 export {
   type FieldError,
   invalidMember,

@@ -16,7 +16,7 @@ import { networkOf } from './access/token-buckets.ts';
 import { errorHandler } from './error-handler.ts';
 import { mountRoutes } from './mount-routes.ts';
 import type { ErrorView } from './problem.ts';
-import { awaitsBody } from './request/awaits-body.ts';
+import { awaitsBody } from './request/request-body.ts';
 import { RequestError, retryLater } from './request/request-error.ts';
 import { requestState, trackRequest } from './request/track-request.ts';
 import { discardBody } from './response/end-response.ts';

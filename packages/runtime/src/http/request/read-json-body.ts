@@ -4,7 +4,7 @@ import { ValueCounter } from '@svc/jsonl-v23/internal';
 import { type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
 import type { ParseBody } from '../route.ts';
-import { checkMediaType } from './check-media-type.ts';
+import { checkMediaType } from './request-body.ts';
 import { RequestError } from './request-error.ts';
 
 export interface BodyLimits {

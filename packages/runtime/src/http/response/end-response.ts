@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { awaitsBody } from '../request/awaits-body.ts';
+import { awaitsBody } from '../request/request-body.ts';
 import { requestState } from '../request/track-request.ts';
 
 /** How long a client may continue to send a body that is discarded, and how long it may pause. */
