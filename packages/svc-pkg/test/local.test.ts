@@ -1,6 +1,8 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { openPackageFile } from '@svc/pkg-format/node';
 import { writeParquet } from '@svc/tabular/write';
@@ -334,6 +336,23 @@ it('packs and previews what comes from standard input', async () => {
   const legacy = await readFile(await writeArchive({ 'a.jsonl': '{"id":1,"prompt":"p"}\n' }));
   const converted = await svcPkg(['convert', '-', '-f', '-o', path, '--json'], { stdin: stdin(legacy) });
   expect(converted.document()).toMatchObject({ input: '-', output: path });
+});
+
+it.skipIf(process.platform === 'win32')('reads pipes as files', async () => {
+  const pipe = join(await temporaryFolder(), 'items');
+  const read = async (...args: string[]): Promise<{ exitCode: number; stdout: string }> => {
+    await promisify(execFile)('mkfifo', [pipe]);
+    const [done] = await Promise.all([svcPkg(args), writeFile(pipe, '{"id":1,"inputs":{"prompt":"p"}}\n')]);
+    await rm(pipe);
+    return done;
+  };
+  const output = join(dirname(pipe), 'out.pkg.zip');
+  expect(await read('pack', pipe, '-o', output)).toMatchObject({ exitCode: 0 });
+  expect((await read('preview', pipe)).stdout).toContain('inputs');
+  const packed = await readFile(output);
+  await promisify(execFile)('mkfifo', [pipe]);
+  const [checked] = await Promise.all([svcPkg(['check', pipe]), writeFile(pipe, packed)]);
+  expect(checked).toMatchObject({ exitCode: 0, stderr: '' });
 });
 
 it('ends as other commands do where the reader of the report on a package is gone', async () => {

@@ -40,7 +40,7 @@ export function addPreviewCommand(program: Command, cli: Cli): void {
     .optionsGroup('Rows:');
   withTableOptions(withHubOptions(command)).action(async (path: string, options: Options) => {
     const isFile = await stat(path).then(
-      (found) => found.isFile(),
+      (found) => found.isFile() || found.isFIFO(),
       () => false,
     );
     if (isFile || path === '-') return await previewLocally(cli, path, options);

@@ -71,8 +71,7 @@ export async function openFiles(
   const { signal } = cli;
   await using opening = new CleanUp();
   const found: NamedPath[] = [];
-  for (const path of paths)
-    found.push(...(path === '-' ? [await standardInput(cli, opening)] : await filesAt(path)));
+  for (const path of paths) found.push(...(await filesAt(cli, path, opening)));
   if (found.length === 0 || found.length > MAX_FILES) {
     throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
@@ -105,16 +104,13 @@ export async function openFiles(
   return opening.moveTo({ files, sentBytes, ignored: contents.ignored });
 }
 
-/** Standard input, whose format its content tells. */
-async function standardInput(cli: Pick<Cli, 'stdin' | 'signal'>, opening: CleanUp): Promise<NamedPath> {
-  const { path, shown } = opening.use(await openInputFile(cli, '-'));
-  return { name: 'stdin', path, label: shown };
-}
-
-/** A file by its name; the files of a folder by their paths in it. */
-function filesAt(path: string): Promise<NamedPath[]> {
+/** A file by its name, standard input as `stdin`; the files of a folder by their paths in it. */
+function filesAt(cli: Pick<Cli, 'stdin' | 'signal'>, path: string, opening: CleanUp): Promise<NamedPath[]> {
   return withFileErrors('read', path, async () => {
-    if (!(await stat(path)).isDirectory()) return [{ name: basename(resolve(path)), path, label: path }];
+    if (path === '-' || !(await stat(path)).isDirectory()) {
+      const file = opening.use(await openInputFile(cli, path));
+      return [{ name: path === '-' ? 'stdin' : basename(resolve(path)), path: file.path, label: path }];
+    }
     const entries = await readdir(path, { recursive: true, withFileTypes: true });
     return entries
       .filter((entry) => entry.isFile())

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type FileSource, openFileSource, zipFolder } from '@svc/pkg-format/node';
@@ -15,14 +16,19 @@ export interface InputFile extends AsyncDisposable {
 }
 
 /**
- * The file at a path. For `-` standard input, which is first written to a temporary file, because archives are read from
- * their end.
+ * The file at a path. Standard input for `-`, and pipes such as `<(zcat items.jsonl.gz)`, are first written to a temporary
+ * file, because archives are read from their end.
  *
  * @throws CliError `io_error`
  */
-export async function openInputFile(cli: Pick<Cli, 'stdin' | 'signal'>, path: string): Promise<InputFile> {
-  if (path !== '-') return { path, shown: path, [Symbol.asyncDispose]: async () => undefined };
-  return await temporaryCopy(path, cli.stdin, cli.signal);
+export async function openInputFile(
+  { stdin, signal }: Pick<Cli, 'stdin' | 'signal'>,
+  path: string,
+): Promise<InputFile> {
+  if (path === '-') return await temporaryCopy(path, stdin, signal);
+  const found = await stat(path).catch(() => null);
+  if (found?.isFIFO()) return await temporaryCopy(path, createReadStream(path), signal);
+  return { path, shown: path, [Symbol.asyncDispose]: async () => undefined };
 }
 
 /**
