@@ -593,6 +593,10 @@ describe('PATCH /datasets/{id}/items', () => {
         [{ item_id: 1, item: [] }],
       ])
         expect(await codeOf(wrong)).toEqual([400, 'invalid_request']);
+      const kept = await edit(id, { edits: [{ item_id: 1, remove: false }] });
+      expect(kept.body.errors).toEqual([
+        { path: '/edits/0/remove', message: expect.stringContaining('must be true') },
+      ]);
       const faulty = await edit(id, { edits: [remove(1), { item_id: 1, item: { assets: 7 } }] });
       expect(faulty).toMatchObject({ status: 400, body: { errors: [{ path: '/edits/1/item/assets' }] } });
       const several = [

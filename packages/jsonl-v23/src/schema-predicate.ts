@@ -22,6 +22,8 @@ export function schemaPredicate({ keyword, params, parentSchema, message }: Sche
       return `must be ${typePhrase([params['type']].flat() as string[])}`;
     case 'enum':
       return `must be one of ${(params['allowedValues'] as unknown[]).map(String).join(', ')}`;
+    case 'const':
+      return `must be ${params['allowedValue']}`;
     case 'format':
       return `must be a ${params['format']}`;
     case 'pattern':
