@@ -264,7 +264,7 @@ export const EVENTS = {
   },
   'dataset.update': {
     level: 'info',
-    when: 'name, description or notes of a dataset were changed',
+    when: 'name, handle, description or notes of a dataset were changed',
     fields: {
       dataset_id: 'id of the dataset' as Text,
       changed: 'names of the changed fields' as Field<readonly string[]>,
