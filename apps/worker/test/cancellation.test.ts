@@ -160,7 +160,7 @@ it('asks the database once an interval for fifty runs', async () => {
   const ids: string[] = [];
   while (ids.length < 50) {
     const { status, body } = await service.post('/runs', { dataset_id, config });
-    expect(status, JSON.stringify(body)).toBe(201);
+    expect(status, JSON.stringify(body)).toBe(202);
     ids.push(body.id);
   }
   await until(provider.waiting, (waiting) => waiting === 50);

@@ -106,6 +106,7 @@ changed = datasets.change_items(table["id"], mode="append", file="more.jsonl")
 assert datasets.check_change(table["id"], mode="append", file="more.jsonl").change.added == 1
 assert changed["version"] == 2 and changed["change"]["added"] == 1, changed
 edit = {"item_hash": datasets.list_items(table["id"]).data[0].item_hash, "remove": True}
+assert datasets.check_edit(table["id"], {"edits": [edit]}).change.removed == 1
 edited = datasets.edit_items(table["id"], {"edits": [edit], "message": "one less"})
 assert edited.version == 3, edited
 assert [found.version for found in datasets.list_versions(table["id"], limit=2).data] == [3, 2]
