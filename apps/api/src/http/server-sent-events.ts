@@ -21,7 +21,6 @@ export interface WatchOptions<T> {
 interface Topic {
   text: string;
   hasEnded: boolean;
-  isDeleted: boolean;
   /** Why it cannot be watched any more. */
   failure: unknown;
   /** Streams that wait for a change. */
@@ -67,6 +66,11 @@ export function createWatch<T extends Watched>(
 
   function fail(id: string, topic: Topic, failure: unknown): void {
     topic.failure = failure;
+    forget(id, topic);
+  }
+
+  /** The streams of a topic that is deleted end. */
+  function forget(id: string, topic: Topic): void {
     topics.delete(id);
     wake(topic);
   }
@@ -79,11 +83,7 @@ export function createWatch<T extends Watched>(
         missing.delete(state.id);
         publish(state.id, topic, state);
       }
-      for (const [id, topic] of missing) {
-        topic.isDeleted = true;
-        topics.delete(id);
-        wake(topic);
-      }
+      for (const [id, topic] of missing) forget(id, topic);
     } catch (error) {
       for (const [id, topic] of missing) fail(id, topic, error);
     }
@@ -109,10 +109,7 @@ export function createWatch<T extends Watched>(
 
   function subscribe(first: T): Topic {
     const known = topics.get(first.id);
-    const topic = known ?? {
-      ...{ text: '', hasEnded: false, isDeleted: false },
-      ...{ failure: undefined, waiting: new Set<() => void>(), watchers: 0 },
-    };
+    const topic = known ?? { text: '', hasEnded: false, failure: undefined, waiting: new Set(), watchers: 0 };
     topic.watchers += 1;
     if (known === undefined) {
       topics.set(first.id, topic);
@@ -124,6 +121,7 @@ export function createWatch<T extends Watched>(
 
   async function* follow(first: T, signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const topic = subscribe(first);
+    const isWatched = (): boolean => topics.get(first.id) === topic;
     try {
       let sent = '';
       let id = 0;
@@ -137,14 +135,14 @@ export function createWatch<T extends Watched>(
         // the state may have changed while the client read this
         if (topic.text !== sent) continue;
         if (topic.hasEnded || drainSignal.aborted) return;
-        await nextChange(topic, signal);
+        if (isWatched()) await nextChange(topic, signal);
         signal.throwIfAborted();
         if (topic.failure !== undefined) throw topic.failure;
-        if (topic.isDeleted || (drainSignal.aborted && topic.text === sent)) return;
+        if (topic.text === sent && (drainSignal.aborted || !isWatched())) return;
       }
     } finally {
       topic.watchers -= 1;
-      if (topic.watchers === 0 && topics.get(first.id) === topic) topics.delete(first.id);
+      if (topic.watchers === 0 && isWatched()) topics.delete(first.id);
     }
   }
 
