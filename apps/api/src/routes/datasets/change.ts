@@ -90,10 +90,19 @@ export function changeFacts(
   };
 }
 
-/** What the headers and the query of a request say of a change, for its digest; nothing where they say nothing. */
-export function describeChange(request: Pick<RouteRequest, 'header' | 'query' | 'caller'>): string {
+/**
+ * An import and what its query and headers say, for its digest.
+ *
+ * @param route such as `POST /datasets/upload`
+ */
+export function importOperation(
+  route: string,
+  request: Pick<RouteRequest, 'header' | 'query' | 'caller'>,
+): string {
+  const ifExists = request.query['if_exists'];
   const { message, ifMatch = null } = changeFacts(request, null);
-  return message === null && ifMatch === null ? '' : ` ${JSON.stringify([message, ifMatch])}`;
+  const change = message === null && ifMatch === null ? '' : ` ${JSON.stringify([message, ifMatch])}`;
+  return `${route}${ifExists === undefined ? '' : `?if_exists=${ifExists}`}${change}`;
 }
 
 function readMessage(header: RouteRequest['header']): string | undefined {

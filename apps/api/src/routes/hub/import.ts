@@ -22,11 +22,11 @@ import {
 import {
   CHANGE_HEADERS,
   changeFacts,
-  describeChange,
   dryRunNow,
   IF_EXISTS,
   type IfExists,
   importNow,
+  importOperation,
   importTarget,
   MESSAGE,
   MESSAGE_OR_NULL,
@@ -107,11 +107,7 @@ export function hubImportRoute(deps: HubImportDeps): Route {
         }
         const isAsync = prefersAsync(request.header('prefer'));
         const digest = (): Uint8Array =>
-          requestDigest(
-            `POST /datasets/hub/import${ifExists === undefined ? '' : `?if_exists=${ifExists}`}${describeChange(request)}`,
-            isAsync,
-            canonicalJson(body),
-          );
+          requestDigest(importOperation('POST /datasets/hub/import', request), isAsync, canonicalJson(body));
         return await withIdempotency(request, store.idempotency, digest, async (claim) => {
           const target = await targetOf();
           return isAsync

@@ -32,11 +32,11 @@ import type { StagingFolder } from '../../http/staging-folder.ts';
 import {
   CHANGE_HEADERS,
   changeFacts,
-  describeChange,
   dryRunNow,
   IF_EXISTS,
   type IfExists,
   importNow,
+  importOperation,
   importTarget,
   MESSAGE,
   TARGET_ERRORS,
@@ -111,7 +111,7 @@ export function uploadRoute(deps: UploadDeps): Route {
       const ifExists = request.query['if_exists'] as IfExists | undefined;
       return importUpload(deps, request, {
         names: [...UPLOAD_FIELDS, 'handle', 'message'],
-        operation: `POST /datasets/upload${ifExists === undefined ? '' : `?if_exists=${ifExists}`}${describeChange(request)}`,
+        operation: importOperation('POST /datasets/upload', request),
         receive: receiveUpload,
         targetOf: ({ handle, message }) =>
           importTarget(deps.store.datasets, {
