@@ -22,12 +22,12 @@ import {
   type PackageRun,
   readPackageItems,
 } from '@svc/pkg-format';
-import { moveIntoPlace, openPackageFile, zipFiles } from '@svc/pkg-format/node';
+import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { isSystemError, withFileErrors } from '../errors/file-error.ts';
+import { withFileErrors } from '../errors/file-error.ts';
 import { given } from '../given.ts';
-import { outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
+import { moveInto, outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
 import { printReport, type Result } from '../output/print-result.ts';
 import { createTemporaryFolder } from '../output/temporary-folder.ts';
 import { dataWriter, refuseTerminal } from '../output/write-data.ts';
@@ -123,11 +123,7 @@ async function saveTo(
     if (isFolder) {
       if (force) await rm(target, { recursive: true, force: true });
       await rename(temporary, target);
-    } else {
-      await moveIntoPlace(temporary, target, { replace: force }).catch((error: unknown) => {
-        throw isSystemError(error) && error.code === 'EEXIST' ? outputExists(output) : error;
-      });
-    }
+    } else await moveInto(temporary, target, output, force);
     return lost;
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -133,7 +133,18 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-async function moveInto(temporary: string, target: string, displayed: string, force: boolean): Promise<void> {
+/**
+ * Gives a finished file its path, on the same file system.
+ *
+ * @param displayed the path as the user gave it
+ * @throws CliError `output_exists` if the path has appeared just now and `force` is not set; errors of the file system
+ */
+export async function moveInto(
+  temporary: string,
+  target: string,
+  displayed: string,
+  force: boolean,
+): Promise<void> {
   try {
     await moveIntoPlace(temporary, target, { replace: force });
   } catch (error) {
