@@ -39,7 +39,7 @@ export async function commitDataset(
   { handle, ifExists, message, author }: NewDatasetTarget,
   content: DraftCommit,
 ): Promise<StoredImport> {
-  const { dataset: meta, run, namesSections: _, ...end } = content;
+  const { dataset: meta, run, ...end } = content;
   const { id, totals, rows, dryRun } = draft;
   const { sections, versionHash } = totals.hashes;
   const dataset: NewDataset = { ...meta, handle, message, author, ...totals.counts, id, versionHash };
@@ -55,12 +55,12 @@ export async function commitDataset(
   }
   if (!dryRun && ifExists !== null) {
     const repeated = await rows.run((client) => findRepeated(client, dataset));
-    if (repeated !== null && ifExists === 'version') {
+    if (repeated !== null) {
+      if (ifExists !== 'version') return await reuse(draft, repeated, dataset, ifExists, end);
       const source = dataset.source === 'hub' ? 'hub' : 'upload';
       const change = { datasetId: repeated.id, mode: 'replace', source, message, author } as const;
       return await commitVersion(draft, { kind: 'version', change }, content);
     }
-    if (repeated !== null) return await reuse(draft, repeated, dataset, ifExists, end);
   }
   checkTexts(dataset, sections);
   if (run) checkRunTexts(run.facts);
@@ -183,7 +183,7 @@ async function reuse(
   { rows }: WrittenDraft,
   repeated: RepeatedDataset,
   { handle, versionHash }: NewDataset,
-  ifExists: NewDatasetTarget['ifExists'],
+  ifExists: 'reuse' | 'error',
   end: Pick<DraftCommit, 'job' | 'response'>,
 ): Promise<StoredImport> {
   if (ifExists === 'error') throw datasetExists(repeated.id);
