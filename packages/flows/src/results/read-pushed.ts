@@ -1,3 +1,4 @@
+import { SCORER_SCHEMA } from '@svc/evaluation';
 import { JsonlError } from '@svc/jsonl-v23';
 import {
   isDatasetName,
@@ -98,6 +99,7 @@ const MAX_INDEX = 2_147_483_647;
 /** A client may send the line of `pending` back, with an output: these members of it say nothing. */
 const IGNORED: ReadonlySet<string> = new Set(['item', 'request', 'claimed_until']);
 const NAME = /^[\w.-]{1,64}$/;
+const SCORER_NAME = new RegExp(SCORER_SCHEMA.properties.name.pattern);
 const HASH = /^[0-9a-f]{64}$/;
 
 type Reader<T> = (value: JsonValue, name: string) => T;
@@ -204,7 +206,7 @@ function readScores(scores: JsonObject, secrets: KnownSecrets): Record<string, P
   if (Object.keys(scores).length > MAX_SCORERS)
     throw new LineProblem(`The line must have at most ${MAX_SCORERS} scores`);
   for (const [name, value] of Object.entries(scores)) {
-    if (!NAME.test(name) || name === '__proto__') {
+    if (!SCORER_NAME.test(name)) {
       const names = '1 to 64 letters, digits, `_`, `.` and `-`, and not `__proto__`';
       throw mustBe(`The name of the scorer ${quoted(name)}`, names);
     }
