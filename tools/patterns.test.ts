@@ -18,6 +18,8 @@ const SHORT_INPUT: Readonly<Record<string, string>> = {};
 const COMPUTED: Readonly<Record<string, string>> = {
   'packages/evaluation/src/checkers/choice.ts':
     'labels are escaped, begin and end with a letter or digit, and have 64 characters at most; runs are bounded; tried with hostile labels in hostile-checks.test.ts',
+  'packages/flows/src/results/read-pushed.ts':
+    'the pattern of the schema of a scorer, which is tried as such',
   'packages/hub-client/src/splits/split-slice.ts':
     'constant parts; the whole is one anchored pattern for a split expression',
   'packages/hub-client/src/splits/default-splits.ts':
