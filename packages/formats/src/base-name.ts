@@ -1,4 +1,4 @@
-import { MAX_NAME_LENGTH } from '@svc/jsonl-v23/internal';
+import { toDatasetName } from '@svc/jsonl-v23/internal';
 import type { ToolFile } from './tool.ts';
 
 /** The name of the first file without its extension and control characters: one that datasets may have. */
@@ -12,9 +12,5 @@ export const sectionName = (files: readonly ToolFile[], file: ToolFile): string 
 
 /** A text as a name that datasets may have. */
 export function datasetName(text: string): string {
-  const plain = text
-    .toWellFormed()
-    .replaceAll(/\p{Cc}/gu, '')
-    .trim();
-  return plain === '' ? 'import' : [...plain].slice(0, MAX_NAME_LENGTH).join('');
+  return toDatasetName(text, 'import');
 }

@@ -52,7 +52,14 @@ export {
 } from './fields/run-fields.ts';
 export { ImportErrors, type LocatedError } from './import-errors.ts';
 export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
-export { DATASET_NAME, isDatasetName, MAX_NAME_LENGTH } from './item/dataset-name.ts';
+export {
+  DATASET_NAME,
+  isDatasetName,
+  MAX_NAME_LENGTH,
+  SECTION_NAME_PATTERN,
+  toDatasetName,
+  withoutControls,
+} from './item/dataset-name.ts';
 export {
   base64Length,
   checkItemSize,

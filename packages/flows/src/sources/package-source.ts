@@ -1,6 +1,6 @@
 import { LOST_ITEMS } from '@svc/formats';
 import { JsonlError } from '@svc/jsonl-v23';
-import { isDatasetName, MAX_NAME_LENGTH, splitLines } from '@svc/jsonl-v23/internal';
+import { isDatasetName, splitLines, toDatasetName } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { PackageError, PackageReader, PackageRun } from '@svc/pkg-format';
 import { PACKAGE_FORMAT } from '@svc/pkg-format';
@@ -102,15 +102,13 @@ function nameOf(manifest: JsonObject | null): string | undefined {
 }
 
 /**
- * The name of a dataset whose archive has none: the file's name without its extension and control characters, cut to the
- * longest name.
+ * The name of a dataset whose archive has none: the file's name without its extension.
  *
  * @param fileName as the client gave it
  */
 export function nameOfFile(fileName: string): string {
-  const base = (fileName.split(/[/\\]/).at(-1) ?? '').toWellFormed().replaceAll(/\p{Cc}/gu, '');
-  const bare = base.replace(/(\.pkg)?\.zip$/i, '') || base;
-  return bare.trim() === '' ? 'package' : [...bare].slice(0, MAX_NAME_LENGTH).join('');
+  const base = fileName.split(/[/\\]/).at(-1) ?? '';
+  return toDatasetName(base.replace(/(\.pkg)?\.zip$/i, '') || base, 'package');
 }
 
 /**

@@ -18,6 +18,9 @@ export const DATASET_NAME: { readonly minLength: 1; readonly maxLength: number; 
 
 const PATTERN = new RegExp(DATASET_NAME.pattern, 'u');
 
+/** The name of a section as a pattern of JSON Schema: any text without control characters. */
+export const SECTION_NAME_PATTERN: string = `^[^${CONTROL}]*$`;
+
 /** Whether a value is a well-formed string under the rules of {@link DATASET_NAME}. */
 export function isDatasetName(value: unknown): value is string {
   return (
@@ -28,4 +31,15 @@ export function isDatasetName(value: unknown): value is string {
     value.isWellFormed() &&
     PATTERN.test(value)
   );
+}
+
+/** A text from a file or its name, as a section may be called: well-formed, without control characters. */
+export function withoutControls(text: string): string {
+  return text.toWellFormed().replaceAll(/\p{Cc}/gu, '');
+}
+
+/** A text from a file or its name, as a dataset may be called; `fallback` for a text of which nothing is left. */
+export function toDatasetName(text: string, fallback: string): string {
+  const plain = withoutControls(text).trim();
+  return plain === '' ? fallback : [...plain].slice(0, MAX_NAME_LENGTH).join('');
 }

@@ -1,4 +1,4 @@
-import { compareUtf8 } from '@svc/jsonl-v23/internal';
+import { compareUtf8, withoutControls } from '@svc/jsonl-v23/internal';
 import { getMember, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import type { ErrorList } from '../check/error-list.ts';
 import { PackageError } from '../errors.ts';
@@ -112,11 +112,6 @@ async function inspectJson(archive: Archive, file: string, signal?: AbortSignal)
 
 function textOf(value: JsonValue | undefined): string | null {
   return typeof value === 'string' ? withoutControls(value) || null : null;
-}
-
-/** A text as the name that a section may have. */
-function withoutControls(text: string): string {
-  return text.toWellFormed().replaceAll(/\p{Cc}/gu, '');
 }
 
 /** Sections with the same name get the path of their file as name; if that is not unique either, a number follows. */

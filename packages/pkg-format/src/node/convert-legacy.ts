@@ -15,6 +15,7 @@ import {
   DEFAULT_IMPORT_LIMITS,
   ImportMeter,
   isDatasetName,
+  toDatasetName,
 } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { ErrorList } from '../check/error-list.ts';
@@ -134,7 +135,7 @@ export async function convertLegacy(
   const taken = contents.list();
   const carried = await carriedFiles(archive, converted, contents, taken);
   const content: PackageContent = {
-    name: names.given ?? nameOf(manifest) ?? nameOf(meta) ?? names.fallback.replaceAll(/\p{Cc}/gu, ''),
+    name: names.given ?? nameOf(manifest) ?? nameOf(meta) ?? toDatasetName(names.fallback, 'package'),
     description: textOf(meta, 'description') ?? textOf(manifest, 'description'),
     notes: textOf(meta, 'notes') ?? textOf(manifest, 'notes'),
     schema: canonicalJson(provenance(manifest, meta, leftovers)),

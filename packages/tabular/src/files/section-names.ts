@@ -1,9 +1,8 @@
+import { toDatasetName, withoutControls } from '@svc/jsonl-v23/internal';
 import { TableError } from '../errors.ts';
 
 const COMPRESSIONS = /\.(?:gz|zst)$/i;
 const FORMATS = /\.(?:csv|tsv|jsonl|ndjson|json|parquet|txt)$/i;
-/** Neither names of sections nor names of datasets have them. */
-const CONTROL_CHARACTERS = /\p{Cc}/gu;
 
 /**
  * The names of the sections that files become: the names of the files without their format, their compression and control
@@ -14,7 +13,7 @@ const CONTROL_CHARACTERS = /\p{Cc}/gu;
 export function sectionNames(files: readonly string[]): string[] {
   if (files.length === 1) return [DEFAULT_SECTION];
   const names = files.map((file) => {
-    const plain = file.replaceAll(CONTROL_CHARACTERS, '');
+    const plain = withoutControls(file);
     const bare = plain.replace(COMPRESSIONS, '').replace(FORMATS, '');
     return bare === '' ? plain : bare;
   });
@@ -33,13 +32,9 @@ export function sectionNames(files: readonly string[]): string[] {
 /** The section of a single file. */
 const DEFAULT_SECTION = 'default';
 
-/** The longest name of a dataset, in characters. */
-const MAX_NAME_LENGTH = 255;
-
 /** The name of a dataset by its first file. */
 export function datasetNameOf(files: readonly { readonly name: string }[]): string {
   const [first] = files;
-  const base = (first?.name.split(/[/\\]/).at(-1) ?? '').replaceAll(CONTROL_CHARACTERS, '');
-  const bare = base.replace(COMPRESSIONS, '').replace(FORMATS, '');
-  return bare.trim() === '' ? 'upload' : [...bare].slice(0, MAX_NAME_LENGTH).join('');
+  const base = withoutControls(first?.name.split(/[/\\]/).at(-1) ?? '');
+  return toDatasetName(base.replace(COMPRESSIONS, '').replace(FORMATS, ''), 'upload');
 }

@@ -1,3 +1,4 @@
+import { SECTION_NAME_PATTERN } from '@svc/jsonl-v23/internal';
 import { invalidRequest, type Route, type RouteRequest, type RouteResponse, type Schema } from '@svc/runtime';
 import type { DatasetChange } from '@svc/store';
 import { receiveLinesOrUpload } from '../../http/receive-upload.ts';
@@ -19,7 +20,7 @@ const QUERY: Readonly<Record<string, Schema>> = {
     type: 'string',
     minLength: 1,
     maxLength: 255,
-    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+    pattern: SECTION_NAME_PATTERN,
     'x-rule': 'must have no control characters',
     format: 'storable-text',
     description:

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { HASH_SPEC } from '@svc/jsonl-v23';
-import { checkOptions, isDatasetName, splitLines, toHex } from '@svc/jsonl-v23/internal';
+import { checkOptions, isDatasetName, splitLines, toDatasetName, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedPackage } from '../../check/inspect-package.ts';
 import type { PackageLimits } from '../../limits.ts';
@@ -140,7 +140,7 @@ async function unsealed(archive: Archive): Promise<Archive> {
 
 function ownName({ manifest }: PackageReader, input: string): string {
   const name = manifest === null ? undefined : getMember(manifest, 'name');
-  return isDatasetName(name) ? name : archiveName(resolve(input)).replaceAll(/\p{Cc}/gu, '');
+  return isDatasetName(name) ? name : toDatasetName(archiveName(resolve(input)), 'package');
 }
 
 function sealedManifest(
