@@ -1,4 +1,4 @@
-import { withoutSecrets } from '@svc/hub-client/internal';
+import { withoutCredentials } from '@svc/hub-client/internal';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
 import {
@@ -113,7 +113,7 @@ export type HubSource = ImportRequest['config'] & { readonly token: string | und
 /** Reads the members of a request body that identify a slice of a hub dataset. */
 export function toHubSource(object: JsonObject): HubSource {
   return {
-    path: withoutSecrets(String(getMember(object, 'path'))),
+    path: withoutCredentials(String(getMember(object, 'path'))),
     split: stringOf(object, 'split'),
     subset: stringOf(object, 'subset'),
     revision: stringOf(object, 'revision'),

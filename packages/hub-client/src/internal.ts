@@ -1,5 +1,5 @@
 /** Helpers for the service's other packages. They may change in any release. */
 
 export { type DatasetRef, hubSchema } from './client/hub-schema.ts';
-export { withoutSecrets } from './repository/parse-dataset-path.ts';
+export { withoutCredentials } from './repository/parse-dataset-path.ts';
 export { parseYamlApart } from './repository/parse-yaml-apart.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { type RowFacts, rowsSchema } from '@svc/tabular/internal';
-import { withoutSecrets } from '../repository/parse-dataset-path.ts';
+import { withoutCredentials } from '../repository/parse-dataset-path.ts';
 import type { SplitReader } from './split-reader.ts';
 
 /** What a person asked for. */
@@ -22,7 +22,7 @@ export function hubSchema(
   return {
     source: 'hub',
     config: {
-      path: withoutSecrets(path),
+      path: withoutCredentials(path),
       split: split ?? null,
       subset: reader.subset,
       revision: revision ?? null,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HubError } from '../errors.ts';
-import { parseDatasetPath, withoutSecrets } from './parse-dataset-path.ts';
+import { parseDatasetPath, withoutCredentials } from './parse-dataset-path.ts';
 
 const HUB = new URL('https://huggingface.co');
 const OWN_HUB = new URL('http://localhost:5000/hub');
@@ -55,7 +55,7 @@ describe('parseDatasetPath', () => {
   });
 });
 
-describe('withoutSecrets', () => {
+describe('withoutCredentials', () => {
   it.each([
     ['https://me:hf_x@huggingface.co/datasets/a/b', 'https://huggingface.co/datasets/a/b'],
     ['https:\\me:hf_x@huggingface.co/datasets/a/b', 'https:\\huggingface.co/datasets/a/b'],
@@ -68,6 +68,6 @@ describe('withoutSecrets', () => {
     ['a/b?token=hf_x', 'a/b?token=hf_x'],
     ['', ''],
   ])('%j is recorded as %j', (pasted, recorded) => {
-    expect(withoutSecrets(pasted)).toBe(recorded);
+    expect(withoutCredentials(pasted)).toBe(recorded);
   });
 });

@@ -35,7 +35,7 @@ export function parseDatasetPath(pasted: unknown, hub: URL): DatasetPath {
  * A path as it was pasted, for the record: of an address without user name, password, query and fragment, which name no
  * dataset and may hold a token.
  */
-export function withoutSecrets(pasted: string): string {
+export function withoutCredentials(pasted: string): string {
   const [named = ''] = pasted.split(/[?#]/, 1);
   // Parsers of addresses take less than two slashes too, and backslashes.
   const scheme = /^\s*https?:/i.exec(named)?.[0];
