@@ -61,7 +61,7 @@ export function RunsTable({
   return (
     <Columns
       label="Table of runs"
-      minWidth={headers.reduce((sum, { column }) => sum + column.getSize(), 0) * 0.7}
+      minWidth={headers.reduce((sum, { column }) => sum + column.getSize(), 0) * 0.65}
       highlightOnHover
       horizontalSpacing={6}
       columns={columns}
