@@ -1,4 +1,4 @@
-import { VisuallyHidden } from '@mantine/core';
+import { Box, VisuallyHidden } from '@mantine/core';
 import { type CSSProperties, type ReactNode, useMemo } from 'react';
 import { HeaderCell } from '../../ui/table/header-cell.tsx';
 import { useViewTable } from '../../ui/table/use-view-table.ts';
@@ -86,9 +86,13 @@ export function useResultGrid(
     headers: [
       <span key="mark">{!isBlind && <VisuallyHidden>Outcome</VisuallyHidden>}</span>,
       ...headers.map((header) => (
-        <div key={header.id} style={styleOf(header.column.id)}>
+        <Box
+          key={header.id}
+          style={styleOf(header.column.id)}
+          ta={shown.find(({ key }) => key === header.column.id)?.isNumber === true ? 'end' : undefined}
+        >
           <HeaderCell<ListedResult> header={header} />
-        </div>
+        </Box>
       )),
     ],
     template: `${MARK}px ${sizes.map(({ text }) => text).join(' ')}`,

@@ -118,7 +118,7 @@ function Header<Row, Sort extends string>({
       aria-sort={isSorted ? (isDescending ? 'descending' : 'ascending') : 'none'}
       {...styleOf(column)}
     >
-      <UnstyledButton fz="sm" fw={700} onClick={() => onSort?.(sort === first ? second : first)}>
+      <UnstyledButton fz="sm" fw={700} ta="inherit" onClick={() => onSort?.(sort === first ? second : first)}>
         {header} {isSorted && <Arrow size={12} aria-hidden />}
       </UnstyledButton>
     </Table.Th>
