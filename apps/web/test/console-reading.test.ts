@@ -286,6 +286,40 @@ describe('the console', () => {
     expect(faults).toEqual([]);
   });
 
+  it('clears a filter that was typed a moment ago, and keeps what is typed while one takes effect', async () => {
+    const id = await own.upload([{ id: 1, type: 'numeric', inputs: { prompt: 'One?' } }], 'Cleared');
+    await using opened = await own.browser.open(`/console/datasets/${id}?type=numeric`, {
+      key: KEYS.viewer,
+      hasClock: true,
+    });
+    const { page, faults } = opened;
+    const q = page.getByRole('textbox', { name: 'Search items' });
+    await page.getByText('1 item', { exact: true }).first().waitFor();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await q.fill('nothing');
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.clock.runFor(1_000);
+    await expect.poll(() => page.url()).not.toContain('type=');
+    await page.clock.runFor(1_000);
+    expect(page.url()).not.toContain('q=');
+    expect(await q.inputValue()).toBe('');
+    await q.fill('o');
+    await page.clock.runFor(299);
+    await q.press('n');
+    expect(page.url()).not.toContain('q=');
+    await page.clock.runFor(1_000);
+    await expect.poll(() => page.url()).toContain('q=on');
+    // going back takes the text out of the field, also one that has not taken effect
+    await q.press('e');
+    await page.evaluate(
+      `history.replaceState(history.state, '', location.pathname); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    await expect.poll(() => q.inputValue()).toBe('');
+    await page.clock.runFor(1_000);
+    expect(await q.inputValue()).toBe('');
+    expect(faults).toEqual([]);
+  });
+
   it('waits with a page whose code cannot be loaded', async () => {
     await using opened = await own.browser.open('/console/settings', { key: KEYS.viewer });
     const { page } = opened;

@@ -1,7 +1,7 @@
 import { Autocomplete, TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 const TYPING_MS = 300;
 
@@ -23,8 +23,18 @@ export function TypedFilter({
   readonly onFocus?: () => void;
 }) {
   const [text, setText] = useState(value ?? '');
-  useEffect(() => setText(value ?? ''), [value]);
-  const send = useDebouncedCallback((typed: string) => onChange(typed === '' ? undefined : typed), TYPING_MS);
+  const sent = useRef(value);
+  const send = useDebouncedCallback((typed: string) => {
+    sent.current = typed === '' ? undefined : typed;
+    onChange(sent.current);
+  }, TYPING_MS);
+  useEffect(() => {
+    // what was typed since stays, unless something else than this field has changed the filter
+    if (value === sent.current) return;
+    sent.current = value;
+    send.cancel();
+    setText(value ?? '');
+  }, [value, send]);
   const field = {
     'aria-label': label,
     placeholder: label,

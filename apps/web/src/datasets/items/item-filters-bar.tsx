@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ITEM_TYPES } from '../../mapping/mapping-fields.ts';
 import { ChosenFilter } from '../../ui/chosen-filter.tsx';
-import { ClearFilters } from '../../ui/clear-filters.tsx';
+import { Clearable } from '../../ui/clearable.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatCountOf } from '../../ui/text/formats.ts';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
@@ -33,35 +33,35 @@ export function ItemFiltersBar({
   const isFiltered = [section, type, tag, q].some((value) => value !== undefined);
   return (
     <Group gap="xs" role="search" aria-label="Items">
-      <TypedFilter label="Search items" value={q} onChange={(text) => change({ q: text })} isWide />
-      {dataset.section_count > 1 && (
+      <Clearable
+        isFiltered={isFiltered}
+        onClear={() => change({ section: undefined, type: undefined, tag: undefined, q: undefined })}
+      >
+        <TypedFilter label="Search items" value={q} onChange={(text) => change({ q: text })} isWide />
+        {dataset.section_count > 1 && (
+          <ChosenFilter
+            label="Section"
+            width={160}
+            isSearchable
+            value={section}
+            values={dataset.sections.map(({ name }) => name)}
+            onChange={(value) => change({ section: value })}
+          />
+        )}
         <ChosenFilter
-          label="Section"
-          width={160}
-          isSearchable
-          value={section}
-          values={dataset.sections.map(({ name }) => name)}
-          onChange={(value) => change({ section: value })}
+          label="Type"
+          value={type}
+          values={type === undefined || ITEM_TYPES.includes(type) ? ITEM_TYPES : [...ITEM_TYPES, type]}
+          onChange={(value) => change({ type: value })}
         />
-      )}
-      <ChosenFilter
-        label="Type"
-        value={type}
-        values={type === undefined || ITEM_TYPES.includes(type) ? ITEM_TYPES : [...ITEM_TYPES, type]}
-        onChange={(value) => change({ type: value })}
-      />
-      <TypedFilter
-        label="Tag"
-        value={tag}
-        suggestions={tags}
-        onFocus={() => setAsked(true)}
-        onChange={(text) => change({ tag: text })}
-      />
-      {isFiltered && (
-        <ClearFilters
-          onClear={() => change({ section: undefined, type: undefined, tag: undefined, q: undefined })}
+        <TypedFilter
+          label="Tag"
+          value={tag}
+          suggestions={tags}
+          onFocus={() => setAsked(true)}
+          onChange={(text) => change({ tag: text })}
         />
-      )}
+      </Clearable>
       <Dimmed aria-live="polite">{total !== undefined && formatCountOf(total, 'item')}</Dimmed>
     </Group>
   );

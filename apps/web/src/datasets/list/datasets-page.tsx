@@ -5,7 +5,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useRead } from '../../api/use-read.ts';
 import { useCan } from '../../session/session.tsx';
 import { ChosenFilter } from '../../ui/chosen-filter.tsx';
-import { ClearFilters } from '../../ui/clear-filters.tsx';
+import { Clearable } from '../../ui/clearable.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { Pager } from '../../ui/layout/pager.tsx';
@@ -61,18 +61,18 @@ export default function DatasetsPage() {
       }
     >
       <Group gap="xs" role="search" aria-label="Datasets">
-        <TypedFilter label="Search datasets" value={q} onChange={(text) => change({ q: text })} isWide />
-        <ChosenFilter
-          label="Source"
-          value={source}
-          values={SOURCES.map((value) => ({ value, label: SOURCE_LABELS[value] }))}
-          onChange={(value) => change({ source: value })}
-        />
-        {isFiltered && (
-          <ClearFilters
-            onClear={() => change({ q: undefined, source: undefined, version_hash: undefined })}
+        <Clearable
+          isFiltered={isFiltered}
+          onClear={() => change({ q: undefined, source: undefined, version_hash: undefined })}
+        >
+          <TypedFilter label="Search datasets" value={q} onChange={(text) => change({ q: text })} isWide />
+          <ChosenFilter
+            label="Source"
+            value={source}
+            values={SOURCES.map((value) => ({ value, label: SOURCE_LABELS[value] }))}
+            onChange={(value) => change({ source: value })}
           />
-        )}
+        </Clearable>
       </Group>
       <QueryState query={found} />
       {found.data !== undefined && (

@@ -1,6 +1,6 @@
 import { Group, Pill } from '@mantine/core';
 import { ChosenFilter } from '../../ui/chosen-filter.tsx';
-import { ClearFilters } from '../../ui/clear-filters.tsx';
+import { Clearable } from '../../ui/clearable.tsx';
 import { TypedFilter } from '../../ui/typed-filter.tsx';
 import { RESULT_STATUSES, type RunSearch } from '../runs-search.ts';
 import { type Run, scorersOf } from '../use-run.ts';
@@ -77,51 +77,55 @@ export function ResultFilters({
     Object.keys(NO_FILTERS).some((name) => search[name as keyof RunSearch] !== undefined);
   return (
     <Group gap="xs" role="search" aria-label="Results" display="contents">
-      <TypedFilter
-        label="Search questions, outputs, reasons"
-        value={q}
-        onChange={(text) => onChange({ q: text })}
-        isWide
-      />
-      {choice('Status', status, RESULT_STATUSES, 'status')}
-      {choice('Scorer', scorer, scorers, 'scorer')}
-      <ChosenFilter<string>
-        label="Answer"
-        width={WIDTH}
-        value={passed?.toString()}
-        values={ANSWERS}
-        onChange={(next) => onChange({ passed: next === undefined ? undefined : next === 'true' })}
-      />
-      <ChosenFilter
-        label="Label"
-        width={WIDTH}
-        value={search.label}
-        values={LABELS}
-        onChange={(next) => onChange({ label: next })}
-      />
-      {choice('Section', section, Object.keys(by_section ?? {}), 'section')}
-      {choice('Type', type, Object.keys(by_type ?? {}), 'type')}
-      {choice('Tag', tag, Object.keys(by_tag ?? {}), 'tag')}
-      {choice('Finish reason', finish_reason, Object.keys(run.finish_reasons ?? {}), 'finish_reason')}
-      <MoreFilters search={search} metaKeys={metaKeys} onChange={onChange} />
-      {pillsOf(search).map(([text, changes]) => (
-        <Pill
-          key={text}
-          size="md"
-          withRemoveButton
-          removeButtonProps={{ 'aria-label': `Remove the filter ${text}`, 'aria-hidden': false, tabIndex: 0 }}
-          onRemove={() => onChange(changes)}
-        >
-          <span dir="auto">{text}</span>
-        </Pill>
-      ))}
-      {isFiltered && (
-        <ClearFilters
-          onClear={() =>
-            onChange({ ...NO_FILTERS, ...Object.fromEntries(ofMeta.map(([name]) => [name, undefined])) })
-          }
+      <Clearable
+        isFiltered={isFiltered}
+        onClear={() =>
+          onChange({ ...NO_FILTERS, ...Object.fromEntries(ofMeta.map(([name]) => [name, undefined])) })
+        }
+      >
+        <TypedFilter
+          label="Search questions, outputs, reasons"
+          value={q}
+          onChange={(text) => onChange({ q: text })}
+          isWide
         />
-      )}
+        {choice('Status', status, RESULT_STATUSES, 'status')}
+        {choice('Scorer', scorer, scorers, 'scorer')}
+        <ChosenFilter<string>
+          label="Answer"
+          width={WIDTH}
+          value={passed?.toString()}
+          values={ANSWERS}
+          onChange={(next) => onChange({ passed: next === undefined ? undefined : next === 'true' })}
+        />
+        <ChosenFilter
+          label="Label"
+          width={WIDTH}
+          value={search.label}
+          values={LABELS}
+          onChange={(next) => onChange({ label: next })}
+        />
+        {choice('Section', section, Object.keys(by_section ?? {}), 'section')}
+        {choice('Type', type, Object.keys(by_type ?? {}), 'type')}
+        {choice('Tag', tag, Object.keys(by_tag ?? {}), 'tag')}
+        {choice('Finish reason', finish_reason, Object.keys(run.finish_reasons ?? {}), 'finish_reason')}
+        <MoreFilters search={search} metaKeys={metaKeys} onChange={onChange} />
+        {pillsOf(search).map(([text, changes]) => (
+          <Pill
+            key={text}
+            size="md"
+            withRemoveButton
+            removeButtonProps={{
+              'aria-label': `Remove the filter ${text}`,
+              'aria-hidden': false,
+              tabIndex: 0,
+            }}
+            onRemove={() => onChange(changes)}
+          >
+            <span dir="auto">{text}</span>
+          </Pill>
+        ))}
+      </Clearable>
     </Group>
   );
 }
