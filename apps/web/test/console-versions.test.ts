@@ -224,6 +224,53 @@ describe('versions of a dataset', () => {
     expect(faults).toEqual([]);
   });
 
+  it('keep what was typed also if the item itself was changed or removed, and say so', async () => {
+    const id = await own.upload([itemOf('France'), itemOf('Japan'), itemOf('Peru')], 'Both edit');
+    await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.editor });
+    const { page, faults } = opened;
+    await page.getByRole('option', { name: 'What is the capital of Japan?' }).click();
+    await page.getByRole('button', { name: 'Edit item' }).click();
+    const editor = page.getByRole('group', { name: 'Edit the item' });
+    const prompt = editor.getByLabel('Prompt');
+    const save = editor.getByRole('button', { name: 'Save as a new version' });
+    await prompt.fill('Which city is the capital of Japan?');
+    // an item before it is removed, so that another one is at its place
+    await own.call('PATCH', `/datasets/${id}/items`, { edits: [{ item_id: 'france', remove: true }] });
+    await save.click();
+    await editor.getByRole('button', { name: 'Reload the dataset' }).click();
+    await page.getByText('2 items', { exact: true }).first().waitFor();
+    await expect.poll(() => save.isEnabled()).toBe(true);
+    expect(await prompt.inputValue()).toBe('Which city is the capital of Japan?');
+    await own.call('PATCH', `/datasets/${id}/items`, {
+      edits: [{ item_id: 'japan', item: { ...itemOf('Japan'), answer: 'Kyoto' } }],
+    });
+    await save.click();
+    await editor.getByRole('button', { name: 'Reload the dataset' }).click();
+    const notice = editor
+      .getByRole('alert')
+      .filter({ hasText: 'The item itself was changed in the meantime' });
+    await notice.getByText('"answer": "Kyoto"').waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    expect(await prompt.inputValue()).toBe('Which city is the capital of Japan?');
+    await editor.getByLabel('Answer').fill('Kyoto, Tokyo');
+    await save.click();
+    await page.getByText('Version 4: 1 changed.').waitFor();
+    await page.getByRole('button', { name: 'Edit item' }).click();
+    await prompt.fill('What is the capital of the country Japan?');
+    await own.call('PATCH', `/datasets/${id}/items`, { edits: [{ item_id: 'japan', remove: true }] });
+    await save.click();
+    await editor.getByRole('button', { name: 'Reload the dataset' }).click();
+    await editor.getByText('The item is not here any more').waitFor();
+    expect(await prompt.inputValue()).toBe('What is the capital of the country Japan?');
+    expect(await save.isEnabled()).toBe(false);
+    const { data } = await own.call<{ data: { item: object }[] }>('GET', `/datasets/${id}/items?version=4`);
+    expect(data[0]?.item).toEqual({
+      ...itemOf('Japan', 'Which city is the capital of Japan?'),
+      answer: 'Kyoto, Tokyo',
+    });
+    expect(faults).toEqual([]);
+  });
+
   it('leave the links to other items as they are, and the focus on the list', async () => {
     const equal = itemOf('Peru');
     const id = await own.upload([itemOf('Japan'), equal, equal, itemOf('Kenya')], 'Linked');

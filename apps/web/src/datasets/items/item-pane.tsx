@@ -16,15 +16,22 @@ import { useItem } from './use-item.ts';
 /** Reads the item at a place, a position or a hash, and shows it. Items of the newest version can be changed. */
 export function ItemPane({
   dataset,
+  item: chosen,
   place,
   isNewest,
 }: {
   readonly dataset: Dataset;
+  /** What the address names. */
+  readonly item: string;
   readonly place: string;
   readonly isNewest: boolean;
 }) {
   const canEdit = useCan('editor') && isNewest;
   const found = useItem(dataset, place);
+  const [edited, setEdited] = useState<{ readonly item: string; readonly listed: ListedItem }>();
+  // what is typed stays while the dataset is read again, whatever has become of the item
+  if (edited?.item === chosen)
+    return <ItemEditor dataset={dataset} listed={edited.listed} onClose={() => setEdited(undefined)} />;
   if (!isShown(found)) return <QueryState query={found} rows={4} />;
   if (found.data === null)
     return (
@@ -48,9 +55,14 @@ export function ItemPane({
       hash={item_hash}
     />
   );
-  // what is typed stays while the dataset is read again, as long as the item is the same
   return canEdit ? (
-    <Changeable key={item_hash} dataset={dataset} listed={found.data} isCurrent={!found.isPlaceholderData}>
+    <Changeable
+      key={item_hash}
+      dataset={dataset}
+      listed={found.data}
+      isCurrent={!found.isPlaceholderData}
+      onEdit={() => setEdited({ item: chosen, listed: found.data as ListedItem })}
+    >
       {viewer}
     </Changeable>
   ) : (
@@ -58,23 +70,23 @@ export function ItemPane({
   );
 }
 
-/** An item with what can be done with it, or its editor. */
+/** An item with what can be done with it. */
 function Changeable({
   dataset,
   listed,
   isCurrent,
+  onEdit,
   children,
 }: {
   readonly dataset: Dataset;
   readonly listed: ListedItem;
   /** Whether the item is that of the dataset, and not what is shown until that is read. */
   readonly isCurrent: boolean;
+  readonly onEdit: () => void;
   readonly children: React.ReactNode;
 }) {
-  const [doing, setDoing] = useState<'edit' | 'remove' | null>(null);
-  const close = (): void => setDoing(null);
-  useHotkeys([['e', () => isCurrent && setDoing('edit')]]);
-  if (doing === 'edit') return <ItemEditor dataset={dataset} listed={listed} onClose={close} />;
+  const [isRemoving, setRemoving] = useState(false);
+  useHotkeys([['e', () => isCurrent && onEdit()]]);
   return (
     <>
       <Group gap="xs" px="md" pt="sm">
@@ -83,7 +95,7 @@ function Changeable({
           variant="default"
           disabled={!isCurrent}
           leftSection={<IconPencil size={14} />}
-          onClick={() => setDoing('edit')}
+          onClick={onEdit}
         >
           Edit item
         </Button>
@@ -92,13 +104,13 @@ function Changeable({
           variant="default"
           disabled={!isCurrent}
           leftSection={<IconTrash size={14} />}
-          onClick={() => setDoing('remove')}
+          onClick={() => setRemoving(true)}
         >
           Remove item
         </Button>
       </Group>
       {children}
-      {doing === 'remove' && <RemoveItem dataset={dataset} listed={listed} onClose={close} />}
+      {isRemoving && <RemoveItem dataset={dataset} listed={listed} onClose={() => setRemoving(false)} />}
     </>
   );
 }

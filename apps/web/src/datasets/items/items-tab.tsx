@@ -72,6 +72,7 @@ export function ItemsTab({
           ) : (
             <ItemPane
               dataset={dataset}
+              item={item}
               // of equal items, the one that was chosen
               place={(selected === undefined ? undefined : items.positionOf(selected)) ?? item}
               isNewest={isNewest}

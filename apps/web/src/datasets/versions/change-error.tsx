@@ -1,20 +1,37 @@
 import { Alert, Text } from '@mantine/core';
+import { getRouteApi } from '@tanstack/react-router';
 import { ApiProblem } from '../../api/api-problem.ts';
 import { useRead } from '../../api/use-read.ts';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { SmallButton } from '../../ui/small-button.ts';
 import { Age } from '../../ui/text/age.tsx';
+import type { Dataset } from '../items/item-windows.ts';
 import { useRefresh } from './use-change.ts';
 import { changeText } from './use-versions.ts';
 
+const route = getRouteApi('/datasets/$id');
+
 /** Why a change was refused; if another person changed the dataset, who it was, and how to continue. */
-export function ChangeError({ id, error }: { readonly id: string; readonly error: Error }) {
+export function ChangeError({
+  dataset,
+  error,
+}: {
+  /** As the page shows it. */
+  readonly dataset: Dataset;
+  readonly error: Error;
+}) {
   const isStale = error instanceof ApiProblem && error.problem.code === 'version_changed';
-  return isStale ? <ChangedMeanwhile id={id} /> : <ErrorView error={error} />;
+  return isStale ? <ChangedMeanwhile dataset={dataset} /> : <ErrorView error={error} />;
 }
 
-function ChangedMeanwhile({ id }: { readonly id: string }) {
+function ChangedMeanwhile({ dataset: { id, version } }: { readonly dataset: Dataset }) {
   const refresh = useRefresh();
+  const navigate = route.useNavigate();
+  const reload = async (): Promise<void> => {
+    await refresh();
+    // the version that was the newest one
+    await navigate({ resetScroll: false, replace: true, search: ({ version: _, ...rest }) => rest });
+  };
   const { data } = useRead({
     queryKey: ['versions', id, 'newest'],
     read: (api, signal) =>
@@ -22,6 +39,8 @@ function ChangedMeanwhile({ id }: { readonly id: string }) {
     staleTime: 0,
   });
   const newest = data?.data[0];
+  // it was read again
+  if (newest?.version === version) return null;
   return (
     <Alert color="orange" variant="light" role="alert" title="The dataset has changed in the meantime">
       {newest !== undefined && (
@@ -31,8 +50,8 @@ function ChangedMeanwhile({ id }: { readonly id: string }) {
           {newest.message === null ? '' : ` – ${newest.message}`}.
         </Text>
       )}
-      <Text size="sm">What you typed stays if this item was not changed.</Text>
-      <SmallButton mt="sm" onClick={() => void refresh()}>
+      <Text size="sm">What you typed stays.</Text>
+      <SmallButton mt="sm" onClick={() => void reload()}>
         Reload the dataset
       </SmallButton>
     </Alert>

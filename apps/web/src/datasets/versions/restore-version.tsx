@@ -39,7 +39,7 @@ export function RestoreVersion({
       action="Restore"
       submit={restore}
       onClose={onClose}
-      showError={(error) => <ChangeError id={newest.id} error={error} />}
+      showError={(error) => <ChangeError dataset={newest} error={error} />}
     >
       <Text size="sm">
         Its {formatCount(version.item_count)} items become the next version of the dataset. Version{' '}

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { useApi } from '../../../api/api-context.tsx';
 import { dataOf } from '../../../api/api-problem.ts';
 import { fieldErrors } from '../../../api/field-errors.ts';
+import { ErrorView } from '../../../ui/error-view.tsx';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { FormBody } from '../../../ui/form/form-body.tsx';
 import { ChangeError } from '../../versions/change-error.tsx';
@@ -20,6 +21,8 @@ import {
   isJsonAnswer,
   textsOf,
 } from './item-form.ts';
+import { ItemNow } from './item-now.tsx';
+import { useCurrentItem } from './use-current-item.ts';
 
 /** Edits an item of the newest version: its prompt, answer and metadata, or all of it as JSON. */
 export function ItemEditor({
@@ -32,9 +35,12 @@ export function ItemEditor({
   readonly onClose: () => void;
 }) {
   const api = useApi();
-  const position = positionIn(dataset, listed);
+  const [opened] = useState(dataset);
   const change = useChange();
   const [item, setItem] = useState(listed.item as JsonObject);
+  const hasChanged = dataset.version !== opened.version;
+  const found = useCurrentItem(dataset, hasChanged ? listed : undefined);
+  const current = hasChanged ? found.data : listed;
   const form = useForm<ItemForm>({
     initialValues: { view: 'fields', ...textsOf(item), message: '' },
   });
@@ -59,13 +65,13 @@ export function ItemEditor({
   };
   const save = async (): Promise<void> => {
     const linked = typed();
-    if (linked === null) throw new Refused();
+    if (linked === null || current == null) throw new Refused();
     const before = listed.item as JsonObject;
     const whole = JSON.stringify(before).includes('"sha256"')
-      ? await readItem(api, dataset, position ?? listed.item_hash, undefined, 'embed')
+      ? await readItem(api, opened, positionIn(opened, listed) ?? listed.item_hash, undefined, 'embed')
       : null;
     const edited = whole?.item == null ? linked : withFiles(linked, before, whole.item as JsonObject);
-    const edit = { item_hash: listed.item_hash, section: listed.section, item: edited };
+    const edit = { item_hash: current.item_hash, section: current.section, item: edited };
     try {
       await change(
         dataOf(
@@ -75,7 +81,7 @@ export function ItemEditor({
             bodySerializer: (body) => canonicalJson(body as never),
           }),
         ),
-        position,
+        positionIn(dataset, current),
       );
     } catch (error) {
       const errors = fieldErrors(error, fields);
@@ -87,6 +93,7 @@ export function ItemEditor({
     <Box p="md" role="group" aria-label="Edit the item">
       <FormBody
         action="Save as a new version"
+        isReady={current != null}
         submit={save}
         onClose={onClose}
         showError={(error) =>
@@ -95,7 +102,7 @@ export function ItemEditor({
               The item was not saved: see the marked fields.
             </Text>
           ) : (
-            <ChangeError id={dataset.id} error={error} />
+            <ChangeError dataset={dataset} error={error} />
           )
         }
       >
@@ -111,6 +118,8 @@ export function ItemEditor({
           ]}
         />
         <Fields form={form} fields={[...fields, MESSAGE_FIELD]} />
+        {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
+        {current !== undefined && current?.item_hash !== listed.item_hash && <ItemNow now={current} />}
       </FormBody>
     </Box>
   );

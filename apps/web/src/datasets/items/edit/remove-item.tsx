@@ -40,7 +40,7 @@ export function RemoveItem({
       isDangerous
       submit={remove}
       onClose={onClose}
-      showError={(error) => <ChangeError id={dataset.id} error={error} />}
+      showError={(error) => <ChangeError dataset={dataset} error={error} />}
     >
       <Text size="sm">The next version of the dataset does not have it. Older versions keep it.</Text>
       <Fields form={form} fields={[MESSAGE_FIELD]} />
