@@ -66,6 +66,12 @@ export function resultKey({
   return repetition === 1 ? item : `${item}.${repetition}`;
 }
 
+/** The tokens of an output as its provider counted them: of OpenAI's answers, else of Anthropic's. */
+export function outputTokensOf({ usage }: Pick<Result, 'usage'>): number | null {
+  const count = usage?.['completion_tokens'] ?? usage?.['output_tokens'];
+  return typeof count === 'number' ? count : null;
+}
+
 /** What a checker says that it took for the answer. */
 const READ = /^(?:Read as|Picked) (.+)$/s;
 

@@ -1,12 +1,12 @@
 import { Badge, Group, Text } from '@mantine/core';
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { CSSProperties, ReactNode } from 'react';
 import type { ViewColumn } from '../../ui/table/view-columns.ts';
 import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.ts';
 import { ItemId } from '../../ui/text/item-id.tsx';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-import { gotOf, type ListedResult, shortText, whyOf } from './listed-result.ts';
+import { gotOf, type ListedResult, outputTokensOf, shortText, whyOf } from './listed-result.ts';
 import { Mark, outcomeOf } from './mark.tsx';
 
 export interface ResultColumn extends ViewColumn {
@@ -41,7 +41,16 @@ const RESULT_COLUMNS: readonly ResultColumn[] = [
     isNumber: true,
     cell: ({ latency_ms }) => formatDuration(latency_ms),
   },
-  { key: 'tokens', label: 'Tokens', ...fixed(60), isNumber: true, cell: tokensOf },
+  {
+    key: 'tokens',
+    label: 'Output tokens',
+    ...fixed(96),
+    isNumber: true,
+    cell: (result) => {
+      const tokens = outputTokensOf(result);
+      return tokens === null ? '–' : formatCount(tokens);
+    },
+  },
   {
     key: 'cost',
     label: 'Cost',
@@ -186,13 +195,3 @@ export function labelText(labels: ListedResult['labels']): string {
 
 const idOf = ({ item_id, order_index }: ListedResult): string =>
   plainText((item_id ?? order_index) as JsonValue);
-
-function tokensOf({ usage }: ListedResult): string {
-  const tokens = isJsonObject(usage as JsonValue)
-    ? ['total_tokens', 'output_tokens', 'completion_tokens'].map((name) =>
-        getMember(usage as JsonObject, name),
-      )
-    : [];
-  const total = tokens.find((value) => typeof value === 'number');
-  return total === undefined ? '–' : formatCount(total);
-}

@@ -50,7 +50,7 @@ describe('cellText', () => {
       '',
       'too long',
       '1.5',
-      '9',
+      '2',
       '0.25',
       'x, y',
       'value',

@@ -2,7 +2,7 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { textOrJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
-import { gotOf, whyOf } from './listed-result.ts';
+import { gotOf, outputTokensOf, whyOf } from './listed-result.ts';
 import { labelText, scorerKey } from './result-columns.tsx';
 
 /** The lines of a CSV file: a header, then results. */
@@ -35,7 +35,7 @@ const VALUES: Readonly<Record<string, (result: Result, item: JsonObject) => unkn
   why: whyOf,
   score: ({ score }) => score,
   latency: ({ latency_ms }) => latency_ms,
-  tokens: ({ usage }) => (usage === null ? null : (usage['total_tokens'] ?? usage['output_tokens'])),
+  tokens: outputTokensOf,
   cost: ({ cost }) => cost,
   tags: (_, item) => tagsOf(item).join(', '),
   type: (_, item) => getMember(item, 'type'),
