@@ -45,7 +45,7 @@ beforeAll(async () => {
     tags: [at % 2 === 0 ? 'even' : 'odd'],
     inputs: { prompt: `What is ${at} plus ${at}?` },
     answer: 2 * at,
-    meta: { level: at % 3 === 0 ? 'hard' : 'easy' },
+    meta: { level: at % 3 === 0 ? 'hard' : 'easy', ...(at === 3 && { 'page, line': '7, 1' }) },
   }));
   dataset = await own.upload(items, 'Sums');
   provider = { type: 'openai_compatible', base_url: own.provider.baseUrl, model: 'weak-1' };
@@ -262,6 +262,23 @@ describe('the hour after a run', () => {
     await page.reload();
     await expect.poll(() => headers.allTextContents()).toEqual(['Outcome', ...names]);
     expect((await headers.nth(1).boundingBox())?.width).toBe(before + 80);
+    // a key with a comma is one column, and a filter
+    await page.goto(`${own.url}/console/runs/${first}`);
+    await page.getByRole('button', { name: 'Columns' }).click();
+    await menu.getByRole('checkbox', { name: 'page, line' }).click();
+    await page.keyboard.press('Escape');
+    await expect.poll(async () => (await headers.allTextContents()).at(-1)).toBe('page, line');
+    await page.getByRole('option', { name: /^wrong sum-3 .* 7, 1$/ }).waitFor();
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByRole('combobox', { name: 'Key of the metadata' }).click();
+    await page.getByRole('option', { name: 'page, line' }).click();
+    await page.getByLabel('Its value').fill('7, 1');
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByText('1 result', { exact: true }).waitFor();
+    await page.reload();
+    await page.getByText('page, line = 7, 1').waitFor();
+    await page.getByText('1 result', { exact: true }).waitFor();
+    await expect.poll(async () => (await headers.allTextContents()).at(-1)).toBe('page, line');
     expect(faults).toEqual([]);
   });
 

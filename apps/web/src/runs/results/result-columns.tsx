@@ -100,6 +100,15 @@ export const defaultColumns = (scorers: readonly string[]): readonly string[] =>
 /** The key of the column of a scorer. */
 export const scorerKey: RegExp = /^scorer\.(.+)$/;
 
+/** The key of the column of a member of the metadata: an address joins keys by commas. */
+export const metaKey = (name: string): string => `meta.${name.replaceAll(/[%,]/g, encodeURIComponent)}`;
+
+/** The member of the metadata whose column has a key; undefined for other columns. */
+export const metaNameOf = (key: string): string | undefined =>
+  key.startsWith('meta.')
+    ? key.slice('meta.'.length).replaceAll('%2C', ',').replaceAll('%25', '%')
+    : undefined;
+
 /** Columns that the service can sort by, with its names for them. */
 export const SORTED_COLUMNS: Readonly<Record<string, string>> = {
   id: 'order',
@@ -118,7 +127,6 @@ export function resultColumns(
   scorers: readonly string[],
   isBlind: boolean,
 ): readonly ResultColumn[] {
-  const ofMeta = metaKeys.filter((name) => !name.includes(',')).slice(0, MAX_META_KEYS);
   return [
     ...RESULT_COLUMNS.filter(({ key }) => !isBlind || !TELLING.has(key)),
     ...(isBlind ? [] : scorers).map((name) => ({
@@ -128,8 +136,8 @@ export function resultColumns(
       isNumber: true,
       cell: ({ scores }: ListedResult) => <ScorerCell score={scores?.[name]} />,
     })),
-    ...ofMeta.map((name) => ({
-      key: `meta.${name}`,
+    ...metaKeys.slice(0, MAX_META_KEYS).map((name) => ({
+      key: metaKey(name),
       label: name,
       ...text(90, 0.8),
       cell: ({ meta }: ListedResult) => meta[name] ?? '',

@@ -7,6 +7,7 @@ import type { ListedResult } from './listed-result.ts';
 import {
   BLIND_COLUMNS,
   defaultColumns,
+  metaNameOf,
   type ResultColumn,
   resultColumns,
   SORTED_COLUMNS,
@@ -39,7 +40,7 @@ export function useResultGrid(
   readonly styleOf: (key: string) => CSSProperties | undefined;
 } {
   // a shown column stays where the results in memory lack its key
-  const chosen = (view.columns ?? '').split(',').flatMap((key) => /^meta\.(.+)$/.exec(key)?.[1] ?? []);
+  const chosen = (view.columns ?? '').split(',').flatMap((key) => metaNameOf(key) ?? []);
   const metaKeys = [...new Set([...chosen, ...results.flatMap(({ meta }) => Object.keys(meta))])];
   const names = JSON.stringify([isBlind, scorers, metaKeys]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the columns depend on the names of scorers and metadata only
@@ -80,7 +81,7 @@ export function useResultGrid(
   };
   return {
     all,
-    metaKeys: all.flatMap(({ key }) => (key.startsWith('meta.') ? [key.slice('meta.'.length)] : [])),
+    metaKeys: all.flatMap(({ key }) => metaNameOf(key) ?? []),
     defaults,
     shown,
     headers: [

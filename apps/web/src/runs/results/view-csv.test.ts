@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Result } from '../use-run.ts';
+import { metaKey } from './result-columns.tsx';
 import { cellText, csvLine } from './view-csv.ts';
 
 describe('csvLine', () => {
@@ -28,7 +29,7 @@ describe('cellText', () => {
         inputs: { prompt: 'long '.repeat(100) },
         answer: { a: [1] },
         tags: ['x', 'y'],
-        meta: { 'a.b': 'value', n: 7 },
+        meta: { 'a.b': 'value', n: 7, '%2C, %': 'percent' },
       },
     } as unknown as Result;
     const texts = [
@@ -41,6 +42,7 @@ describe('cellText', () => {
       'tags',
       'meta.a.b',
       'meta.n',
+      metaKey('%2C, %'),
       'scorer.polite',
       'label',
       'none',
@@ -55,6 +57,7 @@ describe('cellText', () => {
       'x, y',
       'value',
       '7',
+      'percent',
       '0.5',
       'wrong',
       '',

@@ -3,7 +3,7 @@ import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { textOrJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
 import { gotOf, outputTokensOf, whyOf } from './listed-result.ts';
-import { labelText, scorerKey } from './result-columns.tsx';
+import { labelText, metaNameOf, scorerKey } from './result-columns.tsx';
 
 /** The lines of a CSV file: a header, then results. */
 export const csvLine = (cells: readonly string[], isForExcel: boolean): string =>
@@ -19,9 +19,10 @@ export function cellText(key: string, result: Result): string {
   const item = (result.item ?? {}) as JsonObject;
   const scorer = scorerKey.exec(key)?.[1];
   if (scorer !== undefined) return textOf(result.scores?.[scorer]?.score);
-  if (key.startsWith('meta.')) {
+  const member = metaNameOf(key);
+  if (member !== undefined) {
     const meta = getMember(item, 'meta');
-    return meta !== undefined && isJsonObject(meta) ? textOf(getMember(meta, key.slice('meta.'.length))) : '';
+    return meta !== undefined && isJsonObject(meta) ? textOf(getMember(meta, member)) : '';
   }
   return textOf(VALUES[key]?.(result, item));
 }
