@@ -10,7 +10,13 @@ const ROWS = 40;
 
 let own: OwnConsole;
 beforeAll(async () => {
-  own = await startConsole({ reply: (prompt) => ({ text: /\d+/.exec(prompt)?.[0] ?? '' }) });
+  own = await startConsole({
+    reply: (prompt, attempt) => {
+      const number = /\d+/.exec(prompt)?.[0] ?? '';
+      // the third answer is another one
+      return { text: prompt.startsWith('Twice') && attempt === 3 ? String(Number(number) + 1) : number };
+    },
+  });
 });
 afterAll(() => own[Symbol.asyncDispose]());
 
@@ -229,6 +235,26 @@ describe('a table of questions', () => {
     expect(faults).toEqual([]);
   });
 
+  it('shows every repetition of an item of two runs, beside their mean', async () => {
+    const item = { id: 1, type: 'exact', inputs: { prompt: 'Twice 70' }, answer: '71' };
+    const dataset = await own.upload([item], 'Repeated');
+    const provider = { type: 'openai_compatible', base_url: own.provider.baseUrl, model: 'small-1' };
+    const one = await own.run(dataset, { provider }, 'Once');
+    const two = await own.run(dataset, { provider, repetitions: 2 }, 'Two times');
+    await using opened = await own.browser.open(`/console/compare?runs=${one},${two}`, {});
+    const { page, faults } = opened;
+    await page.getByRole('listbox', { name: 'Items that differ' }).getByRole('option').first().click();
+    const pane = page.getByRole('region', { name: 'Difference', exact: true });
+    await pane.getByRole('heading', { name: 'Two times: 0.500' }).waitFor();
+    for (const [repetition, score] of [
+      [1, '0.000'],
+      [2, '1.000'],
+    ])
+      await pane.getByText(`Repetition ${repetition}: ${score}`).waitFor();
+    expect(await pane.getByText(/^Repetition/).count()).toBe(2);
+    expect(faults).toEqual([]);
+  });
+
   it('names the dataset of a job, and says where it was deleted', async () => {
     own.hub.add({ id: 'org/short', files: { 'train.jsonl': '{"question":"One?","answer":"1"}\n' } });
     const body = { name: 'Short', config: { path: 'org/short' }, mapping: { prompt_column: 'question' } };
@@ -330,7 +356,6 @@ describe('a table of questions', () => {
     await page.getByText(`Dataset "${gone}" not found.`).waitFor();
     await page.goto(`${own.url}/console/runs/new?copy=${gone}`);
     await page.getByText(`Run "${gone}" not found.`).waitFor();
-    await page.getByRole('heading', { name: 'New run' }).waitFor();
     expect(faults).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { SimpleGrid, Stack } from '@mantine/core';
 import type { ApiClient } from '@svc/client';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
+import { Fragment } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { ItemViewer } from '../datasets/items/item-viewer.tsx';
@@ -16,7 +17,15 @@ import { formatScore } from '../ui/text/formats.ts';
 import { textOrJson } from '../ui/text/pretty-json.ts';
 import type { Difference } from './use-differences.ts';
 
-/** The outputs of runs for one item, side by side, with what differs from the first marked, and the item below. */
+const MAX_REPETITIONS = 100;
+
+/** What differs is marked in so many repetitions: finding it takes more than linear time. */
+const MAX_MARKED = 10;
+
+/**
+ * The outputs of runs for one item, side by side, with what differs from the first marked, and the item below. Repetitions
+ * are below each other, the first next to the first.
+ */
 export function DifferencePane({
   runs,
   other,
@@ -40,7 +49,7 @@ export function DifferencePane({
     queryFn: ({ signal }) =>
       Promise.all(
         runs.map(async (run) =>
-          readResult(
+          readResults(
             api,
             run.id,
             run === other && pair !== undefined ? await readHash(api, run, pair, signal) : itemHash,
@@ -52,24 +61,36 @@ export function DifferencePane({
   if (found.error !== null) return <ErrorView error={found.error} />;
   if (found.data === undefined) return <PageSkeleton rows={4} />;
   const results = found.data;
-  const outputs = results.map((result) =>
-    result === undefined ? '' : textOrJson((result.output ?? null) as JsonValue),
-  );
-  const [first = ''] = outputs;
-  const holder = results.findIndex((result) => result?.item != null);
-  const item = (results[holder]?.item ?? null) as JsonObject | null;
+  const outputs = results.map((of) => of.map(({ output }) => textOrJson((output ?? null) as JsonValue)));
+  // a run without repetitions has one output for all of those of the other
+  const outputOf = (at: number, nth: number): string => outputs[at]?.[nth] ?? outputs[at]?.[0] ?? '';
+  const holder = results.findIndex(([result]) => result?.item != null);
+  const item = (results[holder]?.[0]?.item ?? null) as JsonObject | null;
   return (
     <Stack gap={0}>
       <SimpleGrid cols={{ base: 1, md: Math.min(3, runs.length) }} p="md">
         {runs.map((run, at) => (
-          <Part key={run.id} title={`${nameOf(run)}: ${formatScore(scoreOf(results[at], scorer))}`}>
-            <DiffedText
-              text={outputs[at] ?? ''}
-              before={first}
-              after={at === 0 ? (outputs[runs.indexOf(other)] ?? '') : (outputs[at] ?? '')}
-              side={at === 0 ? 'removed' : 'added'}
-            />
-            {results[at] === undefined && <Dimmed>This run has no result for the item.</Dimmed>}
+          <Part key={run.id} title={`${nameOf(run)}: ${formatScore(meanOf(results[at] ?? [], scorer))}`}>
+            {results[at]?.map((result, nth, { length }) => {
+              const text = outputOf(at, nth);
+              const isMarked = nth < MAX_MARKED;
+              return (
+                <Fragment key={result.repetition}>
+                  {length > 1 && (
+                    <Dimmed size="xs">
+                      Repetition {result.repetition}: {formatScore(scoreOf(result, scorer))}
+                    </Dimmed>
+                  )}
+                  <DiffedText
+                    text={text}
+                    before={isMarked ? outputOf(0, nth) : text}
+                    after={isMarked && at === 0 ? outputOf(runs.indexOf(other), nth) : text}
+                    side={at === 0 ? 'removed' : 'added'}
+                  />
+                </Fragment>
+              );
+            })}
+            {results[at]?.length === 0 && <Dimmed>This run has no result for the item.</Dimmed>}
           </Part>
         ))}
       </SimpleGrid>
@@ -82,8 +103,14 @@ export function DifferencePane({
   );
 }
 
-const scoreOf = (result: Result | undefined, scorer: string | undefined): number | null | undefined =>
-  scorer === undefined ? result?.score : result?.scores?.[scorer]?.score;
+const scoreOf = (result: Result, scorer: string | undefined): number | null | undefined =>
+  scorer === undefined ? result.score : result.scores?.[scorer]?.score;
+
+/** The score of an item as comparisons have it; undefined without one. */
+function meanOf(results: readonly Result[], scorer: string | undefined): number | undefined {
+  const scores = results.flatMap((result) => scoreOf(result, scorer) ?? []);
+  return scores.length === 0 ? undefined : scores.reduce((sum, score) => sum + score, 0) / scores.length;
+}
 
 /** The hash of the item of a pair in the other run. */
 async function readHash(
@@ -100,14 +127,18 @@ async function readHash(
   return found?.item_hash ?? '';
 }
 
-async function readResult(
+/** What a run has for an item: a result for each repetition. */
+async function readResults(
   api: ApiClient,
   id: string,
   itemHash: string,
   signal: AbortSignal,
-): Promise<Result | undefined> {
-  if (itemHash === '') return undefined;
-  const query = { item_hash: itemHash, include: 'item' as const, limit: 1 };
+): Promise<readonly Result[]> {
+  if (itemHash === '') return [];
+  const query = { item_hash: itemHash, include: 'item' as const, limit: MAX_REPETITIONS };
   const { data } = await dataOf(api.GET('/runs/{id}/results', { params: { path: { id }, query }, signal }));
-  return data[0];
+  // of equal items the first
+  return data.filter(
+    ({ section, order_index }) => section === data[0]?.section && order_index === data[0].order_index,
+  );
 }
