@@ -356,6 +356,18 @@ describe('a table of questions', () => {
     await page.getByText(`Dataset "${gone}" not found.`).waitFor();
     await page.goto(`${own.url}/console/runs/new?copy=${gone}`);
     await page.getByText(`Run "${gone}" not found.`).waitFor();
+    await page.goto(`${own.url}/console/runs/new?dataset=${gone}`);
+    await page.getByText('This dataset is not here any more. Choose another one.').waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    const choice = page.getByRole('combobox', { name: 'Dataset' });
+    await choice.click();
+    await page.getByRole('option', { name: /^Far down / }).click();
+    await page.getByText('This dataset is not here any more').waitFor({ state: 'detached' });
+    // an address may have a handle
+    await own.call('PATCH', `/datasets/${dataset}`, { handle: 'far-down' });
+    await page.goto(`${own.url}/console/runs/new?dataset=far-down`);
+    await expect.poll(() => choice.inputValue()).toMatch(/^Far down /);
+    await page.getByRole('heading', { name: 'New run' }).waitFor();
     expect(faults).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
+import { ApiProblem } from '../api/api-problem.ts';
 import { useRead } from '../api/use-read.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
 import { useDataset } from './use-dataset.ts';
@@ -29,7 +30,8 @@ export function DatasetSelect({
 }) {
   const [typed, setTyped] = useState('');
   const [settled] = useDebouncedValue(typed, TYPING_MS);
-  const chosen = useDataset(value).data;
+  const { data: chosen, error } = useDataset(value);
+  const isGone = error instanceof ApiProblem && error.status === 404;
   // the field shows the label of what is chosen, which is nothing to search for
   const q = settled === '' || (chosen !== undefined && settled === labelOf(chosen)) ? undefined : settled;
   const found = useRead({
@@ -40,7 +42,7 @@ export function DatasetSelect({
   const listed: readonly Choice[] = found.data?.data ?? [];
   const choices = [
     ...listed,
-    ...(chosen === undefined || listed.some(({ id }) => id === value) ? [] : [chosen]),
+    ...(chosen === undefined || listed.some(({ id }) => id === chosen.id) ? [] : [chosen]),
   ];
   return (
     <Select
@@ -52,8 +54,10 @@ export function DatasetSelect({
       searchValue={typed}
       onSearchChange={setTyped}
       nothingFoundMessage={found.isFetching ? 'Searching…' : 'No dataset has this in its name.'}
-      value={value}
+      // an address may have a handle
+      value={chosen?.id ?? value}
       onChange={onChange}
+      error={isGone ? 'This dataset is not here any more. Choose another one.' : undefined}
       data={choices
         .filter(({ id }) => id !== without)
         .map((dataset) => ({ value: dataset.id, label: labelOf(dataset) }))}
