@@ -168,6 +168,40 @@ describe('the console of a service with keys', () => {
     expect(faults.filter((fault) => !fault.includes('net::ERR_'))).toEqual([]);
   });
 
+  it('keeps what is typed while the session has ended, and while a proxy answers for the service', async () => {
+    const path = `/console/datasets/${numbers}`;
+    await using opened = await browser.open(path, { key: KEYS.editor, hasClock: true });
+    const { page, faults } = opened;
+    await page.getByRole('option').first().click();
+    await page.getByRole('button', { name: 'Edit item' }).click();
+    const prompt = page.getByRole('group', { name: 'Edit the item' }).getByLabel('Prompt');
+    await prompt.fill('Typed before');
+    const lookAgain = async (): Promise<void> => {
+      await page.clock.fastForward(20_000);
+      await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
+    };
+    await page.context().clearCookies();
+    await lookAgain();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    await dialog.getByLabel(/^Key/).fill(KEYS.editor);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await prompt.inputValue()).toBe('Typed before');
+    await page.route(/:\d+\/(?!console)/, (route) =>
+      route.fulfill({ status: 502, contentType: 'text/html', body: '<h1>Bad gateway</h1>' }),
+    );
+    await lookAgain();
+    const banner = page.getByRole('alert').getByText('The service does not respond.', { exact: false });
+    await banner.waitFor();
+    expect(await prompt.inputValue()).toBe('Typed before');
+    await page.unroute(/:\d+\/(?!console)/);
+    await page.clock.fastForward(5_000);
+    await banner.waitFor({ state: 'hidden' });
+    expect(await prompt.inputValue()).toBe('Typed before');
+    expect(faults).toEqual([]);
+  });
+
   it('keeps what it has read in view while the connection is lost', async () => {
     const path = `/console/datasets/${numbers}`;
     await using opened = await browser.open(path, { key: KEYS.admin, hasClock: true });

@@ -41,7 +41,7 @@ export async function dataOf<Data>(reply: Promise<Reply<Data>>): Promise<Data> {
     throw new ConnectionLost('The service does not respond.', { cause });
   });
   if (response.ok && error === undefined) return data as Data;
-  throw new ApiProblem(toProblem(error, response));
+  throw refusal(error, response);
 }
 
 /**
@@ -55,8 +55,21 @@ export async function fetchOk(path: string, signal?: AbortSignal): Promise<Respo
     throw new ConnectionLost('The service does not respond.', { cause });
   });
   if (response.ok) return response;
-  throw new ApiProblem(toProblem(await response.json().catch(() => undefined), response));
+  throw refusal(await response.json().catch(() => undefined), response);
 }
+
+/** What a proxy answers while the service is away. */
+const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+
+function refusal(body: unknown, response: Response): ApiProblem | ConnectionLost {
+  const problem = toProblem(body, response);
+  return problem.code === UNKNOWN && AWAY.has(response.status)
+    ? new ConnectionLost('The service does not respond.')
+    : new ApiProblem(problem);
+}
+
+/** The code of a response that is not one of this service. */
+const UNKNOWN = 'unknown';
 
 /** The problem of an error response. A proxy in between may answer with something else. */
 export function toProblem(
@@ -70,7 +83,7 @@ export function toProblem(
     status: response.status,
     detail: `The response of ${response.status} is not one of this service.`,
     instance: '',
-    code: 'unknown',
+    code: UNKNOWN,
     request_id: response.headers.get('x-request-id') ?? '',
   };
 }

@@ -1,9 +1,13 @@
-import { ConnectionLost } from '../api/api-problem.ts';
+import { ApiProblem, ConnectionLost } from '../api/api-problem.ts';
 
-/** Whether a page shows the data of a query: also what was read before the connection was lost, but not after other errors. */
+/**
+ * Whether a page shows the data of a query: also what was read before the connection was lost, or the session ended, but not
+ * after other errors.
+ */
 export function isShown<Q extends { readonly data: unknown; readonly error: Error | null }>(
   query: Q,
 ): query is Q & { readonly data: NonNullable<Q['data']> } {
   const { data, error } = query;
-  return data !== undefined && (error === null || error instanceof ConnectionLost);
+  const isSignedOut = error instanceof ApiProblem && error.status === 401;
+  return data !== undefined && (error === null || error instanceof ConnectionLost || isSignedOut);
 }
