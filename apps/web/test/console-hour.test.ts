@@ -282,6 +282,34 @@ describe('the hour after a run', () => {
     expect(faults).toEqual([]);
   });
 
+  it('finds a column and a filter among many keys of metadata', async () => {
+    const meta = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`key ${at}`, `value ${at}`]));
+    const wide = await own.upload(
+      [{ id: 1, type: 'exact', inputs: { prompt: '?' }, answer: '1', meta }],
+      'Wide',
+    );
+    const run = await own.run(wide, { provider: { type: 'item_field', pointer: '/answer' } });
+    await using opened = await own.browser.open(`/console/runs/${run}`);
+    const { page, faults } = opened;
+    await page.getByText('1 result', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Columns' }).click();
+    const menu = page.getByRole('dialog', { name: 'Columns' });
+    await menu.getByText(/^2\d\d more: /).waitFor();
+    await menu.getByRole('textbox', { name: 'Find a column' }).fill('KEY 299');
+    await menu.getByRole('checkbox', { name: 'key 299' }).click();
+    expect(await barriersOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await page.getByRole('option', { name: /value 299$/ }).waitFor();
+    await page.getByRole('button', { name: 'More filters' }).click();
+    await page.getByRole('combobox', { name: 'Key of the metadata' }).fill('key 298');
+    await page.getByRole('option', { name: 'key 298' }).click();
+    await page.getByLabel('Its value').fill('value 298');
+    await page.getByRole('button', { name: 'Filter', exact: true }).click();
+    await page.getByText('key 298 = value 298').waitFor();
+    await page.getByText('1 result', { exact: true }).waitFor();
+    expect(faults).toEqual([]);
+  });
+
   it('shows the score of each scorer, filters and sorts by one, and adds one to a finished run', async () => {
     const run = await own.run(
       dataset,

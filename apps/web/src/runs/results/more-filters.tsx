@@ -4,6 +4,9 @@ import { type FormEvent, useState } from 'react';
 import { SmallButton } from '../../ui/small-button.ts';
 import { metaFilter, type RunSearch } from '../runs-search.ts';
 
+/** Keys that the list has at once: of more, some are found by typing. */
+const MAX_LISTED = 100;
+
 /** Filters that are used less often: the range of the score, and a value of the metadata. */
 export function MoreFilters({
   search,
@@ -68,6 +71,7 @@ function Fields({ search, metaKeys, onChange }: Parameters<typeof MoreFilters>[0
               size="xs"
               w={150}
               searchable
+              limit={MAX_LISTED}
               clearable
               value={key}
               onChange={setKey}

@@ -119,7 +119,7 @@ export const SORTED_COLUMNS: Readonly<Record<string, string>> = {
 };
 
 /** More keys of metadata are not offered. */
-const MAX_META_KEYS = 40;
+const MAX_META_KEYS = 2_000;
 
 /** What the list of results can show: also the score of each scorer, and each of some keys of the metadata. */
 export function resultColumns(

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Checkbox, Group, Popover, Stack } from '@mantine/core';
+import { ActionIcon, Button, Checkbox, Group, Popover, Stack, TextInput } from '@mantine/core';
 import {
   IconArrowDown,
   IconArrowUp,
@@ -7,8 +7,14 @@ import {
   IconPin,
   IconPinFilled,
 } from '@tabler/icons-react';
+import { useState } from 'react';
 import { SmallButton } from '../small-button.ts';
+import { Dimmed } from '../text/dimmed.ts';
+import { formatCount } from '../text/formats.ts';
 import { type ColumnsView, moved, readView, type ViewColumn, widthsText } from './view-columns.ts';
+
+/** Columns that the menu lists at once: of more, some are found by their names. */
+const MAX_LISTED = 60;
 
 /** Pixels that a step adds to a column's width. */
 const STEP = 40;
@@ -30,6 +36,8 @@ export function ColumnsMenu({
     ...shown.flatMap((key) => columns.filter((column) => column.key === key)),
     ...columns.filter(({ key }) => !shown.includes(key)),
   ];
+  const [typed, setTyped] = useState('');
+  const found = ordered.filter(({ label }) => label.toLowerCase().includes(typed.trim().toLowerCase()));
   const show = (keys: readonly string[]): void => onView({ columns: keys.join(',') || undefined });
   const isChanged = [view.columns, view.widths, view.pinned].some((one) => one !== undefined);
   return (
@@ -40,8 +48,18 @@ export function ColumnsMenu({
         </SmallButton>
       </Popover.Target>
       <Popover.Dropdown aria-label="Columns">
+        {columns.length > MAX_LISTED && (
+          <TextInput
+            size="xs"
+            mb="xs"
+            aria-label="Find a column"
+            placeholder="Find a column"
+            value={typed}
+            onChange={({ currentTarget }) => setTyped(currentTarget.value)}
+          />
+        )}
         <Stack gap={4} component="ul" className="plain-list columns-menu">
-          {ordered.map(({ key, label, size }) => {
+          {found.slice(0, MAX_LISTED).map(({ key, label, size }) => {
             const isShown = shown.includes(key);
             const isPinned = pinned.includes(key);
             const width = widths[key] ?? size;
@@ -86,6 +104,9 @@ export function ColumnsMenu({
             );
           })}
         </Stack>
+        {found.length > MAX_LISTED && (
+          <Dimmed mt="xs">{formatCount(found.length - MAX_LISTED)} more: type a part of their names</Dimmed>
+        )}
         <Button
           size="compact-xs"
           variant="subtle"
