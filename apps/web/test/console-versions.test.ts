@@ -305,6 +305,25 @@ describe('versions of a dataset', () => {
     expect(faults).toEqual([]);
   });
 
+  it('are described by two people at once, each of whom keeps what the other wrote', async () => {
+    const id = await own.upload([itemOf('Japan')], 'Described');
+    await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.editor });
+    const { page, faults } = opened;
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit the dataset' });
+    await dialog.getByLabel('Notes').fill('Notes of one');
+    await own.call('PATCH', `/datasets/${id}`, {
+      description: 'Description of the other',
+      handle: 'described',
+    });
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await own.call('GET', `/datasets/${id}`)).toMatchObject({
+      ...{ description: 'Description of the other', handle: 'described', notes: 'Notes of one' },
+    });
+    expect(faults).toEqual([]);
+  });
+
   it('keep the files of an item whose text is edited', async () => {
     const data = Buffer.from('{"a": "file"}').toString('base64');
     const file = { mime_type: 'application/json', encoding: 'base64', data };

@@ -36,14 +36,16 @@ export function EditDataset({
   });
   const save = async (): Promise<void> => {
     const { values } = form;
+    // only what was changed here: another person may have changed the rest
     const body = {
-      name: values.name,
-      handle: values.handle.trim() || null,
-      description: values.description || null,
-      notes: values.notes || null,
+      ...(form.isDirty('name') && { name: values.name }),
+      ...(form.isDirty('handle') && { handle: values.handle.trim() || null }),
+      ...(form.isDirty('description') && { description: values.description || null }),
+      ...(form.isDirty('notes') && { notes: values.notes || null }),
     };
+    if (Object.keys(body).length === 0) return;
     // the address may have the handle
-    if (body.handle !== handle) await navigate({ to: '/datasets/$id', params: { id }, replace: true });
+    if (body.handle !== undefined) await navigate({ to: '/datasets/$id', params: { id }, replace: true });
     await saved(dataOf(api.PATCH('/datasets/{id}', { params: { path: { id } }, body })));
   };
   return (
