@@ -388,6 +388,11 @@ describe('the hour after a run', () => {
     await pane.getByText('Read as 3').waitFor();
     const hash = new URL(page.url()).searchParams.get('result') ?? '';
     expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    // going back closes it
+    await page.getByRole('option', { name: /^wrong sum-6 / }).click();
+    await page.goBack();
+    await pane.getByRole('heading').first().waitFor({ state: 'detached' });
+    expect(page.url()).toBe(`${own.url}/console/runs/${first}`);
     await page.goto(`${own.url}/console/runs/${first}?passed=true&result=${hash}`);
     await pane.getByText('Read as 3').waitFor();
     await page.goto(`${own.url}/console/runs/${first}?q=is%2059%20plus`);

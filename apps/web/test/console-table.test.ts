@@ -252,6 +252,8 @@ describe('a table of questions', () => {
     ])
       await pane.getByText(`Repetition ${repetition}: ${score}`).waitFor();
     expect(await pane.getByText(/^Repetition/).count()).toBe(2);
+    await page.goBack();
+    await pane.getByText('Choose an item to see the outputs side by side.').waitFor();
     expect(faults).toEqual([]);
   });
 

@@ -54,7 +54,7 @@ export function ItemsThatDiffer({
     keyAt: (index) => at(index)?.item_hash,
     indexOf: (hash) => differences.rows().find(([, { item_hash }]) => item_hash === hash)?.[0],
     chosen: item,
-    onChoose: (hash) => change({ item: hash }, { replace: true }),
+    onChoose: (hash) => change({ item: hash }, { replace: item !== undefined }),
   });
   if (error !== null) return <ErrorView error={error} onRetry={() => void differences.refresh()} />;
   if (total === undefined) return <PageSkeleton rows={3} />;

@@ -42,7 +42,8 @@ export function ResultsTab({ run }: { readonly run: Run }) {
     },
     indexOf: (key) => results.rows().find(([, result]) => resultKey(result) === key)?.[0],
     chosen: search.result,
-    onChoose: (result) => change({ result }),
+    // going back closes it
+    onChoose: (result) => changeSearch({ result }, { replace: search.result !== undefined }),
   });
   const open = useResult(run, search, selected === undefined ? undefined : results.at(selected));
   const stepTo = (by: -1 | 1): (() => void) | undefined => {
