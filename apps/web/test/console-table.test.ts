@@ -331,7 +331,7 @@ describe('a table of questions', () => {
       config: { provider: { type: 'external', label: 'own harness' } },
     });
     await own.call('DELETE', `/datasets/${gone}`);
-    await using opened = await own.browser.open('/console/runs?status=waiting', {});
+    await using opened = await own.browser.open('/console/runs?status=waiting', { hasClock: true });
     const { page, faults } = opened;
     await page.getByRole('row', { name: /Outside run/ }).waitFor();
     expect(await page.getByRole('row', { name: /Far run/ }).count()).toBe(0);
@@ -358,6 +358,18 @@ describe('a table of questions', () => {
     await page.getByText(`Dataset "${gone}" not found.`).waitFor();
     await page.goto(`${own.url}/console/runs/new?copy=${gone}`);
     await page.getByText(`Run "${gone}" not found.`).waitFor();
+    // what is typed stays when the copied run is deleted
+    await page.goto(`${own.url}/console/runs/new?copy=${stopped}`);
+    const name = page.getByLabel('Name of the run');
+    await name.fill('Typed before');
+    await own.call('DELETE', `/runs/${stopped}`);
+    const readAgain = page.waitForResponse((response) => response.url().endsWith(`/runs/${stopped}`));
+    await page.clock.fastForward(20_000);
+    await page.evaluate(`dispatchEvent(new Event('visibilitychange'))`);
+    expect((await readAgain).status()).toBe(404);
+    // as long as an error would take to be shown
+    await page.getByRole('row', { name: 'Can be scored 1' }).waitFor();
+    expect(await name.inputValue()).toBe('Typed before');
     await page.goto(`${own.url}/console/runs/new?dataset=${gone}`);
     await page.getByText('This dataset is not here any more. Choose another one.').waitFor();
     expect(await barriersOf(page)).toEqual([]);

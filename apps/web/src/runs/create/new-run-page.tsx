@@ -8,7 +8,6 @@ import { fieldErrors } from '../../api/field-errors.ts';
 import { DatasetSelect } from '../../datasets/dataset-select.tsx';
 import { VersionSelect } from '../../datasets/versions/version-select.tsx';
 import { type Field, Fields } from '../../ui/form/fields.tsx';
-import { isShown } from '../../ui/is-shown.ts';
 import { InView } from '../../ui/layout/in-view.tsx';
 import { Page } from '../../ui/layout/page.tsx';
 import { QueryState } from '../../ui/query-state.tsx';
@@ -43,7 +42,8 @@ export default function NewRunPage() {
 
 function CopiedRun({ id }: { readonly id: string }) {
   const found = useRun(id);
-  if (!isShown(found))
+  // what is typed stays when the run is gone
+  if (found.data === undefined)
     return (
       <Page title="New run">
         <QueryState query={found} />
