@@ -110,7 +110,7 @@ function Facts({ dataset }: { readonly dataset: Dataset }) {
       <VersionChoice dataset={dataset} />
       <span>{formatCountOf(dataset.item_count, 'item')}</span>
       <span>{formatCountOf(dataset.section_count, 'section')}</span>
-      {dataset.asset_count > 0 && <span>{formatCount(dataset.asset_count)} files</span>}
+      {dataset.asset_count > 0 && <span>{formatCountOf(dataset.asset_count, 'file')}</span>}
       <Group gap={4} wrap="nowrap">
         hash
         <CopyText text={dataset.version_hash} length={12} label="version hash" />

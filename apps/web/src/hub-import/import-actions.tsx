@@ -10,7 +10,7 @@ import { ErrorView } from '../ui/error-view.tsx';
 import { ActionBar } from '../ui/layout/action-bar.tsx';
 import { InView } from '../ui/layout/in-view.tsx';
 import { CopyText } from '../ui/text/copy-text.tsx';
-import { formatCount, formatCountOf } from '../ui/text/formats.ts';
+import { formatCountOf } from '../ui/text/formats.ts';
 import type { HubSource } from './use-hub-preview.ts';
 
 type Body = Paths['/datasets/hub/import']['post']['requestBody']['content']['application/json'];
@@ -89,7 +89,11 @@ function DryRunResult({ result }: { readonly result: DryRun }) {
   const { errors, errors_total: total } = result;
   if (total === 0)
     return (
-      <Alert color="teal" variant="light" title={`${formatCount(result.item_count)} items, no invalid row`}>
+      <Alert
+        color="teal"
+        variant="light"
+        title={`${formatCountOf(result.item_count, 'item')}, no invalid row`}
+      >
         {result.version_hash !== null && (
           <CopyText text={result.version_hash} length={16} label="version hash" />
         )}

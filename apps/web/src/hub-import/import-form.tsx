@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatCount } from '../ui/text/formats.ts';
+import { formatCount, formatCountOf } from '../ui/text/formats.ts';
 import { useChangeSearch } from '../ui/use-change-search.ts';
 import { ImportActions } from './import-actions.tsx';
 import type { ImportSearch } from './import-search.ts';
@@ -61,12 +61,12 @@ function Slice({ source, preview }: { readonly source: HubSource; readonly previ
           .filter(({ subset }) => subset === preview.subset)
           .map(({ split: name, num_rows }) => ({
             value: name,
-            label: num_rows === null ? name : `${name} (${formatCount(num_rows)} rows)`,
+            label: num_rows === null ? name : `${name} (${formatCountOf(num_rows, 'row')})`,
           }))}
       />
       <SplitInput key={split} split={split} onChange={(next) => change({ split: next })} />
       <Dimmed pb={6}>
-        {preview.num_rows === null ? '' : `${formatCount(preview.num_rows)} rows`}
+        {preview.num_rows === null ? '' : formatCountOf(preview.num_rows, 'row')}
         {source.revision === undefined ? '' : ` at ${source.revision}`}
       </Dimmed>
     </Group>

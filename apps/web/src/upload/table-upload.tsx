@@ -5,7 +5,7 @@ import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
 import { isShown } from '../ui/is-shown.ts';
 import { QueryState } from '../ui/query-state.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
-import { formatCount } from '../ui/text/formats.ts';
+import { formatCountOf } from '../ui/text/formats.ts';
 import { SendForm } from './send-form.tsx';
 import { type UploadPreview, useUploadPreview } from './use-upload-preview.ts';
 
@@ -39,7 +39,7 @@ function MappedTable({
     <Stack>
       <Dimmed>
         {FORMATS[preview.format ?? ''] ?? preview.format}
-        {preview.num_rows === null ? '' : `, ${formatCount(preview.num_rows)} rows`}
+        {preview.num_rows === null ? '' : `, ${formatCountOf(preview.num_rows, 'row')}`}
       </Dimmed>
       <MappingPanes preview={preview} mapping={mapping} items={mapped.data?.items} error={mapped.error}>
         <SendForm

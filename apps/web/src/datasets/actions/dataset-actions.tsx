@@ -8,7 +8,7 @@ import { ExportMenu } from '../../ui/export-menu.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { SmallButton } from '../../ui/small-button.ts';
-import { formatCount } from '../../ui/text/formats.ts';
+import { formatCount, formatCountOf } from '../../ui/text/formats.ts';
 import { AppendItems } from '../items/edit/append-items.tsx';
 import type { Dataset } from '../items/item-windows.ts';
 import { EditDataset } from './edit-dataset.tsx';
@@ -81,7 +81,7 @@ export function DatasetActions({
         <DeleteDialog
           what="dataset"
           name={dataset.name}
-          warning={`This deletes ${formatCount(dataset.item_count)} items and all runs of this dataset.`}
+          warning={`This deletes ${formatCountOf(dataset.item_count, 'item')} and all runs of this dataset.`}
           remove={() => dataOf(api.DELETE('/datasets/{id}', { params: { path: { id: dataset.id } } }))}
           list="/datasets"
           shownBy={['dataset', dataset.id]}

@@ -9,7 +9,7 @@ import { ExportMenu } from '../../ui/export-menu.tsx';
 import { DeleteDialog } from '../../ui/form/delete-dialog.tsx';
 import { LinkButton } from '../../ui/layout/links.tsx';
 import { SmallButton } from '../../ui/small-button.ts';
-import { formatCount } from '../../ui/text/formats.ts';
+import { formatCountOf } from '../../ui/text/formats.ts';
 import { ReportItem } from '../report/report-item.tsx';
 import { nameOf, type Run } from '../use-run.ts';
 import { AddScorer } from './add-scorer.tsx';
@@ -96,7 +96,7 @@ export function RunActions({ run }: { readonly run: Run }) {
         <DeleteDialog
           what="run"
           name={nameOf(run)}
-          warning={`This deletes the run with its ${formatCount(run.counts.done)} results.`}
+          warning={`This deletes the run with its ${formatCountOf(run.counts.done, 'result')}.`}
           remove={remove}
           list="/runs"
           shownBy={['run', run.id]}
