@@ -377,6 +377,11 @@ describe('a table of questions', () => {
     await choice.click();
     await page.getByRole('option', { name: /^Far down / }).click();
     await page.getByText('This dataset is not here any more').waitFor({ state: 'detached' });
+    await page.goto(`${own.url}/console/runs/new?dataset=${dataset}&version=7`);
+    await page.getByText('This version is not here any more. Choose another one.').waitFor();
+    await page.getByRole('combobox', { name: 'Version' }).click();
+    await page.getByRole('option', { name: '1 (newest)' }).click();
+    await page.getByText('This version is not here any more').waitFor({ state: 'detached' });
     // an address may have a handle
     await own.call('PATCH', `/datasets/${dataset}`, { handle: 'far-down' });
     await page.goto(`${own.url}/console/runs/new?dataset=far-down`);

@@ -1,4 +1,5 @@
 import { Select, type SelectProps } from '@mantine/core';
+import { ApiProblem } from '../../api/api-problem.ts';
 import { useDataset } from '../use-dataset.ts';
 import { useVersions } from './use-versions.ts';
 
@@ -17,10 +18,12 @@ export function VersionSelect({
   readonly onChange: (version: string | null) => void;
 }) {
   const newest = useDataset(id).data;
-  const chosen = useDataset(value === null ? null : id, value ?? undefined).data ?? newest;
+  const stated = useDataset(value === null ? null : id, value ?? undefined);
+  const isGone = stated.error instanceof ApiProblem && stated.error.status === 404;
+  const chosen = stated.data ?? newest;
   const hasSeveral = newest !== undefined && newest.version_count > 1;
   const versions = useVersions(hasSeveral ? newest.id : null);
-  if (!hasSeveral || chosen === undefined) return null;
+  if (newest === undefined || chosen === undefined || (!hasSeveral && !isGone)) return null;
   const listed = versions.data?.pages.flatMap(({ data }) => data) ?? [];
   const shown = listed.some(({ version }) => version === chosen.version)
     ? listed
@@ -30,7 +33,8 @@ export function VersionSelect({
       {...rest}
       searchable
       comboboxProps={{ width: 320, position: 'bottom-start' }}
-      value={String(chosen.version)}
+      value={isGone ? null : String(chosen.version)}
+      error={isGone ? 'This version is not here any more. Choose another one.' : undefined}
       onChange={(version) => onChange(Number(version) === newest.version ? null : version)}
       data={shown.map(({ version, message }) => ({
         value: String(version),
