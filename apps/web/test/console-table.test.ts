@@ -382,6 +382,8 @@ describe('a table of questions', () => {
     await page.getByRole('combobox', { name: 'Version' }).click();
     await page.getByRole('option', { name: '1 (newest)' }).click();
     await page.getByText('This version is not here any more').waitFor({ state: 'detached' });
+    await page.goto(`${own.url}/console/compare?runs=,.`);
+    await page.getByText('Runs can be compared when they share items', { exact: false }).waitFor();
     // an address may have a handle
     await own.call('PATCH', `/datasets/${dataset}`, { handle: 'far-down' });
     await page.goto(`${own.url}/console/runs/new?dataset=far-down`);

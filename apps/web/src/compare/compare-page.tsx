@@ -14,11 +14,14 @@ const route = getRouteApi('/compare');
 
 const MAX_RUNS = 6;
 
+/** What may be the id of a run: without the texts that a path takes for another one. */
+const ID = /^[\w-]+$/;
+
 /** Compares runs with a first one: differences, wins and losses, and the items in which they differ. */
 export default function ComparePage() {
   const { runs: chosen } = route.useSearch();
   const navigate = route.useNavigate();
-  const ids = chosen === undefined ? [] : [...new Set(chosen.split(','))].slice(0, MAX_RUNS);
+  const ids = [...new Set(chosen?.split(',').filter((id) => ID.test(id)))].slice(0, MAX_RUNS);
   const recent = useRecentRuns();
   const found = useRunsById(ids);
   const runs = found.flatMap(({ data }) => (data === undefined ? [] : [data]));
