@@ -6,6 +6,7 @@ import { formatCount, formatDuration, formatScore } from '../../ui/text/formats.
 import { ItemId } from '../../ui/text/item-id.tsx';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
+import { metaKey } from './column-keys.ts';
 import { gotOf, type ListedResult, outputTokensOf, shortText, whyOf } from './listed-result.ts';
 import { Mark, outcomeOf } from './mark.tsx';
 
@@ -96,27 +97,6 @@ export const defaultColumns = (scorers: readonly string[]): readonly string[] =>
       ? scorers.slice(0, MAX_DEFAULT_SCORERS).map((name) => `scorer.${name}`)
       : [key],
   );
-
-/** The key of the column of a scorer. */
-export const scorerKey: RegExp = /^scorer\.(.+)$/;
-
-/** The key of the column of a member of the metadata: an address joins keys by commas. */
-export const metaKey = (name: string): string => `meta.${name.replaceAll(/[%,]/g, encodeURIComponent)}`;
-
-/** The member of the metadata whose column has a key; undefined for other columns. */
-export const metaNameOf = (key: string): string | undefined =>
-  key.startsWith('meta.')
-    ? key.slice('meta.'.length).replaceAll('%2C', ',').replaceAll('%25', '%')
-    : undefined;
-
-/** Columns that the service can sort by, with its names for them. */
-export const SORTED_COLUMNS: Readonly<Record<string, string>> = {
-  id: 'order',
-  score: 'score',
-  latency: 'latency',
-  tokens: 'output_tokens',
-  cost: 'cost',
-};
 
 /** More keys of metadata are not offered. */
 const MAX_META_KEYS = 2_000;

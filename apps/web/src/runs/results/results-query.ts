@@ -1,6 +1,6 @@
 import type { Paths } from '@svc/client';
 import type { RunSearch } from '../runs-search.ts';
-import { SORTED_COLUMNS, scorerKey } from './result-columns.tsx';
+import { SORTED_COLUMNS, scorerKey } from './column-keys.ts';
 
 type ResultsQuery = NonNullable<Paths['/runs/{id}/results']['get']['parameters']['query']>;
 

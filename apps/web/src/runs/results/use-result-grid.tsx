@@ -3,16 +3,9 @@ import { type CSSProperties, type ReactNode, useMemo } from 'react';
 import { HeaderCell } from '../../ui/table/header-cell.tsx';
 import { useViewTable } from '../../ui/table/use-view-table.ts';
 import type { ColumnsView } from '../../ui/table/view-columns.ts';
+import { metaNameOf, SORTED_COLUMNS, scorerKey } from './column-keys.ts';
 import type { ListedResult } from './listed-result.ts';
-import {
-  BLIND_COLUMNS,
-  defaultColumns,
-  metaNameOf,
-  type ResultColumn,
-  resultColumns,
-  SORTED_COLUMNS,
-  scorerKey,
-} from './result-columns.tsx';
+import { BLIND_COLUMNS, defaultColumns, type ResultColumn, resultColumns } from './result-columns.tsx';
 
 /** Pixels of the mark in front of each row, and between columns. */
 const [MARK, GAP, PADDING] = [18, 8, 8] as const;

@@ -2,8 +2,9 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { inputOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { textOrJson } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
+import { metaNameOf, scorerKey } from './column-keys.ts';
 import { gotOf, outputTokensOf, whyOf } from './listed-result.ts';
-import { labelText, metaNameOf, scorerKey } from './result-columns.tsx';
+import { labelText } from './result-columns.tsx';
 
 /** The lines of a CSV file: a header, then results. */
 export const csvLine = (cells: readonly string[], isForExcel: boolean): string =>
