@@ -156,7 +156,34 @@ it('throws what a source throws, and a RangeError for another length than it say
     'fetch failed',
   );
   const reason = new Error('enough');
-  await expect(uploadFile(right, { ...options, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  const aborted = { ...options, signal: AbortSignal.abort(reason) };
+  await expect(uploadFile(right, aborted)).rejects.toBe(reason);
+  // A rejection that nobody handles would fail the tests.
+  await expect(uploadFile(new File(['{"id":1}\n'], 'a.jsonl'), aborted)).rejects.toBe(reason);
+});
+
+it('closes the source of an upload that ends early', async () => {
+  const options = { baseUrl: service.url, key: KEY };
+  const endings: [name: string, given: object, error: object][] = [
+    ['aborted', { signal: AbortSignal.timeout(100) }, { name: 'TimeoutError' }],
+    ['refused', { key: 'not-a-key-of-this-service' }, { status: 401 }],
+  ];
+  for (const [name, given, error] of endings) {
+    const closed = Promise.withResolvers<string>();
+    async function* read() {
+      try {
+        for (;;) {
+          yield new Uint8Array(1024);
+          await new Promise((resolve) => setTimeout(resolve, 1));
+        }
+      } finally {
+        closed.resolve(name);
+      }
+    }
+    const source = { name: 'a.jsonl', byteLength: 1e9, read };
+    await expect(uploadFile(source, { ...options, ...given }), name).rejects.toMatchObject(error);
+    expect(await closed.promise).toBe(name);
+  }
 });
 
 it('sends web streams that cannot be iterated, as in some browsers', async () => {

@@ -69,6 +69,8 @@ export async function sendFiles(
   end(): void;
 }> {
   const { baseUrl = '', key, fetch: send = fetch, idempotencyKey = randomKey(), signal } = options;
+  // Node 24 ends the process where a form is sent with a signal that is aborted already (a rejection in undici).
+  signal?.throwIfAborted();
   const sources = [source].flat();
   const form = sources.every((one) => one instanceof Blob)
     ? formDataOf(sources, options)
@@ -86,14 +88,18 @@ export async function sendFiles(
     // Without it, fetch refuses a body that is a stream.
     duplex: 'half',
   } as RequestInit);
-  const response = await send(request).catch((error: unknown) => {
-    signal?.throwIfAborted();
-    throw form.failure() ?? error;
-  });
-  const text = await response.text();
-  const body = readJson(text);
-  if (!response.ok) throw new ApiError(response.status, body);
-  return { status: response.status, body, text, end: form.end };
+  try {
+    const response = await send(request).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw form.failure() ?? error;
+    });
+    const text = await response.text();
+    const body = readJson(text);
+    if (!response.ok) throw new ApiError(response.status, body);
+    return { status: response.status, body, text, end: form.end };
+  } finally {
+    form.close();
+  }
 }
 
 /** A new `Idempotency-Key`. Pages over plain HTTP have no `crypto.randomUUID`. */
@@ -107,6 +113,8 @@ interface UploadBody {
   readonly headers: Readonly<Record<string, string>>;
   /** What a source threw, which `fetch` hides in another error. */
   failure(): unknown;
+  /** Closes sources that were not read to their end: `fetch` goes on reading them after it has failed. */
+  close(): void;
   /** Counts what was not counted while it was sent. */
   end(): void;
 }
@@ -116,7 +124,13 @@ function formDataOf(blobs: readonly Blob[], { fields = {}, onProgress }: UploadO
   for (const [name, value] of Object.entries(fields)) body.append(name, value);
   for (const blob of blobs) body.append('file', blob, nameOf(blob));
   const bytes = blobs.reduce((sum, { size }) => sum + size, 0);
-  return { body, headers: {}, failure: () => undefined, end: () => onProgress?.(bytes, bytes) };
+  return {
+    body,
+    headers: {},
+    failure: () => undefined,
+    close: () => {},
+    end: () => onProgress?.(bytes, bytes),
+  };
 }
 
 function streamOf(
@@ -133,6 +147,8 @@ function streamOf(
   );
   let failure: unknown;
   const chunks = parts();
+  // Not awaited: a source may be silent, and is closed once it gives its next chunk.
+  const close = (): void => void chunks.return().catch(() => undefined);
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       try {
@@ -150,7 +166,7 @@ function streamOf(
   });
   // Browsers leave the length out.
   const headers = { 'Content-Type': contentType, 'Content-Length': String(byteLength) };
-  return { body, headers, failure: () => failure, end: () => {} };
+  return { body, headers, failure: () => failure, close, end: () => {} };
 }
 
 function toFormSource(source: UploadFile): FormSource {
