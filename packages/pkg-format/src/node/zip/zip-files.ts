@@ -28,23 +28,29 @@ export async function* zipFiles(files: AsyncIterable<ZippedFile>): AsyncGenerato
 }
 
 async function* deflatedFile(bytes: AsyncIterable<Uint8Array>, sum: ByteSum): AsyncGenerator<Uint8Array> {
-  const iterator = bytes[Symbol.asyncIterator]();
-  const head: Uint8Array[] = [];
-  let isWhole = false;
-  while (sum.size <= SMALL_BYTES && !isWhole) {
-    const { done, value } = await iterator.next();
-    if (done === true) isWhole = true;
-    else head.push(sum.add(value));
-  }
-  if (isWhole) {
-    yield deflateRawSync(Buffer.concat(head));
-    return;
-  }
-  async function* all(): AsyncGenerator<Uint8Array> {
-    yield* head;
-    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
-      yield sum.add(next.value);
+  const pieces = summed(bytes, sum);
+  try {
+    const head: Uint8Array[] = [];
+    let isWhole = false;
+    while (sum.size <= SMALL_BYTES && !isWhole) {
+      const { done, value } = await pieces.next();
+      if (done === true) isWhole = true;
+      else head.push(value);
     }
+    if (isWhole) {
+      yield deflateRawSync(Buffer.concat(head));
+      return;
+    }
+    async function* all(): AsyncGenerator<Uint8Array> {
+      yield* head;
+      yield* pieces;
+    }
+    yield* deflated(all());
+  } finally {
+    await pieces.return(undefined);
   }
-  yield* deflated(all());
+}
+
+async function* summed(bytes: AsyncIterable<Uint8Array>, sum: ByteSum): AsyncGenerator<Uint8Array> {
+  for await (const piece of bytes) yield sum.add(piece);
 }
