@@ -93,6 +93,8 @@ function watchBody(
 /**
  * Writes a stream to a response. Destroys the response when its reader takes longer than `timeoutMs` for 512 KiB: a
  * stream holds a connection to the database, and a reader that stalls would keep it from all others.
+ *
+ * @throws what the stream throws; the signal's reason
  */
 export async function writeStream(
   response: ServerResponse,
@@ -110,7 +112,10 @@ export async function writeStream(
       if (response.write(piece)) continue;
       const startedAt = performance.now();
       using _timer = destroyAfter(response, Math.max(1, meter.leftMs));
-      await once(response, 'drain', { signal });
+      await once(response, 'drain', { signal }).catch((error: unknown) => {
+        signal.throwIfAborted();
+        throw error;
+      });
       meter.add(unreadBytes, performance.now() - startedAt);
       unreadBytes = 0;
     }
