@@ -224,6 +224,22 @@ describe('a run with results from outside', () => {
     });
   });
 
+  it('answers 404 where the dataset is deleted while its results arrive', async () => {
+    const run = await startRun({ s: sums(3) });
+    async function* lines() {
+      yield Buffer.from('{"item_id":"q-0","output":"1"}\n');
+      expect((await call('DELETE', `/datasets/${run.dataset_id}`)).status).toBe(204);
+      yield Buffer.from('{"item_id":"q-1","output":"2"}\n');
+    }
+    const response = await fetch(`${api.url}/runs/${run.id}/results`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/jsonl' },
+      body: ReadableStream.from(lines()),
+      duplex: 'half',
+    } as RequestInit);
+    expect([response.status, ((await response.json()) as Body).code]).toEqual([404, 'run_not_found']);
+  });
+
   it('refuses a bad line, and no other one', async () => {
     const run = await startRun({
       s: [...sums(3), { inputs: { prompt: 'twice' } }, { inputs: { prompt: 'twice' } }],

@@ -3,6 +3,7 @@ import { Parameters } from '../../database/page.ts';
 import { type ItemPosition, itemsAt, positionColumns, readPlaces } from '../../items/item-places.ts';
 import { itemsInRanges, readRanges } from '../../items/item-ranges.ts';
 import { versionOf } from '../read-items-at.ts';
+import { readRunColumns } from '../read-run.ts';
 import { type RunSection, sectionsOf } from './find-missing.ts';
 import {
   buildKeyIndex,
@@ -81,6 +82,8 @@ type Found = ReadonlyMap<string, FoundItem>;
 /**
  * Finds the items of a run that results from outside name. Ids and hashes take a pass over the items; if more come after
  * the first ones, one more pass makes an index of them, which lasts as long as the function.
+ *
+ * @returns throws StoreError `run_not_found` where the run was deleted meanwhile
  */
 export async function createLocator(
   query: ReadQuery,
@@ -157,7 +160,8 @@ export async function createLocator(
     ]);
     const names = [...sections.values()].map(({ name }) => name);
     let n = 0;
-    return references.map((reference, index): LocatedItem => {
+    let isAnyUnknown = false;
+    const located = references.map((reference, index): LocatedItem => {
       const place = placed[index];
       if (place != null && 'problem' in place) return place;
       const { itemId, itemHash } = reference;
@@ -167,7 +171,10 @@ export async function createLocator(
           : itemId !== null
             ? withId.get(itemId)
             : withHash.get(itemHash ?? '');
-      if (found === undefined) return { problem: 'names no item of the run' };
+      if (found === undefined) {
+        isAnyUnknown = true;
+        return { problem: 'names no item of the run' };
+      }
       if (found.count > 1) {
         return { problem: 'names several items: use section and order_index' };
       }
@@ -178,6 +185,9 @@ export async function createLocator(
       const { sectionOrderIndex, orderIndex } = found;
       return { sectionOrderIndex, orderIndex, itemId: found.itemId, section: names[sectionOrderIndex] ?? '' };
     });
+    // The items of a run that was deleted meanwhile are gone too.
+    if (isAnyUnknown) await readRunColumns(query, run.id, 'id');
+    return located;
   };
 }
 
