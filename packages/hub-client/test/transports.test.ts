@@ -157,6 +157,14 @@ describe('proxies of the environment', () => {
     expect(asked).toEqual([]);
   });
 
+  it('are named by their variables where they are no addresses', () => {
+    process.env['http_proxy'] = 'ftp://me:secret@proxy.example';
+    const message = 'HTTP_PROXY and HTTPS_PROXY must be addresses, such as http://proxy.example:3128.';
+    expect(() => createHubClient({ endpoint: hub.endpoint })).toThrow(
+      expect.objectContaining({ code: 'invalid_request', message }),
+    );
+  });
+
   it('are named without their credentials where they cannot be reached', async () => {
     const { port } = proxy.address() as AddressInfo;
     await new Promise((resolve) => proxy.close(resolve));

@@ -5,6 +5,7 @@ import type { DatabasePort } from './database/database-port.ts';
 import { CliError } from './errors/cli-error.ts';
 import { EXIT } from './errors/exit-codes.ts';
 import { runCli } from './program.ts';
+import { proxyAddress } from './proxy-address.ts';
 
 /**
  * Runs the command line of a process: its arguments, environment, streams and signals. Sets its exit code.
@@ -29,7 +30,15 @@ export async function runProcess(host: NodeJS.Process, database: DatabasePort | 
   host.stdout.on('error', () => {});
   host.stderr.on('error', () => {});
 
-  const dispatcher = createDispatcher(host.env);
+  let dispatcher: Dispatcher;
+  try {
+    dispatcher = createDispatcher(host.env);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    host.stderr.write(`svc-pkg: ${error.message} (${error.code})\n`);
+    host.exitCode = EXIT.usage;
+    return;
+  }
   host.exitCode = await runCli(host.argv.slice(2), {
     stdin: host.stdin,
     stdout: host.stdout,
@@ -58,12 +67,14 @@ const CONNECT = { connect: { timeout: 10_000 } };
 /**
  * What sends the requests: through the proxies that the environment names (`HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, and the
  * same in lower case, which go first), else directly.
+ *
+ * @throws CliError `usage` for a proxy that is no address
  */
 function createDispatcher(env: Readonly<Record<string, string | undefined>>): Dispatcher {
   if (PROXY_VARIABLES.every((name) => (env[name] ?? '') === '')) return new Agent(CONNECT);
   const value = (name: string): string | undefined => env[name.toLowerCase()] || env[name] || undefined;
-  const httpProxy = value('HTTP_PROXY');
-  const httpsProxy = value('HTTPS_PROXY');
+  const httpProxy = proxyAddress('HTTP_PROXY', value('HTTP_PROXY'));
+  const httpsProxy = proxyAddress('HTTPS_PROXY', value('HTTPS_PROXY'));
   const noProxy = value('NO_PROXY');
   return new EnvHttpProxyAgent({
     ...CONNECT,

@@ -56,6 +56,17 @@ it('names a proxy that is not there, and not its credentials', async () => {
   expect(outcome.stderr).not.toContain('secret');
 });
 
+it('takes a proxy without a scheme for an HTTP proxy, and names the variable of one that is no address', async () => {
+  const service = await fakeService({});
+  const without = await run(['show', DATASET.id, '--api-url', service.url], { http_proxy: '127.0.0.1:1' });
+  expect(without.stderr).toContain('Cannot connect to the proxy 127.0.0.1:1: connection refused');
+  const invalid = await run(['--version'], { HTTPS_PROXY: 'ftp://me:secret@127.0.0.1' });
+  expect([invalid.code, invalid.stderr]).toEqual([
+    2,
+    'svc-pkg: HTTPS_PROXY must be the address of a proxy, such as http://proxy.example:3128 (usage)\n',
+  ]);
+});
+
 const EXPORT = `/datasets/${DATASET.id}/export`;
 
 /** Sends the beginning of an archive and then nothing; `begun` settles after the beginning. */
