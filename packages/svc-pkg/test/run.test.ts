@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DATASET, type FakeService, fakeService, json, problem } from './fake-service.ts';
 import { svcPkg } from './run-svc-pkg.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const RUN = '0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d';
 const REFUSED = { code: 'provider_error', message: 'Cannot connect to 127.0.0.1:9: connection refused.' };
@@ -215,4 +218,37 @@ it('lists runs with the filters and the order that are stated', async () => {
   expect(Object.fromEntries(query)).toMatchObject({
     ...{ status: 'failed', label: 'baseline', model: 'm', sort: '-score' },
   });
+});
+
+it('names members of the file, where a configuration is a file', async () => {
+  const message = 'Invalid run configuration: /config/provider/type must be one of echo.';
+  const at = { path: '/config/provider/type' };
+  const errors = [{ message: '/config/provider/type must be one of echo.', ...at }];
+  const refused = problem(400, 'invalid_request', message, { errors });
+  const baseline = { id: RUN, status: 'completed', config: {}, scores: { mean: 1 } };
+  const service = await fakeService({
+    [`GET /datasets/${DATASET.id}`]: json(DATASET),
+    [`GET /runs/${RUN}`]: json(baseline),
+    'POST /runs': refused,
+    'POST /runs/plan': refused,
+    [`POST /runs/${RUN}/rescore`]: refused,
+  });
+  const file = join(await temporaryFolder(), 'run.json');
+  await writeFile(file, '{"provider": {"type": "x"}}');
+  const gate = ['gate', DATASET.id, '--baseline', RUN, '--max-drop', '0.02'];
+  for (const command of [gate, ['run', DATASET.id], ['rescore', RUN]]) {
+    const outcome = await svcPkg([...command, '--config', file, '--api-url', service.url]);
+    expect(outcome.stderr).toBe(
+      'svc-pkg: Invalid run configuration: /provider/type must be one of echo (invalid_request)\n' +
+        `${file}: /provider/type must be one of echo\n`,
+    );
+  }
+  const mixed = ['--config', file, '--set', 'provider.type=x', '--api-url', service.url];
+  expect((await svcPkg(['run', DATASET.id, ...mixed])).stderr).toContain(
+    '--set provider.type must be one of',
+  );
+
+  await writeFile(file, '{"provider":\n  x}');
+  const broken = await svcPkg([...gate, '--config', file, '--api-url', service.url]);
+  expect(broken.stderr).toContain(`${file}:2:3: --config must be a JSON object: `);
 });

@@ -11,11 +11,13 @@ import type { ServiceClient } from './client/service-client.ts';
 import { parseGiven, parseValue } from './runs/run-config.ts';
 
 /** Reads the body of an edit: `{edits}` with or without a message, or a list of edits. @throws CliError `usage` */
-export function parseEdits(text: string): JsonObject {
-  const value = parseGiven(text, 'The edits must be JSON');
+export function parseEdits(text: string, file: string): JsonObject {
+  const value = parseGiven(text, { rule: 'The edits must be JSON', file });
   if (Array.isArray(value)) return { edits: value };
   if (isJsonObject(value)) return value;
-  throw new CliError('usage', 'The edits must be a JSON list, or an object with the member edits');
+  throw new CliError('usage', 'The edits must be a JSON list, or an object with the member edits', {
+    location: { file },
+  });
 }
 
 /** An item of the newest version of a dataset. */

@@ -54,7 +54,7 @@ export function addEditCommand(program: Command, cli: Cli): void {
       checkOptions(file, options);
       const header = changeHeaders(options);
       const service = openService(cli, options);
-      const read = file === undefined ? undefined : parseEdits(await readText(cli, file));
+      const read = file === undefined ? undefined : parseEdits(await readText(cli, file), file);
       const path = { id: await findDataset(service, dataset) };
       const edits = read ?? (await editOfItem(service, path.id, options));
       const request = {

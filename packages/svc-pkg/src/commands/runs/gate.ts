@@ -129,7 +129,7 @@ async function runGate(
     ...{ reference: options.baseline, datasetId: found.id, exceptRunId: earlier?.id },
   });
   const query = queryOf(scorer, config, baseline.run);
-  const request = runRequest(found, config, gateName(baseline.run));
+  const request = { body: runRequest(found, config, gateName(baseline.run)), file: options.config };
   const items = earlier === undefined ? (await planRun(service, request)).value.plan.items : itemsOf(earlier);
   const spread = await readSpread(service, baseline.run, query);
   const sight = spread && sightOf(spread, { items, drop: maxDrop, power: options.power });

@@ -5,7 +5,7 @@ import { given } from '../../given.ts';
 import { repeatLost } from '../../service/client/repeat-lost.ts';
 import { withConfigOptions } from '../../service/runs/config-options.ts';
 import { type FinishOptions, finishRun } from '../../service/runs/print-run.ts';
-import { readRunConfig } from '../../service/runs/run-config.ts';
+import { configFile, readRunConfig } from '../../service/runs/run-config.ts';
 import { runParams } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
 import { withExamples, withRunLimits, withServiceOptions } from '../define-command.ts';
@@ -34,7 +34,8 @@ export function addRescoreCommand(program: Command, cli: Cli): void {
     .option('--name <name>', 'name of the new run (default: the name of the old one)')
     .option('--add', 'add the scorers to the same run')
     .action(async (run: string, { name, add, config: file, set, ...options }: Options) => {
-      const config = await readRunConfig(cli, given({ config: file, set }));
+      const stated = given({ config: file, set });
+      const config = await readRunConfig(cli, stated);
       const service = openService(cli, options);
       const started = await withConfigOptions(
         repeatLost(cli, (key) =>
@@ -46,6 +47,7 @@ export function addRescoreCommand(program: Command, cli: Cli): void {
             }),
           ),
         ),
+        configFile(stated),
       );
       await finishRun(cli, service, started, options);
     });

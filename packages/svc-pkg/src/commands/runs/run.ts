@@ -6,7 +6,7 @@ import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { findVersion } from '../../service/find-dataset.ts';
 import { withConfigOptions } from '../../service/runs/config-options.ts';
 import { type FinishOptions, finishRun } from '../../service/runs/print-run.ts';
-import { type RunConfigOptions, readRunConfig } from '../../service/runs/run-config.ts';
+import { configFile, type RunConfigOptions, readRunConfig } from '../../service/runs/run-config.ts';
 import { planRun, runRequest, startRun } from '../../service/runs/start-run.ts';
 import { triedText } from '../../service/runs/tried-text.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
@@ -60,8 +60,9 @@ export function addRunCommand(program: Command, cli: Cli): void {
       const service = openService(cli, options);
       const found = await findVersion(service, dataset);
       const body = runRequest(found, config, options.name);
+      const file = configFile(options);
       if (options.dryRun) {
-        const { text } = await planRun(service, body);
+        const { text } = await planRun(service, { body, file });
         await printResult(cli, { text: () => `${text}\n`, json: () => text });
         return;
       }
@@ -70,11 +71,11 @@ export function addRunCommand(program: Command, cli: Cli): void {
         const tried = service.read(
           service.api.POST('/runs/try', { body, bodySerializer: canonicalJson, params }),
         );
-        const { value, text } = await withConfigOptions(tried);
+        const { value, text } = await withConfigOptions(tried, file);
         await printResult(cli, { text: () => triedText(value), json: () => text });
         return;
       }
-      const started = await startRun(cli, service, body);
+      const started = await startRun(cli, service, { body, file });
       await printHint(cli, `Run ${started.value.id} is queued`);
       await finishRun(cli, service, started, options);
     });

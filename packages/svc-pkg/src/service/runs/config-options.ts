@@ -19,19 +19,31 @@ const OPTIONS: Readonly<Record<string, string>> = {
 const MEMBER = /(?<![\w/])(?:\/config\/([\w/-]+)|config\.([a-z_]+(?:\.[a-z_]+)*))/g;
 
 /**
- * Performs a request with a configuration. Its errors name the options of this command line instead of members of the request.
+ * Performs a request with a configuration. Its errors name, instead of members of the request, those of the file that is the
+ * configuration, else the options of this command line.
  *
+ * @param file from `configFile`
  * @throws ServiceError, also as `request`
  */
-export async function withConfigOptions<T>(request: Promise<T>): Promise<T> {
+export async function withConfigOptions<T>(request: Promise<T>, file: string | undefined): Promise<T> {
   try {
     return await request;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const errors = error.errors.map((entry) => ({ ...entry, message: optionsIn(entry.message) }));
-    throw new ServiceError(error.code, optionsIn(error.message), { ...error, errors });
+    const named = file === undefined ? optionsIn : membersIn;
+    const errors = error.errors.map((entry) => ({
+      ...entry,
+      message: named(entry.message),
+      ...(file !== undefined && entry.path?.startsWith('/config/') && { file, path: membersIn(entry.path) }),
+    }));
+    throw new ServiceError(error.code, named(error.message), { ...error, errors });
   }
 }
+
+const membersIn = (message: string): string =>
+  message.replaceAll(MEMBER, (_, location: string | undefined, member: string | undefined) =>
+    location === undefined ? (member ?? '') : `/${location}`,
+  );
 
 function optionsIn(message: string): string {
   return message

@@ -30,7 +30,8 @@ export interface RunConfigOptions {
  * @throws CliError `usage`, `io_error`
  */
 export async function readRunConfig(cli: Cli, options: RunConfigOptions): Promise<JsonObject> {
-  const config = options.config === undefined ? {} : parseConfig(await readText(cli, options.config));
+  const config =
+    options.config === undefined ? {} : parseConfig(await readText(cli, options.config), options.config);
   if (options.model !== undefined || options.baseUrl !== undefined) {
     setPath(config, ['provider', 'type'], 'openai_compatible');
     if (options.model !== undefined) setPath(config, ['provider', 'model'], options.model);
@@ -46,19 +47,27 @@ export async function readRunConfig(cli: Cli, options: RunConfigOptions): Promis
   return config;
 }
 
-function parseConfig(text: string): JsonObject {
-  const value = parseGiven(text, '--config must be a JSON object');
-  if (isJsonObject(value)) return value;
-  throw new CliError('usage', '--config must be a JSON object');
+/** The file of a configuration that no other option sets a member of. */
+export function configFile(options: RunConfigOptions): string | undefined {
+  const { config, model, baseUrl, set, reuse, maxCost } = options;
+  const others = [model, baseUrl, set, reuse, maxCost];
+  return others.every((option) => option === undefined) ? config : undefined;
 }
 
-/** Reads a JSON text. @param rule what it must be @throws CliError `usage` */
-export function parseGiven(text: string, rule: string): JsonValue {
+function parseConfig(text: string, file: string): JsonObject {
+  const rule = '--config must be a JSON object';
+  const value = parseGiven(text, { rule, file });
+  if (isJsonObject(value)) return value;
+  throw new CliError('usage', rule, { location: { file } });
+}
+
+/** Reads the JSON text of a file. @param rule what it must be @throws CliError `usage` */
+export function parseGiven(text: string, { rule, file }: { rule: string; file: string }): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
-    throw new CliError('usage', `${rule}: ${error.message}`, { location: error.location });
+    throw new CliError('usage', `${rule}: ${error.message}`, { location: { ...error.location, file } });
   }
 }
 

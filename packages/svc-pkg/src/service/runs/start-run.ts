@@ -17,17 +17,31 @@ export function runRequest(
   return { dataset_id: id, config: config as RunRequest['config'], ...given({ name, version }) };
 }
 
+/** A request for a run, and where its configuration comes from. */
+export interface StatedRun {
+  readonly body: RunRequest;
+  /** From `configFile`. */
+  readonly file: string | undefined;
+}
+
 /** Starts a run. A lost connection does not start it twice. @throws as `ServiceClient.send` */
-export function startRun(cli: Cli, service: ServiceClient, body: RunRequest): Promise<JsonResponse<Run>> {
+export function startRun(
+  cli: Cli,
+  service: ServiceClient,
+  { body, file }: StatedRun,
+): Promise<JsonResponse<Run>> {
   const starting = repeatLost(cli, (key) => {
     const params = { header: { 'Idempotency-Key': key } };
     return service.read(service.api.POST('/runs', { body, bodySerializer: canonicalJson, params }));
   });
-  return withConfigOptions(starting);
+  return withConfigOptions(starting, file);
 }
 
 /** Says what a run would do. @throws as `ServiceClient.send` */
-export function planRun(service: ServiceClient, body: RunRequest): Promise<JsonResponse<PlannedRun>> {
+export function planRun(
+  service: ServiceClient,
+  { body, file }: StatedRun,
+): Promise<JsonResponse<PlannedRun>> {
   const reply = service.api.POST('/runs/plan', { body, bodySerializer: canonicalJson });
-  return withConfigOptions(service.read(reply));
+  return withConfigOptions(service.read(reply), file);
 }
