@@ -248,6 +248,12 @@ it('takes the newest completed run with a label, but its own', async () => {
   expect(document(outcome)).toMatchObject({
     run: { id: again },
     baseline: { id: baseline, label: 'baseline' },
+    warnings: ['The run has the label itself: the baseline is the newest other run with it.'],
+  });
+  await service.patch(`/runs/${again}`, { labels: ['only'] });
+  expect((await judged(again, ['--baseline', 'only', '--json'])).error()).toMatchObject({
+    code: 'baseline_not_found',
+    message: `No completed run of the dataset other than --run ${again} has the label "only"`,
   });
   await service.delete(`/runs/${again}`);
 });

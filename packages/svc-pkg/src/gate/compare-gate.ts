@@ -175,10 +175,16 @@ const worseItem = (item: Difference): WorseItem => ({
 /** Members of a configuration that say how outputs are scored. */
 const SCORING = /^\/(?:checker|checker_mode|judge|scorers)(?:\/|$)/;
 
-function warningsOf({ baseline: { run: baseline }, run }: GateComparison, found: Comparison): string[] {
+function warningsOf(
+  { baseline: { run: baseline, label }, run }: GateComparison,
+  found: Comparison,
+): string[] {
   const { paired } = found;
   const items = countOf(paired, 'item');
   const warnings: string[] = [];
+  if (label !== undefined && run.labels.includes(label)) {
+    warnings.push('The run has the label itself: the baseline is the newest other run with it.');
+  }
   if (baseline.dataset_id !== run.dataset_id) {
     warnings.push(`The baseline is of another dataset: only the ${items} that both have are compared.`);
   } else if (baseline.dataset_version !== run.dataset_version) {

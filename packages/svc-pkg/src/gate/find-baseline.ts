@@ -48,11 +48,13 @@ async function newestWith(
 ): Promise<string> {
   const query = { dataset_id: datasetId, label: reference, status: 'completed', limit: 2 } as const;
   const reply = service.api.GET('/runs', { params: { query: { ...query, sort: '-created_at' } } });
-  const found = (await service.read(reply)).value.data.find(({ id }) => id !== exceptRunId);
+  const labelled = (await service.read(reply)).value.data;
+  const found = labelled.find(({ id }) => id !== exceptRunId);
   if (found !== undefined) return found.id;
+  const other = labelled.length > 0 ? `other than --run ${exceptRunId} ` : '';
   throw new CliError(
     'baseline_not_found',
-    `No completed run of the dataset has the label ${JSON.stringify(reference)}`,
+    `No completed run of the dataset ${other}has the label ${JSON.stringify(reference)}`,
     { hint: 'To label one: svc-pkg rename --run <id> --label <label>' },
   );
 }
