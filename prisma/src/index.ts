@@ -127,3 +127,4 @@ export type { ChangedDataset, DatasetChange } from './versions/change-dataset.ts
 export { checkHandle } from './versions/handle.ts';
 export type { ListedVersion } from './versions/list-versions.ts';
 export type { Edit } from './versions/place-edits.ts';
+export type { RestoredDataset } from './versions/restore-version.ts';

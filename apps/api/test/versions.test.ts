@@ -282,6 +282,21 @@ describe('the history', () => {
     expect((await call(`/runs?dataset_id=${id}`)).body.data).toEqual([]);
   });
 
+  it('restores once for one key, whatever was stored in the meantime', async () => {
+    const id = await dataset([item(1)], [item(2)]);
+    const headers = { 'Idempotency-Key': `restore-${id}` };
+    const restore = (body: object): Promise<Answer> => send('POST', `/datasets/${id}/restore`, body, headers);
+    const first = await restore({ version: 1 });
+    expect(first).toMatchObject({ status: 201, body: { version: 3 } });
+    expect((await post(id, 'mode=append', lines(item(3)))).body.version).toBe(4);
+    const again = await restore({ version: 1 });
+    expect(again).toMatchObject({ status: 201, body: first.body });
+    expect(again.headers.get('location')).toBe(first.headers.get('location'));
+    expect((await restore({ version: 2 })).body.code).toBe('idempotency_key_reused');
+    expect((await restore({ version: 1, message: 'x' })).body.code).toBe('idempotency_key_reused');
+    expect((await call(`/datasets/${id}`)).body.version).toBe(4);
+  });
+
   it('refuses messages and conditions of a wrong form', async () => {
     const id = await dataset([item(1)], [item(2)]);
     const restore = (body: object, headers = {}, query = ''): Promise<Answer> =>

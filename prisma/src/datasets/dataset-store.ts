@@ -7,13 +7,17 @@ import { DatasetDraft, type DraftOptions, type ImportContext } from '../import/d
 import { collectParts } from '../items/collect-parts.ts';
 import { indexHashes } from '../items/index-hashes.ts';
 import { type ItemsPage, type ItemsRequest, listItems } from '../items/list-items.ts';
-import type { ChangedDataset } from '../versions/change-dataset.ts';
 import { deleteVersion, type VersionDeletion } from '../versions/delete-version.ts';
 import { listSections } from '../versions/list-sections.ts';
 import { type ListedVersion, listVersions, type VersionsRequest } from '../versions/list-versions.ts';
 import { readSummary } from '../versions/read-summary.ts';
 import { type DatasetVersion, resolveVersion } from '../versions/resolve-version.ts';
-import { type Restoration, restoreVersion } from '../versions/restore-version.ts';
+import {
+  type IdempotentRestoration,
+  type Restoration,
+  type RestoredDataset,
+  restoreDataset,
+} from '../versions/restore-version.ts';
 import { deleteDataset } from './delete-dataset.ts';
 import { type ComparedDataset, type DatasetDiff, type DiffRequest, diffDatasets } from './diff-datasets.ts';
 import { type DatasetsRequest, type ListedDataset, listDatasets } from './list-datasets.ts';
@@ -74,8 +78,13 @@ export interface DatasetStore {
   resolve(dataset: string, version?: string, signal?: AbortSignal): Promise<DatasetVersion>;
   /** The history of a dataset, newest first. @throws StoreError `invalid_cursor` */
   listVersions(id: string, request: VersionsRequest): Promise<Page<ListedVersion>>;
-  /** Makes the content of an older version the newest one. @throws StoreError `version_not_found`, `version_changed` */
-  restore(restoration: Restoration): Promise<ChangedDataset>;
+  /**
+   * Makes the content of an older version the newest one.
+   *
+   * @param response to an idempotent request, which is stored with it
+   * @throws StoreError `version_not_found`, `version_changed`, `superseded`
+   */
+  restore(restoration: Restoration, response?: IdempotentRestoration): Promise<RestoredDataset>;
   /**
    * Deletes an old version. What only it had is removed by the collectors.
    *
@@ -130,7 +139,8 @@ export function createDatasetStore(context: StoreContext & ImportContext): Datas
     delete: (id) => deleteDataset(pool, id),
     resolve: (dataset, version, signal) => resolveVersion(createReadQuery(pool, signal), dataset, version),
     listVersions: (id, request) => listVersions(createReadQuery(pool, request.signal), id, request),
-    restore: (restoration) => inTransaction(pool, (client) => restoreVersion(client, restoration)),
+    restore: (restoration, response) =>
+      inTransaction(pool, (client) => restoreDataset(client, restoration, response)),
     deleteVersion: (id, version, options) =>
       inTransaction(pool, (client) => deleteVersion(client, id, version, options)),
     collect: (signal) => collectParts(pool, signal),

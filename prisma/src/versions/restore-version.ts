@@ -1,10 +1,18 @@
+import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
+import type { DatasetSummary } from '../database/dataset-row.ts';
 import { storableText } from '../database/values.ts';
 import { NO_DIFFERENCE } from '../diff/diff-counts.ts';
+import {
+  completeClaim,
+  type IdempotencyClaim,
+  type StoredResponse,
+} from '../idempotency/idempotency-store.ts';
 import { restoreAssets } from './asset-ranges.ts';
 import type { ChangedDataset } from './change-dataset.ts';
 import { countDifferences } from './count-differences.ts';
 import { insertVersion } from './insert-version.ts';
+import { readSummary } from './read-summary.ts';
 import { lockNewest, readVersion } from './read-version.ts';
 
 /** What is to be restored. */
@@ -15,6 +23,31 @@ export interface Restoration {
   readonly ifMatch?: string | undefined;
   readonly message?: string | null | undefined;
   readonly author?: string | null | undefined;
+}
+
+/** A dataset with its newest version, and what that changed. */
+export interface RestoredDataset {
+  readonly dataset: DatasetSummary;
+  readonly changed: ChangedDataset;
+}
+
+/** The claim of an idempotent request, and the response to store with it. */
+export interface IdempotentRestoration {
+  readonly claim: IdempotencyClaim;
+  readonly of: (restored: RestoredDataset) => StoredResponse;
+}
+
+/** See `DatasetStore.restore`. */
+export async function restoreDataset(
+  client: pg.ClientBase,
+  restoration: Restoration,
+  response: IdempotentRestoration | undefined,
+): Promise<RestoredDataset> {
+  const changed = await restoreVersion(client, restoration);
+  const dataset = await readSummary(queryOf(client), changed.datasetId, changed.version);
+  const restored = { dataset, changed };
+  if (response !== undefined) await completeClaim(client, response.claim, response.of(restored));
+  return restored;
 }
 
 /**

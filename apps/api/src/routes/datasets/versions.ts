@@ -1,7 +1,8 @@
 import { observeChange, requestFailure } from '@svc/flows';
 import type { Metrics } from '@svc/instrumentation';
-import { empty, JsonText, json, jsonBody, type Route } from '@svc/runtime';
-import type { ListedVersion } from '@svc/store';
+import { empty, json, jsonBody, type Route } from '@svc/runtime';
+import type { ListedVersion, RestoredDataset, Store, StoredResponse } from '@svc/store';
+import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import { type ApiRecord, record } from '../docs/record.ts';
 import { COUNT, POSITIVE, SHA256, TEXT_OR_NULL, TIME } from '../docs/scalars.ts';
 import { CHANGE, PAGE_QUERY, page } from '../docs/schemas.ts';
@@ -20,6 +21,7 @@ import { DATASET_READ, type DatasetDeps } from './routes.ts';
 
 export interface VersionDeps extends DatasetDeps {
   readonly metrics: Metrics;
+  readonly store: Pick<Store, 'datasets' | 'idempotency' | 'reads'>;
 }
 
 /** A version in the history of a dataset. */
@@ -63,7 +65,7 @@ function listRoute({ store }: VersionDeps): Route {
   };
 }
 
-function restoreRoute({ logger, metrics, store: { datasets } }: VersionDeps): Route {
+function restoreRoute({ logger, metrics, store: { datasets, idempotency } }: VersionDeps): Route {
   return {
     method: 'post',
     path: '/datasets/{id}/restore',
@@ -72,7 +74,7 @@ function restoreRoute({ logger, metrics, store: { datasets } }: VersionDeps): Ro
     tag: 'datasets',
     access: 'editor',
     query: { message: MESSAGE },
-    headers: CHANGE_HEADERS,
+    headers: { 'Idempotency-Key': IDEMPOTENCY_KEY, ...CHANGE_HEADERS },
     body: jsonBody(
       {
         version: {
@@ -85,24 +87,37 @@ function restoreRoute({ logger, metrics, store: { datasets } }: VersionDeps): Ro
     ),
     produces: 'application/json',
     responses: CHANGE_RESPONSES,
-    errors: ['dataset_not_found', 'version_not_found', 'ambiguous_version', 'version_changed', 'unavailable'],
+    errors: [
+      'dataset_not_found',
+      'version_not_found',
+      'ambiguous_version',
+      'version_changed',
+      'idempotency_key_reused',
+      'unavailable',
+    ],
     handle: async (request) => {
       const { body, params, signal } = request;
       const datasetId = params['id'] ?? '';
       const facts = changeFacts(request, body['message'] as string | null | undefined);
       const named = String(body['version']);
-      const version = (await datasets.resolve(datasetId, named, signal)).version as number;
-      const observed = observeChange({ logger, metrics }, { datasetId, mode: 'restore' });
-      try {
-        const changed = await datasets.restore({ ...facts, datasetId, version });
-        observed.finished(changed);
-        const dataset = await datasets.get(datasetId, { version: changed.version, signal });
-        const response = datasetChanged(dataset, changed);
-        return json(new JsonText(response.body), response.status, response.headers);
-      } catch (error) {
-        observed.failed(error, requestFailure(error, signal));
-        throw error;
-      }
+      const { ifMatch = null, message } = facts;
+      const digest = (): Uint8Array =>
+        requestDigest(`POST /datasets/${datasetId}/restore`, named, ifMatch, message);
+      return await withIdempotency(request, idempotency, digest, async (claim) => {
+        const version = (await datasets.resolve(datasetId, named, signal)).version as number;
+        const observed = observeChange({ logger, metrics }, { datasetId, mode: 'restore' });
+        const of = ({ dataset, changed }: RestoredDataset): StoredResponse =>
+          datasetChanged(dataset, changed);
+        try {
+          const response = claim && { claim, of };
+          const restored = await datasets.restore({ ...facts, datasetId, version }, response);
+          observed.finished(restored.changed);
+          return of(restored);
+        } catch (error) {
+          observed.failed(error, requestFailure(error, signal));
+          throw error;
+        }
+      });
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { printReport } from '../../output/print-result.ts';
 import { type ChangeOptions, changeHeaders } from '../../service/change-request.ts';
+import { repeatLost } from '../../service/client/repeat-lost.ts';
 import { checkVersion, DATASET_ARGUMENT } from '../../service/dataset-reference.ts';
 import { changeResult } from '../../service/dataset-response.ts';
 import { findDataset } from '../../service/find-dataset.ts';
@@ -25,9 +26,12 @@ export function addRestoreCommand(program: Command, cli: Cli): void {
       const header = changeHeaders(options);
       const service = openService(cli, options);
       const path = { id: await findDataset(service, dataset) };
-      const request = { params: { path, header }, body: { version }, fetch: service.slowFetch };
-      const reply = service.api.POST('/datasets/{id}/restore', request);
-      await printReport(cli, changeResult(await service.read(reply)));
+      const restored = await repeatLost(cli, (key) => {
+        const params = { path, header: { ...header, 'Idempotency-Key': key } };
+        const request = { params, body: { version }, fetch: service.slowFetch };
+        return service.read(service.api.POST('/datasets/{id}/restore', request));
+      });
+      await printReport(cli, changeResult(restored));
     });
   withServiceOptions(withChangeOptions(command));
   withExamples(command, [
