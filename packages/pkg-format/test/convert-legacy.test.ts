@@ -599,6 +599,28 @@ describe('errors', () => {
     expect(await readdir(folder)).toEqual(['bad.zip']);
   });
 
+  it('an item with many errors, the first hundred of which it lists', async () => {
+    const several = { assets: { a: 'x.png', b: { base64: '!' }, c: { src: 'y.png' }, d: 'there.png' } };
+    const items = lines({ id: 1 }, several, { assets: Array.from({ length: 200 }, (_, i) => `${i}.png`) });
+    const found = await convert({ 'a.jsonl': items, 'there.png': 'x' }).catch((reason: unknown) => reason);
+    if (!(found instanceof PackageError)) throw found;
+    expect(found.errorsTotal).toBe(203);
+    expect(found.errors).toHaveLength(100);
+    expect(found.errors.slice(0, 4).map(({ code, location }) => [code, location])).toEqual([
+      ['package_missing_file', { file: 'a.jsonl', line: 2, column: 16, path: '/assets/a' }],
+      ['package_invalid_line', { file: 'a.jsonl', line: 2, path: '/assets/b/base64' }],
+      ['package_missing_file', { file: 'a.jsonl', line: 2, path: '/assets/c/src' }],
+      ['package_missing_file', { file: 'a.jsonl', line: 3, column: 12, path: '/assets/0' }],
+    ]);
+    const inJson = await convert({ 'a.json': [{ id: 1 }, several] }).catch((reason: unknown) => reason);
+    expect((inJson as PackageError).errors.map(({ location }) => location)).toMatchObject([
+      { line: 1, column: 26, row: 1, path: '/1/assets/a' },
+      { line: 1, row: 1, path: '/1/assets/b/base64' },
+      { line: 1, row: 1, path: '/1/assets/c/src' },
+      { line: 1, row: 1, path: '/1/assets/d' },
+    ]);
+  });
+
   it('an archive with many errors, all of which it lists', async () => {
     const damaged = { 'broken.json': '{"items":[{"id":1},', 'ok.jsonl': lines({ id: 1 }) };
     const failing = convert({

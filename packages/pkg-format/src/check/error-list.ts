@@ -13,7 +13,7 @@ export class ErrorList {
   }
 
   /**
-   * Adds an error that concerns one entry or a part of it.
+   * Adds an error that concerns one entry or a part of it, or all errors of an item.
    *
    * @throws the error, if it concerns the archive as a whole or is of another class
    */
@@ -21,8 +21,8 @@ export class ErrorList {
     if (!(error instanceof PackageError) || error.location.file === undefined) throw error;
     const { line, row } = error.location;
     if (error.code === 'package_limit' && line === undefined && row === undefined) throw this.#with(error);
-    this.#total += 1;
-    if (this.#first.length < MAX_ERRORS) this.#first.push(error);
+    this.#total += error.errorsTotal;
+    this.#first.push(...error.errors.slice(0, MAX_ERRORS - this.#first.length));
   }
 
   /** Whether an error of this entry is among the first. */

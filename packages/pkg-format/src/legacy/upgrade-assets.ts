@@ -17,7 +17,8 @@ import {
   setMember,
 } from '@svc/jsonl-v23/json';
 import { decodeBase64, encodeBase64 } from '#byte-tools';
-import { PackageError, quote } from '../errors.ts';
+import { ErrorList } from '../check/error-list.ts';
+import { PackageError, quote, toPackageError } from '../errors.ts';
 import { decodeUtf8 } from '../zip/entry-name.ts';
 
 /** The location of an entry; `path` is its JSON Pointer. */
@@ -46,7 +47,9 @@ const REFERENCE_KEYS = ['path', 'file', 'src', 'href', 'url', 'uri', 'filename']
  * second media type of an entry.
  *
  * @param resolveFile finds the file of the archive that a reference means; null if there is none
- * @throws JsonlError `invalid_asset`; PackageError `package_missing_file`
+ * @param location with the file of the item
+ * @throws PackageError `package_missing_file`, or `package_invalid_line` for content that cannot be decoded, with those of all
+ *   entries in `errors`
  */
 export function upgradeAssets(
   assets: JsonValue,
@@ -55,11 +58,19 @@ export function upgradeAssets(
 ): AssetUpgrade {
   const moved: string[] = [];
   const files = new Map<string, string>();
+  const errors = new ErrorList();
   const entryOf = (value: JsonValue, name: string | number): JsonValue => {
     const entryLocation = { ...location, path: jsonPointer(['assets', name]) };
-    return upgradeEntry(value, name, entryLocation, resolveFile, { moved, files });
+    try {
+      return upgradeEntry(value, name, entryLocation, resolveFile, { moved, files });
+    } catch (error) {
+      errors.add(toPackageError(error, location.file ?? ''));
+      return value;
+    }
   };
-  return { assets: upgradeEntries(assets, entryOf), moved, files };
+  const upgraded = upgradeEntries(assets, entryOf);
+  errors.throwIfAny();
+  return { assets: upgraded, moved, files };
 }
 
 function upgradeEntries(

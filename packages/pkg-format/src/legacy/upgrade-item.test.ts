@@ -368,12 +368,12 @@ describe('assets', () => {
     [
       'base64 that is none',
       { base64: '!' },
-      { code: 'invalid_asset', location: { file: 'data/s.jsonl', line: 3, path: '/assets/0/base64' } },
+      { code: 'package_invalid_line', location: { file: 'data/s.jsonl', line: 3, path: '/assets/0/base64' } },
     ],
     [
       'a broken data: URI',
       'data:image/png;base64',
-      { code: 'invalid_asset', location: { file: 'data/s.jsonl', line: 3, path: '/assets/0/url' } },
+      { code: 'package_invalid_line', location: { file: 'data/s.jsonl', line: 3, path: '/assets/0/url' } },
     ],
   ])('refuses %s', (_, asset, error) => {
     expect(() => upgrade({ assets: [asset] })).toThrow(expect.objectContaining(error));

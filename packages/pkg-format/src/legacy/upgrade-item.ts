@@ -67,7 +67,7 @@ const NEVER_NULL: readonly Path[] = [
  * Nothing is lost: a value moves to its new path if that is free, and keeps its path otherwise. Assets have their content
  * embedded, or are listed in `files`.
  *
- * @throws JsonlError `invalid_asset` for content that cannot be decoded; PackageError `package_missing_file`
+ * @throws PackageError `package_missing_file`, or `package_invalid_line` for content that cannot be decoded; see `errors`
  */
 export function upgradeItem(legacy: JsonObject, context: UpgradeContext): UpgradedItem {
   const editor = new ItemEditor(legacy);

@@ -245,15 +245,31 @@ async function convertSection(
   }
 }
 
-/** The error of an item, with its column and its JSON Pointer in the file instead of the one in the item. */
+/**
+ * The error of an item, with its column and its JSON Pointer in the file instead of the one in the item. Further errors have the
+ * line of the item, and no column: to look for each of them would read a long item a hundred times.
+ */
 function errorInFile(error: unknown, legacy: LegacyItem, file: string): unknown {
   const found = toPackageError(error, file);
   if (!(found instanceof PackageError) || found.location.file !== file) return found;
-  const { code, message, entry, location } = found;
+  const { path } = found.location;
+  const first = withLocation(found, path === undefined ? {} : locateInSource(legacy, path));
+  const [, ...others] = found.errors;
+  if (others.length === 0) return first;
+  const { path: pointer = '' } = legacy.source.location;
+  const rest = others.map((one) => withLocation(one, { path: `${pointer}${one.location.path ?? ''}` }));
+  return withLocation(first, {}, { errors: [first, ...rest], errorsTotal: found.errorsTotal });
+}
+
+type AllErrors = Pick<PackageError, 'errors' | 'errorsTotal'>;
+
+function withLocation(cause: PackageError, more: SourceLocation, all?: AllErrors): PackageError {
+  const { code, message, entry, location } = cause;
   return new PackageError(code, message, {
     ...(entry !== undefined && { entry }),
-    location: { ...location, ...(location.path !== undefined && locateInSource(legacy, location.path)) },
-    cause: error,
+    location: { ...location, ...more },
+    cause,
+    ...all,
   });
 }
 
