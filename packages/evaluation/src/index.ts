@@ -95,6 +95,6 @@ export {
   type ResultSums,
 } from './statistics/group-scores.ts';
 export type { Spread } from './statistics/intervals.ts';
-export { costOf, type RunPrices, readPrices, runCost } from './statistics/run-cost.ts';
+export { costOf, type RunPrices, readPrices, roundCost, runCost } from './statistics/run-cost.ts';
 export { type CheckRunner, createCheckRunner } from './threads/check-runner.ts';
 export { type TokenCounts, tokenCounts } from './token-counts.ts';

@@ -21,7 +21,7 @@ export function runCost(
 ): { readonly amount: number; readonly currency: string } | null {
   const currency = model?.currency ?? judge?.currency;
   if (currency === undefined) return null;
-  return { amount: costOf(model, inputTokens, outputTokens) + judgeCost, currency };
+  return { amount: roundCost(costOf(model, inputTokens, outputTokens) + judgeCost), currency };
 }
 
 /** The prices of a stored configuration, from the JSON texts of its members. That of an imported run may be any object. */
@@ -32,8 +32,11 @@ export function readPrices(model: string | null, judge: string | null): RunPrice
 /** What tokens cost at a price. */
 export function costOf(price: Price | null, inputTokens: number, outputTokens: number): number {
   if (price === null) return 0;
-  return (inputTokens * price.input_per_million + outputTokens * price.output_per_million) / 1e6;
+  return roundCost((inputTokens * price.input_per_million + outputTokens * price.output_per_million) / 1e6);
 }
+
+/** To 12 significant digits: without what sums of binary fractions add behind them, such as 0.30000000000000004. */
+export const roundCost = (amount: number): number => Number(amount.toPrecision(12));
 
 interface StatedPrice {
   readonly input_per_million: number;

@@ -6,6 +6,7 @@ import {
   type Provider,
   type RunClock,
   RunError,
+  roundCost,
   tokenCounts,
 } from '@svc/evaluation';
 
@@ -69,7 +70,7 @@ export function createBudget(
     if (maxCost === null) return true;
     let sum = spent + expected(prompt);
     for (const item of inProgress) sum += expected(item.prompt);
-    return sum <= maxCost;
+    return roundCost(sum) <= maxCost;
   };
   /** In order: the first that does not fit waits for those in progress, and ends the run if there are none. */
   const admitNext = (): void => {

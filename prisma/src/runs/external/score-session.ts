@@ -70,7 +70,7 @@ const UPDATE = `WITH wanted AS MATERIALIZED (
   ), written AS (
     UPDATE run_results result SET scores = wanted.scores, scorer_scores = wanted.scorer_scores, scorer_passed = wanted.scorer_passed,
       ${['judge_usage', 'judge_input_tokens', 'judge_output_tokens'].map((name) => `${name} = coalesce(wanted.${name}, result.${name})`).join(', ')},
-      ${['judge_cost', 'cost'].map((name) => `${name} = coalesce(result.${name} + wanted.charge, wanted.charge, result.${name})`).join(', ')},
+      ${['judge_cost', 'cost'].map((name) => `${name} = coalesce((result.${name} + wanted.charge)::numeric::float8, wanted.charge, result.${name})`).join(', ')},
       status = coalesce(wanted.main_status, result.status),
       ${['score', 'passed', 'explanation', 'scored_by', 'error', 'error_group'].map((name) => `${name} = CASE WHEN wanted.main_status IS NULL THEN result.${name} ELSE wanted.${name} END`).join(', ')}
     FROM wanted WHERE result.run_id = $1 AND result.section_order_index = wanted.section_order_index
