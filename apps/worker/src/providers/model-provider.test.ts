@@ -278,8 +278,16 @@ describe('a response', () => {
     expect(await ask()).toMatchObject({ output, usage: null });
   });
 
+  it('may repeat a key, of which the last member counts', async () => {
+    const usage = '"usage":{"prompt_tokens":1,"prompt_tokens":2,"details":{"a":1,"a":null}}';
+    handlers = [reply(200, `{"choices":[{"message":{"content":"A"}}],"id":1,"id":2,${usage}}`)];
+    expect(await ask()).toMatchObject({ output: 'A', usage: { prompt_tokens: 2, details: { a: null } } });
+  });
+
   it.each([
     ['no JSON', 'hello'],
+    ['half of it, after a repeated key', '{"id":1,"id":2,"choices":['],
+    ['too deep, after a repeated key', `{"id":1,"id":${'['.repeat(5000)}${']'.repeat(5000)}}`],
     ['half of it', '{"choices":['],
     ['another object', '{"id":1}'],
     ['no choices', '{"choices":[]}'],

@@ -1,5 +1,12 @@
 import { type KnownSecrets, redactValue } from '@svc/jsonl-v23/internal';
-import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import {
+  getMember,
+  isJsonObject,
+  JsonlError,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '@svc/jsonl-v23/json';
 import type { WireFormat } from '../provider.ts';
 import { providerWords } from './provider-words.ts';
 import { anthropicCompletion } from './read-anthropic-response.ts';
@@ -74,6 +81,16 @@ function withoutSecrets(completion: ReadCompletion, secrets: KnownSecrets): Read
 function parseBody(text: string): JsonValue {
   try {
     return parseJson(text);
+  } catch (error) {
+    const isRepeated = error instanceof JsonlError && error.code === 'duplicate_key';
+    return isRepeated ? parseRepeated(text) : null;
+  }
+}
+
+/** An answer with a repeated key has been paid for: as other clients do, this keeps the last of its members. */
+function parseRepeated(text: string): JsonValue {
+  try {
+    return parseJson(JSON.stringify(JSON.parse(text)));
   } catch {
     return null;
   }
