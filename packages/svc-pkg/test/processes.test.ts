@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -178,6 +178,41 @@ it.runIf(isLinux)('ends with exit code 3 when standard output is full', async ()
   const outcome = await ended(spawn('/bin/sh', ['-c', argv], { stdio: ['ignore', 'pipe', 'pipe'] }));
   expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('io_error') });
 });
+
+it.runIf(isLinux)(
+  'treats descriptors as standard input: without a name, and with no folder to write to',
+  async () => {
+    const folder = await temporaryFolder();
+    const items = join(folder, 'items');
+    await writeFile(items, '{"id":1,"inputs":{"prompt":"p"}}\n');
+    const shell = (line: string): Promise<Ended> => {
+      const program = `"${process.execPath}" "${MAIN}"`;
+      const argv = line.replaceAll('svc-pkg', program);
+      return ended(spawn('/bin/sh', ['-c', argv], { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] }));
+    };
+    const named = async (path: string): Promise<string> => (await shell(`svc-pkg inspect ${path}`)).stdout;
+    expect(await shell('cat items | svc-pkg pack /dev/fd/0 > a.zip')).toMatchObject({ code: 0, stderr: '' });
+    expect(await named('a.zip')).toMatch(/^name +stdin$/m);
+    expect(await shell('svc-pkg pack /dev/stdin < items > b.zip')).toMatchObject({ code: 0 });
+    expect(await readFile(join(folder, 'b.zip'))).toEqual(await readFile(join(folder, 'a.zip')));
+
+    const two = 'cat items | svc-pkg pack /dev/fd/0 /dev/fd/3 3< items -o c.zip';
+    expect(await shell(two)).toMatchObject({ code: 0 });
+    expect(await named('c.zip')).toMatch(/^sections\n {2}stdin {4}1 item\n {2}stdin-2 {2}1 item$/m);
+
+    await writeArchive({ 'a.jsonl': '{"id":1,"prompt":"p"}\n' }).then((path) =>
+      rename(path, join(folder, 'old')),
+    );
+    expect(await shell('cat old | svc-pkg convert /dev/fd/0 > d.zip')).toMatchObject({ code: 0 });
+    expect(await named('d.zip')).toMatch(/^name +stdin$/m);
+    expect(await shell('svc-pkg convert /dev/fd/3 /dev/fd/4 3< old 4< old > e.zip')).toMatchObject({
+      code: 2,
+    });
+    // A pipe with a name in a folder gets its package there.
+    expect(await shell('mkfifo p.zip; cat old > p.zip & svc-pkg convert p.zip')).toMatchObject({ code: 0 });
+    expect(await named('p.pkg.zip')).toMatch(/^name +p$/m);
+  },
+);
 
 it.runIf(isLinux)('writes directly to a device, and reports that it is full', async () => {
   const service = await fakeService({ [`GET ${EXPORT}`]: (_request, response) => void response.end('zip') });

@@ -11,7 +11,7 @@ import { convertTo } from '../local/convert-to-tool.ts';
 import { eachPath } from '../output/each-path.ts';
 import { checkOutputOfSeveral, outputPackage, withDefaultOutput } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
-import { openInputFile, openSource } from '../package/input-file.ts';
+import { inputNames, isUnnamed, openInputFile, openSource } from '../package/input-file.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { conversionDocument, conversionText, toolDocument, toolText } from '../text/conversion-text.ts';
 import { checkName, type WriteOptions, withExamples, withOutputOptions } from './define-command.ts';
@@ -84,11 +84,12 @@ async function convertFiles(
 ): Promise<void> {
   await using opened = new CleanUp();
   const files: ToolFile[] = [];
-  for (const path of inputs) {
+  const names = inputNames(inputs);
+  for (const [index, path] of inputs.entries()) {
     const input = opened.use(await openInputFile(cli, path));
     const source = await openSource(input.path, path);
     opened.defer(() => source.close());
-    files.push({ name: path === '-' ? 'stdin' : basename(path), source });
+    files.push({ name: names[index] ?? path, source });
   }
   const [input = ''] = inputs;
   const bare = basename(input).replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, '');
@@ -111,12 +112,14 @@ async function convertOne(cli: Cli, path: string, options: WriteOptions): Promis
   await using file = await openInputFile(cli, path);
   const input = file.path;
   const chosen = withDefaultOutput(options, [path]);
-  const source = { input, shown: path, nameEntry: entryOf(path), defaultPath: legacyOutputPath(input) };
+  const defaultPath = legacyOutputPath(isUnnamed(path) ? 'stdin' : path);
+  const source = { input, shown: path, nameEntry: entryOf(path), defaultPath };
   await outputPackage(cli, chosen, source, async (target, force) => {
     using progress = showProgress(cli, 'converting');
     const report = await convertLegacyFile(input, {
       ...{ output: target, force, signal: cli.signal, onRead: progress.update },
       ...given({ name: options.name }),
+      fallbackName: basename(defaultPath, '.pkg.zip'),
     });
     return (output) => ({
       text: () => conversionText({ ...report, output }),

@@ -31,7 +31,7 @@ import { moveInto, outputExists, outputPath, replaceableFile } from '../output/o
 import { printReport, type Result } from '../output/print-result.ts';
 import { createTemporaryFolder } from '../output/temporary-folder.ts';
 import { dataWriter, refuseTerminal } from '../output/write-data.ts';
-import { openInputFile } from '../package/input-file.ts';
+import { isUnnamed, openInputFile } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { toolWrittenDocument, toolWrittenText } from '../text/conversion-text.ts';
 
@@ -87,7 +87,7 @@ export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToT
 }
 
 const bareName = (path: string): string =>
-  basename(path === '-' ? 'package' : path).replace(/(?:\.pkg)?\.zip$/i, '');
+  basename(isUnnamed(path) ? 'package' : path).replace(/(?:\.pkg)?\.zip$/i, '');
 
 /** The run of a package, where the tool has no place for it. */
 async function unwrittenRun(
@@ -102,7 +102,7 @@ async function unwrittenRun(
 async function place(path: string, tool: Tool, written: ToolExport, options: ToToolOptions): Promise<string> {
   const bare = bareName(path);
   const name = written.kind === 'folder' ? `${bare}.${tool}` : `${bare}.${tool}${written.extension}`;
-  return await outputPath(options.output, path === '-' ? '.' : dirname(path), name);
+  return await outputPath(options.output, isUnnamed(path) ? '.' : dirname(path), name);
 }
 
 /** Writes the file or the folder beside its place, and moves it there. */

@@ -1,5 +1,5 @@
 import { readdir, stat } from 'node:fs/promises';
-import { basename, join, relative, resolve, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { DEFAULT_LIMITS, type PackageLimits } from '@svc/pkg-format';
 import { type ArchiveKind, recogniseArchive } from '@svc/pkg-format/internal';
 import type { FileSource } from '@svc/pkg-format/node';
@@ -19,7 +19,7 @@ import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { withFileErrors } from '../errors/file-error.ts';
 import { createTemporaryFolder, writeTemporaryFile } from '../output/temporary-folder.ts';
-import { openInputFile, openSource } from '../package/input-file.ts';
+import { inputNames, openInputFile, openSource } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { printableValue } from '../text/printable-text.ts';
 
@@ -71,7 +71,9 @@ export async function openFiles(
   const { signal } = cli;
   await using opening = new CleanUp();
   const found: NamedPath[] = [];
-  for (const path of paths) found.push(...(await filesAt(cli, path, opening)));
+  const names = inputNames(paths);
+  for (const [index, path] of paths.entries())
+    found.push(...(await filesAt(cli, path, names[index] ?? path, opening)));
   if (found.length === 0 || found.length > MAX_FILES) {
     throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
@@ -104,12 +106,17 @@ export async function openFiles(
   return opening.moveTo({ files, sentBytes, ignored: contents.ignored });
 }
 
-/** A file by its name, standard input as `stdin`; the files of a folder by their paths in it. */
-function filesAt(cli: Pick<Cli, 'stdin' | 'signal'>, path: string, opening: CleanUp): Promise<NamedPath[]> {
+/** A file by its name from `inputNames`; the files of a folder by their paths in it. */
+function filesAt(
+  cli: Pick<Cli, 'stdin' | 'signal'>,
+  path: string,
+  name: string,
+  opening: CleanUp,
+): Promise<NamedPath[]> {
   return withFileErrors('read', path, async () => {
     if (path === '-' || !(await stat(path)).isDirectory()) {
       const file = opening.use(await openInputFile(cli, path));
-      return [{ name: path === '-' ? 'stdin' : basename(resolve(path)), path: file.path, label: path }];
+      return [{ name, path: file.path, label: path }];
     }
     const entries = await readdir(path, { recursive: true, withFileTypes: true });
     return entries

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { isSystemError, toFileError } from '../errors/file-error.ts';
+import { isUnnamed } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { isFolder, outputExists, outputPath, replaceableFile } from './output-file.ts';
 import { printHint, printReport, type Result } from './print-result.ts';
@@ -25,16 +26,18 @@ export async function checkOutputOfSeveral(
   inputs: readonly string[],
   { output }: PackageOutputOptions,
 ): Promise<void> {
+  if (output === undefined && inputs.filter(isUnnamed).length > 1)
+    throw new CliError('usage', 'Several inputs without a name need --output');
   if (inputs.length === 1 || output === undefined || output.endsWith('/')) return;
   if (!(await isFolder(output))) throw new CliError('usage', '--output must be a folder for several inputs');
 }
 
-/** What comes from standard input goes to standard output, unless the options say where. */
+/** What comes from standard input, or another input without a folder, goes to standard output, unless the options say where. */
 export function withDefaultOutput(
   options: PackageOutputOptions,
   inputs: readonly string[],
 ): PackageOutputOptions {
-  return inputs.includes('-') ? { ...options, output: options.output ?? '-' } : options;
+  return inputs.some(isUnnamed) ? { ...options, output: options.output ?? '-' } : options;
 }
 
 /** What a package is made of. */

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { type FileSource, openFileSource, zipFolder } from '@svc/pkg-format/node';
 import { CleanUp } from '../clean-up.ts';
@@ -13,6 +13,19 @@ export interface InputFile extends AsyncDisposable {
   readonly path: string;
   /** The path that the user gave: `-` for standard input. */
   readonly shown: string;
+}
+
+/** Whether an input has neither a name nor a folder: standard input, and descriptors such as `/dev/fd/63` of `<(…)`. */
+export const isUnnamed = (path: string): boolean => path === '-' || /^\/(?:dev|proc)\//.test(resolve(path));
+
+/** The names of inputs: those of files; inputs without one are `stdin`, and several descriptors have numbers. */
+export function inputNames(paths: readonly string[]): string[] {
+  let unnamed = 0;
+  return paths.map((path) => {
+    if (!isUnnamed(path)) return basename(resolve(path));
+    unnamed += 1;
+    return path === '-' || unnamed === 1 ? 'stdin' : `stdin-${unnamed}`;
+  });
 }
 
 /**

@@ -2,7 +2,7 @@ import type { UploadOptions, UploadSource } from '@svc/client';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { showProgress } from '../output/progress.ts';
-import { type InputFile, openInputFile } from '../package/input-file.ts';
+import { type InputFile, inputNames, openInputFile } from '../package/input-file.ts';
 import { repeatLost } from './client/repeat-lost.ts';
 import type { ServiceClient } from './client/service-client.ts';
 import { openUploadSource } from './upload-source.ts';
@@ -22,7 +22,10 @@ export async function sendFiles<T>(
   await using opened = new CleanUp();
   const inputs: InputFile[] = [];
   for (const path of paths) inputs.push(opened.use(await openInputFile(cli, path)));
-  const sources = await Promise.all(inputs.map(openUploadSource));
+  const names = inputNames(paths);
+  const sources = await Promise.all(
+    inputs.map((input, index) => openUploadSource(input, names[index] ?? input.shown)),
+  );
   using progress = showProgress(cli, 'sending');
   const options = { baseUrl: url, fetch: slowFetch, signal: cli.signal, onProgress: progress.update };
   return await repeatLost(cli, (idempotencyKey) => send(sources, { ...options, idempotencyKey }));

@@ -13,7 +13,7 @@ async function fileOf(bytes: number): Promise<string> {
 
 it('reads the length that the file had first, even if it grows, in each attempt', async () => {
   const path = await fileOf(600_000);
-  const source = await openUploadSource({ path, shown: path });
+  const source = await openUploadSource({ path, shown: path }, 'a.zip');
   await appendFile(path, 'more');
   for (let attempt = 0; attempt < 2; attempt += 1) {
     const chunks = await Array.fromAsync(source.read());
@@ -25,13 +25,13 @@ it('reads the length that the file had first, even if it grows, in each attempt'
 
 it('fails when the file becomes shorter', async () => {
   const path = await fileOf(10);
-  const source = await openUploadSource({ path, shown: path });
+  const source = await openUploadSource({ path, shown: path }, 'a.zip');
   await truncate(path, 5);
   await expect(buffer(source.read())).rejects.toMatchObject({ code: 'io_error', location: { file: path } });
 });
 
 it('refuses an empty file', async () => {
-  await expect(openUploadSource({ path: await fileOf(0), shown: '-' })).rejects.toMatchObject({
+  await expect(openUploadSource({ path: await fileOf(0), shown: '-' }, 'stdin')).rejects.toMatchObject({
     code: 'io_error',
     message: 'Cannot read the file: it is empty',
     location: { file: '-' },

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
 import type { UploadSource } from '@svc/client';
 import { CliError } from '../errors/cli-error.ts';
 import { toFileError, withFileErrors } from '../errors/file-error.ts';
@@ -15,14 +14,14 @@ const CHUNK_BYTES = 256 * 1024;
 /**
  * A file on the disk that is uploaded: as many bytes as it has now, read while they are sent.
  *
+ * @param name from `inputNames`
  * @throws CliError `io_error`, here and while it is read
  */
-export async function openUploadSource({
-  path,
-  shown,
-}: Pick<InputFile, 'path' | 'shown'>): Promise<FileSource> {
+export async function openUploadSource(
+  { path, shown }: Pick<InputFile, 'path' | 'shown'>,
+  name: string,
+): Promise<FileSource> {
   const byteLength = await sizeOf(path, shown);
-  const name = shown === '-' ? 'stdin' : basename(shown);
   return { name, byteLength, read: () => readFirst(path, byteLength, shown) };
 }
 
