@@ -35,8 +35,8 @@ export function durationSeconds(count: bigint, unit: TimeUnit): JsonValue {
   return parseNumber(decimalText(count, DIGITS[unit]));
 }
 
-/** ISO 8601 time of day; null if the day has no such time. */
+/** ISO 8601 time of day, also `24:00:00`, which databases have for the end of a day; null if the day has no such time. */
 export function timeOfDay(count: bigint, unit: TimeUnit): string | null {
   const nanos = count * nanosOf(unit);
-  return nanos >= 0n && nanos < 86_400_000_000_000n ? isoTime(nanos) : null;
+  return nanos >= 0n && nanos <= 86_400_000_000_000n ? isoTime(nanos) : null;
 }

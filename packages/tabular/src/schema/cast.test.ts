@@ -61,7 +61,7 @@ describe('types that are declared for JSON', () => {
     ['timestamp[s]', '"2020"', '"2020"'],
     ['timestamp[s]', '1.5', '1.5'],
     ['timestamp[s]', '9223372036854775808', '9223372036854775808'],
-    ['time32[s]', '86400', '86400'],
+    ['time32[s]', '86401', '86401'],
     ['date32', '"yesterday"', '"yesterday"'],
     ['duration[s]', '"1 day"', '"1 day"'],
     ['null', '0', '0'],
