@@ -48,3 +48,31 @@ it('prints a preview of very many columns within bounds', async () => {
   expect(stdout.length).toBeLessThan(500_000);
   expect(stdout).toContain('... and 49901 more');
 });
+
+it.each([
+  ['results', '/results.jsonl', ['--output', 'file']],
+  ['labels', '/labels.csv', ['--output', 'file']],
+  ['pending', '/pending', ['--output', 'file']],
+  ['export', '/export', ['--output', 'file']],
+  ['items', '/items.jsonl', ['--output', 'file']],
+  ['delete', '', ['--yes']],
+])('takes the page of a proxy for no answer: %s', async (command, path, argv) => {
+  const folder = await temporaryFolder();
+  const of = ['export', 'items', 'delete'].includes(command) ? 'datasets' : 'runs';
+  const method = command === 'delete' ? 'DELETE' : 'GET';
+  const service = await fakeService({
+    [`GET /datasets/${DATASET.id}`]: json(DATASET),
+    [`${method} /${of}/${DATASET.id}${path}`]: (_request, response) =>
+      void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>Log in</html>'),
+  });
+  const file = join(folder, 'file');
+  const given = argv.map((arg) => (arg === 'file' ? file : arg));
+  const outcome = await svcPkg([command, DATASET.id, ...given, '--api-url', service.url]);
+  expect(outcome).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringContaining('(bad_response)'),
+  });
+  expect(outcome.stderr).toContain('returned a page');
+  expect(await readdir(folder)).toEqual([]);
+});

@@ -75,7 +75,11 @@ export function createServiceClient(options: {
     );
     const { statusCode: status, headers } = response;
     const body = readBody(url, signal, response.body);
-    if (status >= 200 && status < 300) return { status, headers, body };
+    if (status >= 200 && status < 300) {
+      if (!isPage(headers)) return { status, headers, body };
+      response.body.on('error', () => undefined).destroy();
+      throw new CliError('bad_response', `${url}${request.path} returned a page, not what was asked for`);
+    }
     throw parseProblem({ status, headers, text: await collectText(body) });
   }
 
@@ -107,6 +111,10 @@ export function createServiceClient(options: {
     },
   };
 }
+
+/** Whether a response is HTML: of a proxy or a login, and never of the service. */
+const isPage = (headers: ServiceResponse['headers']): boolean =>
+  /^\s*(?:text\/html|application\/xhtml)/i.test([headers['content-type']].flat()[0] ?? '');
 
 function toRequestBody(body: ServiceRequest['body']): string | Readable | null {
   return body === undefined || typeof body === 'string'
