@@ -76,3 +76,31 @@ it.each([
   expect(outcome.stderr).toContain('returned a page');
   expect(await readdir(folder)).toEqual([]);
 });
+
+it.each([['runs'], ['cancel', DATASET.id], ['retry', DATASET.id], ['compare', DATASET.id, DATASET.id]])(
+  'says that JSON of another service is not of this one: %s',
+  async (command, ...argv) => {
+    const other = json(null);
+    const service = await fakeService({
+      'GET /runs': other,
+      [`POST /runs/${DATASET.id}/cancel`]: other,
+      [`POST /runs/${DATASET.id}/retry`]: other,
+      [`GET /runs/${DATASET.id}/compare/${DATASET.id}`]: other,
+    });
+    const outcome = await svcPkg([command, ...argv, '--api-url', service.url]);
+    expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('(bad_response)') });
+  },
+);
+
+it('follows no redirect, and says where it leads', async () => {
+  const service = await fakeService({
+    'GET /runs': (_request, response) =>
+      void response.writeHead(301, { location: 'https://h.example/runs' }).end(),
+  });
+  const outcome = await svcPkg(['runs', '--api-url', service.url]);
+  expect(outcome).toMatchObject({
+    exitCode: 1,
+    stderr:
+      'svc-pkg: The service returned status 301 with a redirect to https://h.example/runs; --api-url must be its own address (bad_response)\n',
+  });
+});

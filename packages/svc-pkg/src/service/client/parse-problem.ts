@@ -13,6 +13,11 @@ export interface FailedResponse {
  * another server becomes `bad_response`.
  */
 export function parseProblem(response: FailedResponse): Error {
+  const target = response.status < 400 ? headerOf(response, 'location') : undefined;
+  if (target !== undefined) {
+    const message = `The service returned status ${response.status} with a redirect to ${target.slice(0, 500)}; --api-url must be its own address`;
+    return new CliError('bad_response', message);
+  }
   const body = parseObject(response.text);
   const code = body?.['code'];
   if (body === null || typeof code !== 'string' || !/^[a-z][a-z0-9_]*$/.test(code)) {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type ApiClient, createApiClient } from '@svc/client';
 import { ProxyError } from '@svc/hub-client/egress';
-import { parseJson } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Dispatcher } from 'undici';
 import { CliError } from '../../errors/cli-error.ts';
 import { given } from '../../given.ts';
@@ -83,20 +83,23 @@ export function createServiceClient(options: {
     throw parseProblem({ status, headers, text: await collectText(body) });
   }
 
-  /** Like `send`, for a JSON response; anything else is `bad_response`. */
+  /** Like `send`, for a response that is a JSON object; anything else is `bad_response`. */
   async function sendForJson(request: ServiceRequest): Promise<JsonResponse<unknown>> {
     const response = await send({
       ...request,
       headers: { accept: 'application/json', ...request.headers },
     });
     const text = await collectText(response.body);
+    let value: JsonValue;
     try {
-      return { status: response.status, text, value: parseJson(text) };
+      value = parseJson(text);
     } catch (cause) {
       throw new CliError('bad_response', `${url}${request.path} returned something that is not JSON`, {
         cause,
       });
     }
+    if (isJsonObject(value)) return { status: response.status, text, value };
+    throw new CliError('bad_response', `${url}${request.path} returned something that is not a JSON object`);
   }
 
   const texts: ResponseTexts = new WeakMap();
