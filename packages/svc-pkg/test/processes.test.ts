@@ -311,6 +311,22 @@ it('leaves no half-written package when a conversion is killed', async () => {
   expect(names.filter((name) => !name.startsWith('.'))).toEqual(['old.zip']);
 });
 
+it('leaves nothing of a conversion to a tool on a disk that is full', async (context) => {
+  await using disk = await smallDisk();
+  if (disk === null) return context.skip('this process may not mount a file system');
+  const items = join(await temporaryFolder(), 'items.jsonl');
+  const prompt = 'x'.repeat(300);
+  await writeFile(items, `${JSON.stringify({ inputs: { prompt }, answer: 'x' })}\n`.repeat(2000));
+  const pkg = `${items}.pkg.zip`;
+  expect(await run(['pack', items, '-o', pkg])).toMatchObject({ code: 0 });
+  const output = join(disk.folder, 'out.jsonl');
+  expect(await run(['convert', '--to', 'openai-evals', pkg, '-o', output])).toMatchObject({
+    code: 3,
+    stderr: `${output}: Cannot write the file: no space left on the device (io_error)\n`,
+  });
+  expect(await readdir(disk.folder)).toEqual([]);
+});
+
 it('leaves nothing of a conversion on a disk that is full', async (context) => {
   await using disk = await smallDisk();
   if (disk === null) return context.skip('this process may not mount a file system');

@@ -25,7 +25,7 @@ import {
 import { openPackageFile, zipFiles } from '@svc/pkg-format/node';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
-import { withFileErrors } from '../errors/file-error.ts';
+import { isSystemError, toFileError, withFileErrors } from '../errors/file-error.ts';
 import { given } from '../given.ts';
 import { moveInto, outputExists, outputPath, replaceableFile } from '../output/output-file.ts';
 import { printReport, type Result } from '../output/print-result.ts';
@@ -119,7 +119,7 @@ async function saveTo(
   );
   try {
     const temporary = join(folder, 'output');
-    const lost = await save(temporary);
+    const lost = await withOutputErrors(output, () => save(temporary));
     if (isFolder) {
       if (force) await rm(target, { recursive: true, force: true });
       await rename(temporary, target);
@@ -149,13 +149,22 @@ async function saveToStdout(
   if (kind === 'archive') refuseTerminal(cli);
   await using folder = await createTemporaryFolder();
   const temporary = join(folder.path, 'output');
-  const lost = await save(temporary);
+  const lost = await withOutputErrors(temporary, () => save(temporary));
   const writeChunk = dataWriter(cli);
   for await (const chunk of createReadStream(temporary)) {
     cli.signal.throwIfAborted();
     await writeChunk(chunk);
   }
   return lost;
+}
+
+/** Errors of the file system name the output, but for those of reading the package. */
+async function withOutputErrors<T>(output: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw isSystemError(error) && error.syscall === 'read' ? error : toFileError(error, 'write', output);
+  }
 }
 
 async function write(written: ToolExport, target: string, signal: AbortSignal): Promise<void> {
