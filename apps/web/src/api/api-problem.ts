@@ -18,6 +18,10 @@ export class ApiProblem extends Error {
   }
 }
 
+/** Whether the API refused a request with a status. */
+export const isRefusal = (error: unknown, status: number): boolean =>
+  error instanceof ApiProblem && error.status === status;
+
 /** The service did not respond at all. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';

@@ -2,7 +2,7 @@ import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData } from '@tanstack/react-query';
 import { useState } from 'react';
-import { ApiProblem } from '../api/api-problem.ts';
+import { isRefusal } from '../api/api-problem.ts';
 import { useRead } from '../api/use-read.ts';
 import { formatCountOf } from '../ui/text/formats.ts';
 import { useDataset } from './use-dataset.ts';
@@ -31,7 +31,7 @@ export function DatasetSelect({
   const [typed, setTyped] = useState('');
   const [settled] = useDebouncedValue(typed, TYPING_MS);
   const { data: chosen, error } = useDataset(value);
-  const isGone = error instanceof ApiProblem && error.status === 404;
+  const isGone = isRefusal(error, 404);
   // the field shows the label of what is chosen, which is nothing to search for
   const q = settled === '' || (chosen !== undefined && settled === labelOf(chosen)) ? undefined : settled;
   const found = useRead({

@@ -1,7 +1,7 @@
 import { Modal } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { createContext, type ReactNode, useContext } from 'react';
-import { ApiProblem } from '../api/api-problem.ts';
+import { isRefusal } from '../api/api-problem.ts';
 import { useRead } from '../api/use-read.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { PageSkeleton } from '../ui/layout/page-skeleton.tsx';
@@ -17,7 +17,7 @@ const RANK = { viewer: 1, editor: 2, admin: 3 } as const;
 /** Shows its children to people with a session, and a sign-in page to everyone else. */
 export function SessionBoundary({ children }: { readonly children: ReactNode }) {
   const session = useRead({ queryKey: sessionKey, read: (api) => api.GET('/session') });
-  const isSignedOut = session.error instanceof ApiProblem && session.error.status === 401;
+  const isSignedOut = isRefusal(session.error, 401);
   if (session.data !== undefined)
     return (
       <SessionContext.Provider value={session.data}>

@@ -2,7 +2,7 @@ import { Button, Center, Paper, PasswordInput, Stack, Text, Title } from '@manti
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useApi } from '../api/api-context.tsx';
-import { ApiProblem, dataOf } from '../api/api-problem.ts';
+import { dataOf, isRefusal } from '../api/api-problem.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { sessionKey } from './session-key.ts';
@@ -61,7 +61,7 @@ export function SignInForm() {
           Sign in
         </Button>
         {signIn.error !== null &&
-          (signIn.error instanceof ApiProblem && signIn.error.status === 401 ? (
+          (isRefusal(signIn.error, 401) ? (
             <Text size="sm" c="var(--mantine-color-error)" role="alert">
               This key is not known.
             </Text>

@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
-import { ApiProblem, ConnectionLost } from '../api/api-problem.ts';
+import { ApiProblem, ConnectionLost, isRefusal } from '../api/api-problem.ts';
 import { sessionKey } from '../session/session-key.ts';
 import type { Connection } from './connection.ts';
 
@@ -15,7 +15,7 @@ export function createQueries(connection: Connection): QueryClient {
   const onError = (error: unknown, key?: unknown): void => {
     connection.set(error instanceof ConnectionLost);
     // the session may have ended: asking for it shows where to sign in
-    if (error instanceof ApiProblem && error.status === 401 && !WITHOUT_SESSION.has(key))
+    if (isRefusal(error, 401) && !WITHOUT_SESSION.has(key))
       void queries.invalidateQueries({ queryKey: sessionKey });
   };
   const onSuccess = (): void => connection.set(false);

@@ -1,7 +1,7 @@
 import { Anchor, Badge, Group, SimpleGrid } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useApi } from '../api/api-context.tsx';
-import { ApiProblem, dataOf } from '../api/api-problem.ts';
+import { dataOf, isRefusal } from '../api/api-problem.ts';
 import { useCan } from '../session/session.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
 import { Page } from '../ui/layout/page.tsx';
@@ -74,7 +74,7 @@ export default function StatusPage() {
       <QueryState query={status} />
       {status.data !== undefined && <Installation status={status.data} />}
       {metrics.error !== null &&
-        (metrics.error instanceof ApiProblem && metrics.error.status === 401 ? (
+        (isRefusal(metrics.error, 401) ? (
           <Dimmed>
             The metrics of this service need a key of their own, SVC_METRICS_KEY, which the console does not
             have.

@@ -1,4 +1,4 @@
-import { ApiProblem, ConnectionLost } from '../api/api-problem.ts';
+import { ConnectionLost, isRefusal } from '../api/api-problem.ts';
 
 /**
  * Whether a page shows the data of a query: also what was read before the connection was lost, or the session ended, but not
@@ -8,6 +8,6 @@ export function isShown<Q extends { readonly data: unknown; readonly error: Erro
   query: Q,
 ): query is Q & { readonly data: NonNullable<Q['data']> } {
   const { data, error } = query;
-  const isSignedOut = error instanceof ApiProblem && error.status === 401;
+  const isSignedOut = isRefusal(error, 401);
   return data !== undefined && (error === null || error instanceof ConnectionLost || isSignedOut);
 }

@@ -1,5 +1,5 @@
 import { Select, type SelectProps } from '@mantine/core';
-import { ApiProblem } from '../../api/api-problem.ts';
+import { isRefusal } from '../../api/api-problem.ts';
 import { useDataset } from '../use-dataset.ts';
 import { useVersions } from './use-versions.ts';
 
@@ -19,7 +19,7 @@ export function VersionSelect({
 }) {
   const newest = useDataset(id).data;
   const stated = useDataset(value === null ? null : id, value ?? undefined);
-  const isGone = stated.error instanceof ApiProblem && stated.error.status === 404;
+  const isGone = isRefusal(stated.error, 404);
   const chosen = stated.data ?? newest;
   const hasSeveral = newest !== undefined && newest.version_count > 1;
   const versions = useVersions(hasSeveral ? newest.id : null);

@@ -2,7 +2,7 @@ import { Box, Group, Stack, Text, Title } from '@mantine/core';
 import { getMember, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../../api/api-context.tsx';
-import { ApiProblem, dataOf, fetchOk } from '../../../api/api-problem.ts';
+import { dataOf, fetchOk, isRefusal } from '../../../api/api-problem.ts';
 import { messagesOf, without } from '../../../datasets/items/item-reading.ts';
 import { Members } from '../../../datasets/items/members.tsx';
 import { Messages } from '../../../datasets/items/messages.tsx';
@@ -34,7 +34,7 @@ export function SentRequest({
         signal,
       });
       return await dataOf(asked).catch((error: unknown) => {
-        if (error instanceof ApiProblem && error.status === 404) return null;
+        if (isRefusal(error, 404)) return null;
         throw error;
       });
     },
