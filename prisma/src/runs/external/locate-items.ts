@@ -79,11 +79,13 @@ const byKey = (found: string): string => `
 
 type Found = ReadonlyMap<string, FoundItem>;
 
+const UNKNOWN: LocatedItem = { problem: 'names no item of the run' };
+
 /**
  * Finds the items of a run that results from outside name. Ids and hashes take a pass over the items; if more come after
  * the first ones, one more pass makes an index of them, which lasts as long as the function.
  *
- * @returns throws StoreError `run_not_found` where the run was deleted meanwhile
+ * @returns a function that throws StoreError `run_not_found` where the run was deleted meanwhile
  */
 export async function createLocator(
   query: ReadQuery,
@@ -160,7 +162,6 @@ export async function createLocator(
     ]);
     const names = [...sections.values()].map(({ name }) => name);
     let n = 0;
-    let isAnyUnknown = false;
     const located = references.map((reference, index): LocatedItem => {
       const place = placed[index];
       if (place != null && 'problem' in place) return place;
@@ -171,10 +172,7 @@ export async function createLocator(
           : itemId !== null
             ? withId.get(itemId)
             : withHash.get(itemHash ?? '');
-      if (found === undefined) {
-        isAnyUnknown = true;
-        return { problem: 'names no item of the run' };
-      }
+      if (found === undefined) return UNKNOWN;
       if (found.count > 1) {
         return { problem: 'names several items: use section and order_index' };
       }
@@ -186,7 +184,7 @@ export async function createLocator(
       return { sectionOrderIndex, orderIndex, itemId: found.itemId, section: names[sectionOrderIndex] ?? '' };
     });
     // The items of a run that was deleted meanwhile are gone too.
-    if (isAnyUnknown) await readRunColumns(query, run.id, 'id');
+    if (located.includes(UNKNOWN)) await readRunColumns(query, run.id, 'id');
     return located;
   };
 }
