@@ -48,8 +48,8 @@ export interface IdempotencyStore {
    * Claims a key, or gives the answer that it has. While another request works on it, this one waits; should that
    * one die, this one takes over.
    *
-   * The answer is stored by the call that makes something (`DatasetDraft.commit`, `datasets.restore`, `runs.create`, `jobs.create`) in its own
-   * transaction, or by {@link complete}.
+   * The answer is stored by the call that makes something (`DatasetDraft.commit`, `datasets.restore`, `runs.create`,
+   * `jobs.create`) in its own transaction, or by {@link complete}.
    *
    * @throws StoreError `idempotency_key_reused` when the key came with another request; the signal's reason
    */

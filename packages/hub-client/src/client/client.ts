@@ -136,8 +136,8 @@ const RETRY: Readonly<Record<keyof RetryPolicy, true>> = {
  * Creates a client of a dataset hub. No request is made and no connection is opened until a dataset is.
  *
  * @throws HubError `invalid_request` if the endpoint is not an http(s) address, or the token or a proxy of the environment is
- *   invalid; TypeError,
- *   RangeError for an invalid number in `timeouts`, `retry` or `cacheMaxBytes`, TypeError for an unknown option
+ *   invalid; TypeError, RangeError for an invalid number in `timeouts`, `retry` or `cacheMaxBytes`, TypeError for an unknown
+ *   option
  *
  * @example
  * const hub = createHubClient();
