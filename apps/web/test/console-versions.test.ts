@@ -271,6 +271,43 @@ describe('versions of a dataset', () => {
     expect(faults).toEqual([]);
   });
 
+  it('ask before what was typed is lost', async () => {
+    const id = await own.upload([itemOf('France'), itemOf('Japan')], 'Left');
+    await using opened = await own.browser.open(`/console/datasets/${id}`, { key: KEYS.editor });
+    const { page, faults } = opened;
+    const france = page.getByRole('option', { name: 'What is the capital of France?' });
+    const japan = page.getByRole('option', { name: 'What is the capital of Japan?' });
+    const prompt = page.getByRole('group', { name: 'Edit the item' }).getByLabel('Prompt');
+    const question = page.getByRole('dialog', { name: 'Leave what you typed?' });
+    await france.click();
+    await page.getByRole('button', { name: 'Edit item' }).click();
+    await prompt.waitFor();
+    // nothing was typed
+    await japan.click();
+    await page.getByRole('button', { name: 'Edit item' }).click();
+    await prompt.fill('Which city?');
+    for (const leave of [
+      () => france.click(),
+      () => page.getByRole('tab', { name: 'Overview' }).click(),
+      () => page.getByRole('link', { name: 'Runs', exact: true }).click(),
+      () => page.goBack(),
+      // a filter closes the item
+      () => page.getByLabel('Search items').fill('France'),
+    ]) {
+      await leave();
+      await question.waitFor();
+      expect(await barriersOf(page)).toEqual([]);
+      await question.getByRole('button', { name: 'Cancel' }).click();
+      await question.waitFor({ state: 'hidden' });
+      expect(await prompt.inputValue()).toBe('Which city?');
+    }
+    await france.click();
+    await question.getByRole('button', { name: 'Discard it and leave' }).click();
+    await page.getByRole('region', { name: 'Item', exact: true }).getByText('capital of France').waitFor();
+    expect(await prompt.count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
   it('leave the links to other items as they are, and the focus on the list', async () => {
     const equal = itemOf('Peru');
     const id = await own.upload([itemOf('Japan'), equal, equal, itemOf('Kenya')], 'Linked');

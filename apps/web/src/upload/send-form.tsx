@@ -74,7 +74,14 @@ export function SendForm({
           </Button>
         )}
       </ActionBar>
-      {isRunning && <LeaveDialog onLeave={cancel} />}
+      {isRunning && (
+        <LeaveDialog
+          title="Leave during the upload?"
+          action="End it and leave"
+          text="The file is not stored yet. If you leave this page, the upload ends."
+          onLeave={cancel}
+        />
+      )}
       {upload.state !== 'idle' && (
         <InView state={upload.state}>
           {upload.state === 'sending' && (

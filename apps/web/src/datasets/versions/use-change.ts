@@ -30,6 +30,8 @@ export function useChange(): (
     await navigate({
       resetScroll: false,
       replace: true,
+      // what was typed is stored
+      ignoreBlocker: true,
       search: ({ version: _shown, from: _from, to: _to, ...rest }) =>
         at === undefined ? rest : { ...rest, item: at?.item_hash },
     });

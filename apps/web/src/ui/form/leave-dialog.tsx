@@ -1,22 +1,36 @@
 import { Text } from '@mantine/core';
-import { useBlocker } from '@tanstack/react-router';
+import { type ShouldBlockFn, useBlocker } from '@tanstack/react-router';
 import { FormDialog } from './form-dialog.tsx';
 
-/** Asks before the page is left in the middle of an upload, which ends with it. */
-export function LeaveDialog({ onLeave }: { readonly onLeave: () => void }) {
+/** Asks before something is left that would be lost: by a link, the buttons of the browser, or a closed window. */
+export function LeaveDialog({
+  title,
+  action,
+  text,
+  isLost = () => true,
+  onLeave,
+}: {
+  readonly title: string;
+  /** The text of the button that leaves. */
+  readonly action: string;
+  readonly text: string;
+  /** Whether a navigation would lose it; by default each. */
+  readonly isLost?: ShouldBlockFn;
+  readonly onLeave?: () => void;
+}) {
   const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: () => true,
+    shouldBlockFn: isLost,
     enableBeforeUnload: true,
     withResolver: true,
   });
   if (status !== 'blocked') return null;
   const leave = async (): Promise<void> => {
-    onLeave();
+    onLeave?.();
     proceed();
   };
   return (
-    <FormDialog title="Leave during the upload?" action="End it and leave" submit={leave} onClose={reset}>
-      <Text size="sm">The file is not stored yet. If you leave this page, the upload ends.</Text>
+    <FormDialog title={title} action={action} submit={leave} onClose={reset}>
+      <Text size="sm">{text}</Text>
     </FormDialog>
   );
 }

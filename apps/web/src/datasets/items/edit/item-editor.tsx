@@ -1,6 +1,7 @@
 import { Box, SegmentedControl, Text } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import type { ShouldBlockFn } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useApi } from '../../../api/api-context.tsx';
 import { dataOf } from '../../../api/api-problem.ts';
@@ -8,6 +9,7 @@ import { fieldErrors } from '../../../api/field-errors.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { type Field, Fields } from '../../../ui/form/fields.tsx';
 import { FormBody } from '../../../ui/form/form-body.tsx';
+import { LeaveDialog } from '../../../ui/form/leave-dialog.tsx';
 import { ChangeError } from '../../versions/change-error.tsx';
 import { MESSAGE_FIELD } from '../../versions/message-field.ts';
 import { useChange } from '../../versions/use-change.ts';
@@ -46,6 +48,7 @@ export function ItemEditor({
   });
   const { values } = form;
   const fields = values.view === 'json' ? JSON_FIELDS : fieldsOf(item);
+  const isTyped = TEXTS.some((name) => form.isDirty(name));
 
   /** The item as typed; null where a text is marked as wrong. */
   const typed = (): JsonObject | null => {
@@ -121,9 +124,27 @@ export function ItemEditor({
         {found.error !== null && <ErrorView error={found.error} onRetry={() => void found.refetch()} />}
         {current !== undefined && current?.item_hash !== listed.item_hash && <ItemNow now={current} />}
       </FormBody>
+      {isTyped && (
+        <LeaveDialog
+          title="Leave what you typed?"
+          action="Discard it and leave"
+          text="The item is not saved yet. If you leave it, what you typed is lost."
+          isLost={isElsewhere}
+          onLeave={onClose}
+        />
+      )}
     </Box>
   );
 }
+
+/** Whether a navigation closes the item. */
+const isElsewhere: ShouldBlockFn = ({ current, next }) =>
+  current.pathname !== next.pathname ||
+  ['item', 'tab', 'version'].some(
+    (name) => Reflect.get(current.search, name) !== Reflect.get(next.search, name),
+  );
+
+const TEXTS = ['prompt', 'answer', 'meta', 'json', 'message'] as const;
 
 /** What is wrong is shown at the fields. */
 class Refused extends Error {}
