@@ -67,8 +67,14 @@ describe('datasets', () => {
     expect((await text(['items', 'first'])).stdout).toBe(LINES);
 
     const folder = await temporaryFolder();
-    await text(['items', id, '--format', 'csv', '-o', join(folder, 'items.csv')]);
-    expect(await readFile(join(folder, 'items.csv'), 'utf8')).toMatch(/^section,order_index,/);
+    const written = async (name: string, ...options: string[]): Promise<string> => {
+      await text(['items', id, '-o', join(folder, name), ...options]);
+      return await readFile(join(folder, name), 'latin1');
+    };
+    expect(await written('items.csv')).toMatch(/^section,order_index,/);
+    expect(await written('items.PARQUET')).toMatch(/^PAR1/);
+    expect(await written('items.txt')).toBe(LINES);
+    expect(await written('lines.csv', '--format', 'jsonl')).toBe(LINES);
     const again = await text(['items', id, '-o', join(folder, 'items.csv')]);
     expect(again).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('output_exists') });
 

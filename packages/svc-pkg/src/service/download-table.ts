@@ -6,9 +6,6 @@ import { receive } from '../output/receive.ts';
 import { dataWriter, refuseTerminal } from '../output/write-data.ts';
 import type { ServiceClient } from './client/service-client.ts';
 
-/** Formats in which the service sends items and results. */
-export const TABLE_FORMATS = ['jsonl', 'csv', 'parquet'] as const;
-
 const LINE_FEED = 10;
 
 export interface TableRequest {
