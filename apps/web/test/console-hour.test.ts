@@ -438,6 +438,22 @@ describe('the hour after a run', () => {
     expect(faults).toEqual([]);
   });
 
+  it('lists the last results also where the run is read before the event of its end', async () => {
+    const { id } = await own.call<{ id: string }>('POST', '/runs', {
+      dataset_id: dataset,
+      config: { provider: { type: 'external', label: 'harness' }, select: { limit: 12 } },
+    });
+    await using opened = await own.browser.open('/console/runs');
+    const { page } = opened;
+    await page.route(`**/runs/${id}/events`, () => {});
+    await page.goto(`${own.url}/console/runs/${id}`);
+    await page.getByText('No results yet.').waitFor();
+    await push(id, 0, 12);
+    await own.call('POST', `/runs/${id}/finish`, {});
+    await page.getByText('completed').waitFor();
+    await page.getByText('12 results', { exact: true }).waitFor();
+  });
+
   it('shows the interval of the score while results keep coming', async () => {
     const { id } = await own.call<{ id: string }>('POST', '/runs', {
       dataset_id: dataset,

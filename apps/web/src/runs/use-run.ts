@@ -1,5 +1,6 @@
 import type { ResponseOf } from '@svc/client';
 import { type QueryClient, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
 import { useEvents } from '../api/use-events.ts';
@@ -27,6 +28,12 @@ export function useRun(id: string): UseQueryResult<WatchedRun> {
   });
   const isActive = found.data !== undefined && found.data.finished_at === null;
   useEvents<WatchedRun>(isActive ? `/runs/${id}/events` : null, (run) => followRun(queries, run));
+  // whatever says first that the run has ended
+  const wasActive = useRef(isActive);
+  useEffect(() => {
+    if (wasActive.current && !isActive) void queries.invalidateQueries({ queryKey: ['results', id] });
+    wasActive.current = isActive;
+  }, [queries, id, isActive]);
   return found;
 }
 
@@ -53,7 +60,6 @@ function followRun(queries: QueryClient, run: WatchedRun): void {
     return;
   }
   void queries.invalidateQueries({ queryKey });
-  void queries.invalidateQueries({ queryKey: ['results', run.id] });
 }
 
 /** The model that a run asks; null without one. */
