@@ -8,7 +8,6 @@ export {
   CHECKER_SCHEMAS,
 } from './config/checker-schemas.ts';
 export { type ConfigDifference, configDifferences } from './config/config-differences.ts';
-export { isForbiddenAddress } from './config/is-forbidden-address.ts';
 export {
   parseAddedScorers,
   parseRescore,

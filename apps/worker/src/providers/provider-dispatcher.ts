@@ -1,6 +1,6 @@
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { isForbiddenAddress } from '@svc/evaluation';
+import { isForbiddenAddress } from '@svc/hub-client/egress';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 
 export interface ProviderDispatcherOptions {

@@ -1,6 +1,6 @@
+import { isForbiddenAddress } from '@svc/hub-client/egress';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ConfigProblems, Steps } from './config-problems.ts';
-import { isForbiddenAddress } from './is-forbidden-address.ts';
 import { membersOf } from './members-of.ts';
 
 /** Members of the request body that the service sets. */

@@ -1,7 +1,7 @@
 import { BlockList, isIP } from 'node:net';
 
 /** A range of IP addresses, such as `['169.254.0.0', 16]`. */
-export type AddressRange = readonly [network: string, prefixLength: number];
+type AddressRange = readonly [network: string, prefixLength: number];
 
 /**
  * Makes a test for IP addresses within ranges. An IPv6 address that embeds IPv4 addresses (mapped, translated, compatible,

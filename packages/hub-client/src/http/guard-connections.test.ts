@@ -69,6 +69,19 @@ describe('guardConnections', () => {
     await agent.destroy();
   });
 
+  it('keeps a private hub from link-local addresses, unless it has one itself', async () => {
+    const names = { 'inside.example': [['169.254.169.254']] };
+    const agent = open(`http://127.0.0.1:${port}`, names);
+    for (const host of ['169.254.169.254', '[::ffff:a9fe:a9fe]', 'inside.example'])
+      expect([host, await reach(agent, `http://${host}:${port}/`)]).toEqual([host, 'hub_bad_response']);
+    await agent.destroy();
+
+    const linkLocal = open(`http://169.254.1.2:${port}`, names);
+    expect(await reach(linkLocal, `http://169.254.1.2:${port}/`)).not.toBe('hub_bad_response');
+    expect(await reach(linkLocal, `http://169.254.1.3:${port}/`)).toBe('hub_bad_response');
+    await linkLocal.destroy();
+  });
+
   it('takes a hub by name for what it is found to be first', async () => {
     const names = { 'hub.example': [['127.0.0.1']], 'storage.example': [['127.0.0.1']] };
     const inside = open(`http://hub.example:${port}`, names);

@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
+import { isForbiddenAddress } from '../egress/forbidden-address.ts';
 import { isPrivateAddress } from '../egress/private-address.ts';
 import { HubError } from '../errors.ts';
 
@@ -8,7 +9,8 @@ import { HubError } from '../errors.ts';
  * Makes connections for a hub that may redirect anywhere: where the hub itself is on a public address, nothing connects to
  * a private one. What a name resolves to is looked at when the connection is made, and the connection goes to just that
  * address, so that a name cannot mean something else in between. A hub on a private address, such as one of a company's own,
- * may redirect to private ones.
+ * may redirect to private ones, but not to
+ * link-local ones, where clouds serve the credentials of a machine.
  *
  * The connector fails with HubError `hub_bad_response` where an address is refused.
  *
@@ -27,8 +29,8 @@ export function guardConnections(
   /** What may be connected to, of the addresses that a host has. */
   function allowed<T extends { address: string }>(host: string, addresses: readonly T[]): T[] {
     if (host === hub) hubIsPrivate ??= addresses.some(({ address }) => isPrivateAddress(address));
-    if (hubIsPrivate === true) return [...addresses];
-    return addresses.filter(({ address }) => !isPrivateAddress(address));
+    const isRefused = hubIsPrivate === true ? isForbiddenAddress : isPrivateAddress;
+    return addresses.filter(({ address }) => address === hub || !isRefused(address));
   }
 
   const guardedLookup: LookupFunction = (host, query, done) => {

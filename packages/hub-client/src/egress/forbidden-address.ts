@@ -1,7 +1,7 @@
-import { createAddressSet } from '@svc/hub-client/egress';
+import { createAddressSet } from './address-set.ts';
 
 /**
- * Whether runs must not send to an address: link-local (RFC 3927, RFC 4291), where clouds serve the credentials of a
+ * Whether no request may go to an address at all: link-local (RFC 3927, RFC 4291), where clouds serve the credentials of a
  * machine, or a cloud's metadata service. False for a name: check its addresses when you connect.
  *
  * @param host an address, with or without brackets and zone, or a name

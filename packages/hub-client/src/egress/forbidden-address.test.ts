@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isForbiddenAddress } from './is-forbidden-address.ts';
+import { isForbiddenAddress } from './forbidden-address.ts';
 
 it.each([
   '169.254.0.0',
