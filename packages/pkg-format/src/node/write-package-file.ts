@@ -14,6 +14,7 @@ export interface WriteFileOptions {
   readonly run?: ExportRun | null;
   /** Whether an existing file is replaced. */
   readonly force?: boolean;
+  /** Stops between two items. Items that wait for something have to observe it too. */
   readonly signal?: AbortSignal;
   /** Receives the number of items that were read, some hundred at a time. */
   readonly onProgress?: (itemCount: number) => void;
