@@ -26,8 +26,9 @@ export function cardData({ dataset, sections, columns, tables }: CardFacts): {
     .filter(({ itemCount }) => itemCount > 0);
   const total = (bytes: 'byteLength' | 'tableBytes'): number =>
     splits.reduce((sum, { table }) => sum + (table?.[bytes] ?? 0), 0);
+  const stored = new Map(Object.entries(featuresOf(columns)));
   const features = columns.map(({ name, type }) => {
-    return type === 'images' ? { name, list: 'image' } : { name, dtype: dtypeOf(columns, name) };
+    return type === 'images' ? { name, list: 'image' } : { name, dtype: dtypeOf(stored.get(name)) };
   });
   return {
     pretty_name: dataset.name,
@@ -53,9 +54,9 @@ export function cardData({ dataset, sections, columns, tables }: CardFacts): {
   };
 }
 
-function dtypeOf(columns: readonly HubColumn[], name: string): string {
-  const feature = featuresOf(columns)[name] as { readonly _type: string; readonly dtype?: string };
-  return feature.dtype ?? feature._type.toLowerCase();
+function dtypeOf(stored: unknown): string {
+  const { _type, dtype } = stored as { readonly _type: string; readonly dtype?: string };
+  return dtype ?? _type.toLowerCase();
 }
 
 /** `README.md`: the metadata, then what the dataset is and how to read it. */
