@@ -29,10 +29,11 @@ async function write(
   const written = await writeTool(
     tool,
     {
-      ...{ name: 'n', versionHash: '', itemCount: 1, run: null, ...source },
+      ...{ name: 'n', versionHash: '', itemCount: 1, run: null },
       items: async function* () {
         yield [{ section: 'a b', orderIndex: 0, item, itemHash }];
       },
+      ...source,
     },
     options,
   );
@@ -156,4 +157,29 @@ it('reads the items to their end before it reads them again, also where a batch 
   }
   expect(Object.values(sizes)).toEqual([expect.any(Number), expect.any(Number)]);
   expect(Math.max(...Object.values(sizes))).toBeLessThan(200_000_000);
+});
+
+it('names the samples of Inspect by ids that differ, also from those with a suffix', async () => {
+  const ids = ['a', 'a', 'a-2', 'a-2-3', 'a', 1, '1', '1-7', '', '9'];
+  const items = ids.map((id, index): JsonObject => ({ id, inputs: { prompt: `q${index}` } }));
+  const { files } = await write(
+    'inspect',
+    {},
+    {
+      items: async function* () {
+        yield items.map((item, orderIndex) => ({
+          section: 's',
+          orderIndex,
+          item,
+          itemHash: 'ab'.repeat(32),
+        }));
+      },
+    },
+  );
+  const written = (files['export.jsonl'] ?? '')
+    .trimEnd()
+    .split('\n')
+    .map((line) => String(JSON.parse(line).id));
+  expect(written).toHaveLength(ids.length);
+  expect(new Set(written).size).toBe(ids.length);
 });

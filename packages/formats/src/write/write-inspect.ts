@@ -218,6 +218,8 @@ class Metrics {
   }
 }
 
+const MAX_ID_LENGTH = 100;
+
 /** Ids that differ, and may be used in the names of files. */
 class SampleIds {
   readonly #keys = new KeyNumbers();
@@ -225,12 +227,15 @@ class SampleIds {
 
   next({ id = null }: JsonObject): JsonValue {
     this.#count += 1;
-    if (typeof id === 'number') return this.#keys.numberOf(String(id)).isNew ? id : `${id}-${this.#count}`;
-    const text = (textOf(id) ?? String(this.#count))
+    const text = (typeof id === 'number' ? String(id) : (textOf(id) ?? ''))
+      .slice(0, MAX_ID_LENGTH)
       .replaceAll(/[^\p{L}\p{N}_.+-]/gu, '_')
-      .replaceAll('..', '_')
-      .slice(0, 100);
-    const safe = text === '' ? String(this.#count) : text;
-    return this.#keys.numberOf(safe).isNew ? safe : `${safe}-${this.#count}`;
+      .replaceAll('..', '_');
+    let unique = text === '' ? String(this.#count) : text;
+    if (this.#keys.numberOf(unique).isNew) return typeof id === 'number' ? id : unique;
+    // What gets a suffix may be the id of another item, too.
+    do unique = `${unique}-${this.#count}`;
+    while (!this.#keys.numberOf(unique).isNew);
+    return unique;
   }
 }
