@@ -51,3 +51,40 @@ it('reads responses to requests of its own alone', async () => {
     location: { file: 'output.jsonl', line: 1 },
   });
 });
+
+it('reads refusals, texts of completions and errors that are texts, and counts what has no place', async () => {
+  const of = (id: string, body: object | null, error: unknown = null): object => ({
+    ...{ custom_id: `${HASH}-${id}`, error },
+    response: body === null ? null : { status_code: 200, body },
+  });
+  const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } };
+  const outputs = [
+    { type: 'reasoning', summary: [] },
+    { type: 'function_call', name: 'f', arguments: '{}' },
+    { type: 'message', content: [{ type: 'output_text', text: 'It is 4' }] },
+  ];
+  const { results, lost } = await convert({
+    'output.jsonl': lines([
+      of('1', { choices: [{ message: { content: null, refusal: 'I cannot help.' } }] }),
+      of('2', { choices: [{ text: 'upon a time' }, { text: 'was a frog' }] }),
+      of('3', { choices: [{ message: { content: null, tool_calls: [call, call] } }] }),
+      of('4', { output: outputs }),
+      of('5', null, 'Expired'),
+      of('6', null, { code: 'x' }),
+    ]),
+  });
+  expect(results.map(({ output, error }) => output ?? error?.message ?? null)).toEqual([
+    'I cannot help.',
+    'upon a time',
+    null,
+    'It is 4',
+    'Expired',
+    'The request failed.',
+  ]);
+  expect(lost).toEqual([
+    '6 x items of responses',
+    '1 x further choices of the output',
+    '3 x tool calls',
+    '1 x output that is not text',
+  ]);
+});

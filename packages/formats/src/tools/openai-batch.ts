@@ -2,6 +2,7 @@ import type { SourceLocation } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { baseName } from '../base-name.ts';
+import type { LostCounter } from '../lost.ts';
 import { contentText, withMessages } from '../messages.ts';
 import {
   elementsOf,
@@ -69,7 +70,7 @@ async function* samples(
       const key = keyOf(id);
       const item = { id: key, inputs: {} };
       const sample = { section: 'default', key, item, hasKeyOnly: true, sourceRow: undefined, location };
-      yield { ...sample, result: toResult(value, id) };
+      yield { ...sample, result: toResult(value, id, lost, location) };
     }
   }
   if (responses.length === 0) return null;
@@ -90,25 +91,34 @@ function customIdOf(line: JsonObject, location: SourceLocation): string {
 /** The item of a request. */
 const keyOf = (id: string): string => OWN_ID.exec(id)?.[1] ?? id;
 
-function toResult(line: JsonObject, id: string): ToolResult {
+const failedWith = (status: number | null): string =>
+  `The request failed${status === null ? '' : ` with status ${status}`}.`;
+
+function toResult(line: JsonObject, id: string, lost: LostCounter, location: SourceLocation): ToolResult {
   const body = memberOf(line['response'] ?? null, 'body');
   const status = numberOf(memberOf(line['response'] ?? null, 'status_code'));
   const problem = memberOf(body, 'error') ?? line['error'] ?? null;
-  const choice = elementsOf(memberOf(body, 'choices'))[0] ?? null;
+  const choices = elementsOf(memberOf(body, 'choices'));
+  const [choice = null] = choices;
+  const message = memberOf(choice, 'message');
   // The Responses API has a list of outputs instead.
-  const outputs = elementsOf(memberOf(body, 'output')).filter((one) => memberOf(one, 'type') === 'message');
+  const outputs = elementsOf(memberOf(body, 'output'));
+  const messages = outputs.filter((one) => memberOf(one, 'type') === 'message');
+  const calls = outputs.filter((one) => textOf(memberOf(one, 'type'))?.endsWith('_call')).length;
+  lost.add('further choices of the output', location, Math.max(0, choices.length - 1));
+  lost.add('tool calls', location, elementsOf(memberOf(message, 'tool_calls')).length + calls);
+  lost.add('output that is not text', location, outputs.length - messages.length - calls);
+  // The older API of completions has a text in place of a message.
   const content: JsonValue =
-    outputs.length > 0
-      ? outputs.map((one) => contentText(memberOf(one, 'content'))).join('')
-      : memberOf(memberOf(choice, 'message'), 'content');
+    messages.length > 0
+      ? messages.map((one) => contentText(memberOf(one, 'content'))).join('')
+      : (memberOf(message, 'content') ?? memberOf(message, 'refusal') ?? memberOf(choice, 'text'));
   const hasFailed = isFilled(problem) || (status !== null && status >= 400);
   const usage = memberOf(body, 'usage');
   return {
     repetition: Number(OWN_ID.exec(id)?.[2] ?? 1),
     output: hasFailed || content === null ? null : contentText(content),
-    error: hasFailed
-      ? (textOf(memberOf(problem, 'message')) ?? `The request failed with status ${status}.`)
-      : null,
+    error: hasFailed ? (textOf(memberOf(problem, 'message')) ?? textOf(problem) ?? failedWith(status)) : null,
     scores: new Map(),
     usage: isJsonObject(usage) ? usage : null,
     finishReason: textOf(memberOf(choice, 'finish_reason')),
