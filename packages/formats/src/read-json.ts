@@ -16,7 +16,7 @@ import type { ToolFile } from './tool.ts';
 export const bytesOf = ({ source }: ToolFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> =>
   readRange(source, 0, source.byteLength, signal);
 
-/** The text of a file that is read whole. @throws PackageError `package_limit` */
+/** The text of a file that is read whole, without the byte order mark that it may begin with. @throws PackageError `package_limit` */
 export async function wholeText(
   file: ToolFile,
   maxBytes: number,
@@ -28,7 +28,7 @@ export async function wholeText(
   }
   const chunks: Uint8Array[] = [];
   for await (const chunk of bytesOf(file, signal)) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 /** Literals that Python writes and JSON does not have. */

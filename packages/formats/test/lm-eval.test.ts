@@ -45,6 +45,12 @@ it('counts what has no place, and keeps the row where asked', async () => {
   expect(items[0]).toMatchObject({ id: 0, meta: { source_row: { question: '0?' } } });
 });
 
+it('reads files that begin with a byte order mark', async () => {
+  const results = '\ufeff{"results": {}, "model_name": "m"}';
+  const { report } = await convert({ [NAME]: `\ufeff${lines([logged(0)])}`, 'results_x.json': results });
+  expect(report).toMatchObject({ tool: 'lm-eval', resultCount: 1 });
+});
+
 it('reads messages of chats', async () => {
   const messages = JSON.stringify([
     { role: 'system', content: 'Be brief.' },
