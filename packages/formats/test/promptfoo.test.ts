@@ -126,6 +126,18 @@ it('reads tests in JSON Lines, YAML and CSV', async () => {
   }
 });
 
+it('takes every cell of CSV as a text, also where a column looks like numbers', async () => {
+  const { items } = await convert({
+    't.csv': 'question,n,flag,__expected\nq1,1,true,NA\nq2,NA,null,2\nq3,,false,None\n',
+  });
+  const shown = items.map(({ answer, meta }) => [answer, (meta as { vars: object }).vars]);
+  expect(shown).toEqual([
+    ['NA', { question: 'q1', n: '1', flag: 'true' }],
+    ['2', { question: 'q2', n: 'NA', flag: 'null' }],
+    ['None', { question: 'q3', n: '', flag: 'false' }],
+  ]);
+});
+
 it('names the place of what it cannot read', async () => {
   await expect(convert({ 't.yaml': '- vars: {a: b}\n- 5\n' })).rejects.toMatchObject({
     location: { file: 't.yaml', path: '/1' },

@@ -2,7 +2,7 @@ import { parseYamlApart } from '@svc/hub-client/internal';
 import type { SourceLocation } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
-import { readTable, TableError } from '@svc/tabular';
+import { detectFormat, openByteSource, openFileTable, TableError } from '@svc/tabular';
 import { elementsOf, invalidLine, type Line, memberOf, readLines, wholeText } from '../read-json.ts';
 import type { ReadContext, ToolFile } from '../tool.ts';
 
@@ -64,17 +64,18 @@ async function parse(text: string, file: string): Promise<JsonValue> {
   }
 }
 
-/** Columns are variables, but for those whose names begin with two underscores. */
+/** Columns are variables, but for those whose names begin with two underscores. Every cell is a text, as for the tool. */
 async function* readCsv(file: ToolFile, { signal }: ReadContext): AsyncGenerator<Line> {
   let row = 0;
   try {
-    for await (const cells of readTable(file.source, {
-      path: file.name,
-      format: 'csv',
-      ...(signal && { signal }),
-    })) {
-      yield { value: toTest(cells), location: { file: file.name, row } };
-      row += 1;
+    const source = await openByteSource(file.source, { path: file.name, ...(signal && { signal }) });
+    const detected = await detectFormat(source, { format: 'csv', signal });
+    const table = await openFileTable(source, detected, { textColumns: 'all', signal });
+    for await (const { rows } of table.read({ signal })) {
+      for (const cells of rows) {
+        yield { value: toTest(cells), location: { file: file.name, row } };
+        row += 1;
+      }
     }
   } catch (error) {
     if (!(error instanceof TableError)) throw error;
