@@ -183,3 +183,24 @@ it('names the samples of Inspect by ids that differ, also from those with a suff
   expect(written).toHaveLength(ids.length);
   expect(new Set(written).size).toBe(ids.length);
 });
+
+it('writes images of items whose last message is not a question in a message of the user', async () => {
+  const image = { mime_type: 'image/png', encoding: 'base64', data: 'iVBORw0KGgo=' };
+  const answered = { role: 'assistant', content: 'Which one?' };
+  for (const messages of [[], [{ role: 'user', content: 'q' }, answered]]) {
+    const item = { inputs: { messages }, assets: [image] };
+    const batch = await write('openai-batch', item, {}, { model: 'm' });
+    expect(JSON.parse(Object.values(batch.files).join('')).body.messages).toEqual([
+      ...messages,
+      {
+        role: 'user',
+        content: [{ type: 'image_url', image_url: { url: expect.stringMatching(/^data:image/) } }],
+      },
+    ]);
+    const inspect = await write('inspect', item);
+    expect(JSON.parse(Object.values(inspect.files).join('')).input).toEqual([
+      ...messages,
+      { role: 'user', content: [{ type: 'image', image: expect.any(String), detail: 'auto' }] },
+    ]);
+  }
+});

@@ -37,17 +37,24 @@ export function countUnwritten(
   }
 }
 
-/** Puts images after what the last message says. @param partOf the image as a part of content */
-export function addImages(
+/**
+ * Puts images after what the user says last, or in a message of the user where the last message is not one, as runs do.
+ *
+ * @param partOf the image as a part of content
+ */
+export function withImages(
   messages: readonly JsonObject[],
   images: readonly string[],
   partOf: (image: string) => JsonObject,
-): void {
+): readonly JsonObject[] {
+  if (images.length === 0) return messages;
   const last = messages.at(-1);
-  if (last === undefined || images.length === 0) return;
-  const { content = '' } = last;
-  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : elementsOf(content);
-  last['content'] = [...parts, ...images.map(partOf)];
+  const isQuestion = last !== undefined && (last['role'] ?? 'user') === 'user';
+  const question = isQuestion ? last : {};
+  const { content = '' } = question;
+  const text = typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
+  const parts = [...text, ...elementsOf(content), ...images.map(partOf)];
+  return [...(isQuestion ? messages.slice(0, -1) : messages), { ...question, role: 'user', content: parts }];
 }
 
 /** The model of a run, or the name of its provider. */

@@ -4,7 +4,7 @@ import { KeyNumbers } from '../key-numbers.ts';
 import { itemImages, itemMessages } from '../messages.ts';
 import { OWN_ITEM } from '../own-item.ts';
 import { elementsOf, filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
-import { addImages, modelOf, plainText, tokensOf } from './item-texts.ts';
+import { modelOf, plainText, tokensOf, withImages } from './item-texts.ts';
 import {
   itemLines,
   type SourceItem,
@@ -77,17 +77,15 @@ function toSample(
   lost.add('files that are not images', location, others);
   if (item['checker'] !== undefined) lost.add('checkers', location);
   if (isFilled(item['criteria'])) lost.add('criteria', location);
-  const messages = itemMessages(item).map(
-    ({ role = 'user', content = '' }): JsonObject => ({ role, content }),
-  );
-  addImages(messages, images, (image) => ({ type: 'image', image, detail: 'auto' }));
+  const said = itemMessages(item).map(({ role = 'user', content = '' }): JsonObject => ({ role, content }));
+  const messages = withImages(said, images, (image) => ({ type: 'image', image, detail: 'auto' }));
   const { role = null, content = null } = messages[0] ?? {};
   const isPlain = messages.length === 1 && role === 'user' && typeof content === 'string';
   const { answer = null } = item;
   const choices = elementsOf(memberOf(item['inputs'] ?? null, 'choices'));
   return {
     ...(id === null ? {} : { id }),
-    input: isPlain ? content : messages,
+    input: isPlain ? content : [...messages],
     ...(choices.length === 0 ? {} : { choices: choices.map(plainText) }),
     target: answer === null ? '' : Array.isArray(answer) ? answer.map(plainText) : plainText(answer),
     metadata: { ...membersOf(item['meta']), item_hash: itemHash, [OWN_ITEM]: canonicalJson(item) },

@@ -1,7 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { itemImages, itemMessages } from '../messages.ts';
 import { isFilled, memberOf, textOf } from '../read-json.ts';
-import { addImages, countUnwritten, plainText, tokensOf } from './item-texts.ts';
+import { countUnwritten, plainText, tokensOf, withImages } from './item-texts.ts';
 import {
   itemLines,
   type SourceItem,
@@ -68,14 +68,15 @@ function toRequest(source: SourceItem, { lost, model }: WriteContext): JsonObjec
   const { item, itemHash, section } = source;
   const { images, others } = itemImages(item);
   lost.add('files that are not images', { file: section }, others);
-  const messages = itemMessages(item);
-  addImages(messages, images, (url) => ({ type: 'image_url', image_url: { url } }));
+  const messages = withImages(itemMessages(item), images, (url) => {
+    return { type: 'image_url', image_url: { url } };
+  });
   // The request keeps the hash of the item, from which its dataset has the id.
   countUnwritten(source, ['id'], lost);
   return {
     custom_id: `${itemHash}-1`,
     ...{ method: 'POST', url: '/v1/chat/completions' },
-    body: { model, messages },
+    body: { model, messages: [...messages] },
   };
 }
 
