@@ -1,5 +1,8 @@
 import { type JsonObject, setMember, skipValue } from '@svc/jsonl-v23/json';
+import { PackageError } from '@svc/pkg-format';
+import { openArchive } from '@svc/pkg-format/internal';
 import type { Tool, ToolFile } from './tool.ts';
+import { inflateZstd } from './tools/inspect.ts';
 import { isLmEvalLine } from './tools/lm-eval.ts';
 import { isTestLine } from './tools/promptfoo-tests.ts';
 
@@ -31,7 +34,7 @@ const isResults = (file: ToolFile | undefined): boolean => /^results.*\.json$/i.
 async function toolOf(file: ToolFile): Promise<Tool | null> {
   const { name, source } = file;
   const bytes = await source.read(0, Math.min(HEAD_BYTES, source.byteLength));
-  if (bytes[0] === 0x50 && bytes[1] === 0x4b) return isInspectArchive(bytes) ? 'inspect' : null;
+  if (bytes[0] === 0x50 && bytes[1] === 0x4b) return (await isInspectArchive(file, bytes)) ? 'inspect' : null;
   const head = new TextDecoder().decode(bytes);
   if (isInspectDocument(head)) return 'inspect-json';
   if (isPromptfooResults(head)) return 'promptfoo';
@@ -44,10 +47,23 @@ async function toolOf(file: ToolFile): Promise<Tool | null> {
   return isPromptfooTests(name, head, line) ? 'promptfoo' : null;
 }
 
-/** Whether the first entry of an archive is one that Inspect writes first. */
-function isInspectArchive(head: Uint8Array): boolean {
+/** Whether an archive is a log of Inspect: its first entry is one that Inspect writes first, and it has a header. */
+async function isInspectArchive({ source }: ToolFile, head: Uint8Array): Promise<boolean> {
   const name = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1', 30, 50);
-  return /^(?:_journal\/|header\.json|samples\/.)/.test(name) && head.byteLength > 50;
+  if (head.byteLength <= 50 || !/^(?:_journal\/|header\.json|samples\/.)/.test(name)) return false;
+  if (name.startsWith('_journal/')) return true;
+  try {
+    const { files } = await openArchive(source, undefined, () => Promise.resolve(), inflateZstd);
+    if (files.has('_journal/start.json')) return true;
+    return (
+      files.has('header.json') &&
+      [...files.keys()].some((path) => /^(?:samples\/|summaries\.json)/.test(path))
+    );
+  } catch (error) {
+    // Whoever reads the archive reports what is wrong with it.
+    if (error instanceof PackageError) return false;
+    throw error;
+  }
 }
 
 /** Whether a document begins as a log of Inspect. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import * as zlib from 'node:zlib';
 import { expect, it } from 'vitest';
 import { buildZip } from '../../pkg-format/test/build-zip.ts';
+import { recogniseTool } from '../src/index.ts';
 import { convert } from './convert.ts';
 
 const corpus = (name: string): Promise<Buffer> =>
@@ -174,6 +175,21 @@ it('counts scores of other kinds, tool calls and errors', async () => {
     code: 'package_unsupported',
     message: expect.stringContaining('tool calls (1)'),
   });
+});
+
+it('takes no other archive for a log because of a folder of samples', async () => {
+  const toolOf = async (files: Readonly<Record<string, unknown>>): Promise<string | null> => {
+    const bytes = evalArchive(files);
+    const source = {
+      byteLength: bytes.byteLength,
+      read: async (start: number, end: number) => bytes.subarray(start, end),
+    };
+    return await recogniseTool([{ name: 'a.zip', source }]);
+  };
+  expect(
+    await toolOf({ 'samples/train.jsonl': '{"question":"q","expected":"a"}', 'meta.json': {} }),
+  ).toBeNull();
+  expect(await toolOf({ 'samples/a_epoch_1.json': sample('a'), 'header.json': HEADER })).toBe('inspect');
 });
 
 it('refuses hostile archives, and leaves nothing', async () => {

@@ -135,7 +135,8 @@ async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolC
   return { name: datasetName(file.name.replace(/\.json$/i, '')), samples: samples() };
 }
 
-function inflateZstd(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+/** Inflates the entries of a log. */
+export function inflateZstd(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return decompress('zstd', () => packed);
 }
 
