@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { captured, svcPkg } from './run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from './temporary-folder.ts';
@@ -312,4 +313,20 @@ it('converts files of another tool, and a package for another tool', async () =>
   expect(again.document()).toMatchObject({ version_hash: hash });
   expect(await svcPkg(['convert', '--to', 'promptfoo', output])).toMatchObject({ exitCode: 3 });
   expect(await svcPkg(['convert', '--strict', output])).toMatchObject({ exitCode: 2 });
+});
+
+it('refuses a log of Inspect without --from, and says how to convert it', async () => {
+  const log = fileURLToPath(new URL('../../../conformance/formats/inspect/input-task.eval', import.meta.url));
+  const output = join(await temporaryFolder(), 'out.pkg.zip');
+  for (const argv of [
+    ['convert', log, '-o', output],
+    ['pack', log, '-o', output],
+    ['preview', log],
+  ]) {
+    expect(await svcPkg(argv), argv[0]).toMatchObject({
+      exitCode: 2,
+      stderr: `${log}: It is a log of Inspect (usage)\nTo turn it into a package: svc-pkg convert --from inspect ${log}\n`,
+    });
+  }
+  expect((await svcPkg(['convert', '--from', 'inspect', log, '-o', output])).exitCode).toBe(0);
 });

@@ -8,6 +8,7 @@ import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
 import { given } from '../given.ts';
 import { convertTo } from '../local/convert-to-tool.ts';
+import { refuseLog } from '../local/refuse-log.ts';
 import { eachPath } from '../output/each-path.ts';
 import { checkOutputOfSeveral, outputPackage, withDefaultOutput } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
@@ -108,9 +109,16 @@ async function convertFiles(
   });
 }
 
+/** @throws CliError `usage` for a log, `io_error` */
+async function checkArchive(input: string, path: string): Promise<void> {
+  const source = await openSource(input, path);
+  await refuseLog({ name: path, source }, path).finally(() => source.close());
+}
+
 async function convertOne(cli: Cli, path: string, options: WriteOptions): Promise<void> {
   await using file = await openInputFile(cli, path);
   const input = file.path;
+  await checkArchive(input, path);
   const chosen = withDefaultOutput(options, [path]);
   const defaultPath = legacyOutputPath(isUnnamed(path) ? 'stdin' : path);
   const source = { input, shown: path, nameEntry: entryOf(path), defaultPath };

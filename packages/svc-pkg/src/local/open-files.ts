@@ -22,6 +22,7 @@ import { createTemporaryFolder, writeTemporaryFile } from '../output/temporary-f
 import { inputNames, openInputFile, openSource } from '../package/input-file.ts';
 import { nameArchive } from '../package/open-local-package.ts';
 import { printableValue } from '../text/printable-text.ts';
+import { refuseLog } from './refuse-log.ts';
 
 /** A file of a command, opened. */
 export interface LocalFile extends InputFile {
@@ -60,7 +61,7 @@ interface NamedPath {
  * Opens files, standard input for `-`, and the files in folders except hidden ones, and finds out what each is from its content. Archives of
  * tables and compressed Parquet files are unpacked first.
  *
- * @throws CliError `io_error`, `usage` for no or too many files, for packages and older archives; PackageError for
+ * @throws CliError `io_error`, `usage` for no or too many files, for packages, older archives and logs; PackageError for
  *   an archive that cannot be read; TableError `unsupported_file`, `too_large`, `invalid_name` for two files of one name
  */
 export async function openFiles(
@@ -85,6 +86,7 @@ export async function openFiles(
   const packed: PackedFile<LocalFile>[] = [];
   for (const each of found) {
     const file = await openAt(each);
+    if (!isMapped && hints.format === undefined) await refuseLog(file, file.label);
     const recognising = recogniseArchive(file.source, { limits, areTables: isMapped, signal });
     const recognised = await recognising.catch((error: unknown) => {
       throw nameArchive(error, file.label);
