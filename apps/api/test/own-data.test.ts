@@ -197,6 +197,15 @@ describe('one table of 1,000 rows', () => {
   });
 });
 
+it('keeps a column that has no name', async () => {
+  const mapping = { prompt_column: 'question', keep_unmapped: true };
+  const file = { 'a.jsonl': '{"": 7, "question": "q"}' };
+  expect((await preview(file, { mapping })).body['items']).toMatchObject([{ item: { meta: { '': 7 } } }]);
+  const { status, body } = await upload(file, { mapping });
+  expect(status, JSON.stringify(body)).toBe(201);
+  expect(await items(body['id'])).toMatchObject([{ meta: { '': 7 } }]);
+});
+
 describe('a table of answers like those of GSM8K', () => {
   it('is suggested with a pattern, and has 1,319 items with numbers', async () => {
     const rows = Array.from({ length: 1319 }, (_, index) => ({

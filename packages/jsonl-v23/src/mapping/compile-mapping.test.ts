@@ -319,6 +319,12 @@ describe('compileMapping', () => {
     },
   );
 
+  it('keeps a column without a name', () => {
+    const row = { q: 'Q', '': 7 };
+    const toItem = compileMapping({ promptColumn: 'q', keepUnmapped: true }, featuresOf(row));
+    expect(toItem(row, 0)).toMatchObject({ inputs: { prompt: 'Q' }, meta: { '': 7 } });
+  });
+
   it.each<[string, Partial<Mapping>, JsonValue, RegExp]>([
     [
       'choices of no known form',

@@ -79,7 +79,10 @@ export function compileMapping(
   const columns = mappedColumns(mapping);
   const known = features ? new Set(features.map(({ name }) => name)) : null;
   for (const column of [...columns, ...Object.keys(mapping.types ?? {})]) {
-    if (column === '') throw new JsonlError('invalid_mapping', 'Column names in a mapping must not be empty');
+    // A table may have a column without a name, which `keepUnmapped` keeps.
+    if (column === '' && known?.has('') !== true) {
+      throw new JsonlError('invalid_mapping', 'Column names in a mapping must not be empty');
+    }
     if (known?.has(column) === false) throw columnNotFound(column);
   }
   const compiled = compile(mapping, maxPatternSteps);
