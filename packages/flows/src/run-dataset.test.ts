@@ -255,6 +255,30 @@ describe('runDataset', () => {
     });
   });
 
+  it('scores the outputs that are there, however many requests failed before', async () => {
+    const session = new MemorySession([]);
+    const facts = { itemId: null, finishReason: null, latencyMs: null, usage: null };
+    const none = { omittedAssets: null, traceId: null };
+    session.items = async function* () {
+      for (let orderIndex = 0; orderIndex < 6; orderIndex += 1) {
+        const failure =
+          orderIndex === 5 ? null : ({ code: 'provider_timeout', message: 'took too long' } as const);
+        const output = failure === null ? 'Q' : null;
+        yield {
+          ...{ section: 's', sectionOrderIndex: 0, orderIndex, doneRepetitions: [] },
+          parts: stored({ type: 'exact', inputs: { prompt: 'Q' }, answer: 'Q' }),
+          outputs: [{ repetition: 1, output, failure, ...facts, ...none }],
+        };
+      }
+    };
+    const config = { ...CONFIG, max_consecutive_failures: 3, concurrency: 1 };
+    expect(await run(session, echo, { config })).toEqual({ status: 'completed' });
+    expect([...session.results.values()].map(({ status }) => status)).toEqual([
+      ...Array.from({ length: 5 }, () => 'failed'),
+      'ok',
+    ]);
+  });
+
   describe('with a large item', () => {
     const noise = 'n'.repeat(70_000);
     const large = (more: Item): Item => ({ id: 'big', inputs: { prompt: 'p' }, meta: { noise }, ...more });
