@@ -8,7 +8,7 @@ import { isUuid, storableText } from '../database/values.ts';
 import { completeClaim } from '../idempotency/idempotency-store.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { addingScorersOf, countLacking, queueScorers, toAdding } from './adding-scorers.ts';
-import type { IdempotentCreation } from './create-run.ts';
+import { countEnded, type IdempotentCreation } from './create-run.ts';
 import { readRun } from './read-run.ts';
 import { RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 import { addScorers } from './write/scorer-names.ts';
@@ -89,22 +89,35 @@ export async function retryRun(
       const again = { names: adding.names, due, status: run.status, ...(config !== null && { config }) };
       if (due > 0) return await queueScorers(client, run, again);
     }
+    const total =
+      run.sourceRunId === null ? run.counts.total : await countSourceAgain(client, run.sourceRunId);
     // The counts of the run say whether any result is to be done, without reading one.
-    const due = (only === 'missing' ? 0 : run.counts[only]) + run.counts.total - run.counts.done;
+    const due = (only === 'missing' ? 0 : run.counts[only]) + total - run.counts.done;
     if (due === 0) {
       throw new StoreError('nothing_to_retry', `Cannot retry the run: it has no ${only} results.`);
     }
     const { rows } = await client.query<RunRow>(
-      `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, adding = NULL, config = coalesce($4, config), error = NULL, finished_at = NULL,
+      `UPDATE runs SET retries = retries + 1, results_due = results_version + $3, retry_only = $2, total = $5, adding = NULL, config = coalesce($4, config), error = NULL, finished_at = NULL,
          cancel_requested_at = NULL, lease_expires_at = NULL, failed_attempts = 0, claimed_section = 0, claimed_index = 0,
          status = CASE WHEN is_external THEN 'waiting' ELSE 'queued' END,
          available_at = CASE WHEN is_external THEN 'infinity' ELSE clock_timestamp() END
        WHERE id = $1 RETURNING ${RUN_COLUMNS}`,
-      [id, only, due, config],
+      [id, only, due, config, total],
     );
     await client.query(NOTIFY_WORKERS, ['run']);
     return toRun(rows[0] as RunRow);
   });
+}
+
+/** Counts the results that a run is to score again: a source that was continued since has more than at first. */
+async function countSourceAgain(client: pg.ClientBase, sourceRunId: string): Promise<number> {
+  const total = await countEnded(client, sourceRunId);
+  if (total !== null) return total;
+  const source = `run ${sourceRunId}, whose outputs it scores,`;
+  const { rowCount } = await client.query('SELECT FROM runs WHERE id = $1', [sourceRunId]);
+  if (rowCount === 0)
+    throw new StoreError('nothing_to_retry', `Cannot retry the run: ${source} was deleted.`);
+  throw new StoreError('run_active', `Cannot retry the run: ${source} has not ended.`);
 }
 
 /** Scorers that a run is given after its end. */

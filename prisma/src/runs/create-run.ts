@@ -82,12 +82,18 @@ export async function createRun(
 
 /** Counts the results of the source of a run, which must neither go nor get other results until the run has ended. */
 async function countSource(client: pg.ClientBase, { sourceRunId }: NewRun): Promise<number> {
+  const total = await countEnded(client, String(sourceRunId));
+  if (total !== null) return total;
+  throw new StoreError('run_active', 'Cannot score the outputs of the run again: it has not ended.');
+}
+
+/** Counts the results of a run that others read, and holds it; null unless it has ended. */
+export async function countEnded(client: pg.ClientBase, runId: string): Promise<number | null> {
   const { rows } = await client.query<{ readonly total: number }>(
     'SELECT ok + failed + unscored AS total FROM runs WHERE id = $1 AND finished_at IS NOT NULL FOR SHARE',
-    [sourceRunId],
+    [runId],
   );
-  if (rows[0] !== undefined) return rows[0].total;
-  throw new StoreError('run_active', 'Cannot score the outputs of the run again: it has not ended.');
+  return rows[0]?.total ?? null;
 }
 
 /** Stores the selection of a run. @returns its results; null if it has all items */

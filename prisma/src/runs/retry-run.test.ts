@@ -171,6 +171,40 @@ it('scores each stored output again once, and protects its source', async () => 
   await expect(store.runs.get(run.id)).rejects.toMatchObject({ code: 'run_not_found' });
 });
 
+it('scores what its source has got since, and says when that has gone', async () => {
+  const first = await take(run.id);
+  const items = await Array.fromAsync(first.session.items(signal));
+  await first.session.saveResults(items.slice(0, 5).map((item) => resultOf(item)));
+  await first.session.finish({ status: 'cancelled' });
+  const facts = { id: randomUUID(), name: null, config: CONFIG, repetitions: 1, requestId: null };
+  const again = await store.runs.create({ ...facts, datasetId: run.datasetId, sourceRunId: run.id });
+  const scorer = await take(again.id);
+  const outputs = await Array.fromAsync(scorer.session.items(signal));
+  await scorer.session.saveResults(
+    outputs.map((item) => resultOf(item, item.orderIndex === 2 ? FAILED : {})),
+  );
+  await scorer.session.finish({ status: 'completed' });
+
+  await store.runs.retry(run.id, 'missing');
+  await expect(store.runs.retry(again.id, 'failed')).rejects.toMatchObject({ code: 'run_active' });
+  const second = await take(run.id);
+  await second.session.saveResults(items.slice(5, 9).map((item) => resultOf(item)));
+  await second.session.finish({ status: 'cancelled' });
+  expect(await store.runs.retry(again.id, 'failed')).toMatchObject({ counts: { total: 9 }, resultsLeft: 5 });
+  const last = await take(again.id);
+  const left = await Array.fromAsync(last.session.items(signal));
+  expect(left.map(({ orderIndex }) => orderIndex)).toEqual([2, 5, 6, 7, 8]);
+  await last.session.saveResults(left.slice(0, 2).map((item) => resultOf(item)));
+  await last.session.finish({ status: 'cancelled' });
+  expect(await store.runs.get(again.id)).toMatchObject({ counts: { total: 9, done: 6 } });
+
+  await store.runs.delete(run.id);
+  await expect(store.runs.retry(again.id, 'missing')).rejects.toMatchObject({
+    code: 'nothing_to_retry',
+    message: expect.stringContaining('was deleted'),
+  });
+});
+
 it('adds scorers to a run whose worker dies, each output once, and keeps its status and main score', async () => {
   const first = await take(run.id);
   const items = await Array.fromAsync(first.session.items(signal));
