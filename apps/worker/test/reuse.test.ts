@@ -234,9 +234,17 @@ it('refuses a run that it does not know, or that has not ended, and keeps one wh
   expect(await post(first.id)).toMatchObject({ status: 409, body: { code: 'run_active' } });
   await service.post(`/runs/${first.id}/cancel`);
   await runEnded(service, first.id);
+  const { item_hash } = (await service.get(`/datasets/${dataset}/items?limit=1`)).body.data[0];
+  await service.patch(`/datasets/${dataset}/items`, { edits: [{ item_hash, remove: true }] });
   const { body: second } = await post(first.id);
+  expect(second.dataset_version).toBe(2);
   expect(await service.delete(`/runs/${first.id}`)).toMatchObject({ status: 409 });
+  expect(await service.delete(`/datasets/${dataset}/versions/1?runs=delete`)).toMatchObject({
+    status: 409,
+    body: { code: 'run_active' },
+  });
   await service.post(`/runs/${second.id}/cancel`);
   await runEnded(service, second.id);
-  expect(await service.delete(`/runs/${first.id}`)).toMatchObject({ status: 204 });
+  expect(await service.delete(`/datasets/${dataset}/versions/1?runs=delete`)).toMatchObject({ status: 204 });
+  expect(await service.get(`/runs/${first.id}`)).toMatchObject({ status: 404 });
 });

@@ -14,7 +14,7 @@ import {
 import { versionNumber } from '../items/version-sql.ts';
 import { NOTIFY_WORKERS } from '../queue/task-queue.ts';
 import { selectItems } from './plan/select-items.ts';
-import { insertedColumns, RUN_COLUMNS, type Run, type RunRow, toRun } from './run-row.ts';
+import { insertedColumns, RUN_COLUMNS, type Run, type RunRow, runNotFound, toRun } from './run-row.ts';
 
 /** The largest number of an `integer` column. */
 export const MAX_INTEGER = 2_147_483_647;
@@ -60,6 +60,7 @@ export async function createRun(
     );
     const [created] = inserted.rows;
     if (created === undefined) throw datasetNotFound(run.datasetId);
+    if (run.reusedRunId != null) await holdReused(client, run.reusedRunId);
     const total =
       run.sourceRunId == null
         ? await selectRunItems(client, run, created.version)
@@ -94,6 +95,12 @@ export async function countEnded(client: pg.ClientBase, runId: string): Promise<
     [runId],
   );
   return rows[0]?.total ?? null;
+}
+
+/** Holds the run whose outputs a run takes: what is deleted meanwhile would be paid for again. */
+async function holdReused(client: pg.ClientBase, runId: string): Promise<void> {
+  const { rowCount } = await client.query('SELECT FROM runs WHERE id = $1 FOR KEY SHARE', [runId]);
+  if (rowCount === 0) throw runNotFound(runId);
 }
 
 /** Stores the selection of a run. @returns its results; null if it has all items */

@@ -13,7 +13,8 @@ export interface VersionDeletion {
  *
  * @param options.withRuns whether its runs are deleted; else it must have none
  * @param options.ifMatch hash that the newest version must have, 64 hex digits
- * @throws StoreError `dataset_not_found`, `version_changed`, `version_not_found`, `newest_version`, `version_has_runs`
+ * @throws StoreError `dataset_not_found`, `version_changed`, `version_not_found`, `newest_version`, `version_has_runs`;
+ *   `run_active` while a run of another version takes outputs of its runs
  */
 export async function deleteVersion(
   client: pg.ClientBase,
@@ -29,7 +30,8 @@ export async function deleteVersion(
     throw new StoreError('newest_version', `Cannot delete version ${version}: it is the newest.`);
   }
   const runs = await client.query<{ id: string; isActive: boolean }>(
-    `SELECT id, finished_at IS NULL AS "isActive" FROM runs WHERE dataset_id = $1 AND dataset_version = $2`,
+    `SELECT id, finished_at IS NULL AS "isActive" FROM runs WHERE dataset_id = $1 AND dataset_version = $2
+     FOR UPDATE`,
     [datasetId, version],
   );
   if (runs.rows.length > 0 && !withRuns) {
@@ -38,6 +40,11 @@ export async function deleteVersion(
       `Cannot delete version ${version}: it has ${runs.rows.length} runs.`,
     );
   }
+  await refuseReused(
+    client,
+    version,
+    runs.rows.map(({ id }) => id),
+  );
   for (const { id, isActive } of runs.rows) {
     if (isActive) await client.query(`SELECT pg_notify('svc_cancel', $1)`, [id]);
   }
@@ -65,5 +72,23 @@ export async function deleteVersion(
     `DELETE FROM dataset_assets d WHERE dataset_id = $1 AND NOT EXISTS (
        SELECT FROM versions v WHERE v.dataset_id = $1 AND v.version >= d.since AND (d.until IS NULL OR v.version < d.until))`,
     [datasetId],
+  );
+}
+
+/** What a run takes of outputs that are deleted meanwhile would be paid for again. */
+async function refuseReused(
+  client: pg.ClientBase,
+  version: number,
+  runIds: readonly string[],
+): Promise<void> {
+  const { rowCount } = await client.query(
+    `SELECT FROM runs WHERE finished_at IS NULL AND reused_run_id = ANY ($1::uuid[]) AND NOT id = ANY ($1::uuid[])
+     LIMIT 1`,
+    [runIds],
+  );
+  if (rowCount === 0) return;
+  throw new StoreError(
+    'run_active',
+    `Cannot delete version ${version}: a run of another version takes the outputs of its runs.`,
   );
 }

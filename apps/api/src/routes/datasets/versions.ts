@@ -141,6 +141,7 @@ function deleteRoute({ logger, store: { datasets } }: VersionDeps): Route {
       'newest_version',
       'version_has_runs',
       'version_changed',
+      'run_active',
       'unavailable',
     ],
     handle: async ({ params, query, header, signal }) => {
