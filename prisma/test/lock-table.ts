@@ -6,7 +6,7 @@ import pg from 'pg';
  */
 export async function lockTable(
   databaseUrl: string,
-  table: 'datasets' | 'items',
+  table: 'datasets' | 'items' | 'run_items',
   mode: 'ACCESS EXCLUSIVE' | 'SHARE',
 ): Promise<AsyncDisposable> {
   const client = new pg.Client({ connectionString: databaseUrl });

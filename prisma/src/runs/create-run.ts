@@ -51,10 +51,10 @@ export async function createRun(
   return await inTransaction(pool, async (client) => {
     const inserted = await client.query<{ readonly version: number }>(
       `INSERT INTO runs (${names}, dataset_version, dataset_version_hash, total, created_at)
-       SELECT ${parameters}, version, version_hash, least(item_count::bigint * $${values.length + 2}::int, ${MAX_INTEGER}),
+       SELECT ${parameters}, v.version, v.version_hash, least(v.item_count::bigint * $${values.length + 2}::int, ${MAX_INTEGER}),
          clock_timestamp()
-       FROM versions WHERE dataset_id = $${values.length + 1}
-         AND version = ${versionNumber(`$${values.length + 1}`, `$${values.length + 3}`)} FOR KEY SHARE
+       FROM datasets d JOIN versions v ON v.dataset_id = d.id WHERE d.id = $${values.length + 1}
+         AND v.version = ${versionNumber(`$${values.length + 1}`, `$${values.length + 3}`)} FOR KEY SHARE
        RETURNING dataset_version AS version`,
       [...values, run.datasetId, run.repetitions, version],
     );

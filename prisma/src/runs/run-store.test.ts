@@ -8,7 +8,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allPages } from '../../test/all-pages.ts';
 import { claimTask } from '../../test/claim-task.ts';
-import { importItems } from '../../test/import-items.ts';
+import { importItems, metaOf, writeSections } from '../../test/import-items.ts';
+import { lockTable } from '../../test/lock-table.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import type { ResultsRequest } from './results/list-results.ts';
@@ -34,6 +35,16 @@ const takeRun = async (id: string): Promise<TakenRun | null> =>
   store.runs.take(await claimTask(plain, 'runs', id));
 
 const texts = (count: number): string[] => Array.from({ length: count }, (_, index) => `{"id":${index}}`);
+
+/** Statements that name a table and wait for a lock. */
+async function waitingFor(table: string): Promise<number> {
+  const { rows } = await plain.query(
+    `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+       AND position($1 IN query) > 0 AND pid <> pg_backend_pid()`,
+    [table],
+  );
+  return rows.length;
+}
 
 async function createRun(items: Record<string, string[]>, repetitions = 1): Promise<Run> {
   const dataset = await importItems(store.datasets, items);
@@ -122,6 +133,26 @@ describe('create', () => {
 });
 
 describe('list', () => {
+  it('keeps the version that it has from being deleted without its runs', async () => {
+    const { id: datasetId } = await importItems(store.datasets, { s: texts(3) });
+    const change = { datasetId, mode: 'append' } as const;
+    await using draft = await store.datasets.begin({ target: { kind: 'version', change } });
+    await writeSections(draft, { s: ['{"id":9}'] });
+    await draft.commit({ dataset: metaOf() });
+    const remove = (): Promise<void> => store.datasets.deleteVersion(datasetId, 1, { withRuns: false });
+    const facts = { datasetId, name: null, config: '{}', repetitions: 1, requestId: null };
+    const lock = await lockTable(database.url, 'run_items', 'SHARE');
+    const selected = { ...facts, id: randomUUID(), selection: { limit: 2 }, version: 1 };
+    const created = store.runs.create(selected);
+    await expect.poll(() => waitingFor('run_items')).toBe(1);
+    const removed = remove().catch((error: unknown) => error);
+    await expect.poll(() => waitingFor('datasets')).toBe(1);
+    await lock[Symbol.asyncDispose]();
+    expect(await created).toMatchObject({ datasetVersion: 1, counts: { total: 2 } });
+    expect(await removed).toMatchObject({ code: 'version_has_runs' });
+    expect(await store.runs.get(selected.id)).toMatchObject({ status: 'queued' });
+  });
+
   it('has the scores of a run that has ended, also when somebody asked for them before', async () => {
     const run = await createRun({ s: texts(3) });
     const taken = await takeRun(run.id);
