@@ -153,6 +153,14 @@ describe('list', () => {
     expect(await store.runs.get(selected.id)).toMatchObject({ status: 'queued' });
   });
 
+  it('is not seen as a run of its version where it is a trial', async () => {
+    const { id: datasetId } = await importItems(store.datasets, { s: texts(1) });
+    const facts = { datasetId, name: null, config: '{}', repetitions: 1, requestId: null };
+    await store.runs.create({ ...facts, id: randomUUID(), isTrial: true });
+    const { data } = await store.datasets.listVersions(datasetId, { limit: 1 });
+    expect(data).toMatchObject([{ runCount: 0 }]);
+  });
+
   it('has the scores of a run that has ended, also when somebody asked for them before', async () => {
     const run = await createRun({ s: texts(3) });
     const taken = await takeRun(run.id);

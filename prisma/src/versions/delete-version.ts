@@ -29,15 +29,16 @@ export async function deleteVersion(
   if (newest.version === version) {
     throw new StoreError('newest_version', `Cannot delete version ${version}: it is the newest.`);
   }
-  const runs = await client.query<{ id: string; isActive: boolean }>(
-    `SELECT id, finished_at IS NULL AS "isActive" FROM runs WHERE dataset_id = $1 AND dataset_version = $2
-     FOR UPDATE`,
+  const runs = await client.query<{ id: string; isActive: boolean; isTrial: boolean }>(
+    `SELECT id, finished_at IS NULL AS "isActive", is_trial AS "isTrial" FROM runs
+     WHERE dataset_id = $1 AND dataset_version = $2 FOR UPDATE`,
     [datasetId, version],
   );
-  if (runs.rows.length > 0 && !withRuns) {
+  const shown = runs.rows.filter(({ isTrial }) => !isTrial).length;
+  if (shown > 0 && !withRuns) {
     throw new StoreError(
       'version_has_runs',
-      `Cannot delete version ${version}: it has ${runs.rows.length} runs.`,
+      `Cannot delete version ${version}: it has ${shown} ${shown === 1 ? 'run' : 'runs'}.`,
     );
   }
   await refuseReused(

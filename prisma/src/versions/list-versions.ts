@@ -47,7 +47,7 @@ export async function listVersions(
   const rows = await query<VersionRow>(
     `SELECT version, version_hash AS "versionHash", item_count AS "itemCount", created_at AS "createdAt", message, author,
        added, changed, removed, moved, source,
-       (SELECT count(*)::float8 FROM runs r WHERE r.dataset_id = v.dataset_id AND r.dataset_version = v.version) AS "runCount"
+       (SELECT count(*)::float8 FROM runs r WHERE r.dataset_id = v.dataset_id AND r.dataset_version = v.version AND NOT r.is_trial) AS "runCount"
      FROM versions v WHERE dataset_id = $1 AND ($2::int IS NULL OR version < $2) ORDER BY version DESC LIMIT $3`,
     [id, before, limit + 1],
   );
