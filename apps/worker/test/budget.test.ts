@@ -95,6 +95,30 @@ it('expects of a request what the results that are kept have cost, also after re
   }
 });
 
+it('expects the same after a retry where judges scored outputs of an earlier run', async () => {
+  const isJudge = (prompt: string): boolean => !/^Question \d+$/.test(prompt);
+  reply = (prompt) => ({ text: isJudge(prompt) ? `${' '.repeat(970)}{"score": 1, "passed": true}` : 'yes' });
+  const judged = { checker: 'judge', type: 'freeform', meta: { judge_prompt: 'Is it right?' } };
+  const dataset = await service.importItems(itemsOf(20, judged));
+  const given = config({ judge: { base_url: provider.baseUrl, model: 'j', price: PRICE }, concurrency: 1 });
+  const { ended: first } = await run(dataset, { ...given, select: { limit: 10 } });
+  // 1,005 for each judgement, and 10 for each new output
+  const limited = { ...given, reuse: { run_id: first.id }, max_cost: { amount: 11_300 } };
+  const { ended } = await run(dataset, limited);
+  expect(ended).toMatchObject({
+    status: 'stopped',
+    counts: { reused: 10, done: 11 },
+    cost: { amount: 11_065 },
+  });
+  const more = { only: 'missing', max_cost: { amount: 14_300 } };
+  expect((await service.post(`/runs/${ended.id}/retry`, more)).status).toBe(202);
+  await runEnded(service, ended.id);
+  expect((await service.get(`/runs/${ended.id}`)).body).toMatchObject({
+    status: 'stopped',
+    counts: { done: 14 },
+  });
+});
+
 it('exceeds the limit by what was in flight at most', async () => {
   reply = () => ({ text: 'y'.repeat(93), delayMs: 20 });
   const dataset = await service.importItems(itemsOf(40));

@@ -54,6 +54,8 @@ export interface TakenRun {
   readonly run: Run;
   /** What the flow reads and writes. */
   readonly session: RunSession;
+  /** The results whose requests have cost something, the model's or a judge's, and what they have cost together. */
+  readPaid(): Promise<{ readonly asked: number; readonly askedCost: number }>;
 }
 
 /** Results that clients are to send, each with its item. */
@@ -248,6 +250,9 @@ export interface RunStore {
   ): Promise<'failed' | 'cancelled' | null>;
 }
 
+const PAID = `SELECT count(*)::float8 AS asked, coalesce(sum(cost), 0) AS "askedCost" FROM run_results
+  WHERE run_id = $1 AND cost > 0`;
+
 export function createRunStore(context: StoreContext): RunStore {
   const { pool } = context;
   return guarded({
@@ -334,7 +339,11 @@ export function createRunStore(context: StoreContext): RunStore {
       const row = rows[0];
       if (row === undefined) return null;
       const run = toRun(row);
-      return { run, session: createRunSession(context, run, attempt) };
+      const readPaid: TakenRun['readPaid'] = async () => {
+        const paid = await pool.query<Awaited<ReturnType<TakenRun['readPaid']>>>(PAID, [id]);
+        return paid.rows[0] ?? { asked: 0, askedCost: 0 };
+      };
+      return { run, session: createRunSession(context, run, attempt), ...guarded({ readPaid }) };
     },
 
     async requestCancel(id) {

@@ -11,7 +11,7 @@ import {
   runCancelled,
   runCost,
 } from '@svc/evaluation';
-import { defaultJudgePrompts, runDataset } from '@svc/flows';
+import { defaultJudgePrompts, type RunDatasetOptions, runDataset } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { type KnownSecrets, redactValue } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
@@ -64,7 +64,8 @@ function isExplained(error: unknown): error is RunError | StoreError {
   return error instanceof RunError || isStoreError(error, 'worker_lost');
 }
 
-async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDeps): Promise<TaskEnd> {
+async function workOnRun(taken: TakenRun, task: Task, deps: RunTaskDeps): Promise<TaskEnd> {
+  const { run, session } = taken;
   const { store, logger, metrics } = deps;
   const startedAt = performance.now();
   const config = parseStoredRunConfig(readStoredJson(run.config));
@@ -103,7 +104,7 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
       },
       {
         config,
-        before: spentBefore(run),
+        before: await spentBefore(taken, config),
         defaultJudgePrompts: await judgePrompts(run, config, store),
         signal: AbortSignal.any(signals),
       },
@@ -132,16 +133,18 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
   return { status: end.status === 'cancelled' ? 'cancelled' : 'done' };
 }
 
-/** What a run has spent: at least what it costs, with what clients have sent. Further scorers have scored nothing yet. */
-function spentBefore({ spent, counts, price, judgePrice, usage, judgeCost, addingScorers }: Run): {
-  readonly spent: number;
-  readonly asked: number;
-  readonly askedCost: number;
-} {
+/** What a run has spent: at least what it costs, with what clients have sent. */
+async function spentBefore(
+  { run, readPaid }: TakenRun,
+  { max_cost: maxCost }: RunConfig,
+): Promise<RunDatasetOptions['before']> {
+  const { spent, price, judgePrice, usage, judgeCost, addingScorers } = run;
   const cost = runCost(readPrices(price, judgePrice), { ...usage, judgeCost })?.amount ?? 0;
-  const asked = addingScorers === null ? Math.max(0, counts.ok + counts.unscored - counts.reused) : 0;
+  // Further scorers have scored nothing yet.
+  const isExpected = maxCost !== undefined && addingScorers === null;
   // What was replaced by a retry was paid for, and says nothing of what a result costs.
-  return { spent: Math.max(spent, cost), asked, askedCost: cost };
+  const paid = isExpected ? await readPaid() : { asked: 0, askedCost: 0 };
+  return { spent: Math.max(spent, cost), ...paid };
 }
 
 /**
