@@ -176,6 +176,21 @@ describe('Idempotency-Key', () => {
     expect(right.status).toBe(201);
   });
 
+  it('gives the first answer of a run also where its dataset has another handle now', async () => {
+    const rename = (handle: string | null): Promise<Response> =>
+      fetch(`${service.url}/datasets/${dataset}`, {
+        method: 'PATCH',
+        headers: { ...as('key-one-of-the-tests'), 'content-type': 'application/json' },
+        body: JSON.stringify({ handle }),
+      });
+    expect((await rename('first-name')).status).toBe(200);
+    const body = { dataset_id: 'first-name', config: { provider: 'echo', allow_unscored: true } };
+    const key = { ...as('key-one-of-the-tests'), 'idempotency-key': 'renamed' };
+    const first = await service.post('/runs', body, key);
+    expect((await rename(null)).status).toBe(200);
+    expect(await service.post('/runs', body, key)).toMatchObject({ status: 202, body: first.body });
+  });
+
   it('is free again when the client disconnects', async () => {
     const headers = {
       ...as('key-one-of-the-tests'),

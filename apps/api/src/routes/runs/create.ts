@@ -66,37 +66,48 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       const { body } = request;
       const config = parseRunConfig(body['config'] ?? null);
       const configJson = checkSecrets(config, secrets, '/config');
-      const named = body['version'] as string | number | null | undefined;
-      const found = await store.datasets.resolve(
-        String(body['dataset_id']),
-        named == null ? undefined : String(named),
-        request.signal,
-      );
-      const datasetId = found.id;
-      // The plan is of the items that the run will have, whatever changes in the meantime.
-      const { version } = await store.datasets.get(datasetId, found);
-      const plan = (): Promise<PlannedRun> =>
-        planRun(
-          { store, checks },
-          { datasetId, version, config, checkerPath: '/config/checker', signal: request.signal },
-        );
-      if (request.query['dry_run'] === true) return json(plannedBody(await plan()));
+      const { signal } = request;
+      const plan = (of: RunVersion): Promise<PlannedRun> =>
+        planRun({ store, checks }, { ...of, config, checkerPath: '/config/checker', signal });
+      if (request.query['dry_run'] === true) {
+        return json(plannedBody(await plan(await findVersion(store, body, signal))));
+      }
       const count = request.query['try'] as number | undefined;
       if (count !== undefined) {
-        const asked = { datasetId, version, config, count, signal: request.signal };
+        const asked = { ...(await findVersion(store, body, signal)), config, count, signal };
         return await triedResponse(asked, { store, checks, logger });
       }
       const digest = (): Uint8Array => requestDigest('POST /runs', canonicalJson(body));
+      // Only the first request needs what it names: a repeat gets its response also where that has gone.
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
+        const found = await findVersion(store, body, signal);
         const facts = {
-          ...{ datasetId, version, selection: config.select },
+          ...{ ...found, selection: config.select },
           name: (body['name'] as string | null | undefined) ?? null,
           isExternal: config.provider.type === 'external',
         };
-        return await startRun({ store, logger }, { config, configJson, planned: await plan() }, facts, claim);
+        const planned = await plan(found);
+        return await startRun({ store, logger }, { config, configJson, planned }, facts, claim);
       });
     },
   };
+}
+
+/** The version of a dataset that a run has. */
+interface RunVersion {
+  readonly datasetId: string;
+  readonly version: number;
+}
+
+/** Finds the version that the body of a request names: its plan is of the items that the run will have. */
+async function findVersion(
+  { datasets }: Pick<Store, 'datasets'>,
+  { dataset_id: dataset, version: named = null }: JsonObject,
+  signal: AbortSignal,
+): Promise<RunVersion> {
+  const found = await datasets.resolve(String(dataset), named === null ? undefined : String(named), signal);
+  const { version } = await datasets.get(found.id, found);
+  return { datasetId: found.id, version };
 }
 
 /** What a dry run answers. */
