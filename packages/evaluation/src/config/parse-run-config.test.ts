@@ -3,7 +3,7 @@ import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '@svc/js
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { RunError } from '../run-error.ts';
-import { parseRunConfig, parseStoredRunConfig } from './parse-run-config.ts';
+import { parseAddedScorers, parseRescore, parseRunConfig, parseStoredRunConfig } from './parse-run-config.ts';
 import { RUN_CONFIG_SCHEMA } from './run-config-schema.ts';
 
 const secretNames: { readonly secret: string[]; readonly notSecret: string[] } = JSON.parse(
@@ -350,5 +350,26 @@ describe('texts of params', () => {
     const found = problems({ provider: { ...openai, params: { params } } });
     expect(performance.now() - startMs).toBeLessThan(30_000);
     expect(found).toHaveLength(100);
+  });
+});
+
+describe('parseRescore', () => {
+  const judge = { base_url: 'https://host/v1', model: 'j' };
+  const named = [{ name: 'right', checker: 'exact_match' }];
+  const added = [{ name: 'tone', judge }];
+  const sources = [{ checker: 'includes' }, { scorers: named }].map(
+    (scoring) => parseAddedScorers(added, parseRunConfig({ provider: openai, ...scoring })).config,
+  );
+
+  it.each(sources)('scores by what the request states, and no added judge is asked again', (source) => {
+    for (const stated of [{ checker: 'regex' }, { judge }, { scorers: [{ name: 'other' }] }]) {
+      const config = parseRescore(stated, source);
+      expect(config).toMatchObject(stated);
+      expect(config).not.toHaveProperty('added_scorers');
+    }
+  });
+
+  it.each(sources)('scores as the run does where the request states nothing', (source) => {
+    expect(parseRescore({}, source)).toEqual(source);
   });
 });

@@ -38,7 +38,8 @@ export function parseStoredRunConfig(value: JsonValue): RunConfig {
 
 /**
  * Parses what scores the outputs of a run again, and puts it into the configuration of that run: the checker applies to
- * every item, and the judge replaces the run's. Both take the place of the run's scorers, as other scorers do.
+ * every item, and the judge replaces the run's. Both take the place of the run's scorers, added ones too, as other scorers
+ * do. Without any of them, the run's own score again.
  *
  * @param request a checker, a judge, or both, or scorers, as a run configuration has them
  * @throws RunError `invalid_request`
@@ -48,15 +49,10 @@ export function parseRescore(request: JsonObject, source: RunConfig): RunConfig 
   const stated = { judge, scorers, ...(checker !== null && { checker, checker_mode: 'override' }) };
   const { provider: _, ...scoring } = parse({ provider: 'echo', ...stated }, '', MAX_PARAM_TEXT_CHARS);
   // Neither is about outputs that are there already.
-  const { reuse: _reuse, max_cost: _maxCost, ...kept } = source;
-  const {
-    scorers: _scorers,
-    added_scorers: _added,
-    checker: _checker,
-    checker_mode: _mode,
-    judge: _judge,
-    ...unscored
-  } = kept;
+  const { reuse: _reuse, max_cost: _maxCost, ...whole } = source;
+  if (checker === null && judge === null && scorers === null) return whole;
+  const { added_scorers: _added, ...kept } = whole;
+  const { scorers: _scorers, checker: _checker, checker_mode: _mode, judge: _judge, ...unscored } = kept;
   const config: RunConfig = {
     ...(scoring.scorers === undefined && source.scorers === undefined ? kept : unscored),
     ...(scoring.scorers && { scorers: scoring.scorers }),
