@@ -48,7 +48,7 @@ export function createRunSession(
       queryOf(client),
       run.id,
       columns,
-      'FOR UPDATE',
+      'FOR NO KEY UPDATE',
     );
     if (row.finishedAt !== null) throw runFinished(toRun(row));
     if (row.attempt !== attempt) throw new StoreError('superseded', 'Another worker has claimed the run.');

@@ -320,6 +320,24 @@ describe('a run in the hands of a worker', () => {
     expect(scores).toMatchObject({ mean: 0.5, passed: 1, passRate: 0.5 });
   });
 
+  it('writes results while the run is compared with others', async () => {
+    const { id } = await createRun({ s: texts(1) });
+    const taken = (await takeRun(id)) as TakenRun;
+    const comparing = await plain.connect();
+    try {
+      await comparing.query('BEGIN');
+      await comparing.query(
+        `INSERT INTO run_comparisons (run_id, other_run_id, pair_by, comparison_of, summary) VALUES ($1, $1, 'hash', '', '')`,
+        [id],
+      );
+      await taken.session.saveResults([result(0)]);
+    } finally {
+      await comparing.query('ROLLBACK');
+      comparing.release();
+    }
+    expect(await store.runs.get(id)).toMatchObject({ counts: { done: 1 } });
+  });
+
   it('continues with what has no result, repetition by repetition', async () => {
     const run = await createRun({ s: texts(250), t: texts(3) }, 2);
     const first = (await takeRun(run.id))!;

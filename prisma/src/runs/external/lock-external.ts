@@ -1,19 +1,18 @@
 import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import { StoreError } from '../../database/errors.ts';
-import { readRun } from '../read-run.ts';
+import { type RunLock, readRun } from '../read-run.ts';
 import { type Run, runFinished } from '../run-row.ts';
 
 /**
  * Reads a run whose results clients send.
  *
- * @param lock `FOR UPDATE` holds its row until the end of the transaction
  * @throws StoreError `run_not_found`, `run_not_external`
  */
 export async function readExternal(
   client: pg.ClientBase | pg.Pool,
   id: string,
-  lock: 'FOR UPDATE' | '' = '',
+  lock: RunLock | '' = '',
 ): Promise<Run> {
   const run = await readRun(queryOf(client), id, lock);
   if (!run.isExternal) {
@@ -27,7 +26,7 @@ export async function readExternal(
 
 /** Locks a run that waits for results. @throws StoreError as {@link readExternal}, and `run_finished` */
 export async function lockWaiting(client: pg.ClientBase, id: string): Promise<Run> {
-  const run = await readExternal(client, id, 'FOR UPDATE');
+  const run = await readExternal(client, id, 'FOR NO KEY UPDATE');
   if (run.finishedAt !== null) throw runFinished(run);
   if (run.addingScorers !== null) {
     throw new StoreError('run_finished', 'The run takes no results: it has ended, and gets further scorers.');

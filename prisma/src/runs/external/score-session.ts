@@ -8,7 +8,7 @@ import { StoreError } from '../../database/errors.ts';
 import { guarded } from '../../database/guarded.ts';
 import { readStoredJson } from '../../database/read-stored-json.ts';
 import type { MainScorer } from '../adding-scorers.ts';
-import { readRun } from '../read-run.ts';
+import { type RunLock, readRun } from '../read-run.ts';
 import { keyColumns, type ResultKey } from '../run-results.ts';
 import type { Run } from '../run-row.ts';
 import { COUNTED_COLUMNS, COUNTS, countResults, GROWTH, type Growth } from '../write/result-counts.ts';
@@ -95,7 +95,7 @@ export async function openScores(
       locate,
       async save(scored: readonly ScoredResult[]) {
         return await inTransaction(pool, async (client) => {
-          await readEnded(client, id, 'FOR UPDATE');
+          await readEnded(client, id, 'FOR NO KEY UPDATE');
           const added = await addScores(client, run.id, scored);
           await client.query('UPDATE runs SET results_due = results_due + $2 WHERE id = $1', [
             run.id,
@@ -108,7 +108,7 @@ export async function openScores(
   };
 }
 
-async function readEnded(client: pg.ClientBase | pg.Pool, id: string, lock: 'FOR UPDATE' | ''): Promise<Run> {
+async function readEnded(client: pg.ClientBase | pg.Pool, id: string, lock: RunLock | ''): Promise<Run> {
   const run = await readRun(queryOf(client), id, lock);
   if (run.finishedAt !== null) return run;
   throw new StoreError('run_active', `Cannot add scores to the run: it is ${run.status}.`);
