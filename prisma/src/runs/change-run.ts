@@ -2,6 +2,7 @@ import { RunError } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { inTransaction, queryOf } from '@svc/postgres';
 import type pg from 'pg';
+import { areOutputsTaken } from '../database/are-outputs-taken.ts';
 import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { isUuid, storableText } from '../database/values.ts';
@@ -45,11 +46,7 @@ export async function updateRun(pool: pg.Pool, id: string, { name, labels, note 
 export async function deleteRun(pool: pg.Pool, id: string): Promise<void> {
   await inTransaction(pool, async (client) => {
     await lockFinished(client, id, 'delete');
-    const { rows } = await client.query(
-      'SELECT 1 FROM runs WHERE finished_at IS NULL AND reused_run_id = $1 LIMIT 1',
-      [id],
-    );
-    if (rows.length > 0) {
+    if (await areOutputsTaken(client, [id])) {
       throw new StoreError('run_active', 'Cannot delete the run: another run takes its outputs.');
     }
     await client.query('DELETE FROM runs WHERE id = $1', [id]);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { areOutputsTaken } from '../database/are-outputs-taken.ts';
 import { StoreError } from '../database/errors.ts';
 import { lockNewest, readVersion } from './read-version.ts';
 
@@ -41,11 +42,13 @@ export async function deleteVersion(
       `Cannot delete version ${version}: it has ${shown} ${shown === 1 ? 'run' : 'runs'}.`,
     );
   }
-  await refuseReused(
-    client,
-    version,
-    runs.rows.map(({ id }) => id),
-  );
+  const runIds = runs.rows.map(({ id }) => id);
+  if (await areOutputsTaken(client, runIds)) {
+    throw new StoreError(
+      'run_active',
+      `Cannot delete version ${version}: a run of another version takes the outputs of its runs.`,
+    );
+  }
   for (const { id, isActive } of runs.rows) {
     if (isActive) await client.query(`SELECT pg_notify('svc_cancel', $1)`, [id]);
   }
@@ -73,23 +76,5 @@ export async function deleteVersion(
     `DELETE FROM dataset_assets d WHERE dataset_id = $1 AND NOT EXISTS (
        SELECT FROM versions v WHERE v.dataset_id = $1 AND v.version >= d.since AND (d.until IS NULL OR v.version < d.until))`,
     [datasetId],
-  );
-}
-
-/** What a run takes of outputs that are deleted meanwhile would be paid for again. */
-async function refuseReused(
-  client: pg.ClientBase,
-  version: number,
-  runIds: readonly string[],
-): Promise<void> {
-  const { rowCount } = await client.query(
-    `SELECT FROM runs WHERE finished_at IS NULL AND reused_run_id = ANY ($1::uuid[]) AND NOT id = ANY ($1::uuid[])
-     LIMIT 1`,
-    [runIds],
-  );
-  if (rowCount === 0) return;
-  throw new StoreError(
-    'run_active',
-    `Cannot delete version ${version}: a run of another version takes the outputs of its runs.`,
   );
 }
