@@ -36,6 +36,7 @@ import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
 import { type PlannedRun, type PlanRequest, planRun } from './plan/plan-run.ts';
 import { type SampleRequest, sampleItems } from './plan/sample-items.ts';
+import { type PaidResults, readPaid } from './read-paid.ts';
 import { readRun } from './read-run.ts';
 import type { ResultName } from './results/find-result.ts';
 import { type ItemOfResult, readItemOfResult } from './results/item-of-result.ts';
@@ -54,8 +55,6 @@ export interface TakenRun {
   readonly run: Run;
   /** What the flow reads and writes. */
   readonly session: RunSession;
-  /** The results whose requests have cost something, the model's or a judge's, and what they have cost together. */
-  readPaid(): Promise<{ readonly asked: number; readonly askedCost: number }>;
 }
 
 /** Results that clients are to send, each with its item. */
@@ -233,6 +232,8 @@ export interface RunStore {
    * claimed it, or its dataset was deleted.
    */
   take(claim: TaskClaim): Promise<TakenRun | null>;
+  /** Counts the results of a run whose requests have cost something, and adds up what they have cost. */
+  readPaid(id: string): Promise<PaidResults>;
   /**
    * Requests the end of a run. One that no worker has claimed ends immediately; a running one becomes `cancelling`, and its
    * worker is notified. A second request changes nothing.
@@ -249,9 +250,6 @@ export interface RunStore {
     error: { readonly code: string; readonly message: string },
   ): Promise<'failed' | 'cancelled' | null>;
 }
-
-const PAID = `SELECT count(*)::float8 AS asked, coalesce(sum(cost), 0) AS "askedCost" FROM run_results
-  WHERE run_id = $1 AND cost > 0`;
 
 export function createRunStore(context: StoreContext): RunStore {
   const { pool } = context;
@@ -339,12 +337,10 @@ export function createRunStore(context: StoreContext): RunStore {
       const row = rows[0];
       if (row === undefined) return null;
       const run = toRun(row);
-      const readPaid: TakenRun['readPaid'] = async () => {
-        const paid = await pool.query<Awaited<ReturnType<TakenRun['readPaid']>>>(PAID, [id]);
-        return paid.rows[0] ?? { asked: 0, askedCost: 0 };
-      };
-      return { run, session: createRunSession(context, run, attempt), ...guarded({ readPaid }) };
+      return { run, session: createRunSession(context, run, attempt) };
     },
+
+    readPaid: (id) => readPaid(pool, id),
 
     async requestCancel(id) {
       if (!isUuid(id)) throw runNotFound(id);

@@ -64,8 +64,7 @@ function isExplained(error: unknown): error is RunError | StoreError {
   return error instanceof RunError || isStoreError(error, 'worker_lost');
 }
 
-async function workOnRun(taken: TakenRun, task: Task, deps: RunTaskDeps): Promise<TaskEnd> {
-  const { run, session } = taken;
+async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDeps): Promise<TaskEnd> {
   const { store, logger, metrics } = deps;
   const startedAt = performance.now();
   const config = parseStoredRunConfig(readStoredJson(run.config));
@@ -104,7 +103,7 @@ async function workOnRun(taken: TakenRun, task: Task, deps: RunTaskDeps): Promis
       },
       {
         config,
-        before: await spentBefore(taken, config),
+        before: await spentBefore(run, config, store),
         defaultJudgePrompts: await judgePrompts(run, config, store),
         signal: AbortSignal.any(signals),
       },
@@ -135,15 +134,15 @@ async function workOnRun(taken: TakenRun, task: Task, deps: RunTaskDeps): Promis
 
 /** What a run has spent: at least what it costs, with what clients have sent. */
 async function spentBefore(
-  { run, readPaid }: TakenRun,
+  { id, spent, price, judgePrice, usage, judgeCost, addingScorers }: Run,
   { max_cost: maxCost }: RunConfig,
+  { runs }: RunTaskDeps['store'],
 ): Promise<RunDatasetOptions['before']> {
-  const { spent, price, judgePrice, usage, judgeCost, addingScorers } = run;
   const cost = runCost(readPrices(price, judgePrice), { ...usage, judgeCost })?.amount ?? 0;
   // Further scorers have scored nothing yet.
   const isExpected = maxCost !== undefined && addingScorers === null;
   // What was replaced by a retry was paid for, and says nothing of what a result costs.
-  const paid = isExpected ? await readPaid() : { asked: 0, askedCost: 0 };
+  const paid = isExpected ? await runs.readPaid(id) : { asked: 0, askedCost: 0 };
   return { spent: Math.max(spent, cost), ...paid };
 }
 
