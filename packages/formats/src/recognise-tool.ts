@@ -1,8 +1,7 @@
 import { type JsonObject, setMember, skipValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
-import { openArchive } from '@svc/pkg-format/internal';
 import type { Tool, ToolFile } from './tool.ts';
-import { inflateZstd } from './tools/inspect.ts';
+import { openLog } from './tools/inspect.ts';
 import { isLmEvalLine } from './tools/lm-eval.ts';
 import { isTestLine } from './tools/promptfoo-tests.ts';
 
@@ -48,12 +47,12 @@ async function toolOf(file: ToolFile): Promise<Tool | null> {
 }
 
 /** Whether an archive is a log of Inspect: its first entry is one that Inspect writes first, and it has a header. */
-async function isInspectArchive({ source }: ToolFile, head: Uint8Array): Promise<boolean> {
+async function isInspectArchive(file: ToolFile, head: Uint8Array): Promise<boolean> {
   const name = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1', 30, 50);
   if (head.byteLength <= 50 || !/^(?:_journal\/|header\.json|samples\/.)/.test(name)) return false;
   if (name.startsWith('_journal/')) return true;
   try {
-    const { files } = await openArchive(source, undefined, () => Promise.resolve(), inflateZstd);
+    const { files } = await openLog(file);
     if (files.has('_journal/start.json')) return true;
     return (
       files.has('header.json') &&

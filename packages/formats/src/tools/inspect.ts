@@ -49,9 +49,13 @@ export async function readInspect(files: readonly ToolFile[], context: ReadConte
     : await readDocument(file, context);
 }
 
+/** Opens an archive whose entries may be compressed as those of a log are. @throws PackageError */
+export const openLog = ({ source }: ToolFile, limits?: ReadContext['limits']): Promise<Archive> =>
+  openArchive(source, limits, () => Promise.resolve(), inflateZstd);
+
 async function readArchive(file: ToolFile, context: ReadContext): Promise<ToolContent> {
   const { limits, signal } = context;
-  const archive = await openArchive(file.source, limits, () => Promise.resolve(), inflateZstd);
+  const archive = await openLog(file, limits);
   // An archive with nothing but a journal is read from its only folder.
   const pathOf = (path: string): string | null =>
     [path, path.replace('_journal/', '')].find((one) => archive.files.has(one)) ?? null;
@@ -135,8 +139,7 @@ async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolC
   return { name: datasetName(file.name.replace(/\.json$/i, '')), samples: samples() };
 }
 
-/** Inflates the entries of a log. */
-export function inflateZstd(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+function inflateZstd(packed: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   return decompress('zstd', () => packed);
 }
 
