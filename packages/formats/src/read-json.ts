@@ -16,7 +16,11 @@ import type { ToolFile } from './tool.ts';
 export const bytesOf = ({ source }: ToolFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> =>
   readRange(source, 0, source.byteLength, signal);
 
-/** The text of a file that is read whole, without the byte order mark that it may begin with. @throws PackageError `package_limit` */
+/**
+ * The text of a file that is read whole, without the byte order mark that it may begin with.
+ *
+ * @throws PackageError `package_limit`
+ */
 export async function wholeText(
   file: ToolFile,
   maxBytes: number,

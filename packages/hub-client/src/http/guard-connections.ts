@@ -9,8 +9,7 @@ import { HubError } from '../errors.ts';
  * Makes connections for a hub that may redirect anywhere: where the hub itself is on a public address, nothing connects to
  * a private one. What a name resolves to is looked at when the connection is made, and the connection goes to just that
  * address, so that a name cannot mean something else in between. A hub on a private address, such as one of a company's own,
- * may redirect to private ones, but not to
- * link-local ones, where clouds serve the credentials of a machine.
+ * may redirect to private ones, but not to link-local ones, where clouds serve the credentials of a machine.
  *
  * The connector fails with HubError `hub_bad_response` where an address is refused.
  *
