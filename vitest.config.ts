@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { IS_LONG } from './tools/vitest/long.ts';
 import { SlowFilesFirst } from './tools/vitest/slow-files-first.ts';
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
@@ -67,6 +68,9 @@ const SHARED = { isolate: false };
 
 const SETUP_FILES = [at('tools/vitest/refuse-buffer-slice.ts')];
 
+/** Files of the long form alone have it in their names. */
+const SUITE = IS_LONG ? {} : { exclude: [...configDefaults.exclude, '**/*.long.test.ts'] };
+
 export default defineConfig({
   test: {
     // Many tests wait for processes and time-outs: four files at a time use even two cores better than two.
@@ -83,6 +87,7 @@ export default defineConfig({
           include: ['packages/*/{src,test}/**/*.test.ts', 'tools/**/*.test.ts'],
           execArgv: EXEC_ARGV,
           setupFiles: SETUP_FILES,
+          ...SUITE,
           ...SHARED,
           ...TIMEOUTS,
         },
@@ -104,6 +109,7 @@ export default defineConfig({
           ],
           execArgv: EXEC_ARGV,
           setupFiles: SETUP_FILES,
+          ...SUITE,
           ...SHARED,
           ...TIMEOUTS,
         },
@@ -121,6 +127,7 @@ export default defineConfig({
           globalSetup: ['prisma/test/postgres.ts'],
           execArgv: EXEC_ARGV,
           setupFiles: SETUP_FILES,
+          ...SUITE,
           ...SHARED,
           ...TIMEOUTS,
         },

@@ -181,11 +181,20 @@ async function start(args) {
 async function test(args) {
   await install();
   await build();
+  await checkSources();
+  await runTests(args);
+}
+
+async function checkSources() {
   await pnpm('run', 'check:format');
   await pnpm('run', 'types');
   await run(NODE_24, ['tools/check-boundaries.ts']);
   await run(NODE_24, ['tools/check-structure.ts', '--strict']);
   await run(NODE_24, ['tools/check-licences.ts']);
+}
+
+/** Runs Vitest, and prints how many tests passed, failed and were skipped. */
+async function runTests(args) {
   const folder = mkdtempSync(join(tmpdir(), 'svc-test-'));
   const report = join(folder, 'report.json');
   try {
@@ -205,53 +214,41 @@ async function test(args) {
   }
 }
 
-/** Tests that have a long form: the fault suite, and others that read `FAULTS`. */
-const LONG_SUITES = [
-  'apps/standalone/test/faults',
-  'apps/api/test/access.test.ts',
-  'apps/api/test/exports-come-in.test.ts',
-  'apps/api/test/outside.test.ts',
-  'apps/api/test/versions.test.ts',
-  'apps/web/test/console-labels.test.ts',
-  'apps/worker/test/one-import.test.ts',
-  'apps/worker/test/processes.test.ts',
-  'apps/worker/test/replica.test.ts',
-  'deploy/test/deployment.test.ts',
-  'deploy/test/dump.test.ts',
-  'packages/tabular/test/decode-parquet.test.ts',
-  'prisma/src/diff/diff.test.ts',
-  'prisma/src/versions/versions.test.ts',
-];
-
-/** Runs the fault suite with all repetitions; `--write` writes the results to docs/reliability.md. */
-async function testFaults(args) {
+/**
+ * What no change should wait for: all tests in their long form, the packages as users install them, and the suites for a
+ * cluster where TEST_CITUS_URL names one. Arguments select tests, which alone run then. `--write` writes docs/reliability.md.
+ */
+async function testAll(args) {
   const isWritten = args.includes('--write');
-  const rest = args.filter((arg) => arg !== '--write');
-  if (isWritten && rest.length > 0) {
+  const selected = args.filter((arg) => arg !== '--write');
+  const isWhole = selected.length === 0;
+  if (isWritten && !isWhole) {
     console.error('--write records a complete run: use it without other arguments');
     process.exit(2);
   }
+  const citus = environment.TEST_CITUS_URL;
+  if (isWhole) delete environment.TEST_CITUS_URL;
+  environment.TEST_LONG = '1';
   await install();
   await build();
-  environment.FAULTS = 'long';
-  const suites = rest.length > 0 ? rest : LONG_SUITES;
-  await run(NODE_24, [
-    join(root, 'node_modules/vitest/vitest.mjs'),
-    'run',
-    '--project=packages',
-    '--project=service',
+  if (isWhole) await checkSources();
+  await runTests([
+    // What faults do to the service is measured, which tests beside them would disturb.
     '--no-file-parallelism',
-    '--reporter=default',
-    '--reporter=./tools/skipped-reporter.ts',
     ...(isWritten ? ['--reporter=./apps/standalone/test/faults/reliability-reporter.ts'] : []),
-    ...suites,
+    ...selected,
   ]);
+  if (!isWhole) return;
+  await run(NODE_24, ['tools/check-packages.ts']);
+  if ((citus ?? '') === '') return;
+  environment.TEST_CITUS_URL = citus;
+  await testCitus([]);
 }
 
 /** What works on a Citus cluster as on one PostgreSQL: the store, and what reads and writes the tables that are on its nodes. */
 const CITUS_SUITES = [
   'prisma/src',
-  'prisma/test/lost-node.test.ts',
+  'prisma/test/lost-node.long.test.ts',
   'apps/api/test/assets.test.ts',
   'apps/api/test/datasets.test.ts',
   'apps/api/test/export.test.ts',
@@ -281,16 +278,16 @@ const CITUS_SUITES = [
   'apps/worker/test/scorers.test.ts',
   'apps/worker/test/scores.test.ts',
   'apps/worker/test/try.test.ts',
-  'apps/standalone/test/faults/citus-nodes.test.ts',
+  'apps/standalone/test/faults/citus-nodes.long.test.ts',
 ];
 
 /** Runs the suites that need one on the cluster whose coordinator TEST_CITUS_URL names. */
 async function testCitus(args) {
-  // biome-ignore lint/suspicious/noUndeclaredEnvVars: no task of turbo reads it
-  if ((process.env.TEST_CITUS_URL ?? '') === '') {
+  if ((environment.TEST_CITUS_URL ?? '') === '') {
     console.error('set TEST_CITUS_URL to a database on the coordinator, which the tests empty');
     process.exit(2);
   }
+  environment.TEST_LONG = '1';
   await install();
   await build();
   await run(NODE_24, [
@@ -333,7 +330,7 @@ async function checkPackages() {
 const commands = {
   start,
   test,
-  'test-faults': testFaults,
+  'test-all': testAll,
   'test-citus': testCitus,
   bench,
   'check-packages': checkPackages,

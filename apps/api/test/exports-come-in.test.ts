@@ -4,12 +4,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { buildZip } from '../../../packages/pkg-format/test/build-zip.ts';
 import { writeParquet } from '../../../packages/tabular/src/write/index.ts';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 /** Whatever a way in accepts at the default limits, its export's upload accepts, with the same hash. */
 
-/** Accepted samples for each of the ways in. */
-const IS_LONG = process.env['FAULTS'] === 'long';
 const RUNS = IS_LONG ? 50 : 3;
 
 let hub: FakeHub;

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importItems } from '../../../prisma/test/import-items.ts';
-import { times } from '../../standalone/test/faults/report.ts';
+import { times } from '../../../tools/vitest/long.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies have every shape

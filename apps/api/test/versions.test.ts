@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { importItems, metaOf, writeSections } from '../../../prisma/test/import-items.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
-import { times } from '../../standalone/test/faults/report.ts';
+import { times } from '../../../tools/vitest/long.ts';
 import { makePackage, uploadForm } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 

@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { times } from '../../../tools/vitest/long.ts';
 import { makePackage } from '../../api/test/make-package.ts';
 import { parquetOf } from '../../api/test/parquet-of.ts';
 import { mutate, mutations } from '../../standalone/test/faults/mutate-bytes.ts';
-import { times } from '../../standalone/test/faults/report.ts';
 import {
   type Body,
   startTestService,

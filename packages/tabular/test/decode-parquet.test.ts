@@ -2,6 +2,7 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { type Compressors, parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { TableError } from '../src/errors.ts';
 import { inflateHadoopLz4, inflateLz4Block } from '../src/parquet/codecs/lz4-block.ts';
 import { featuresFromParquet } from '../src/parquet/metadata/features-from-parquet.ts';
@@ -15,7 +16,6 @@ import { rawMetadata } from './raw-metadata.ts';
 import { RAW_PARSERS } from './raw-parsers.ts';
 import { PAGE_KINDS, sampleFiles } from './sample-parquet.ts';
 
-const IS_LONG = process.env['FAULTS'] === 'long';
 const SAMPLES = sampleFiles();
 const compressors: Compressors = {
   GZIP: (input) => gunzipSync(input),

@@ -2,7 +2,7 @@ import { itemHash, parseItem } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { inTransaction, type Pool } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { times } from '../../../apps/standalone/test/faults/report.ts';
+import { times } from '../../../tools/vitest/long.ts';
 import { importItems, metaOf, writeSections } from '../../test/import-items.ts';
 import { openTestStore, type TestStore } from '../../test/open-test-store.ts';
 import { type Content, referenceDiff } from '../../test/reference-diff.ts';

@@ -3,7 +3,7 @@ import { createSectionHasher, itemHash, parseItem, versionHash } from '@svc/json
 import { canonicalJson, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { inTransaction, type Pool } from '@svc/postgres';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { times } from '../../../apps/standalone/test/faults/report.ts';
+import { times } from '../../../tools/vitest/long.ts';
 import { importItems, metaOf, type Sections, writeSections } from '../../test/import-items.ts';
 import { openTestStore, type TestStore } from '../../test/open-test-store.ts';
 import type { Store } from '../create-store.ts';

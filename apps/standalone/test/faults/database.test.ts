@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { IS_LONG, report, tally, times } from './report.ts';
+import { IS_LONG, times } from '../../../../tools/vitest/long.ts';
+import { report, tally } from './report.ts';
 import { metricOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import {

@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
 import { VARIABLES } from '../../../../packages/runtime/src/config/variables.ts';
+import { times } from '../../../../tools/vitest/long.ts';
 import { CLIENT_ENV, CLIENT_LIMITS } from './limits/client-limits.ts';
 import { LIMITS, type LimitCase, type Target } from './limits/limit-case.ts';
 import { PACKAGE_LIMITS } from './limits/package-limits.ts';
 import { PREVIEW_LIMITS } from './limits/preview-limits.ts';
 import { REQUEST_LIMITS } from './limits/request-limits.ts';
 import { WORK_LIMITS } from './limits/work-limits.ts';
-import { report, tally, times } from './report.ts';
+import { report, tally } from './report.ts';
 import { metricOf } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';

@@ -15,7 +15,7 @@ describe('toMarkdown', () => {
       ],
       [],
     );
-    expect(text).toContain('npm run test:faults -- --write');
+    expect(text).toContain('npm run test:all -- --write');
     expect(text.slice(text.indexOf('## '))).toBe(`## Access
 
 | scenario | expected | observed |

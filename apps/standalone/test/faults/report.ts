@@ -19,7 +19,7 @@ declare module 'vitest' {
   }
 }
 
-/** Records a result for the report that `npm run test:faults -- --write` writes. */
+/** Records a result for the report that `npm run test:all -- --write` writes. */
 export function report({ task }: Pick<TestContext, 'task'>, finding: Diagnostic): void {
   task.meta.findings = [...(task.meta.findings ?? []), finding];
 }
@@ -30,9 +30,3 @@ export function tally(values: Iterable<string | number>): Record<string, number>
   for (const value of values) counts[value] = (counts[value] ?? 0) + 1;
   return counts;
 }
-
-/** Whether this is `npm run test:faults`, which runs everything, rather than `npm test`, which runs a part. */
-export const IS_LONG: boolean = process.env['FAULTS'] === 'long';
-
-/** The number of runs: all of them, or as many as `npm test` has time for. */
-export const times = (long: number, short: number): number => (IS_LONG ? long : short);

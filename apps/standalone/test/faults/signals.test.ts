@@ -3,8 +3,9 @@ import { request } from 'node:http';
 import { finished } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { openConnection } from '../../../api/test/raw-connection.ts';
-import { report, tally, times } from './report.ts';
+import { report, tally } from './report.ts';
 import { metricOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import {

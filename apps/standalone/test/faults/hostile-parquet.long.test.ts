@@ -8,7 +8,8 @@ import {
 } from '../../../../packages/tabular/test/mutate-parquet.ts';
 import type { RewriteOptions } from '../../../../packages/tabular/test/rewrite-parquet.ts';
 import { PAGE_KINDS, sampleFiles } from '../../../../packages/tabular/test/sample-parquet.ts';
-import { IS_LONG, report, tally, times } from './report.ts';
+import { IS_LONG, times } from '../../../../tools/vitest/long.ts';
+import { report, tally } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
 import { ask, outcomeOf, type ServiceResponse } from './stored-datasets.ts';

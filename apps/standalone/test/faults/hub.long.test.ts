@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type FakeHub, type Fault, startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
-import { report, tally, times } from './report.ts';
+import { times } from '../../../../tools/vitest/long.ts';
+import { report, tally } from './report.ts';
 import { metricOf, type ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
 import {

@@ -6,7 +6,8 @@ import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
 import { type ClusterNode, clusterNodes, superuserUrl } from '../../../../prisma/test/cluster-nodes.ts';
 import { queryDatabase } from '../../../../prisma/test/query-database.ts';
 import { createTestDatabase } from '../../../../prisma/test/template-db.ts';
-import { report, tally, times } from './report.ts';
+import { times } from '../../../../tools/vitest/long.ts';
+import { report, tally } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import {
   ask,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
 import { expireLeases } from './expire-leases.ts';
 import { startFakeProvider } from './fake-provider.ts';
@@ -22,8 +23,6 @@ const has =
   (event: string) =>
   ({ log }: WorkerProcess): boolean =>
     log.some((line) => line['event'] === event);
-
-const IS_LONG = process.env['FAULTS'] === 'long';
 
 /** A worker that died is noticed, and its work has begun elsewhere, within this. */
 const RECOVERY_MS = 60_000;

@@ -8,7 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
-import { report, times } from './report.ts';
+import { times } from '../../../../tools/vitest/long.ts';
+import { report } from './report.ts';
 import { uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
 

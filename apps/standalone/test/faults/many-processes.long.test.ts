@@ -10,9 +10,10 @@ import {
   NO_CLUSTER,
   startCluster,
 } from '../../../../prisma/test/postgres-cluster.ts';
+import { IS_LONG, times } from '../../../../tools/vitest/long.ts';
 import { type FakeProvider, startFakeProvider } from '../../../worker/test/fake-provider.ts';
 import { runWorker, type WorkerProcess } from '../../../worker/test/run-worker.ts';
-import { IS_LONG, report, times } from './report.ts';
+import { report } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 import { numberedPackage, uploadForm } from './sample-packages.ts';
 import { ask, listDatasets, type ServiceResponse } from './stored-datasets.ts';

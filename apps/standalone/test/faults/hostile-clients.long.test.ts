@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
+import { times } from '../../../../tools/vitest/long.ts';
 import { openConnection } from '../../../api/test/raw-connection.ts';
-import { report, tally, times } from './report.ts';
+import { report, tally } from './report.ts';
 import { metricOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';

@@ -5,8 +5,8 @@ import {
   NO_CLUSTER,
   startCluster,
 } from '../../../prisma/test/postgres-cluster.ts';
+import { times } from '../../../tools/vitest/long.ts';
 import { makePackage, uploadForm } from '../../api/test/make-package.ts';
-import { times } from '../../standalone/test/faults/report.ts';
 import { runEnded, startTestService, type TestService, until } from './start-test-service.ts';
 
 describe.runIf(NO_CLUSTER === undefined)('reads from a replica', () => {

@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it, type TestContext } from 'vitest';
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
-import { IS_LONG } from '../../apps/standalone/test/faults/report.ts';
 import { type RunningStandalone, runStandalone } from '../../apps/standalone/test/run-standalone.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
 import { makeDataFolder } from '../../packages/embedded-postgres/test/make-data-folder.ts';
 import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
+import { IS_LONG } from '../../tools/vitest/long.ts';
 import { type DeployedApp, startDeployedApp, until } from './deployed-app.ts';
 import { findPostgres, startExternalPostgres } from './external-postgres.ts';
 

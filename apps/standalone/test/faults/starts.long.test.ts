@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processesOf } from '../../../../packages/embedded-postgres/test/processes-of.ts';
 import { queryDatabase } from '../../../../prisma/test/query-database.ts';
+import { IS_LONG, times } from '../../../../tools/vitest/long.ts';
 import { makeNpmClone } from './npm-clone.ts';
-import { IS_LONG, report, tally, times } from './report.ts';
+import { report, tally } from './report.ts';
 import { runService, type ServiceProcess } from './run-service.ts';
 
 const AREA = 'Attacks';

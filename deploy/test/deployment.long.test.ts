@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makePackage, uploadForm } from '../../apps/api/test/make-package.ts';
-import { IS_LONG } from '../../apps/standalone/test/faults/report.ts';
 import { LEFTOVERS, NO_LEFTOVERS } from '../../apps/standalone/test/faults/stored-datasets.ts';
 import { startFakeProvider } from '../../apps/worker/test/fake-provider.ts';
 import { createEmptyDatabase } from '../../prisma/test/empty-database.ts';
 import { lockTable } from '../../prisma/test/lock-table.ts';
 import { queryDatabase } from '../../prisma/test/query-database.ts';
+import { IS_LONG } from '../../tools/vitest/long.ts';
 import { type DeployedApp, runDeployedCli, startDeployedApp, until } from './deployed-app.ts';
 import { findPostgres, startExternalPostgres } from './external-postgres.ts';
 

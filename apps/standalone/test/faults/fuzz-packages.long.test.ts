@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import JSZip from 'jszip';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildZip, type ZipEntrySpec } from '../../../../packages/pkg-format/test/build-zip.ts';
+import { times } from '../../../../tools/vitest/long.ts';
 import { mutate, mutations } from './mutate-bytes.ts';
-import { report, tally, times } from './report.ts';
+import { report, tally } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { type OwnService, startService } from './start-service.ts';
 import {

@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../../packages/hub-client/test/fake-hub.ts';
+import { times } from '../../../../tools/vitest/long.ts';
 import { openConnection } from '../../../api/test/raw-connection.ts';
 import { mutate, mutations } from './mutate-bytes.ts';
-import { report, tally, times } from './report.ts';
+import { report, tally } from './report.ts';
 import { metricOf, type ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';

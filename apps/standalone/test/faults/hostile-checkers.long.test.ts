@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildZip } from '../../../../packages/pkg-format/test/build-zip.ts';
-import { report, tally, times } from './report.ts';
+import { times } from '../../../../tools/vitest/long.ts';
+import { report, tally } from './report.ts';
 import { uploadForm } from './sample-packages.ts';
 import { type OwnService, startService } from './start-service.ts';
 

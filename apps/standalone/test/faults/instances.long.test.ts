@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { openConnection } from '../../../api/test/raw-connection.ts';
-import { report, tally, times } from './report.ts';
+import { report, tally } from './report.ts';
 import type { ServiceProcess } from './run-service.ts';
 import { samplePackage, uploadForm } from './sample-packages.ts';
 import {
