@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { findChromium, NO_CHROMIUM } from '../../../tools/browser/find-chromium.ts';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 
 /** A browser that looks at one service. */
 export interface ConsoleBrowser extends AsyncDisposable {
@@ -114,12 +115,12 @@ export async function focusList(page: Page, name: string): Promise<void> {
 }
 
 /**
- * The same in light and in dark, with the scheme in front of each line, and with the pointer where a click on the navigation
- * leaves it.
+ * The same in light, and in the long form in dark as well, with the scheme in front of each line, and with the pointer where a
+ * click on the navigation leaves it.
  */
 export async function barriersOf(page: Page): Promise<string[]> {
   const found: string[] = [];
-  for (const scheme of ['light', 'dark'] as const) {
+  for (const scheme of SCHEMES) {
     await page.emulateMedia({ colorScheme: scheme });
     await page.locator(`[data-mantine-color-scheme=${scheme}]`).waitFor();
     const link = page.locator('nav [aria-current=page]');
@@ -137,6 +138,7 @@ export async function barriersOf(page: Page): Promise<string[]> {
   return found;
 }
 
+const SCHEMES = IS_LONG ? (['light', 'dark'] as const) : (['light'] as const);
 let axe: string | undefined;
 
 /** Counts the clicks in a page from now on, also after it is loaded again. @returns how many there were since the last call */

@@ -2,8 +2,9 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { focusList, overflowOf } from './console-browser.ts';
-import { type OwnConsole, startConsole } from './own-console.ts';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
+import { barriersOf, focusList, overflowOf } from './console-browser.ts';
+import { KEYS, type OwnConsole, startConsole } from './own-console.ts';
 
 // The story that the images of the documents show: a small model gets some questions wrong, and a larger one fewer.
 
@@ -73,6 +74,7 @@ const runs: Record<string, string> = {};
 beforeAll(async () => {
   let model = '';
   own = await startConsole({
+    hasKeys: true,
     reply: (prompt) => {
       const [, , , answer = ''] = QUESTIONS.find(([, , question]) => prompt.includes(question)) ?? [];
       return { text: MISTAKES[model]?.[answer] ?? `Let me think step by step.\nThe answer is ${answer}.` };
@@ -110,7 +112,7 @@ afterAll(() => own[Symbol.asyncDispose]());
 
 /** Takes an image of the top of a page in both themes and three widths; the documents have one of them. */
 async function look(page: Page, name: string): Promise<void> {
-  for (const width of [390, 820, 1280]) {
+  for (const width of IS_LONG ? [390, 820, 1280] : [390, 1280]) {
     await page.setViewportSize({ width, height: 860 });
     expect([name, width, await overflowOf(page)]).toEqual([name, width, 0]);
   }
@@ -120,7 +122,7 @@ async function look(page: Page, name: string): Promise<void> {
 
 describe('the story of the documents', () => {
   it('shows a dataset, its history, what a model gets wrong, and how a larger one compares', async () => {
-    await using opened = await own.browser.open(`/console/datasets/${dataset}`);
+    await using opened = await own.browser.open(`/console/datasets/${dataset}`, { key: KEYS.admin });
     const { page, faults } = opened;
     await focusList(page, 'Items');
     await page.keyboard.press('ArrowDown');
@@ -166,6 +168,51 @@ describe('the story of the documents', () => {
     await page.getByRole('group', { name: 'Mapping' }).waitFor();
     await page.getByRole('heading', { name: 'train-0' }).waitFor();
     await look(page, 'hub-import');
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('the console of a service with keys', () => {
+  it('asks for a key, offers what its role may do, and asks again when the session ends', async () => {
+    await using opened = await own.browser.open('/console/datasets');
+    const { page, faults } = opened;
+    const signIn = async (key: string): Promise<void> => {
+      await page.getByLabel(/^Key/).fill(key);
+      await page.keyboard.press('Enter');
+    };
+    await page.getByRole('heading', { name: 'Sign in to svc' }).waitFor();
+    await signIn('a-wrong-key-of-the-tests');
+    await page.getByRole('alert').getByText('This key is not known.').waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    await signIn(KEYS.viewer);
+    await page.getByRole('link', { name: 'School questions', exact: true }).click();
+    await page.getByRole('button', { name: 'Export' }).waitFor();
+    const actions = page
+      .getByRole('button', { name: /^(?:Edit|Delete)$/ })
+      .or(page.getByRole('link', { name: /^(?:New run|Upload|Hub import)$/ }));
+    expect(await actions.count()).toBe(0);
+    // the page keeps no key
+    const kept = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])';
+    expect(await page.evaluate<string>(kept)).not.toContain('key-of-the-tests');
+
+    await page.getByLabel('Search items').fill('In which year');
+    await page.getByText('8 items').waitFor();
+    await page.context().clearCookies();
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+    await dialog.waitFor();
+    expect(await barriersOf(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await signIn(KEYS.editor);
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByText('Length of prompts, in characters').first().waitFor();
+    await page.getByRole('button', { name: 'Edit' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
+
+    await page.getByRole('link', { name: 'Settings' }).click();
+    await page.getByRole('row', { name: 'Role editor' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in to svc' }).waitFor();
     expect(faults).toEqual([]);
   });
 });

@@ -111,49 +111,6 @@ async function pressInList(page: Page, name: string): Promise<void> {
 }
 
 describe('the console of a service with keys', () => {
-  it('asks for a key, offers what its role may do, and asks again when the session ends', async () => {
-    await using opened = await browser.open('/console/datasets');
-    const { page, faults } = opened;
-    const signIn = async (key: string): Promise<void> => {
-      await page.getByLabel(/^Key/).fill(key);
-      await page.keyboard.press('Enter');
-    };
-    await page.getByRole('heading', { name: 'Sign in to svc' }).waitFor();
-    await signIn('a-wrong-key-of-the-tests');
-    await page.getByRole('alert').getByText('This key is not known.').waitFor();
-    expect(await barriersOf(page)).toEqual([]);
-    await signIn(KEYS.viewer);
-    await page.getByRole('link', { name: 'Numbers', exact: true }).click();
-    await page.getByRole('button', { name: 'Export' }).waitFor();
-    const actions = page
-      .getByRole('button', { name: /^(?:Edit|Delete)$/ })
-      .or(page.getByRole('link', { name: /^(?:New run|Upload|Hub import)$/ }));
-    expect(await actions.count()).toBe(0);
-    // the page keeps no key
-    const kept = 'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])';
-    expect(await page.evaluate<string>(kept)).not.toContain('key-of-the-tests');
-
-    await page.getByLabel('Search items').fill('Question 1');
-    await page.getByText('3 items').waitFor();
-    await page.context().clearCookies();
-    await page.getByRole('tab', { name: 'Overview' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
-    await dialog.waitFor();
-    expect(await barriersOf(page)).toEqual([]);
-    await page.keyboard.press('Escape');
-    await signIn(KEYS.editor);
-    await dialog.waitFor({ state: 'hidden' });
-    await page.getByText('Length of prompts, in characters').first().waitFor();
-    await page.getByRole('button', { name: 'Edit' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Delete' }).count()).toBe(0);
-
-    await page.getByRole('link', { name: 'Settings' }).click();
-    await page.getByRole('row', { name: 'Role editor' }).waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('heading', { name: 'Sign in to svc' }).waitFor();
-    expect(faults).toEqual([]);
-  });
-
   it('says that the connection is lost, recovers, and refreshes what is old', async () => {
     await using opened = await browser.open('/console/datasets', { key: KEYS.admin, hasClock: true });
     const { page, faults } = opened;

@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { createClient } from '@svc/postgres';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { makeDataFolder } from '../test/make-data-folder.ts';
 import { processesOf } from '../test/processes-of.ts';
 import { isStoppingOrStarting } from './connection/connect.ts';
@@ -280,7 +281,7 @@ describe('the embedded server', () => {
     expect(await query(second.url, 'SELECT answer FROM kept')).toEqual([{ answer: 42 }]);
   });
 
-  it('is not misled by what a pid file holds', async () => {
+  it.runIf(IS_LONG)('is not misled by what a pid file holds', async () => {
     await layDatabase();
     for (const [what, content] of PID_FILES) {
       await writeFile(join(dataDir, 'postgres/data/postmaster.pid'), content);
@@ -298,7 +299,7 @@ describe('the embedded server', () => {
     await expect(start()).rejects.toThrow(`Process ${owner.pid} is using the data folder`);
   });
 
-  it('is made once by processes that start together', async () => {
+  it.runIf(IS_LONG)('is made once by processes that start together', async () => {
     const outcomes = await Promise.allSettled([start(), start(), start()]);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const outcome of outcomes) {
@@ -320,7 +321,7 @@ describe('the embedded server', () => {
     }
   });
 
-  it('starts again after it was killed while its folder was made', async () => {
+  it.runIf(IS_LONG)('starts again after it was killed while its folder was made', async () => {
     const abandoned = ['postgres.new-999999999-abc', `postgres.new-${process.pid}-abc`];
     for (const name of abandoned) await mkdir(join(dataDir, name, 'data'), { recursive: true });
     const first = await start();
@@ -388,46 +389,52 @@ describe('the embedded server', () => {
     ).rejects.toThrow('enough');
   });
 
-  it.runIf(process.platform === 'linux')('leaves nothing when the start is aborted, whenever', async () => {
-    // during initdb, during the start of the server, and when both are there
-    const moments = ['.new-', 'data/postmaster.pid', '.s.PGSQL.5432'];
-    for (let file = moments.shift(); file !== undefined; ) {
-      const sought = file;
-      const abort = new AbortController();
-      const starting = startEmbeddedPostgres({ dataDir, signal: abort.signal }).then(
-        (server) => ({ server }),
-        (error: Error) => ({ message: error.message }),
-      );
-      const appears = async (): Promise<boolean> =>
-        (await readdir(dataDir)).some(
-          (folder) => folder.includes(sought) || existsSync(join(dataDir, folder, sought)),
+  it.runIf(IS_LONG).runIf(process.platform === 'linux')(
+    'leaves nothing when the start is aborted, whenever',
+    async () => {
+      // during initdb, during the start of the server, and when both are there
+      const moments = ['.new-', 'data/postmaster.pid', '.s.PGSQL.5432'];
+      for (let file = moments.shift(); file !== undefined; ) {
+        const sought = file;
+        const abort = new AbortController();
+        const starting = startEmbeddedPostgres({ dataDir, signal: abort.signal }).then(
+          (server) => ({ server }),
+          (error: Error) => ({ message: error.message }),
         );
-      while (!(await appears())) await delay(1);
-      abort.abort(new Error(`stopped at ${file}`));
-      const outcome = await starting;
-      if ('server' in outcome) {
-        // it had started before the abort: once more
-        await outcome.server.stop();
-        await rm(join(dataDir, 'postgres'), { recursive: true });
-        continue;
+        const appears = async (): Promise<boolean> =>
+          (await readdir(dataDir)).some(
+            (folder) => folder.includes(sought) || existsSync(join(dataDir, folder, sought)),
+          );
+        while (!(await appears())) await delay(1);
+        abort.abort(new Error(`stopped at ${file}`));
+        const outcome = await starting;
+        if ('server' in outcome) {
+          // it had started before the abort: once more
+          await outcome.server.stop();
+          await rm(join(dataDir, 'postgres'), { recursive: true });
+          continue;
+        }
+        expect(outcome).toEqual({ message: `stopped at ${file}` });
+        expect(await processesOf(dataDir)).toEqual([]);
+        file = moments.shift();
       }
-      expect(outcome).toEqual({ message: `stopped at ${file}` });
-      expect(await processesOf(dataDir)).toEqual([]);
-      file = moments.shift();
-    }
-    await start();
-  });
+      await start();
+    },
+  );
 
-  it.runIf(process.platform === 'linux')('leaves nothing when its process is killed in initdb', async () => {
-    const owner = startElsewhere().catch(() => undefined);
-    await expect.poll(() => readdir(dataDir)).not.toEqual([]);
-    await expect.poll(async () => (await processesOf(dataDir)).length).toBeGreaterThan(1);
-    children.at(-1)?.kill('SIGKILL');
-    await expect.poll(() => processesOf(dataDir)).toEqual([]);
-    await start();
-    expect(await readdir(dataDir)).toEqual(['postgres']);
-    void owner;
-  });
+  it.runIf(IS_LONG).runIf(process.platform === 'linux')(
+    'leaves nothing when its process is killed in initdb',
+    async () => {
+      const owner = startElsewhere().catch(() => undefined);
+      await expect.poll(() => readdir(dataDir)).not.toEqual([]);
+      await expect.poll(async () => (await processesOf(dataDir)).length).toBeGreaterThan(1);
+      children.at(-1)?.kill('SIGKILL');
+      await expect.poll(() => processesOf(dataDir)).toEqual([]);
+      await start();
+      expect(await readdir(dataDir)).toEqual(['postgres']);
+      void owner;
+    },
+  );
 
   it.runIf(isRoot)('runs for root below a folder that only root may enter', async () => {
     await chmod(dataDir, 0o700);

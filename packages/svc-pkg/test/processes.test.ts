@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { DATASET, fakeService, type Handler } from './fake-service.ts';
 import { temporaryFolder, writeArchive } from './temporary-folder.ts';
 
@@ -56,16 +57,19 @@ it('names a proxy that is not there, and not its credentials', async () => {
   expect(outcome.stderr).not.toContain('secret');
 });
 
-it('takes a proxy without a scheme for an HTTP proxy, and names the variable of one that is no address', async () => {
-  const service = await fakeService({});
-  const without = await run(['show', DATASET.id, '--api-url', service.url], { http_proxy: '127.0.0.1:1' });
-  expect(without.stderr).toContain('Cannot connect to the proxy 127.0.0.1:1: connection refused');
-  const invalid = await run(['--version'], { HTTPS_PROXY: 'ftp://me:secret@127.0.0.1' });
-  expect([invalid.code, invalid.stderr]).toEqual([
-    2,
-    'svc-pkg: HTTPS_PROXY must be the address of a proxy, such as http://proxy.example:3128 (usage)\n',
-  ]);
-});
+it.runIf(IS_LONG)(
+  'takes a proxy without a scheme for an HTTP proxy, and names the variable of one that is no address',
+  async () => {
+    const service = await fakeService({});
+    const without = await run(['show', DATASET.id, '--api-url', service.url], { http_proxy: '127.0.0.1:1' });
+    expect(without.stderr).toContain('Cannot connect to the proxy 127.0.0.1:1: connection refused');
+    const invalid = await run(['--version'], { HTTPS_PROXY: 'ftp://me:secret@127.0.0.1' });
+    expect([invalid.code, invalid.stderr]).toEqual([
+      2,
+      'svc-pkg: HTTPS_PROXY must be the address of a proxy, such as http://proxy.example:3128 (usage)\n',
+    ]);
+  },
+);
 
 const EXPORT = `/datasets/${DATASET.id}/export`;
 
@@ -172,14 +176,14 @@ it('ends quietly when the reader of an archive closes the pipe', async () => {
   expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
 });
 
-it.runIf(isLinux)('ends with exit code 3 when standard output is full', async () => {
+it.runIf(IS_LONG).runIf(isLinux)('ends with exit code 3 when standard output is full', async () => {
   const good = await writeArchive({ 'sections/a.jsonl': '{}\n' });
   const argv = `"${process.execPath}" "${MAIN}" hash "${good}" > /dev/full`;
   const outcome = await ended(spawn('/bin/sh', ['-c', argv], { stdio: ['ignore', 'pipe', 'pipe'] }));
   expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('io_error') });
 });
 
-it.runIf(isLinux)(
+it.runIf(IS_LONG).runIf(isLinux)(
   'treats descriptors as standard input: without a name, and with no folder to write to',
   async () => {
     const folder = await temporaryFolder();
@@ -214,7 +218,7 @@ it.runIf(isLinux)(
   },
 );
 
-it.runIf(isLinux)('writes directly to a device, and reports that it is full', async () => {
+it.runIf(IS_LONG).runIf(isLinux)('writes directly to a device, and reports that it is full', async () => {
   const service = await fakeService({ [`GET ${EXPORT}`]: (_request, response) => void response.end('zip') });
   const argv = ['export', DATASET.id, '--api-url', service.url, '--output'];
   expect(await run([...argv, '/dev/null'])).toMatchObject({ code: 0 });
@@ -252,7 +256,7 @@ it('leaves nothing on a disk that is full', async (context) => {
   expect(await readdir(disk.folder)).toEqual([]);
 });
 
-it.runIf(isLinux)('sends a large file without holding it', async () => {
+it.runIf(IS_LONG).runIf(isLinux)('sends a large file without holding it', async () => {
   let peakKiB = 0;
   const service = await fakeService({
     'raw POST /datasets/upload': async (_request, response, raw) => {
@@ -300,7 +304,7 @@ it('removes everything when a conversion is interrupted', async () => {
   expect(await readdir(dirname(legacy))).toEqual(['old.zip']);
 });
 
-it('leaves no half-written package when a conversion is killed', async () => {
+it.runIf(IS_LONG)('leaves no half-written package when a conversion is killed', async () => {
   const legacy = await longLegacy();
   const child = start(['convert', legacy]);
   const end = ended(child);
@@ -311,7 +315,7 @@ it('leaves no half-written package when a conversion is killed', async () => {
   expect(names.filter((name) => !name.startsWith('.'))).toEqual(['old.zip']);
 });
 
-it('leaves nothing of a conversion to a tool on a disk that is full', async (context) => {
+it.runIf(IS_LONG)('leaves nothing of a conversion to a tool on a disk that is full', async (context) => {
   await using disk = await smallDisk();
   if (disk === null) return context.skip('this process may not mount a file system');
   const items = join(await temporaryFolder(), 'items.jsonl');
@@ -327,7 +331,7 @@ it('leaves nothing of a conversion to a tool on a disk that is full', async (con
   expect(await readdir(disk.folder)).toEqual([]);
 });
 
-it('leaves nothing of a conversion on a disk that is full', async (context) => {
+it.runIf(IS_LONG)('leaves nothing of a conversion on a disk that is full', async (context) => {
   await using disk = await smallDisk();
   if (disk === null) return context.skip('this process may not mount a file system');
   const outcome = await run(['convert', await longLegacy(), '--output', disk.folder]);
