@@ -239,6 +239,7 @@ async function testAll(args) {
     ...selected,
   ]);
   if (!isWhole) return;
+  await run(NODE_24, ['bench/turns/main.ts']);
   await run(NODE_24, ['tools/check-packages.ts']);
   if ((citus ?? '') === '') return;
   environment.TEST_CITUS_URL = citus;

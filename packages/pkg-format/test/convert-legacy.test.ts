@@ -5,6 +5,7 @@ import type { Item } from '@svc/jsonl-v23';
 import { canonicalJson, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { checkPackage, openPackage, PackageError } from '../src/index.ts';
 import {
   type ConvertOptions,
@@ -727,7 +728,7 @@ describe('sizes', () => {
     await convert(files, { limits: { maxLineBytes: 20_000 } });
   });
 
-  it('an archive is refused that expands too far as a whole', async () => {
+  it.runIf(IS_LONG)('an archive is refused that expands too far as a whole', async () => {
     const names = Array.from({ length: 70 }, (_, index) => `pics/${index}.bin`);
     const files = {
       'a.jsonl': lines(...names.map((file) => ({ assets: [{ file }] }))),
@@ -739,22 +740,25 @@ describe('sizes', () => {
     });
   });
 
-  it('prompts of the dataset, which are in each item, make it no larger than an import may be', async () => {
-    const words = Array.from({ length: 20_000 }, (_, index) => index.toString(36)).join(' ');
-    const files = {
-      'meta.json': { system_prompt: words, judge_prompt: words },
-      'a.jsonl': '{}\n'.repeat(1_000),
-      'b.jsonl': '{}\n'.repeat(1_000),
-    };
-    const converting = convert(files);
-    await expect(converting).rejects.toMatchObject({
-      code: 'package_limit',
-      message: expect.stringMatching(/^The import must make at most 500 times the \d+ bytes of its files/),
-      location: { file: 'a.jsonl', line: expect.any(Number) },
-      errorsTotal: 1,
-    });
-    await convert({ ...files, 'a.jsonl': '{}\n'.repeat(100), 'b.jsonl': '{}\n'.repeat(100) });
-  });
+  it.runIf(IS_LONG)(
+    'prompts of the dataset, which are in each item, make it no larger than an import may be',
+    async () => {
+      const words = Array.from({ length: 20_000 }, (_, index) => index.toString(36)).join(' ');
+      const files = {
+        'meta.json': { system_prompt: words, judge_prompt: words },
+        'a.jsonl': '{}\n'.repeat(1_000),
+        'b.jsonl': '{}\n'.repeat(1_000),
+      };
+      const converting = convert(files);
+      await expect(converting).rejects.toMatchObject({
+        code: 'package_limit',
+        message: expect.stringMatching(/^The import must make at most 500 times the \d+ bytes of its files/),
+        location: { file: 'a.jsonl', line: expect.any(Number) },
+        errorsTotal: 1,
+      });
+      await convert({ ...files, 'a.jsonl': '{}\n'.repeat(100), 'b.jsonl': '{}\n'.repeat(100) });
+    },
+  );
 
   it('a list of judge prompts, which is looked at for each item, has at most 1,000', async () => {
     const files = (count: number) => ({
@@ -770,7 +774,7 @@ describe('sizes', () => {
     });
   });
 
-  it('a file of many items counts once', async () => {
+  it.runIf(IS_LONG)('a file of many items counts once', async () => {
     const item = { id: 1, assets: [{ file: 'pics/a.bin' }] };
     const files = {
       'a.jsonl': lines(...Array<JsonValue>(70).fill(item)),

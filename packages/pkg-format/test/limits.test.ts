@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { constants, crc32, createDeflateRaw } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { IS_LONG, times } from '../../../tools/vitest/long.ts';
 import { openPackage, type PackageReader } from '../src/index.ts';
 import { openPackageFile } from '../src/node/index.ts';
 import { bytesSource, collectBytes } from '../src/zip/byte-source.ts';
@@ -15,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const BOMB_BYTES = 512 * 1024 ** 2;
+const BOMB_BYTES = times(512, 128) * 1024 ** 2;
 
-/** An archive of half a megabyte whose one line has half a gibibyte. */
+/** An archive whose one line has a thousand times its size. */
 async function bomb(): Promise<Uint8Array> {
   const deflate = createDeflateRaw({ level: 9, strategy: constants.Z_DEFAULT_STRATEGY });
   const chunk = Buffer.alloc(16 * 1024 * 1024, 'x');
@@ -33,7 +34,7 @@ async function bomb(): Promise<Uint8Array> {
   });
 }
 
-describe('a line of half a gibibyte in an archive of half a megabyte', () => {
+describe('a line of a thousand times the size of its archive', () => {
   let archive: Uint8Array;
   beforeAll(async () => {
     archive = await bomb();
@@ -59,7 +60,7 @@ describe('a line of half a gibibyte in an archive of half a megabyte', () => {
     });
   });
 
-  it.each(open)('costs little memory, %s', async (_, openBomb) => {
+  it.runIf(IS_LONG).each(open)('costs little memory, %s', async (_, openBomb) => {
     const before = process.memoryUsage().rss;
     await using pkg = await openBomb({ limits: { maxExpansionRatio: 2000 } });
     await expect(readEverything(pkg)).rejects.toMatchObject({ code: 'package_limit', location: { line: 1 } });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../tools/vitest/long.ts';
 import {
   type ByteSource,
   openPackage,
@@ -114,7 +115,7 @@ describe('a damaged archive', () => {
             expect(texts(inMemory)).toBe(texts(intact));
           }
         }),
-        { numRuns: 1500 },
+        { numRuns: times(1500, 300) },
       );
     },
     30_000,

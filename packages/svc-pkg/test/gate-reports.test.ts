@@ -8,6 +8,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../tools/vitest/long.ts';
 import { githubAnnotations } from '../src/gate/annotations.ts';
 import type { GateCase, GateReport } from '../src/gate/gate-report.ts';
 import { junitReport } from '../src/gate/junit-report.ts';
@@ -156,7 +157,7 @@ describe('the summary', () => {
         const kinds = new Set([...nodesOf(markdownOf(markdownSummary(report)))].map(({ type }) => type));
         expect(kinds).toEqual(new Set(KINDS));
       }),
-      { numRuns: 300 },
+      { numRuns: times(300, 60) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import {
   anyText,
   item,
@@ -188,7 +189,7 @@ describe('the fast path', () => {
         // Rows that do not map to items become lines as they are; many of those lines are invalid too.
         expectSameLines((Array.isArray(items) ? (items as JsonObject[]) : given).map(spell));
       }),
-      { numRuns: 600 },
+      { numRuns: times(600, 120) },
     );
   });
 
@@ -197,7 +198,7 @@ describe('the fast path', () => {
       fc.property(fc.array(fc.tuple(checkedItem, fc.nat(1000)), { minLength: 1, maxLength: 3 }), (items) => {
         expectSameLines(items.map(([value, seed]) => shuffled(value, seed)));
       }),
-      { numRuns: 500 },
+      { numRuns: times(500, 100) },
     );
   });
 
@@ -252,7 +253,7 @@ describe('the fast path', () => {
         const named = object(outer.slice(0, assets.length), assets.map(spell));
         expectSameLines([`{"meta":${meta}}`, `{"assets":${named},"id":1}`]);
       }),
-      { numRuns: 1000 },
+      { numRuns: times(1000, 200) },
     );
   });
 
@@ -301,7 +302,7 @@ describe('the fast path', () => {
       fc.property(fc.array(number, { minLength: 1, maxLength: 5 }), (numbers) => {
         expectSameLines([`{"n":[${numbers}],"id":${numbers[0]}}`]);
       }),
-      { numRuns: 800 },
+      { numRuns: times(800, 160) },
     );
   });
 
@@ -316,7 +317,7 @@ describe('the fast path', () => {
         });
         expectSameLines(lines);
       }),
-      { numRuns: 600 },
+      { numRuns: times(600, 120) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { anyText, jsonValue, rejectionOf, spellDifferently, streamIn } from '../../test/arbitrary-json.ts';
 import { outcomeOf } from '../../test/show-encoded.ts';
 import { JsonStream, type JsonStreamOptions } from './json-stream.ts';
@@ -78,7 +79,7 @@ describe('JsonStream', () => {
         const expected = failureOf(() => parseJson(text, { location: { file: 'f' } }));
         expect(await readDocument(open(text, size, { file: 'f' }), depth)).toEqual(expected);
       }),
-      { numRuns: 3000 },
+      { numRuns: times(3000, 600) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { anyText, jsonValue, spellDifferently, thrownBy } from '../../test/arbitrary-json.ts';
 import { JsonlError } from '../errors.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from './json-value.ts';
@@ -213,7 +214,7 @@ describe('parseJson', () => {
         }
         expect(parseJson(text)).toEqual(expected);
       }),
-      { numRuns: 500 },
+      { numRuns: times(500, 100) },
     );
     const long = 'x'.repeat(2 ** 20 + 1);
     expect(parseJson(`["${long}"]`)).toEqual([long]);
@@ -273,7 +274,7 @@ describe('parseJson', () => {
           if (expected !== undefined) expect(['duplicate_key', 'number_too_long']).toContain(error.code);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: times(2000, 400) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { jsonValue, spellDifferently, thrownBy } from '../../test/arbitrary-json.ts';
 import { skipValue, ValueScanner } from './value-scanner.ts';
 
@@ -16,7 +17,7 @@ describe('ValueScanner', () => {
         expect(start - size + end).toBe(text.length);
         expect(scanner.isOpen).toBe(false);
       }),
-      { numRuns: 1000 },
+      { numRuns: times(1000, 200) },
     );
   });
 

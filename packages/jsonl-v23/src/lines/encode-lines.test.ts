@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { anyText, item, numberLiteral, spellDifferently, thrownBy } from '../../test/arbitrary-json.ts';
 import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
 import { createItemEncoder } from '../item/encode-item.ts';
@@ -155,7 +156,7 @@ describe('createLineEncoder', () => {
         const batch = batchOf(lines.join('\n'));
         expect(byLines(batch, encoder)).toEqual(byValues(batch));
       }),
-      { numRuns: 500 },
+      { numRuns: times(500, 100) },
     );
   });
 
@@ -177,7 +178,7 @@ describe('createLineEncoder', () => {
         const batch = batchOf(lines.join('\n'));
         expect(byLines(batch, encoder)).toEqual(byValues(batch));
       }),
-      { numRuns: 1000 },
+      { numRuns: times(1000, 200) },
     );
   });
 
@@ -187,7 +188,7 @@ describe('createLineEncoder', () => {
         const batch = batchOf(`{"n":[${numbers}],"id":${numbers[0] ?? 1}}`);
         expect(byLines(batch, encoder)).toEqual(byValues(batch));
       }),
-      { numRuns: 2000 },
+      { numRuns: times(2000, 400) },
     );
     const decimal = fc
       .tuple(fc.integer({ min: -99999, max: 99999 }), fc.bigInt({ min: 0n, max: 10n ** 13n }))
@@ -197,7 +198,7 @@ describe('createLineEncoder', () => {
         const batch = batchOf(`{"n":${number}}`);
         expect(byLines(batch, encoder)).toEqual(byValues(batch));
       }),
-      { numRuns: 2000 },
+      { numRuns: times(2000, 400) },
     );
   });
 

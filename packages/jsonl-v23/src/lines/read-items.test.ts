@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import {
   anyText,
   collect,
@@ -220,7 +221,7 @@ describe('readItems', () => {
       fc.asyncProperty(bytes, async (content) => {
         await outcome(content, 7);
       }),
-      { numRuns: 1000 },
+      { numRuns: times(1000, 200) },
     );
   });
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { collect, rejectionOf, streamIn, streamOf } from '../../test/arbitrary-json.ts';
 import { JsonlError } from '../errors.ts';
 import { type LineBatch, splitLines } from './line-cutter.ts';
@@ -81,7 +82,7 @@ describe('splitLines', () => {
           expect(firstLine - 1).toBe(lines.length);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: times(2000, 400) },
     );
   });
 

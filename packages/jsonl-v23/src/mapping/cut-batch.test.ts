@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import type { CellBatch } from './cell-batch.ts';
 import { CellWriter } from './cell-writer.ts';
@@ -88,7 +89,7 @@ describe('createBatchCutter', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: times(300, 60) },
     );
   });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { anyText, jsonValue } from '../../test/arbitrary-json.ts';
 import { outcomeOf, showEncoded } from '../../test/show-encoded.ts';
 import { createItemEncoder } from '../item/encode-item.ts';
@@ -198,7 +199,7 @@ describe('createCellEncoder', () => {
       fc.property(rows, mappings, fc.nat(), anyText, (some, any, firstRow, split) => {
         expectSame(some as JsonObject[], any, firstRow, split);
       }),
-      { numRuns: 500 },
+      { numRuns: times(500, 100) },
     );
   });
 
@@ -272,7 +273,7 @@ describe('CellWriter', () => {
           expect(writer.text(bytes)).toBe(isText);
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: times(2000, 400) },
     );
   });
 
@@ -301,7 +302,7 @@ describe('CellWriter', () => {
         }
         expect(new TextDecoder().decode(writer.end().bytes)).toBe(expected);
       }),
-      { numRuns: 2000 },
+      { numRuns: times(2000, 400) },
     );
   });
 

@@ -1,6 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { findRunConfigSecrets, sanitiseRunConfig } from './sanitise-run-config.ts';
 
 const SECRET = 'tops3cret-Value/+with=odd chars';
@@ -285,7 +286,7 @@ describe('sanitiseRunConfig', () => {
         expect(text).not.toContain(SECRET);
         expect(text).not.toContain('tops3cret');
       }),
-      { numRuns: 500 },
+      { numRuns: times(500, 100) },
     );
   });
 

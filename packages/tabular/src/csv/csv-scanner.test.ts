@@ -1,6 +1,7 @@
 import { CellWriter } from '@svc/jsonl-v23/internal';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { STRICT_RULES } from './csv-dialect.ts';
 import { CsvScanner } from './csv-scanner.ts';
 
@@ -60,7 +61,7 @@ it('finds the fields and the lines of every record, however the bytes are cut', 
       });
       expect(found).toEqual(expected);
     }),
-    { numRuns: 500 },
+    { numRuns: times(500, 100) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { memoryFile } from '../../test/memory-file.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import type { LoaderParams } from '../text/raw-row.ts';
@@ -254,7 +255,7 @@ describe('PandasRows', () => {
         const text = content.join('');
         expect(await outcome(read(text, given, 'a.csv', size))).toEqual(await outcome(read(text, given)));
       }),
-      { numRuns: 500 },
+      { numRuns: times(500, 100) },
     );
   });
 

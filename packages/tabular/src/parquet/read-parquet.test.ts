@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import { diskFile } from '../../test/disk-file.ts';
 import { memoryFile } from '../../test/memory-file.ts';
 import { writeParquet } from '../../test/write-parquet.ts';
@@ -115,7 +116,7 @@ describe.each([
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: times(300, 60) },
     );
   });
 });

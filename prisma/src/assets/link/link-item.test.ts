@@ -4,6 +4,7 @@ import { embedFiles, filesOfPart, isCheckerFile, itemSize, layoutPart } from '@s
 import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../tools/vitest/long.ts';
 import type { AssetStore } from '../asset-store.ts';
 import { itemText } from '../item-text.ts';
 import { readLinkedFiles, writeLinkedFiles } from '../linked-files-column.ts';
@@ -123,7 +124,7 @@ describe('linkItem', () => {
         const { textBytes, base64Bytes } = itemSize(whole);
         expect(textBytes + base64Bytes).toBe(expected.byteLength);
       }),
-      { numRuns: 500 },
+      { numRuns: times(500, 100) },
     );
   });
 

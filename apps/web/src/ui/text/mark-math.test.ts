@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../../tools/vitest/long.ts';
 import { markMath } from './mark-math.ts';
 
 describe('formulas in Markdown', () => {
@@ -49,7 +50,7 @@ describe('formulas in Markdown', () => {
         const text = parts.join('');
         expect(letters(markMath(text)).replace(/[()[\]]/g, '')).toBe(letters(text).replace(/[()[\]]/g, ''));
       }),
-      { numRuns: 1000 },
+      { numRuns: times(1000, 200) },
     );
   });
 });

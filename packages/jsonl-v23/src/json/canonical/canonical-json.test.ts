@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../../tools/vitest/long.ts';
 import { anyText, jsonValue, spellDifferently, thrownBy } from '../../../test/arbitrary-json.ts';
 import { ExactNumber, type JsonValue } from '../json-value.ts';
 import { parseJson } from '../parse-json.ts';
@@ -61,7 +62,7 @@ describe('canonicalJson', () => {
     };
     numbers.forEach(check);
     fc.assert(fc.property(fc.oneof(decimal, fc.double({ noNaN: true, noDefaultInfinity: true })), check), {
-      numRuns: 1000,
+      numRuns: times(1000, 200),
     });
   });
 

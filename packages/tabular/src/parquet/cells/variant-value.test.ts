@@ -1,6 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue, parseNumber, setMember } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { times } from '../../../../../tools/vitest/long.ts';
 import {
   encodeNames,
   encodeValue,
@@ -136,7 +137,7 @@ describe('a VARIANT', () => {
         const { value, names } = encode(sample);
         expect(canonicalJson(decode(value, names))).toBe(canonicalJson(sample.json));
       }),
-      { numRuns: 500 },
+      { numRuns: times(500, 100) },
     );
   });
 
@@ -175,7 +176,7 @@ describe('a VARIANT', () => {
         expect(outcome(shorter, names, 0x51)).toBe(found);
         if (/^\w+_file: /.test(found)) refused += 1;
       }),
-      { numRuns: 2000 },
+      { numRuns: times(2000, 400) },
     );
     expect(refused).toBeGreaterThan(200);
   });

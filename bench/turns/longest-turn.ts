@@ -1,6 +1,3 @@
-/** The most that a turn of the event loop may take, as `longestTurn` measures it. */
-export const MAX_TURN = 5;
-
 const OBJECTS = JSON.stringify(
   Array.from({ length: 100_000 }, (_, n) => ({ type: 'file', path: `d/${n}.csv` })),
 );
