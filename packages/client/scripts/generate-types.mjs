@@ -1,12 +1,13 @@
-// Writes the types of the API from the OpenAPI document that the build of @svc/api leaves in its dist folder.
+// Writes the types of the API and the list of checkers from the OpenAPI document that the build of @svc/api leaves in its dist folder.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 
 const source = new URL(import.meta.resolve('@svc/api/openapi.json'));
 const target = new URL('../src/generated/openapi.ts', import.meta.url);
+const document = JSON.parse(readFileSync(source, 'utf8'));
 
-const types = await openapiTypescript(JSON.parse(readFileSync(source, 'utf8')), {
+const types = await openapiTypescript(document, {
   // an object without properties has unknown members, not none
   emptyObjectsUnknown: true,
   // a member with a default may be left out of a request
@@ -16,4 +17,19 @@ mkdirSync(new URL('.', target), { recursive: true });
 writeFileSync(
   fileURLToPath(target),
   `/** The paths of the API, generated from its OpenAPI document. */\n${astToString(types)}`,
+);
+
+const { schemas } = document.components;
+const checkers = Object.entries(schemas.CheckerOptions.discriminator.mapping).map(([name, ref]) => {
+  const { description, properties, 'x-example': example } = schemas[ref.split('/').at(-1)];
+  const { type: _, ...options } = properties;
+  return { name, description, example, options };
+});
+writeFileSync(
+  fileURLToPath(new URL('checkers.ts', target)),
+  `import type { CheckerInfo } from '../checker-info.ts';
+
+/** The checkers of the service, generated from its OpenAPI document. */
+export const CHECKERS: readonly CheckerInfo[] = ${JSON.stringify(checkers, null, 2)};
+`,
 );

@@ -1,5 +1,6 @@
 export { withMarks } from './assets/marked-files.ts';
 export { UNREADABLE } from './checkers/checker.ts';
+export { CHECKER_DOCS } from './checkers/checkers.ts';
 export type { FindAnswer } from './complete-item.ts';
 export {
   CHECKER_NAME_SCHEMA,

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { CHECKERS } from '../src/checkers/checkers.ts';
-import { CHECKER_SCHEMAS } from '../src/config/checker-schemas.ts';
+import { CHECKER_DOCS } from '../src/checkers/checkers.ts';
+import type { OptionSchema } from '../src/checkers/declaration.ts';
 import { parseRunConfig } from '../src/config/parse-run-config.ts';
 import { PROVIDER_SCHEMAS, RUN_CONFIG_SCHEMA } from '../src/config/run-config-schema.ts';
+import { REASONS } from '../src/plan/describe-plan.ts';
 
 const text = readFileSync(new URL('../../../docs/runs.md', import.meta.url), 'utf8');
 
@@ -49,22 +50,19 @@ describe('docs/runs.md', () => {
   });
 
   it('lists every checker with its options', () => {
-    expect(names('checker')).toEqual([...Object.keys(CHECKERS), 'judge']);
-    const options = Object.entries(CHECKER_SCHEMAS).map(([type, { properties }]) => {
-      const { type: _, ...rest } = properties as Record<string, { readonly default?: unknown }>;
-      return [
-        type,
-        Object.entries(rest).map(([name, option]) =>
-          'default' in option ? `${name} (${option.default})` : name,
-        ),
-      ] as const;
-    });
-    const cells = new Map(table('checker').map(([type = '', , cell = '']) => [type, cell]));
-    for (const [type, names] of options) {
-      if (names.length === 0) expect(cells.get(type)).toBe('');
-      for (const name of names) expect(cells.get(type)).toContain(name);
-    }
-    expect(options.map(([type]) => type)).toEqual([...cells.keys()]);
+    const optionOf = ([name, schema]: [string, OptionSchema]): string =>
+      'default' in schema ? `${name} (${schema['default']})` : name;
+    expect(table('checker')).toEqual(
+      CHECKER_DOCS.map(({ name, passes, options }) => [
+        name,
+        passes.replaceAll('`', ''),
+        Object.entries(options).map(optionOf).join(', '),
+      ]),
+    );
+  });
+
+  it('lists every reason why an item cannot be scored', () => {
+    expect(names('reason').sort()).toEqual(Object.keys(REASONS).sort());
   });
 
   it('lists every code of a result', () => {

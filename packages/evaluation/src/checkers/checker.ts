@@ -23,13 +23,15 @@ export type CheckOutcome =
       /** Token counts of the judge, as its provider reported them; absent if another checker scored. */
       readonly judgeUsage?: JsonObject | JsonText | null;
     }
-  | {
-      readonly status: 'unscored';
-      readonly score: null;
-      readonly passed: null;
-      readonly explanation: string;
-      readonly judgeUsage?: null;
-    };
+  | Unscored;
+
+interface Unscored {
+  readonly status: 'unscored';
+  readonly score: null;
+  readonly passed: null;
+  readonly explanation: string;
+  readonly judgeUsage?: null;
+}
 
 /**
  * Scores one output.
@@ -51,7 +53,7 @@ export const UNREADABLE = {
 } as const;
 
 /** An output that cannot be scored. */
-export function unscored(explanation: string): CheckOutcome {
+export function unscored(explanation: string): Unscored {
   return { status: 'unscored', score: null, passed: null, explanation };
 }
 
@@ -62,7 +64,7 @@ export function referenceAnswer(item: Item): JsonValue | undefined {
 }
 
 /** The outcome for an item without a reference answer. */
-export const NO_ANSWER: CheckOutcome = unscored('The item has no answer to compare with');
+export const NO_ANSWER: Unscored = unscored('The item has no answer to compare with');
 
 /**
  * A boolean option of a checker; `fallback` if it is absent or null.

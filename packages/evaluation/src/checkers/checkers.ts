@@ -1,17 +1,26 @@
-import type { Checker } from './checker.ts';
-import { choice } from './choice.ts';
-import { exactMatch } from './exact-match.ts';
-import { includes } from './includes.ts';
-import { jsonEqual } from './json-equal.ts';
-import { numeric } from './numeric.ts';
-import { regex } from './regex.ts';
+import { CHOICE } from './choice.ts';
+import type { CheckerDeclaration, CheckerDocs } from './declaration.ts';
+import { EXACT_MATCH } from './exact-match.ts';
+import { INCLUDES } from './includes.ts';
+import { JSON_EQUAL } from './json-equal.ts';
+import { JUDGE } from './judge.ts';
+import { NUMERIC } from './numeric.ts';
+import { REGEX } from './regex.ts';
+
+/** The checkers, in the order in which they are shown. A new one is a file and a row. */
+const DECLARATIONS: readonly CheckerDeclaration[] = [
+  EXACT_MATCH,
+  INCLUDES,
+  REGEX,
+  NUMERIC,
+  CHOICE,
+  JSON_EQUAL,
+];
 
 /** The checkers by `checker.type`, except `judge`, which asks a model. */
-export const CHECKERS: Readonly<Record<string, Checker>> = {
-  exact_match: exactMatch,
-  includes,
-  regex,
-  numeric,
-  choice,
-  json_equal: jsonEqual,
-};
+export const CHECKERS: ReadonlyMap<string, CheckerDeclaration> = new Map(
+  DECLARATIONS.map((one) => [one.name, one]),
+);
+
+/** What can be named as `checker.type`, the judge last. */
+export const CHECKER_DOCS: readonly CheckerDocs[] = [...DECLARATIONS, JUDGE];

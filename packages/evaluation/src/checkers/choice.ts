@@ -1,9 +1,11 @@
+import type { Item } from '@svc/jsonl-v23';
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { type LabelledChoice, labelledChoices } from '../item/labelled-choices.ts';
 import { excerpt, plainText } from '../item/plain-text.ts';
 import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE, unscored } from './checker.ts';
 import { type ChoiceIndex, createChoiceIndex } from './choice-index.ts';
+import type { CheckerDeclaration, UnscorableReason } from './declaration.ts';
 import { createTextSearch } from './find-text.ts';
 
 /** Characters of an output, from its end, that are searched for a choice ... */
@@ -22,32 +24,50 @@ const MAX_ELEMENTS = 10_000;
  * An output picks a choice if it is its label or its text, if it says so (`the answer is B`, `Answer: (B)`, `\boxed{B}`;
  * the last time counts), if it begins with its label (`B. Paris`), or if it contains exactly one of the choices.
  */
-export const choice: Checker = ({ output, item }) => {
+const choice: Checker = ({ output, item }) => {
+  const meant = choicesMeant(item);
+  if ('reason' in meant) return unscored(meant.explanation);
+  const { index, expected } = meant;
+  limitElements('output', output);
+  const picked = choicesPicked(output, index, expected.size > 1);
+  if (picked.size === 0) return passedOrNot(false, UNREADABLE.choice);
+  const labels = [...picked].sort((a, b) => a - b).map((one) => index.choices[one]?.label);
+  const isRight = picked.size === expected.size && [...picked].every((one) => expected.has(one));
+  return passedOrNot(isRight, `Picked ${labels.join(', ')}`);
+};
+
+/**
+ * The choices that are the answer of an item, or why there are none.
+ *
+ * @throws RunError `checker_limit`
+ */
+function choicesMeant(
+  item: Item,
+):
+  | { readonly index: ChoiceIndex; readonly expected: ReadonlySet<number> }
+  | { readonly reason: UnscorableReason; readonly explanation: string } {
   const answer = referenceAnswer(item);
+  if (answer === undefined) return WITHOUT_ANSWER;
   const listed = labelledChoices(item);
-  if (answer === undefined) return NO_ANSWER;
-  if (listed.choices.length === 0) return unscored('The item has no choices');
+  if (listed.choices.length === 0) return { reason: 'no_choices', explanation: 'The item has no choices' };
   if (listed.choices.length > MAX_CHOICES) {
     throw checkerLimit(`The item must have at most ${MAX_CHOICES} choices, got ${listed.choices.length}.`);
   }
-
   limitElements('answer', answer);
-  limitElements('output', output);
   const index = createChoiceIndex(listed);
   const expected = new Set<number>();
   for (const one of Array.isArray(answer) ? answer : [answer]) {
     const meant = choiceMeant(one, index);
-    if (meant === undefined) return unscored(`The answer ${excerpt(plainText(one))} is none of the choices`);
+    if (meant === undefined) {
+      const explanation = `The answer ${excerpt(plainText(one))} is none of the choices`;
+      return { reason: 'unknown_answer', explanation };
+    }
     expected.add(meant);
   }
-  if (expected.size === 0) return NO_ANSWER;
+  return expected.size === 0 ? WITHOUT_ANSWER : { index, expected };
+}
 
-  const picked = choicesPicked(output, index, expected.size > 1);
-  if (picked.size === 0) return passedOrNot(false, UNREADABLE.choice);
-  const labels = [...picked].sort((a, b) => a - b).map((one) => listed.choices[one]?.label);
-  const isRight = picked.size === expected.size && [...picked].every((one) => expected.has(one));
-  return passedOrNot(isRight, `Picked ${labels.join(', ')}`);
-};
+const WITHOUT_ANSWER = { reason: 'no_answer', explanation: NO_ANSWER.explanation } as const;
 
 function limitElements(what: string, value: JsonValue): void {
   if (!Array.isArray(value) || value.length <= MAX_ELEMENTS) return;
@@ -180,3 +200,17 @@ function last(text: string, pattern: RegExp): string | undefined {
   if (!pattern.global) return pattern.exec(text)?.[1];
   return [...text.matchAll(pattern)].at(-1)?.[1];
 }
+
+export const CHOICE: CheckerDeclaration = {
+  name: 'choice',
+  passes:
+    'the output picks the choice that is the answer (its label, text, letter, or index from 0); for a list, exactly those',
+  example: '“The answer is B” is right for B',
+  options: {},
+  check: choice,
+  isCheap: false,
+  unscorableReason: (item) => {
+    const meant = choicesMeant(item);
+    return 'reason' in meant ? meant.reason : null;
+  },
+};

@@ -1,12 +1,13 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
 import { comparableText } from './comparable-text.ts';
+import { type CheckerDeclaration, IGNORE_CASE, option } from './declaration.ts';
 
 /**
  * `exact_match`: the output is the answer, or one of the answers if `answer` is a list.
  * Options: `ignore_case` (false), `trim` (true: blanks around the text do not count).
  */
-export const exactMatch: Checker = ({ output, item, options }) => {
+const exactMatch: Checker = ({ output, item, options }) => {
   const how = {
     ignoreCase: booleanOption(options, 'ignore_case', false),
     trim: booleanOption(options, 'trim', true),
@@ -18,4 +19,21 @@ export const exactMatch: Checker = ({ output, item, options }) => {
   const given = comparableText(output, how);
   const isSame = canonicalJson(output) === canonicalJson(answer);
   return passedOrNot(isSame || answers.some((expected) => comparableText(expected, how) === given));
+};
+
+export const EXACT_MATCH: CheckerDeclaration = {
+  name: 'exact_match',
+  passes: 'the output equals the answer, or one of a list of answers',
+  example: '“Paris” is right, “It is Paris” is not',
+  options: {
+    ignore_case: IGNORE_CASE,
+    trim: option('boolean', 'whether blanks around both are ignored', { default: true }),
+  },
+  check: exactMatch,
+  isCheap: true,
+  unscorableReason: (item) => {
+    const answer = referenceAnswer(item);
+    const isNone = answer === undefined || (Array.isArray(answer) && answer.length === 0);
+    return isNone ? 'no_answer' : null;
+  },
 };

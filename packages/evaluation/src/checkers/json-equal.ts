@@ -1,11 +1,12 @@
 import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE } from './checker.ts';
+import type { CheckerDeclaration } from './declaration.ts';
 
 /**
  * `json_equal`: the output and the answer are the same JSON value by their canonical text: neither the order of keys nor
  * the spelling of numbers counts. A text is parsed as JSON, without a Markdown code fence around it. No options.
  */
-export const jsonEqual: Checker = ({ output, item }) => {
+const jsonEqual: Checker = ({ output, item }) => {
   const answer = referenceAnswer(item);
   if (answer === undefined) return NO_ANSWER;
   const given = asJson(output);
@@ -28,3 +29,13 @@ function asJson(value: JsonValue): JsonValue | undefined {
     return undefined;
   }
 }
+
+export const JSON_EQUAL: CheckerDeclaration = {
+  name: 'json_equal',
+  passes: 'the output is the same JSON value as the answer',
+  example: '{"b": 2, "a": 1.0} is right for {"a": 1, "b": 2}',
+  options: {},
+  check: jsonEqual,
+  isCheap: true,
+  unscorableReason: (item) => (referenceAnswer(item) === undefined ? 'no_answer' : null),
+};

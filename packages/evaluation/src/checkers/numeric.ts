@@ -1,3 +1,4 @@
+import type { Item } from '@svc/jsonl-v23';
 import {
   canonicalJson,
   canonicalNumber,
@@ -9,6 +10,7 @@ import {
 import { RunError } from '../run-error.ts';
 import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE, unscored } from './checker.ts';
+import { type CheckerDeclaration, option } from './declaration.ts';
 
 /** Characters of an output, from its end, that are searched for its number. */
 const MAX_SEARCHED_CHARS = 100_000;
@@ -26,13 +28,10 @@ const NUMBERS =
  * minus and exponents are supported; units and currency signs around the number are ignored. If `answer` is a list, one
  * of its numbers has to fit.
  */
-export const numeric: Checker = ({ output, item, options }) => {
+const numeric: Checker = ({ output, item, options }) => {
   const tolerance = toleranceOf(options);
-  const answer = referenceAnswer(item);
-  if (answer === undefined) return NO_ANSWER;
-  const expected = (Array.isArray(answer) ? answer : [answer])
-    .map(numberIn)
-    .filter((one) => one !== undefined);
+  if (referenceAnswer(item) === undefined) return NO_ANSWER;
+  const expected = answerNumbers(item);
   if (expected.length === 0) return unscored('The item has no number as its answer');
   const found = numberIn(output);
   if (found === undefined) return passedOrNot(false, UNREADABLE.number);
@@ -41,6 +40,12 @@ export const numeric: Checker = ({ output, item, options }) => {
     `Read as ${found}`,
   );
 };
+
+/** The numbers that an output may have. */
+function answerNumbers(item: Item): string[] {
+  const answer = referenceAnswer(item) ?? [];
+  return (Array.isArray(answer) ? answer : [answer]).map(numberIn).filter((one) => one !== undefined);
+}
 
 /** The number of a value, or the last one in its text, as a canonical literal; undefined without one. */
 function numberIn(value: JsonValue): string | undefined {
@@ -106,3 +111,13 @@ function toDecimal(literal: string): Decimal {
 function scaled({ digits, scale }: Decimal, to: number): bigint {
   return digits * 10n ** BigInt(to - scale);
 }
+
+export const NUMERIC: CheckerDeclaration = {
+  name: 'numeric',
+  passes: 'the last number in the output is within `tolerance` of the answer, in decimal arithmetic',
+  example: '“1,000.0” is right for 1000; the last number counts',
+  options: { tolerance: option('number', 'how far off it may be', { minimum: 0, default: 0 }) },
+  check: numeric,
+  isCheap: true,
+  unscorableReason: (item) => (answerNumbers(item).length === 0 ? 'no_answer' : null),
+};

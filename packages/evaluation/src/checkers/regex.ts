@@ -1,3 +1,5 @@
+import type { Item } from '@svc/jsonl-v23';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { RE2JS } from 're2js';
 import { excerpt, plainText } from '../item/plain-text.ts';
 import { RunError } from '../run-error.ts';
@@ -9,6 +11,7 @@ import {
   referenceAnswer,
   stringOption,
 } from './checker.ts';
+import { type CheckerDeclaration, option } from './declaration.ts';
 
 /** A longer pattern is probably a mistake or an attack. */
 const MAX_PATTERN_CHARS = 2_000;
@@ -23,9 +26,8 @@ const MAX_STEPS = 20_000_000;
  * Patterns are untrusted input: they run on an engine with linear time, which supports JavaScript's syntax without
  * look-around and back-references.
  */
-export const regex: Checker = ({ output, item, options }) => {
-  const answer = referenceAnswer(item);
-  const pattern = stringOption(options, 'pattern') ?? (typeof answer === 'string' ? answer : undefined);
+const regex: Checker = ({ output, item, options }) => {
+  const pattern = patternOf(item, options);
   if (pattern === undefined) return NO_ANSWER;
   const compiled = compile(pattern, stringOption(options, 'flags') ?? '');
   const text = plainText(output);
@@ -39,6 +41,12 @@ export const regex: Checker = ({ output, item, options }) => {
     booleanOption(options, 'full_match', false) ? compiled.testExact(text) : compiled.test(text),
   );
 };
+
+/** The pattern of an item; undefined without one. @throws RunError `checker_invalid` */
+function patternOf(item: Item, options: JsonObject): string | undefined {
+  const answer = referenceAnswer(item);
+  return stringOption(options, 'pattern') ?? (typeof answer === 'string' ? answer : undefined);
+}
 
 function compile(pattern: string, flags: string): RE2JS {
   if (pattern.length > MAX_PATTERN_CHARS) {
@@ -72,3 +80,35 @@ function compile(pattern: string, flags: string): RE2JS {
 function unsupported(pattern: string, reason: string, cause?: unknown): RunError {
   return new RunError('checker_invalid', `Cannot use the pattern ${excerpt(pattern)}: ${reason}.`, { cause });
 }
+
+export const REGEX: CheckerDeclaration = {
+  name: 'regex',
+  passes: 'the pattern matches anywhere in the output',
+  example: '“Order id-42” is right for the pattern id-\\d+',
+  options: {
+    pattern: option('string', 'by default the answer'),
+    flags: option('string', '`i`, `m`, `s` and `u`'),
+    full_match: option('boolean', 'whether the pattern must match the whole output', { default: false }),
+  },
+  check: regex,
+  isCheap: false,
+  unscorableReason: (item, options, once) => {
+    try {
+      const pattern = patternOf(item, options);
+      if (pattern === undefined) return 'no_answer';
+      const flags = stringOption(options, 'flags') ?? '';
+      return once(JSON.stringify([pattern, flags]), () => {
+        try {
+          compile(pattern, flags);
+          return null;
+        } catch (error) {
+          if (error instanceof RunError) return 'invalid_pattern';
+          throw error;
+        }
+      });
+    } catch (error) {
+      if (error instanceof RunError) return 'invalid_pattern';
+      throw error;
+    }
+  },
+};

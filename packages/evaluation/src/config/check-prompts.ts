@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { booleanOption, stringOption } from '../checkers/checker.ts';
-import { CHECKERS } from '../checkers/checkers.ts';
+import { CHECKER_DOCS, CHECKERS } from '../checkers/checkers.ts';
 import { templateProblem } from '../item/prompt-template.ts';
 import { RunError } from '../run-error.ts';
 import type { ConfigProblems } from './config-problems.ts';
@@ -49,21 +49,27 @@ function checkScorers(config: JsonObject, problems: ConfigProblems): void {
 /** Checks a checker: the service must know its type, and its options must be valid. */
 function checkChecker(checker: JsonValue, steps: (string | number)[], problems: ConfigProblems): void {
   const type = isJsonObject(checker) ? checker['type'] : checker;
-  const known = ['judge', ...Object.keys(CHECKERS)];
-  if (typeof type !== 'string' || !known.includes(type)) {
+  const declared = CHECKER_DOCS.find(({ name }) => name === type);
+  if (declared === undefined) {
     problems.add(
-      `must be a checker of type ${known.join(', ')}`,
+      `must be a checker of type ${CHECKER_DOCS.map(({ name }) => name).join(', ')}`,
       isJsonObject(checker) ? [...steps, 'type'] : steps,
     );
     return;
   }
   if (!isJsonObject(checker)) return;
   try {
-    for (const name of ['ignore_case', 'trim', 'all', 'full_match']) booleanOption(checker, name, false);
-    for (const name of ['pattern', 'flags', 'judge_prompt']) stringOption(checker, name);
+    for (const [name, { type: types }] of Object.entries(declared.options)) {
+      if (types[0] === 'boolean') booleanOption(checker, name, false);
+      if (types[0] === 'string') stringOption(checker, name);
+    }
     // A pattern is compiled by the workers, on a thread.
-    if (type !== 'judge' && type !== 'regex') {
-      CHECKERS[type]?.({ output: '1', item: { answer: '1', inputs: { choices: ['1'] } }, options: checker });
+    if (declared.name !== 'regex') {
+      CHECKERS.get(declared.name)?.check({
+        output: '1',
+        item: { answer: '1', inputs: { choices: ['1'] } },
+        options: checker,
+      });
     }
   } catch (error) {
     if (!(error instanceof RunError)) throw error;

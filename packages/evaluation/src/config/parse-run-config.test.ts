@@ -120,7 +120,11 @@ describe('parseRunConfig', () => {
   ])('reads what it writes: %j', (value) => {
     const config = parseRunConfig(value);
     expect(parseRunConfig(config as unknown as JsonObject)).toEqual(config);
-    const ajv = new Ajv2020({ allowUnionTypes: true }).addVocabulary(['x-rule', 'discriminator']);
+    const ajv = new Ajv2020({ allowUnionTypes: true }).addVocabulary([
+      'x-rule',
+      'x-example',
+      'discriminator',
+    ]);
     expect(ajv.validate(RUN_CONFIG_SCHEMA, config)).toBe(true);
   });
 

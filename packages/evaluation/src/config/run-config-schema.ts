@@ -1,4 +1,5 @@
-import { CHECKER_SCHEMA, type ConfigSchema } from './checker-schemas.ts';
+import type { ConfigSchema } from '../checkers/declaration.ts';
+import { CHECKER_SCHEMA } from './checker-schemas.ts';
 
 const baseUrl = {
   type: 'string',

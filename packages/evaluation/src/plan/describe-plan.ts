@@ -1,3 +1,4 @@
+import type { UnscorableReason } from '../checkers/declaration.ts';
 import type { RunConfig } from '../config/run-config.ts';
 import { RunError } from '../run-error.ts';
 import type { RunEstimate } from './estimate-run.ts';
@@ -42,7 +43,8 @@ export interface PlannedRequests {
 }
 
 /** What the reasons mean, after the number of items. */
-const REASONS: Readonly<Record<string, string>> = {
+export const REASONS: Readonly<Record<UnscorableReason, string>> = {
+  item_without_prompt: 'have neither a prompt nor messages',
   no_checker: 'have no checker, and their type implies none',
   no_answer: 'have no answer to compare with',
   no_choices: 'have no choices',
@@ -67,7 +69,9 @@ export function describePlan(
   asked: PlannedRequests | null,
 ): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
   const scorable = scored + judged;
-  const why = Object.entries(reasons).map(([reason, count]) => `${count} ${REASONS[reason] ?? reason}`);
+  const why = Object.entries(reasons).map(
+    ([reason, count]) => `${count} ${REASONS[reason as UnscorableReason]}`,
+  );
   // Results from outside may bring their scores.
   const canBeScored = scorable > 0 || (config.provider.type === 'external' && items > 0);
   if (!canBeScored && config.allow_unscored !== true) {

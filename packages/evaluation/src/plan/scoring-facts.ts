@@ -32,7 +32,7 @@ export function scoringFacts(
   const named = isJsonObject(defaultJudgePrompts) ? Object.keys(defaultJudgePrompts) : [];
   return {
     checker,
-    checkerTypes: Object.keys(CHECKERS),
+    checkerTypes: [...CHECKERS.keys()],
     judge:
       judge === null
         ? null

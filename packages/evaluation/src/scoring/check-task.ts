@@ -24,7 +24,7 @@ export interface CheckTask {
  * @throws RunError `checker_invalid`, `checker_limit`
  */
 export function runCheck(task: CheckTask): CheckOutcome {
-  const checker = CHECKERS[task.type];
+  const checker = CHECKERS.get(task.type);
   if (checker === undefined) throw new Error(`Unknown checker ${task.type}.`);
   const answer = unpackValue(task.answer);
   const choices = unpackValue(task.choices);
@@ -34,7 +34,7 @@ export function runCheck(task: CheckTask): CheckOutcome {
     ...(answer === undefined ? {} : { answer }),
     ...(choices === undefined ? {} : { inputs: { choices } }),
   } as Item;
-  return checker({
+  return checker.check({
     output: unpackValue(task.output) ?? null,
     item,
     options: isJsonObject(options) ? options : {},

@@ -48,8 +48,7 @@ export function planCheck({ output, item, judge }: PlannedCheck): CheckPlan {
     const { defaultPrompts, wireFormat } = judge;
     return { question: judgeQuestion({ output, item, options }, defaultPrompts, wireFormat) };
   }
-  if (!Object.hasOwn(CHECKERS, type))
-    return { outcome: unscored(`Checkers of type ${excerpt(type)} are not run`) };
+  if (!CHECKERS.has(type)) return { outcome: unscored(`Checkers of type ${excerpt(type)} are not run`) };
   const answer = getMember(item, 'answer');
   const choices = type === 'choice' ? choicesOf(item) : undefined;
   const chars = measureCheck({ output, answer, choices, options });

@@ -1,4 +1,5 @@
 import { createThreadPool } from '@svc/concurrency';
+import { CHECKERS } from '../checkers/checkers.ts';
 import { RunError } from '../run-error.ts';
 import { runTask, type TaskFailure, type ThreadOutcome, type ThreadTask, taskLimit } from './thread-task.ts';
 
@@ -30,9 +31,7 @@ const DEFAULT_DEADLINE_MS = 5_000;
 const DEFAULT_READ_DEADLINE_MS = 30_000;
 const DEFAULT_MAX_HEAP_MB = 1_024;
 
-/** Checks of these types take a few steps per character, ... */
-const CHEAP_TYPES: ReadonlySet<string> = new Set(['exact_match', 'includes', 'numeric', 'json_equal']);
-/** ... so that up to this size, posting to a thread costs more than checking inline. */
+/** Characters of a cheap check: up to here, posting to a thread costs more than checking inline. */
 const MAX_INLINE_CHARS = 4_096;
 
 /** The thread's file is next to this one, compiled or not. */
@@ -69,5 +68,5 @@ export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner
 }
 
 function isCheap(task: ThreadTask): boolean {
-  return task.kind === 'check' && CHEAP_TYPES.has(task.type) && task.chars <= MAX_INLINE_CHARS;
+  return task.kind === 'check' && task.chars <= MAX_INLINE_CHARS && CHECKERS.get(task.type)?.isCheap === true;
 }

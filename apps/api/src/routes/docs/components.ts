@@ -97,13 +97,10 @@ const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
   [CHECKER_SCHEMA, { name: 'Checker' }],
   [CHECKER_NAME_SCHEMA, { name: 'CheckerName' }],
   [CHECKER_OPTIONS_SCHEMA, { name: 'CheckerOptions' }],
-  [CHECKER_SCHEMAS.exact_match, { name: 'ExactMatchChecker' }],
-  [CHECKER_SCHEMAS.includes, { name: 'IncludesChecker' }],
-  [CHECKER_SCHEMAS.regex, { name: 'RegexChecker' }],
-  [CHECKER_SCHEMAS.numeric, { name: 'NumericChecker' }],
-  [CHECKER_SCHEMAS.choice, { name: 'ChoiceChecker' }],
-  [CHECKER_SCHEMAS.json_equal, { name: 'JsonEqualChecker' }],
-  [CHECKER_SCHEMAS.judge, { name: 'JudgeChecker' }],
+  ...Array.from(CHECKER_SCHEMAS, ([type, schema]): [Schema, Named] => [
+    schema,
+    { name: `${type.replaceAll(/(?:^|_)([a-z])/g, (_, first: string) => first.toUpperCase())}Checker` },
+  ]),
 ]);
 
 /** Collects the schemas of a document under names, so that generated clients have types with names. */
