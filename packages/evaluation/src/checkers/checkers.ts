@@ -6,6 +6,7 @@ import { JSON_EQUAL } from './json-equal.ts';
 import { JUDGE } from './judge.ts';
 import { NUMERIC } from './numeric.ts';
 import { REGEX } from './regex.ts';
+import { TOOL_CALLS } from './tool-calls.ts';
 
 /** The checkers, in the order in which they are shown. A new one is a file and a row. */
 const DECLARATIONS: readonly CheckerDeclaration[] = [
@@ -15,6 +16,7 @@ const DECLARATIONS: readonly CheckerDeclaration[] = [
   NUMERIC,
   CHOICE,
   JSON_EQUAL,
+  TOOL_CALLS,
 ];
 
 /** The checkers by `checker.type`, except `judge`, which asks a model. */

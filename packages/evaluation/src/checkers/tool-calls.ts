@@ -1,0 +1,206 @@
+import type { Item } from '@svc/jsonl-v23';
+import {
+  canonicalJson,
+  ExactNumber,
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '@svc/jsonl-v23/json';
+import { RunError } from '../run-error.ts';
+import { checkerLimit } from './check-limits.ts';
+import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, stringOption } from './checker.ts';
+import { type CheckerDeclaration, option } from './declaration.ts';
+
+/** Calls of the answer times calls of the output: each pair may be compared. */
+const MAX_PAIRS = 250_000;
+/** Calls that an explanation names, and characters of the arguments of each. */
+const MAX_NAMED_CALLS = 3;
+const MAX_NAMED_CHARS = 120;
+
+const ORDERS = ['any', 'strict'] as const;
+const ARGUMENTS = ['equal', 'subset', 'ignore'] as const;
+const EXTRAS = ['fail', 'allow'] as const;
+
+/** A call of a tool. */
+interface ToolCall {
+  /** Null for an element of an output that is no call. */
+  readonly name: string | null;
+  /** An absent or empty value is an empty object; a text that is not JSON stays a text. */
+  readonly args: JsonValue;
+}
+
+/** Whether a call of an output is one that the answer asks for. */
+type IsMeant = (expected: ToolCall, given: ToolCall) => boolean;
+
+/**
+ * `tool_calls`: the output calls the tools that the answer lists as `{name, arguments}`, whatever their ids. An output
+ * without calls has none; an empty list as the answer asks for that.
+ * Options: `order` (`any`; `strict`: in the order of the answer), `arguments` (`equal`: the same JSON value by its canonical
+ * text; `subset`: members that the answer names have to be there, at any depth; `ignore`), `extra` (`fail`; `allow`: further
+ * calls do not count, with `strict` between the others too).
+ */
+const toolCalls: Checker = ({ output, item, options }) => {
+  const isStrict = oneOf(options, 'order', ORDERS) === 'strict';
+  const isMeant = MEANT[oneOf(options, 'arguments', ARGUMENTS)];
+  const allowsExtra = oneOf(options, 'extra', EXTRAS) === 'allow';
+  const expected = answerCalls(item);
+  if (expected === undefined) return NO_ANSWER;
+  const given = callsOf(output) ?? [];
+  if (expected.length * given.length > MAX_PAIRS) {
+    throw checkerLimit(
+      `The answer and the output have too many calls (${expected.length} and ${given.length}) to compare each with each.`,
+    );
+  }
+  const { missing, extra } = unmatched(expected, given, isMeant);
+  const problems = [
+    ...(missing.length === 0 ? [] : [`Missing ${named(missing)}`]),
+    ...(extra.length === 0 || allowsExtra ? [] : [`Extra ${named(extra)}`]),
+  ];
+  if (problems.length > 0) return passedOrNot(false, problems.join('. '));
+  if (isStrict && !isSubsequence(expected, given, isMeant)) {
+    return passedOrNot(false, `Another order: ${named(given)}`);
+  }
+  return passedOrNot(true, given.length === 0 ? 'No calls' : `Called ${named(given)}`);
+};
+
+/** @throws RunError `checker_invalid` */
+function oneOf<Value extends string>(
+  options: JsonObject,
+  name: string,
+  values: readonly [Value, ...Value[]],
+): Value {
+  const stated = stringOption(options, name) ?? values[0];
+  const found = values.find((value) => value === stated);
+  if (found !== undefined) return found;
+  throw new RunError('checker_invalid', `checker.${name} must be one of ${values.join(', ')}.`);
+}
+
+/** The calls that the answer of an item lists; undefined if it is no list of calls. */
+function answerCalls(item: Item): readonly ToolCall[] | undefined {
+  const calls = callsOf(referenceAnswer(item));
+  return calls?.every(({ name }) => name !== null) ? calls : undefined;
+}
+
+/** The calls of a list, or of the `tool_calls` of an output; undefined for any other value. */
+function callsOf(value: JsonValue | undefined): readonly ToolCall[] | undefined {
+  const listed = isJsonObject(value) ? getMember(value, 'tool_calls') : value;
+  return Array.isArray(listed) ? listed.map(callOf) : undefined;
+}
+
+/**
+ * A call as answers state it, as chat completions have it (`function`, with its arguments as text), or as the Messages API
+ * has it (`input`).
+ */
+function callOf(value: JsonValue): ToolCall {
+  const wrapped = isJsonObject(value) ? getMember(value, 'function') : undefined;
+  const call = isJsonObject(wrapped) ? wrapped : value;
+  const name = isJsonObject(call) ? getMember(call, 'name') : undefined;
+  if (!isJsonObject(call) || typeof name !== 'string') return { name: null, args: value };
+  return { name, args: argumentsOf(getMember(call, 'arguments') ?? getMember(call, 'input') ?? '') };
+}
+
+function argumentsOf(value: JsonValue): JsonValue {
+  if (typeof value !== 'string') return value;
+  if (value.trim() === '') return {};
+  try {
+    return parseJson(value);
+  } catch {
+    return value;
+  }
+}
+
+const isSameTool: IsMeant = (expected, given) => expected.name === given.name;
+
+const MEANT: Readonly<Record<(typeof ARGUMENTS)[number], IsMeant>> = {
+  equal: (expected, given) => isSameTool(expected, given) && isEqual(expected.args, given.args),
+  subset: (expected, given) => isSameTool(expected, given) && contains(given.args, expected.args),
+  ignore: isSameTool,
+};
+
+function isEqual(one: JsonValue, other: JsonValue): boolean {
+  return canonicalJson(one) === canonicalJson(other);
+}
+
+/** Whether a value has the members that another one names; lists have to be equally long. */
+function contains(value: JsonValue, wanted: JsonValue): boolean {
+  if (Array.isArray(wanted)) {
+    return (
+      Array.isArray(value) &&
+      value.length === wanted.length &&
+      wanted.every((one, index) => contains(value[index] ?? null, one))
+    );
+  }
+  if (!isJsonObject(wanted) || wanted instanceof ExactNumber) return isEqual(value, wanted);
+  return (
+    isJsonObject(value) &&
+    Object.entries(wanted).every(([name, member]) => {
+      const given = getMember(value, name);
+      return given !== undefined && contains(given, member);
+    })
+  );
+}
+
+/**
+ * Pairs as many calls as can be, each with one other (Kuhn's algorithm). Taking the first that fits would not do: a call
+ * may have several that it is meant by, and only one of them fits another.
+ */
+function unmatched(
+  expected: readonly ToolCall[],
+  given: readonly ToolCall[],
+  isMeant: IsMeant,
+): { readonly missing: readonly ToolCall[]; readonly extra: readonly ToolCall[] } {
+  const fitting = expected.map((one) => given.flatMap((other, at) => (isMeant(one, other) ? [at] : [])));
+  /** By the index of a given call, that of the expected one that it is paired with. */
+  const pairs = new Map<number, number>();
+  const isPaired = (index: number, tried: Set<number>): boolean =>
+    (fitting[index] ?? []).some((at) => {
+      if (tried.has(at)) return false;
+      tried.add(at);
+      const before = pairs.get(at);
+      if (before !== undefined && !isPaired(before, tried)) return false;
+      pairs.set(at, index);
+      return true;
+    });
+  const missing = expected.filter((_, index) => !isPaired(index, new Set()));
+  return { missing, extra: given.filter((_, at) => !pairs.has(at)) };
+}
+
+/** Whether the expected calls are among the given ones in their order. */
+function isSubsequence(expected: readonly ToolCall[], given: readonly ToolCall[], isMeant: IsMeant): boolean {
+  let found = 0;
+  for (const call of given) {
+    const next = expected[found];
+    if (next !== undefined && isMeant(next, call)) found += 1;
+  }
+  return found === expected.length;
+}
+
+function named(calls: readonly ToolCall[]): string {
+  const texts = calls.slice(0, MAX_NAMED_CALLS).map(({ name, args }) => {
+    const text = canonicalJson(args);
+    const shown = text.length > MAX_NAMED_CHARS ? `${text.slice(0, MAX_NAMED_CHARS)}…` : text;
+    return name === null ? shown : `${name.slice(0, MAX_NAMED_CHARS)}(${shown})`;
+  });
+  const more = calls.length - texts.length;
+  return `${texts.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+const choiceOf = (values: readonly string[], description: string) =>
+  option('string', description, { enum: [...values, null], default: values[0] });
+
+export const TOOL_CALLS: CheckerDeclaration = {
+  name: 'tool_calls',
+  passes: 'the output calls the tools that the answer lists as `{name, arguments}`; ids do not count',
+  example:
+    'a call of get with {"city": "Paris"} is right for [{"name": "get", "arguments": {"city": "Paris"}}]',
+  options: {
+    order: choiceOf(ORDERS, 'whether the order of the answer counts'),
+    arguments: choiceOf(ARGUMENTS, 'how arguments are compared; `subset`: those that the answer names'),
+    extra: choiceOf(EXTRAS, 'whether further calls fail'),
+  },
+  check: toolCalls,
+  isCheap: false,
+  unscorableReason: (item) => (answerCalls(item) === undefined ? 'no_answer' : null),
+};
