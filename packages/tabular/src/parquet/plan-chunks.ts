@@ -85,7 +85,7 @@ export function joinSpans(
 
 /** Bytes of one fetch for each of some leaves of a large row group. */
 export function blockSize(leafCount: number): number {
-  return Math.min(Math.max(READ_AHEAD_BYTES / 2 / leafCount, MIN_BLOCK_BYTES), MAX_BLOCK_BYTES);
+  return Math.min(Math.max(Math.floor(READ_AHEAD_BYTES / 2 / leafCount), MIN_BLOCK_BYTES), MAX_BLOCK_BYTES);
 }
 
 /**

@@ -209,6 +209,28 @@ it('reads small columns after a large one from a file on disk', async () => {
   );
 });
 
+it('reads any number of columns of row groups that are too large to be read at once', async () => {
+  const names = Array.from({ length: 12 }, (_, column) => `c${column}`);
+  const large = Array.from({ length: 33 }, (_, n) => String.fromCharCode(65 + n).repeat(512 * 1024));
+  const bytes = writeParquet({
+    columns: [
+      { name: 'large', data: large, type: 'STRING', encoding: 'PLAIN', codec: 'UNCOMPRESSED' },
+      ...names.map((name) => ({ name, data: large.map((_, n) => `${name}-${n}`), type: 'STRING' as const })),
+    ],
+  });
+  const source = await diskFile(bytes);
+  for (let count = 0; count <= names.length; count += 1) {
+    const chosen = names.slice(0, count);
+    const found = await read(source, 0, large.length, ['large', ...chosen]);
+    const expected = large.map((text, n) => ({
+      large: text,
+      ...Object.fromEntries(chosen.map((name) => [name, `${name}-${n}`])),
+    }));
+    // Not by `toEqual`, which would print megabytes.
+    expect(JSON.stringify(found) === JSON.stringify(expected)).toBe(true);
+  }
+});
+
 describe('texts as slices', () => {
   const words = Array.from({ length: 300 }, (_, n) =>
     n % 6 === 0 ? null : `é${'y'.repeat(n % 9)} ${n % 13}`,
