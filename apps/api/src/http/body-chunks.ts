@@ -12,6 +12,22 @@ export interface LineChunks extends Disposable {
 }
 
 /**
+ * Reads a body as fast as it is taken: while no chunk is taken, the client waits. The request stays open when the loop
+ * ends early, so that it can be answered.
+ *
+ * @throws the reason of `signal` when it aborts
+ */
+export async function* bodyChunks(request: Request, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const events = on(request, 'data', { signal, close: ['end'], highWaterMark: 1, lowWaterMark: 1 });
+  request.resume();
+  try {
+    for await (const [chunk] of events as AsyncIterable<[Buffer]>) yield chunk;
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
+}
+
+/**
  * Reads a body of lines as fast as it is taken: while no chunk is taken, the client waits. A request whose line gets long
  * waits for a permit before it reads on, so that few long lines are in memory.
  *
@@ -20,19 +36,18 @@ export interface LineChunks extends Disposable {
 export function readLineChunks(
   request: Request,
   longLines: Semaphore,
+  client: string,
   onBytes: (bytes: number) => void,
   signal: AbortSignal,
 ): LineChunks {
   let permit: Disposable | undefined;
   async function* chunks(): AsyncGenerator<Uint8Array> {
     let lineBytes = 0;
-    const events = on(request, 'data', { signal, close: ['end'], highWaterMark: 1, lowWaterMark: 1 });
-    request.resume();
-    for await (const [chunk] of events as AsyncIterable<[Buffer]>) {
+    for await (const chunk of bodyChunks(request, signal)) {
       onBytes(chunk.byteLength);
       const lineFeed = chunk.lastIndexOf(LINE_FEED);
       lineBytes = lineFeed === -1 ? lineBytes + chunk.byteLength : chunk.byteLength - lineFeed - 1;
-      if (lineBytes > SHORT_LINE_BYTES) permit ??= await longLines.acquire(signal);
+      if (lineBytes > SHORT_LINE_BYTES) permit ??= await longLines.acquire(signal, { client });
       yield chunk;
       // The line that ended in the chunk has been stored.
       if (lineFeed === -1 || lineBytes > SHORT_LINE_BYTES) continue;

@@ -1,9 +1,9 @@
-import { on } from 'node:events';
 import { Readable } from 'node:stream';
 import { type StagedFile, type Staging, UploadStage } from '@svc/flows';
 import { checkMediaType, invalidRequest, RequestError } from '@svc/runtime';
 import busboy from 'busboy';
 import type { Request } from 'express';
+import { bodyChunks } from './body-chunks.ts';
 
 export interface FormLimits {
   readonly maxUploadBytes: number;
@@ -85,7 +85,7 @@ export const receiveLinesOrUpload: typeof receiveUpload = async (request, stagin
   await using stack = new AsyncDisposableStack();
   const stage = stack.use(new UploadStage(staging));
   let totalBytes = 0;
-  const content = counted(bodyOf(request, signal), (bytes) => {
+  const content = counted(bodyChunks(request, signal), (bytes) => {
     totalBytes += bytes;
     if (totalBytes > limits.maxUploadBytes) throw tooLarge(limits);
   });
@@ -101,10 +101,6 @@ export const receiveLinesOrUpload: typeof receiveUpload = async (request, stagin
 
 /** What a form would say of such a body. */
 const LINES_FIELDS: Upload['fields'] = new Map([['format', 'jsonl']]);
-
-async function* bodyOf(request: Request, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  for await (const [chunk] of on(request.resume(), 'data', { signal, close: ['end'] })) yield chunk;
-}
 
 async function* counted(
   content: AsyncIterable<Uint8Array>,
