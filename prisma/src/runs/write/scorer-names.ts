@@ -42,8 +42,14 @@ export function numbersOf(
   names: readonly string[],
 ): { readonly scorerScores: string; readonly scorerPassed: string } {
   const used = Object.keys(scored).length === 0 ? [] : names;
-  const array = (of: (score: Scored) => number | boolean | null): string =>
-    `{${used.map((name) => String(scored[name] === undefined ? null : of(scored[name])).toUpperCase()).join(',')}}`;
+  const values = new Map(Object.entries(scored));
+  const array = (of: (score: Scored) => number | boolean | null): string => {
+    const texts = used.map((name) => {
+      const score = values.get(name);
+      return String(score === undefined ? null : of(score)).toUpperCase();
+    });
+    return `{${texts.join(',')}}`;
+  };
   return {
     scorerScores: array(({ score }) => score),
     scorerPassed: array(({ passed, error }) => (error === undefined ? passed : false)),
