@@ -74,7 +74,6 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   );
   const draining = new AbortController();
   const stopping = new AbortController();
-  const uploads = config.maxConcurrentUploads;
   const routes = apiRoutes({
     ...deps,
     staging,
@@ -88,8 +87,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     workers,
     layouts: createLayouts({ store, encoder, logger }, stopping.signal),
     console: openConsole(deps.consoleFolder),
-    // A client with slow uploads leaves permits for the others.
-    uploads: limit('uploads', uploads, config.importWaitMs, Math.max(1, Math.floor(uploads / 2))),
+    uploads: limit('uploads', config.maxConcurrentUploads, config.importWaitMs),
     checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted }),
     queueSizes: () => store.queueSizes(),
     drainSignal: draining.signal,
@@ -137,7 +135,9 @@ function accessOf(path: string): Access {
   return path === '/metrics' ? 'metrics' : 'viewer';
 }
 
-function limit(what: string, permits: number, waitMs: number, permitsPerClient = permits): Semaphore {
+/** A client with slow requests leaves half of the permits to the others. */
+function limit(what: string, permits: number, waitMs: number): Semaphore {
+  const permitsPerClient = Math.max(1, Math.floor(permits / 2));
   const share = permitsPerClient < permits ? `, ${permitsPerClient} per client` : '';
   return new Semaphore({
     permits,

@@ -24,6 +24,8 @@ beforeAll(async () => {
       SVC_SLOW_UPLOAD_TIMEOUT_MS: '3000',
     }),
   );
+  const body = uploadForm(await makePackage({ 'sections/a.jsonl': '{}' }), { handle: 'lines' });
+  await fetch(`${api.url}/datasets/upload`, { method: 'POST', body });
 });
 afterAll(() => cleanUp.disposeAsync());
 
@@ -31,6 +33,7 @@ const UUID = '00000000-0000-4000-8000-000000000000';
 const PATCH = `PATCH /datasets/${UUID} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n`;
 const UPLOAD =
   'POST /datasets/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n';
+const LINES = `POST /datasets/lines/items?mode=append HTTP/1.1\r\nHost: x\r\nContent-Type: application/jsonl\r\n`;
 const FILE = '--b\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n';
 
 /** Sends a byte every now and then until the server ends the connection. */
@@ -74,6 +77,7 @@ describe.concurrent('a slow client', () => {
     ['an upload before its first part', `${UPLOAD}Content-Length: 1000\r\n\r\n`],
     ['an upload in the middle of its file', `${UPLOAD}Content-Length: 1000\r\n\r\n${FILE}xx`],
     ['an upload after its last part', `${UPLOAD}Content-Length: 1000\r\n\r\n${FILE}xx\r\n--b--\r\n`],
+    ['the lines of items', `${LINES}Content-Length: 1000\r\n\r\n{"id":1}\n`],
     ['a chunked upload', `${UPLOAD}Transfer-Encoding: chunked\r\n\r\n5\r\n--b\r\n`],
   ])('that stops in %s gets 408, and leaves nothing', async ([_name, start], { expect }) => {
     using connection = await openConnection(api.url);
@@ -95,6 +99,7 @@ describe.concurrent('a slow client', () => {
   it.for<readonly [name: string, start: string]>([
     ['in the middle of its file', `${UPLOAD}Content-Length: 1000000\r\n\r\n${FILE}xx`],
     ['before its first part', `${UPLOAD}Content-Length: 1000000\r\n\r\n`],
+    ['in the middle of a line', `${LINES}Content-Length: 1000000\r\n\r\n{"id":1}\n{`],
   ])('whose upload dribbles %s gets 408, and leaves nothing', async ([_name, start], { expect }) => {
     using connection = await openConnection(api.url);
     connection.send(start);
@@ -130,6 +135,38 @@ describe.concurrent('a slow client', () => {
       body: uploadForm(archive),
     });
     expect(response.status).toBe(201);
+  });
+
+  it('holds at most half of the permits for results, so that others get one', async ({ expect }) => {
+    const keys = ['first-editor-key-of-the-tests', 'other-editor-key-of-the-tests'] as const;
+    await using shared = await startTestApi({
+      SVC_API_KEYS: keys.map((key) => `editor:${key}`).join(','),
+      SVC_IMPORT_WAIT_MS: '300',
+    });
+    const authorization = (key: string): string => `Bearer ${key}`;
+    const post = async (path: string, body: FormData | string, type?: string): Promise<Response> =>
+      await fetch(`${shared.url}${path}`, {
+        method: 'POST',
+        headers: { Authorization: authorization(keys[1]), ...(type && { 'Content-Type': type }) },
+        body,
+      });
+    const archive = await makePackage({ 'sections/a.jsonl': '{"id":"a"}' });
+    const { id } = (await (await post('/datasets/upload', uploadForm(archive))).json()) as { id: string };
+    const config = { provider: { type: 'external', label: 'x' } };
+    const run = await post('/runs', JSON.stringify({ dataset_id: id, config }), 'application/json');
+    const path = `/runs/${((await run.json()) as { id: string }).id}/results`;
+    using slow = new DisposableStack();
+    const push = async (): Promise<RawConnection> => {
+      const connection = slow.use(await openConnection(shared.url));
+      connection.send(
+        `POST ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization(keys[0])}\r\nContent-Type: application/jsonl\r\nContent-Length: 1000\r\n\r\n{`,
+      );
+      return connection;
+    };
+    const pushed = await Promise.all(Array.from({ length: 13 }, push));
+    const refused = await Promise.race(pushed.map((connection) => connection.until(/"code":"unavailable"/)));
+    expect(refused).toContain('at most 24, 12 per client');
+    expect((await post(path, '{"item_id":"a","output":"x"}\n', 'application/jsonl')).status).toBe(200);
   });
 
   it('may take its time with an upload that keeps a pace', async () => {

@@ -131,7 +131,7 @@ function linesRoute(
         bytes += count;
         if (bytes > config.maxUploadBytes) throw tooLarge(config.maxUploadBytes);
       };
-      using body = readLineChunks(raw, longLines, onBytes, arriving.signal);
+      using body = readLineChunks(raw, longLines, client, onBytes, arriving.signal);
       const id = idOf(params);
       const { accepted, replaced, rejected, rejectedTotal } = await push(id, body.chunks, {
         maxLineBytes: Math.min(config.maxLineBytes, MAX_LINE_BYTES),
