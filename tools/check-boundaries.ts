@@ -96,7 +96,7 @@ const OWNERS: Record<string, readonly string[]> = {
   express: ['packages/runtime/src/http/', 'apps/api/src/'],
   busboy: ['apps/api/src/http/'],
   helmet: ['packages/runtime/src/http/'],
-  negotiator: ['packages/runtime/src/http/response/'],
+  negotiator: ['packages/runtime/src/http/'],
   cors: ['packages/runtime/src/http/'],
   'content-disposition': ['apps/api/src/http/'],
   '@prisma/': ['prisma/src/'],

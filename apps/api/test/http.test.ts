@@ -137,6 +137,20 @@ describe('every response', () => {
     expect([picky.status, ((await picky.json()) as { code: string }).code]).toEqual([406, 'not_acceptable']);
   });
 
+  it.each([
+    ['/datasets', 'application/json; charset=utf-8', 200],
+    ['/datasets', 'APPLICATION/JSON;version="1,2;q=0"', 200],
+    ['/datasets', 'application/*;level=1;q=0.5', 200],
+    ['/datasets', 'text/html;q=0.9, */*;q=0.1', 200],
+    ['/metrics', 'text/plain;version=0.0.4', 200],
+    ['/metrics', 'text/plain; version=0.0.4; charset=utf-8', 200],
+    ['/datasets', 'application/json;charset=utf-8;q=0', 406],
+    ['/datasets', 'application/json;q=0, application/problem+json;q=0, */*', 406],
+    ['/datasets', 'image/png;q=1', 406],
+  ])('of %s, accepts by type and subtype: %s', async (path, accept, status) => {
+    expect((await fetch(`${api.url}${path}`, { headers: { Accept: accept } })).status).toBe(status);
+  });
+
   it('sends errors as problem documents to clients that ask for them', async () => {
     const get = async (path: string): Promise<unknown[]> => {
       const headers = { Accept: 'application/problem+json' };

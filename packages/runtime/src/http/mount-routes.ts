@@ -1,5 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { Express, Request, RequestHandler } from 'express';
+import Negotiator from 'negotiator';
 import type { Config } from '../config/load-config.ts';
 import { type Caller, forbidden } from './access/authenticate.ts';
 import { clientOf } from './access/client-of.ts';
@@ -105,11 +106,15 @@ function paramsOf({ params }: Request): Record<string, string> {
   return Object.fromEntries(entries.map(([name, value]) => [name, [value].flat().join('/')]));
 }
 
+/** A parameter of a media range other than its weight; none of ours have a meaning to clients (RFC 9110, 12.5.1). */
+const PARAMETER = /;\s*(?!q\s*=)[^;,"]*(?:"(?:[^"\\]|\\.)*")?[^;,"]*/gi;
+
 /** Whether the client accepts a type, JSON or a problem; a client that names none accepts all. */
 function isAccepted(request: Request, produces: string): boolean {
   const { accept = '*/*' } = request.headers;
   if (accept === '*/*' || accept === produces || produces === '*/*') return true;
-  return request.accepts([produces, 'application/json', PROBLEM_TYPE]) !== false;
+  const negotiator = new Negotiator({ headers: { accept: accept.replaceAll(PARAMETER, '') } });
+  return negotiator.mediaTypes([produces, 'application/json', PROBLEM_TYPE]).length > 0;
 }
 
 /** Reads the body, if the route has one, and calls the handler. */
