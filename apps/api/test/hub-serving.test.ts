@@ -197,9 +197,11 @@ describe('requests as clients send them', () => {
     });
     expect((await ask('/api/datasets/svc/Capitals/commits/main')).json()).toMatchObject([{ id: commit }]);
     expect((await ask('/api/whoami-v2')).json()).toMatchObject({ name: 'anonymous' });
-    expect((await ask('/api/datasets?search=capitals&full=True')).json()).toMatchObject([
-      { id: 'svc/Capitals', sha: commit },
-    ]);
+    for (const search of ['capitals', 'svc/Capitals', 'svc%2Fcap', dataset.id]) {
+      expect((await ask(`/api/datasets?search=${search}&full=True`)).json()).toMatchObject([
+        { id: 'svc/Capitals', sha: commit },
+      ]);
+    }
     expect((await ask('/api/datasets?author=openai')).json()).toEqual([]);
   });
 

@@ -334,13 +334,15 @@ describe('list', () => {
     ['name', { name: 'Alpha' }, ['Alpha']],
     ['a part in any case', { q: 'LPH' }, ['Alpha']],
     ['a part beyond ASCII in any case', { q: 'ÉTÉ' }, ['beta']],
+    ['a part of the handle', { q: 'lpha-s' }, ['Alpha']],
     ['the wildcards themselves', { q: '100%_\\' }, ['gamma']],
     ['wildcards that match nothing else', { q: '%' }, ['gamma']],
     ['source', { source: 'hub' as const }, ['beta']],
     ['another hash', { versionHash: '0'.repeat(64) }, []],
     ['text that no column can hold', { name: '\0', q: '\ud800' }, []],
   ])('filters by %s', async (_, filter, expected) => {
-    await importItems(store.datasets, {}, { name: 'Alpha', description: 'first' });
+    const { id } = await importItems(store.datasets, {}, { name: 'Alpha', description: 'first' });
+    await store.datasets.update(id, { handle: 'alpha-set' });
     await importItems(store.datasets, {}, { name: 'beta', description: 'en été', source: 'hub' });
     await importItems(store.datasets, {}, { name: 'gamma', description: '100%_\\ sure' });
     const { data, totalItems } = await store.datasets.list({ limit: 10, ...filter });

@@ -29,7 +29,7 @@ export type DatasetOrder = (typeof DATASET_ORDERS)[number];
 export interface DatasetsRequest extends PageRequest {
   /** Exactly this name. */
   readonly name?: string | undefined;
-  /** Part of the name or description, case-insensitive. */
+  /** Part of the name, description or handle, or the id; case-insensitive. */
   readonly q?: string | undefined;
   readonly source?: DatasetSource | undefined;
   readonly versionHash?: string | undefined;
@@ -77,7 +77,9 @@ export async function listDatasets(query: ReadQuery, request: DatasetsRequest): 
     // In some locales, i and I are not the same letter.
     const collation = hasOtherCases(q) ? '' : 'COLLATE "C"';
     const contains = (column: string): string => `${column} ILIKE ${pattern} ${collation}`;
-    filters.push(`(${contains('name')} OR ${contains('description')})`);
+    filters.push(
+      `(${['name', 'description', 'handle'].map(contains).join(' OR ')} OR id::text = ${parameters.add(q.toLowerCase())})`,
+    );
   }
   if (source !== undefined) filters.push(`source = ${parameters.add(source)}`);
   if (versionHash !== undefined)

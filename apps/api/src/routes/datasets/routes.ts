@@ -77,7 +77,7 @@ function listRoute({ store: { reads } }: DatasetDeps): Route {
     query: {
       ...PAGE_QUERY,
       name: { type: 'string', description: 'exactly this name' },
-      q: { type: 'string', description: 'part of the name or description, in any case' },
+      q: { type: 'string', description: 'part of the name, description or handle, in any case, or the id' },
       source: { enum: ['hub', 'pkg_zip', 'file'], type: 'string' },
       version_hash: SHA256,
       sort: { type: 'string', enum: DATASET_ORDERS, description: 'by default `-created`: newest first' },

@@ -17,7 +17,7 @@ export function listRoute({ store: { reads } }: Pick<HubServingDeps, 'store'>): 
         type: 'string',
         maxLength: 1_000,
         format: 'storable-text',
-        description: 'part of the name or description',
+        description: 'part of the name, description or repository id',
       },
       author: { type: 'string', description: 'the owner, which is always `svc`' },
       ...listQuery('repositories', '100'),
@@ -32,7 +32,8 @@ export function listRoute({ store: { reads } }: Pick<HubServingDeps, 'store'>): 
         limit: limitOf(query['limit'], MAX_DATASETS),
         signal,
         cursor: query['cursor'] as string | undefined,
-        q: search === '' ? undefined : search,
+        // Repositories are named `svc/<handle or id>`.
+        q: search?.replace(/^svc\/?/, '') || undefined,
       });
       return json(page.data.map(repositoryInfo), 200, nextPage(request, page.nextCursor));
     },

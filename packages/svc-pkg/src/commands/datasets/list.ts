@@ -18,7 +18,10 @@ export function addListCommand(program: Command, cli: Cli): void {
     .command('list')
     .summary('list the datasets of a service')
     .description('Lists the datasets of a service, newest first.')
-    .option('--search <text>', 'only those whose name or description has this text')
+    .option(
+      '--search <text>',
+      'only those with this text in their name, description or handle, or with this id',
+    )
     .addOption(
       new Option('--source <source>', 'only those of this source').choices(['hub', 'pkg_zip', 'file']),
     )
