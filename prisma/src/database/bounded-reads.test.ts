@@ -7,6 +7,7 @@ import { claimTask } from '../../test/claim-task.ts';
 import { importItems } from '../../test/import-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
+import { encodeCursor } from './page.ts';
 
 const MIB = 1024 * 1024;
 
@@ -245,7 +246,29 @@ describe('a forged cursor', () => {
     fc.string(),
     fc.constantFrom(-8_640_000_000_000_000, 8_640_000_000_000_000, -0, 1e300, null, true, 0x7fff_ffff),
   );
-  const list = fc.constantFrom('datasets', 'runs', 'items', 'results', 'sections', 'diff', 'x');
+  const list = fc.constantFrom('datasets', 'runs', 'items', 'results order', 'sections', 'diff', 'x');
+
+  it('of one dataset or run is invalid_cursor for another', async () => {
+    const owners = await Promise.all(
+      [1, 2].map(async () => {
+        const items = ['{"id":1}', '{"id":2}'];
+        const { id } = await importItems(store.datasets, { s: items, t: items });
+        return id;
+      }),
+    );
+    const lists = [
+      (id: string, cursor?: string) => store.datasets.listItems(id, { limit: 1, cursor }),
+      (id: string, cursor?: string) => store.datasets.listSections(id, { limit: 1, cursor }),
+    ];
+    for (const list of lists) {
+      const { nextCursor } = await list(owners[0] as string);
+      expect(nextCursor).not.toBeNull();
+      await list(owners[0] as string, nextCursor as string);
+      await expect(list(owners[1] as string, nextCursor as string)).rejects.toMatchObject({
+        code: 'invalid_cursor',
+      });
+    }
+  });
 
   it('is invalid_cursor or a page, and may name a version that is gone, on every list', async () => {
     const { id } = await importItems(store.datasets, { s: ['{"id":1}'] });
@@ -257,9 +280,17 @@ describe('a forged cursor', () => {
       repetitions: 1,
       requestId: null,
     });
+    const ownersOf = new Map([
+      ['items', [id]],
+      ['sections', [id]],
+      ['diff', [id, id]],
+      ['results', [run.id]],
+    ]);
     await fc.assert(
       fc.asyncProperty(list, fc.array(value, { maxLength: 4 }), async (name, position) => {
-        const cursor = Buffer.from(JSON.stringify([name, ...position])).toString('base64url');
+        const [kind = '', ...order] = name.split(' ');
+        const owners = ownersOf.get(kind) ?? [];
+        const cursor = encodeCursor([kind, ...owners, ...order].join(' '), position as number[]);
         for (const ask of [
           () => store.datasets.list({ limit: 1, cursor }),
           () => store.datasets.listItems(id, { limit: 1, cursor }),

@@ -53,8 +53,8 @@ const IS: Readonly<Record<Kind, (value: unknown) => boolean>> = {
 };
 
 /**
- * Writes the position after the last entry of a page. The list's name is part of it, so that a cursor of one list is
- * invalid for another.
+ * Writes the position after the last entry of a page. The list's name is part of it, with the ids of what it lists, so
+ * that a cursor of one list is invalid for another.
  */
 export function encodeCursor(list: string, position: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');

@@ -44,7 +44,7 @@ export async function diffDatasets(
   const [fromVersion, toVersion, ...after] =
     cursor === undefined
       ? ([null, null, -1, -1, -1] as const)
-      : decodeCursor('diff', ['index', 'index', 'index', 'index', 'index'], cursor);
+      : decodeCursor(`diff ${from.id} ${to.id}`, ['index', 'index', 'index', 'index', 'index'], cursor);
   const versions = [
     versionOfCursor(cursor, fromVersion, from.version),
     versionOfCursor(cursor, toVersion, to.version),
@@ -66,10 +66,12 @@ export async function diffDatasets(
       return {
         counts: countsOf(found, first.itemCount),
         data,
-        nextCursor: cursorAfter('diff', shown, data.length < found.differences.length, (last) => [
-          ...[first.version, second.version],
-          ...positionOf(last),
-        ]),
+        nextCursor: cursorAfter(
+          `diff ${from.id} ${to.id}`,
+          shown,
+          data.length < found.differences.length,
+          (last) => [...[first.version, second.version], ...positionOf(last)],
+        ),
         totalItems: only === undefined ? sumOf(found) : found.counts[only],
       };
     },

@@ -73,7 +73,7 @@ export async function listItems(
   const plan = planItems(candidates.slice(0, limit), context, request.form ?? 'embed');
   return await holdPage(largePages, plan.unreadBytes, signal, async () => ({
     data: (await readPlannedItems(query, plan)).map(toListedItem),
-    nextCursor: cursorAfter('items', plan.items, candidates.length > plan.items.length, ({ item }) => [
+    nextCursor: cursorAfter(`items ${id}`, plan.items, candidates.length > plan.items.length, ({ item }) => [
       ...[version, item.sectionOrderIndex, item.orderIndex],
     ]),
     totalItems: total,
@@ -151,7 +151,7 @@ async function findPage(
   const [afterVersion, afterSection, afterItem] =
     cursor === undefined
       ? [null, firstSection, firstItem - 1]
-      : decodeCursor('items', ['index', 'index', 'index'], cursor);
+      : decodeCursor(`items ${id}`, ['index', 'index', 'index'], cursor);
   const version = versionOfCursor(cursor, afterVersion, request.version);
   if (!isUuid(id)) throw datasetNotFound(id);
 

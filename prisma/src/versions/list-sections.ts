@@ -23,7 +23,7 @@ export async function listSections(
   { limit, cursor, version: wanted, signal }: PageRequest & { readonly version?: number | null | undefined },
 ): Promise<Page<StoredSection>> {
   const [ofCursor, after] =
-    cursor === undefined ? [null, -1] : decodeCursor('sections', ['index', 'index'], cursor);
+    cursor === undefined ? [null, -1] : decodeCursor(`sections ${id}`, ['index', 'index'], cursor);
   const version = versionOfCursor(cursor, ofCursor, wanted);
   const query = createReadQuery(pool, signal);
   const [dataset] = isUuid(id)
@@ -41,7 +41,7 @@ export async function listSections(
   const shown = rows.slice(0, limit);
   return {
     data: shown.map(toStoredSection),
-    nextCursor: cursorAfter('sections', shown, rows.length > limit, ({ orderIndex }) => [
+    nextCursor: cursorAfter(`sections ${id}`, shown, rows.length > limit, ({ orderIndex }) => [
       dataset.version,
       orderIndex,
     ]),

@@ -36,7 +36,7 @@ export async function listVersions(
   { limit, cursor, upTo }: VersionsRequest,
 ): Promise<Page<ListedVersion>> {
   const starts = [
-    ...(cursor === undefined ? [] : [Number(decodeCursor('versions', ['index'], cursor)[0])]),
+    ...(cursor === undefined ? [] : [Number(decodeCursor(`versions ${id}`, ['index'], cursor)[0])]),
     ...(upTo === undefined ? [] : [upTo + 1]),
   ];
   const before = starts.length === 0 ? null : Math.min(...starts);
@@ -57,7 +57,7 @@ export async function listVersions(
       ...version,
       change: { added, changed, removed, moved },
     })),
-    nextCursor: cursorAfter('versions', shown, rows.length > limit, ({ version }) => [version]),
+    nextCursor: cursorAfter(`versions ${id}`, shown, rows.length > limit, ({ version }) => [version]),
     totalItems: dataset.count,
   };
 }

@@ -57,7 +57,7 @@ export async function compareLabels(
   { limit, cursor, signal, scorer, by, other, cell }: AgreementRequest,
 ): Promise<LabelAgreement> {
   const cells = cell === undefined ? DISAGREEMENTS : [cell];
-  const list = `agreement ${JSON.stringify([scorer, by, other, cell])}`;
+  const list = `agreement ${id} ${JSON.stringify([scorer, by, other, cell])}`;
   const after = cursor === undefined ? [-1, -1, -1] : decodeCursor(list, ['index', 'index', 'index'], cursor);
   if (!isUuid(id)) throw runNotFound(id);
   if (other !== undefined && (by === undefined || scorer !== undefined)) {

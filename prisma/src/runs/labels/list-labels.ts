@@ -46,7 +46,6 @@ export interface LabelsPage extends Page<LabelOfResult> {
   readonly summary: LabelSummary;
 }
 
-const LIST = 'labels';
 const POSITION = 'result.section_order_index, result.order_index, result.repetition';
 
 /** The clause for the labels of the run `$1`. */
@@ -101,7 +100,8 @@ export async function listLabels(
   id: string,
   { limit, cursor, signal, ...conditions }: PageRequest & LabelConditions,
 ): Promise<LabelsPage> {
-  const after = cursor === undefined ? null : decodeCursor(LIST, ['index', 'index', 'index', 'text'], cursor);
+  const after =
+    cursor === undefined ? null : decodeCursor(`labels ${id}`, ['index', 'index', 'index', 'text'], cursor);
   if (!isUuid(id)) throw runNotFound(id);
   using _permit = await searches.acquire(signal);
   const query = createReadQuery(pool, signal);
@@ -109,7 +109,7 @@ export async function listLabels(
   const { labels, hasMore } = await readLabelsAfter(query, id, conditions, after, limit);
   return {
     data: labels,
-    nextCursor: cursorAfter(LIST, labels, hasMore, placeOf),
+    nextCursor: cursorAfter(`labels ${id}`, labels, hasMore, placeOf),
     totalItems: summary.labels,
     summary,
   };

@@ -88,7 +88,7 @@ export async function listResults(
     ...stated
   } = request;
   const { sample } = stated;
-  const list = sample === undefined ? `results ${sort}` : `sample ${sample.seed} ${sample.n}`;
+  const list = sample === undefined ? `results ${id} ${sort}` : `sample ${id} ${sample.seed} ${sample.n}`;
   const { before, ...afterCursor } = readCursor(cursor, list, sort);
   const query = createReadQuery(pool, signal);
   const run = await readRunColumns<CountedRun>(query, id, COUNTED_RUN);

@@ -66,7 +66,7 @@ export async function compareRuns(
   request: CompareRequest,
 ): Promise<RunComparison> {
   const { limit, cursor, offset = 0, only, pairBy = 'hash', scorer = '', signal } = request;
-  const list = `compare ${pairBy} ${only ?? 'all'} ${scorer}`.trimEnd();
+  const list = `compare ${id} ${otherId} ${pairBy} ${only ?? 'all'} ${scorer}`.trimEnd();
   const after = cursor === undefined ? [-1, -1] : decodeCursor(list, ['index', 'index'], cursor);
   for (const wanted of [id, otherId]) if (!isUuid(wanted)) throw runNotFound(wanted);
   using _permit = await searches.acquire(signal);
