@@ -11,7 +11,7 @@ export type { ProviderKeys } from './config/provider-keys.ts';
 export { parseS3Location } from './config/s3-location.ts';
 export { Secret } from './config/secret.ts';
 export type { Access } from './http/access/access.ts';
-export { unauthenticated } from './http/access/authenticate.ts';
+export { type Caller, forbidden, unauthenticated } from './http/access/authenticate.ts';
 export { clearSessionCookie, createSessions, setSessionCookie } from './http/access/sessions.ts';
 export { createApp, PROBES } from './http/create-app.ts';
 export { type HealthDeps, healthRoutes } from './http/health-routes.ts';

@@ -22,7 +22,7 @@ import { collectRuns } from './collect-runs.ts';
 import { createRun, type IdempotentCreation, type NewRun } from './create-run.ts';
 import { type ClaimRequest, claimPending, deleteClaims } from './external/claims.ts';
 import { finishRun } from './external/finish-run.ts';
-import { readExternal } from './external/lock-external.ts';
+import { readExternal, readWaiting } from './external/lock-external.ts';
 import { openPush, type PushSession } from './external/push-session.ts';
 import { type PendingResult, readPending, withItems } from './external/read-pending.ts';
 import { openScores, type ScoreSession } from './external/score-session.ts';
@@ -146,7 +146,7 @@ export interface RunStore {
   /**
    * The results that a run lacks and clients are to send, each with its item, in item order.
    *
-   * @throws StoreError `run_not_found`, `run_not_external`
+   * @throws StoreError `run_not_found`, `run_not_external`, `run_finished`
    */
   readPending(
     id: string,
@@ -155,7 +155,7 @@ export interface RunStore {
   /**
    * The same of results that no other client has claimed, which are claimed now.
    *
-   * @throws StoreError as `readPending`, and `run_finished`
+   * @throws StoreError as `readPending`
    */
   claimPending(id: string, request: ClaimRequest & { readonly signal: AbortSignal }): Promise<PendingResults>;
   /**
@@ -277,7 +277,7 @@ export function createRunStore(context: StoreContext): RunStore {
     addScorers: (id, addition, idempotent) => addScorersToRun(pool, id, addition, idempotent),
 
     async readPending(id, { limit, signal }) {
-      const run = await readExternal(pool, id);
+      const run = await readWaiting(pool, id);
       return { run, results: readPending(context, run, limit, signal) };
     },
 

@@ -24,9 +24,18 @@ export async function readExternal(
   return run;
 }
 
-/** Locks a run that waits for results. @throws StoreError as {@link readExternal}, and `run_finished` */
+/** Locks a run that waits for results. @throws StoreError as {@link readWaiting} */
 export async function lockWaiting(client: pg.ClientBase, id: string): Promise<Run> {
-  const run = await readExternal(client, id, 'FOR NO KEY UPDATE');
+  return await readWaiting(client, id, 'FOR NO KEY UPDATE');
+}
+
+/** Reads a run that waits for results. @throws StoreError as {@link readExternal}, and `run_finished` */
+export async function readWaiting(
+  client: pg.ClientBase | pg.Pool,
+  id: string,
+  lock: RunLock | '' = '',
+): Promise<Run> {
+  const run = await readExternal(client, id, lock);
   if (run.finishedAt !== null) throw runFinished(run);
   if (run.addingScorers !== null) {
     throw new StoreError('run_finished', 'The run takes no results: it has ended, and gets further scorers.');

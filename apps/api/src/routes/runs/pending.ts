@@ -8,7 +8,7 @@ import {
 } from '@svc/evaluation';
 import { linkOf } from '@svc/flows';
 import { linesToBytes } from '@svc/pkg-format/internal';
-import { jsonBody, type Route, type RouteResponse, stream } from '@svc/runtime';
+import { type Caller, forbidden, jsonBody, type Route, type RouteResponse, stream } from '@svc/runtime';
 import { type PendingResult, type PendingResults, readStoredJson, type Store } from '@svc/store';
 import { linkedItemText } from '../datasets/linked-item.ts';
 import { idOf, RUN_CHANGE, RUN_READ } from './path-params.ts';
@@ -20,6 +20,13 @@ export interface PendingDeps {
 }
 
 const MAX_CLAIMS = 10_000;
+
+/** Agents read the lines: without it, none sees the reference answers. */
+const ANSWERS = {
+  type: 'boolean',
+  default: false,
+  description: 'whether items have their `answer`, which takes the role editor',
+} as const;
 
 /** The endpoints that list and reserve the results that a run lacks. */
 export function pendingRoutes(deps: PendingDeps): readonly Route[] {
@@ -49,11 +56,14 @@ export function pendingRoutes(deps: PendingDeps): readonly Route[] {
           maximum: 2_147_483_647,
           description: 'maximum number of lines; by default all',
         },
+        answers: ANSWERS,
       },
-      errors: ['run_not_found', 'run_not_external', 'unavailable'],
-      handle: async ({ params, query, signal }) => {
+      errors: ['run_not_found', 'run_not_external', 'run_finished', 'forbidden', 'unavailable'],
+      handle: async ({ params, query, caller, signal }) => {
+        const withAnswers = mayShowAnswers(query['answers'], caller);
         const limit = (query['limit'] as number | undefined) ?? Number.MAX_SAFE_INTEGER;
-        return pendingResponse(deps, await runs.readPending(idOf(params), { limit, signal }), signal);
+        const found = await runs.readPending(idOf(params), { limit, signal });
+        return pendingResponse(deps, found, withAnswers, signal);
       },
     },
     {
@@ -77,6 +87,7 @@ export function pendingRoutes(deps: PendingDeps): readonly Route[] {
           default: 600,
           description: 'duration of the claim; each result of these items extends the claims of the others',
         },
+        answers: ANSWERS,
       }),
       errors: ['run_not_found', 'run_not_external', 'run_finished', 'unavailable'],
       handle: async ({ params, body, signal }) => {
@@ -85,15 +96,23 @@ export function pendingRoutes(deps: PendingDeps): readonly Route[] {
           claimSeconds: body['claim_seconds'] as number,
           signal,
         });
-        return pendingResponse(deps, found, signal);
+        return pendingResponse(deps, found, body['answers'] === true, signal);
       },
     },
   ];
 }
 
+/** @throws RequestError `forbidden` */
+function mayShowAnswers(answers: unknown, caller: Caller): boolean {
+  if (answers !== true) return false;
+  if (!caller.can('editor')) throw forbidden(caller, 'editor');
+  return true;
+}
+
 function pendingResponse(
   { pushChecks: checks }: Pick<PendingDeps, 'pushChecks'>,
   { run, results }: PendingResults,
+  withAnswers: boolean,
   signal: AbortSignal,
 ): RouteResponse {
   const config = parseStoredRunConfig(readStoredJson(run.config));
@@ -116,7 +135,13 @@ function pendingResponse(
   }
   async function* lines(): AsyncGenerator<readonly string[]> {
     for await (const result of results) {
-      yield [pendingLine(result, run, hasPrompts ? await requestOf(result.item) : undefined)];
+      yield [
+        pendingLine(
+          withAnswers ? result : { ...result, item: { ...result.item, answer: null } },
+          run,
+          hasPrompts ? await requestOf(result.item) : undefined,
+        ),
+      ];
     }
   }
   return stream(linesToBytes(lines()), { 'Content-Type': 'application/jsonl' });

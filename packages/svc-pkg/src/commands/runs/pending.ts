@@ -8,6 +8,7 @@ import { countOption, withExamples, withServiceOptions } from '../define-command
 interface Options extends ServiceOptions {
   readonly limit?: number;
   readonly claim?: number;
+  readonly answers?: boolean;
   readonly output: string;
   readonly force?: boolean;
 }
@@ -26,14 +27,15 @@ export function addPendingCommand(program: Command, cli: Cli): void {
       countOption('--limit <count>', 'lines at most (default: all; with --claim 100)', 1, 999_999_999),
     )
     .addOption(countOption('--claim <seconds>', 'claim them for so long', 1, 86_400))
+    .option('--answers', 'with the answers of the items')
     .option('-o, --output <path>', 'file to write to', '-')
     .option('-f, --force', 'replace an existing output')
-    .action(async (run: string, { limit, claim, output, force = false, ...options }: Options) => {
+    .action(async (run: string, { limit, claim, answers, output, force = false, ...options }: Options) => {
       const path = runPath(run, 'pending');
       const request =
         claim === undefined
-          ? { query: { limit: limit?.toString() } }
-          : { body: JSON.stringify({ limit, claim_seconds: claim }) };
+          ? { query: { limit: limit?.toString(), answers: answers?.toString() } }
+          : { body: JSON.stringify({ limit, claim_seconds: claim, answers }) };
       await downloadTable(cli, openService(cli, options), { path, output, force, ...request });
     });
   withServiceOptions(command);
