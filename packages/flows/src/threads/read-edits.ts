@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import { JsonlError } from '@svc/jsonl-v23';
-import { canonicalJson, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { hasMoreValues, MAX_LINE_VALUES } from '@svc/jsonl-v23/internal';
+import {
+  canonicalJson,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  skipValue,
+} from '@svc/jsonl-v23/json';
 
 /** A body with edits, to read on any thread. */
 export interface EditsBody {
@@ -22,12 +30,76 @@ export interface ItemText {
  * checked.
  *
  * @returns the body, with an {@link ItemText} for each `item` that is an object, and each `item_id` as its canonical text
- * @throws JsonlError as `parseJson`; `invalid_utf8`
+ * @throws JsonlError as `parseJson`; `invalid_utf8`; `line_too_long` for an edit with more values than an item may have
  */
 export function readEdits({ bytes, maxDepth }: EditsBody): JsonValue {
-  const body = parseJson(decode(bytes), { maxDepth });
+  const text = decode(bytes);
+  const elements = editsIn(text);
+  const [first, last] = [elements[0], elements.at(-1)];
+  if (first !== undefined && last !== undefined) {
+    for (const [index, { start, end }] of elements.entries()) {
+      if (hasMoreValues(text.slice(start, end), MAX_LINE_VALUES)) {
+        const message = `An edit must have at most ${MAX_LINE_VALUES} JSON values`;
+        throw new JsonlError('line_too_long', message, { path: `/edits/${index}` });
+      }
+    }
+    try {
+      const rest = parseJson(text.slice(0, first.start) + text.slice(last.end), { maxDepth });
+      // One after the other, so that the values of one edit at a time are in memory.
+      const edits = elements.map(({ start, end }) =>
+        readEdit(parseJson(text.slice(start, end), { maxDepth: maxDepth - 2 })),
+      );
+      return { ...(rest as JsonObject), edits };
+    } catch (error) {
+      // Read as a whole, it fails at its place.
+      if (!(error instanceof JsonlError)) throw error;
+    }
+  }
+  const body = parseJson(text, { maxDepth });
   if (!isJsonObject(body) || !Array.isArray(body['edits'])) return body;
   return { ...body, edits: body['edits'].map(readEdit) };
+}
+
+/** Where the elements of the member `edits` are in the text of an object; none if there are none, or it is no JSON. */
+function editsIn(text: string): readonly { readonly start: number; readonly end: number }[] {
+  const elements: { start: number; end: number }[] = [];
+  let at = 0;
+  const next = (): string | undefined => {
+    while (at < text.length && ' \t\n\r'.includes(text[at] as string)) at += 1;
+    return text[at];
+  };
+  const isNext = (character: string): boolean => {
+    if (next() !== character) return false;
+    at += 1;
+    return true;
+  };
+  const skip = (): string => {
+    next();
+    const start = at;
+    at = skipValue(text, start);
+    return text.slice(start, at);
+  };
+  try {
+    if (!isNext('{')) return [];
+    do {
+      const isEdits = skip() === '"edits"';
+      if (!isNext(':')) return [];
+      if (!isEdits) skip();
+      else {
+        if (!isNext('[')) return [];
+        do {
+          next();
+          const start = at;
+          at = skipValue(text, start);
+          elements.push({ start, end: at });
+        } while (isNext(','));
+        return elements;
+      }
+    } while (isNext(','));
+  } catch {
+    // The value has no end.
+  }
+  return [];
 }
 
 function decode(bytes: Uint8Array): string {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { splitLines } from '@svc/jsonl-v23/internal';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { packResults, type ResultLines } from '../results/pack-results.ts';
 import { createThreadReader } from './thread-reader.ts';
@@ -95,6 +96,19 @@ describe('a body with edits', () => {
         message: 'm',
       });
     }
+  });
+
+  it('takes as many values in each edit as an item may have', async () => {
+    await using reader = createThreadReader();
+    const read = (edits: readonly string[]): Promise<JsonValue> =>
+      reader.readEdits({ bytes: new TextEncoder().encode(`{"edits":[${edits}]}`), maxDepth: 10 }, signal);
+    const edit = (values: number): string => `{"item_id":1,"item":{"v":[${Array(values).fill(0)}]}}`;
+    const { edits } = (await read(Array(20).fill(edit(30_000)))) as { edits: unknown[] };
+    expect(edits).toHaveLength(20);
+    await expect(read([edit(1), edit(250_000)])).rejects.toMatchObject({
+      code: 'line_too_long',
+      location: { path: '/edits/1' },
+    });
   });
 
   it('lets the event loop turn while a long one is read', async () => {

@@ -143,14 +143,14 @@ async function respond(
 }
 
 async function bodyOf(
-  { contentType, maxBytes, acceptsForm, parse }: NonNullable<Route['body']>,
+  { contentType, maxBytes, maxValues, acceptsForm, parse }: NonNullable<Route['body']>,
   request: Request,
   validator: RouteValidator,
   config: Config,
   signal: AbortSignal,
 ): Promise<JsonObject> {
   if (contentType !== 'application/json') return {};
-  const limits = { ...config, maxJsonBodyBytes: maxBytes ?? config.maxJsonBodyBytes };
+  const limits = { ...config, maxJsonBodyBytes: maxBytes ?? config.maxJsonBodyBytes, maxValues };
   return validator.body(
     acceptsForm === true && isForm(request)
       ? await readFormBody(request, limits, signal)

@@ -74,6 +74,8 @@ export interface Route {
     readonly acceptsForm?: true;
     /** Longest JSON body, if not that of the configuration. */
     readonly maxBytes?: number;
+    /** Most JSON values of a body, if not that of all bodies: for one that `parse` bounds. */
+    readonly maxValues?: number;
     /** Parses long JSON bodies, and takes their bytes over. By default the body is parsed on the main thread. */
     readonly parse?: ParseBody;
     /** The schema for the document, where the handler validates a part itself. */

@@ -58,6 +58,7 @@ export function editItemsRoute(deps: EditDeps): Route {
         ['edits'],
       ),
       maxBytes: MAX_BODY_BYTES,
+      maxValues: Number.POSITIVE_INFINITY,
       parse: (bytes, maxDepth, signal) => reader.readEdits({ bytes, maxDepth }, signal),
     },
     produces: 'application/json',

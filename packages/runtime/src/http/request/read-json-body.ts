@@ -11,6 +11,8 @@ export interface BodyLimits {
   readonly maxJsonBodyBytes: number;
   readonly maxJsonDepth: number;
   readonly jsonRequestTimeoutMs: number;
+  /** JSON values; 25,000 by default. */
+  readonly maxValues?: number | undefined;
 }
 
 /**
@@ -41,6 +43,9 @@ export async function readJsonBody(
   } catch (error) {
     if (!(error instanceof JsonlError)) throw error;
     if (error.code === 'invalid_utf8') throw new RequestError('invalid_json', NOT_UTF8, { cause: error });
+    if (error.code === 'line_too_long') {
+      throw new RequestError('body_too_large', `${error.message}.`, { cause: error });
+    }
     const { line, column, path } = error.location;
     throw new RequestError('invalid_json', `Invalid JSON body: ${error.message.replace(/\.?$/, '.')}`, {
       cause: error,
@@ -72,7 +77,7 @@ export async function readBytes(
   limits: BodyLimits,
   signal: AbortSignal,
 ): Promise<Buffer<ArrayBuffer>> {
-  const { maxJsonBodyBytes, jsonRequestTimeoutMs } = limits;
+  const { maxJsonBodyBytes, jsonRequestTimeoutMs, maxValues = MAX_BODY_VALUES } = limits;
   const tooLarge = (limit: string): RequestError =>
     new RequestError('body_too_large', `The body must have at most ${limit}.`);
   if (Number(request.get('content-length') ?? 0) > maxJsonBodyBytes)
@@ -90,7 +95,7 @@ export async function readBytes(
     for await (const [chunk] of on(request, 'data', { signal: stop, close: ['end'] })) {
       if (counter.bytes + chunk.byteLength > maxJsonBodyBytes) throw tooLarge(`${maxJsonBodyBytes} bytes`);
       counter.add(chunk);
-      if (counter.values > MAX_BODY_VALUES) throw tooLarge(`${MAX_BODY_VALUES} JSON values`);
+      if (counter.values > maxValues) throw tooLarge(`${maxValues} JSON values`);
       chunks.push(chunk);
     }
   } catch (error) {
