@@ -53,8 +53,11 @@ function parseOnThread(text: string, location: YamlLocation): Promise<YamlValue>
       reject(new HubError('hub_unsupported_dataset', message, at && { location: at }));
     }
   });
-  worker.on('error', tooMuch);
-  worker.on('exit', () => tooMuch());
+  // Anything else that ends the thread is a fault of this program, not of the text.
+  worker.on('error', (error: Error & { readonly code?: string }) =>
+    error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? tooMuch(error) : reject(error),
+  );
+  worker.on('exit', () => reject(new Error('The thread that parses YAML has died.')));
   return promise.finally(async () => {
     clearTimeout(deadline);
     await worker.terminate();
