@@ -21,7 +21,11 @@ export function storeSettings(config: Config) {
 
 /** The configured limits of what one import makes. */
 export function importLimits({ maxUncompressedBytes, maxExpansionRatio, maxRows }: Config) {
-  return { maxTotalBytes: maxUncompressedBytes, maxExpansionRatio, maxRows };
+  return {
+    maxTotalBytes: maxUncompressedBytes,
+    maxExpansionRatio,
+    maxRows: maxRows === 0 ? Number.POSITIVE_INFINITY : maxRows,
+  };
 }
 
 /** The part of the configuration that the hub client of every process uses. */

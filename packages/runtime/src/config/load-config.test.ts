@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
 import { ConfigError } from './config-error.ts';
+import { importLimits } from './config-parts.ts';
 import { loadConfig } from './load-config.ts';
 import { VARIABLES } from './variables.ts';
 
@@ -165,4 +166,9 @@ it('documents every variable once', () => {
   const names = Object.values(VARIABLES).map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
   for (const { description } of Object.values(VARIABLES)) expect(description).not.toBe('');
+});
+
+it('has no limit of rows for SVC_MAX_ROWS=0', () => {
+  const rowsOf = (SVC_MAX_ROWS: string): number => importLimits(loadConfig({ SVC_MAX_ROWS })).maxRows;
+  expect([rowsOf('0'), rowsOf('7')]).toEqual([Number.POSITIVE_INFINITY, 7]);
 });

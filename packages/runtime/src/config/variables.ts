@@ -395,8 +395,8 @@ export const VARIABLES = {
   maxRows: integer(
     'SVC_MAX_ROWS',
     50_000_000,
-    { min: 1, max: 1_000_000_000 },
-    'rows or lines that one import reads, skipped ones included',
+    { min: 0, max: 1_000_000_000 },
+    'rows or lines that one import reads, skipped ones included; 0: no limit',
   ),
   maxLineBytes: bytes(
     'SVC_MAX_LINE_BYTES',
