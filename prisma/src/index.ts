@@ -98,7 +98,6 @@ export type { NewLabel } from './runs/labels/set-label.ts';
 export type { UsedModel } from './runs/list-models.ts';
 export { RUNS_SORTS, type RunsRequest, type RunsSort } from './runs/list-runs.ts';
 export type { OpenRun } from './runs/open-run.ts';
-export type { PlanRequest } from './runs/plan/plan-run.ts';
 export type { ResultName } from './runs/results/find-result.ts';
 export type { ItemOfResult } from './runs/results/item-of-result.ts';
 export {

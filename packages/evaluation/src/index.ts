@@ -44,8 +44,8 @@ export { fieldMissing, lastMessageText } from './item/last-message.ts';
 export { isIndex, pointerSteps } from './item/text-at.ts';
 export { JsonText } from './json-text.ts';
 export { asksTheSame } from './plan/asks-the-same.ts';
-export { type PlannedAnswer, withoutUnusableAnswers } from './plan/check-answers.ts';
-export { checkRunPattern, type PlannedPattern, withoutInvalidPatterns } from './plan/check-patterns.ts';
+export { checkRunPattern } from './plan/check-run-pattern.ts';
+export { countScoring, type ScoringFacts } from './plan/count-scoring.ts';
 export {
   describePlan,
   type PlanCounts,
@@ -54,7 +54,6 @@ export {
   type RunWarning,
 } from './plan/describe-plan.ts';
 export { estimateRun } from './plan/estimate-run.ts';
-export { type ScoringFacts, scoringFacts } from './plan/scoring-facts.ts';
 export { prepareItem } from './prepare-item.ts';
 export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
 export { readProviderResponse } from './read-provider-response.ts';

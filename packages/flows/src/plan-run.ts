@@ -2,19 +2,18 @@ import {
   asksTheSame,
   type CheckRunner,
   checkRunPattern,
+  countScoring,
   describePlan,
   estimateRun,
   modelOf,
   type PlannedRequests,
   parseStoredRunConfig,
+  promptsOf,
   type RunConfig,
   type RunPlan,
   type RunSelection,
   type RunWarning,
   scorersOf,
-  scoringFacts,
-  withoutInvalidPatterns,
-  withoutUnusableAnswers,
 } from '@svc/evaluation';
 import { type Run, readStoredJson, type Store, StoreError } from '@svc/store';
 import { defaultJudgePrompts } from './run/default-judge-prompts.ts';
@@ -33,7 +32,7 @@ export interface PlanRunRequest {
 
 export interface PlanRunDeps {
   readonly store: Pick<Store, 'datasets' | 'runs'>;
-  /** Compiles patterns, which are untrusted, and reads large items, on a thread. */
+  /** Tries answers and patterns, which are untrusted, and reads large items, on a thread. */
   readonly checks: Pick<CheckRunner, 'run'>;
 }
 
@@ -49,8 +48,8 @@ export interface PlannedRun {
 const SAMPLE_ITEMS = 20;
 
 /**
- * Plans a run: pattern of its checker → dataset → what scores its items → counts → patterns and answers of items → what
- * earlier runs say about its requests → plan and warnings. The database counts; nothing is stored.
+ * Plans a run: pattern of its checker → dataset → what scores its items → counts, by the checkers themselves → what
+ * earlier runs say about its requests → plan and warnings. Nothing is stored.
  *
  * @throws RunError `invalid_request` for a pattern that cannot be used, `nothing_to_score`; StoreError
  * `dataset_not_found`; `run_not_found`, `run_active` for the run that is to be reused
@@ -69,7 +68,6 @@ export async function planRun(
   }
   const [main] = scorers;
   const { schema } = await store.datasets.get(datasetId, { version });
-  const scoring = scoringFacts(main, main.judge === null ? null : defaultJudgePrompts(schema));
   const asked = isRescore ? null : modelOf(config);
   const latest =
     asked === null
@@ -79,20 +77,24 @@ export async function planRun(
           origin: new URL(asked.model.base_url).origin,
         });
   const earlier = asked === null ? null : await earlierRun(config, latest, store);
-  const found = await store.runs.plan({
-    ...{ datasetId, version, scoring, signal },
-    selection: config.select ?? null,
-    reuse:
-      earlier !== null && asksTheSame(config, parseStoredRunConfig(readStoredJson(earlier.config)))
-        ? {
-            ...{ runId: earlier.id, repetitions: config.repetitions },
-            asksMore: config.prompt_template !== undefined,
-          }
-        : undefined,
-  });
-  const usable = await withoutUnusableAnswers(found.counts, found.answers, checks, signal);
-  const counts = await withoutInvalidPatterns(usable, found.patterns, checks, signal);
-  const reused = config.reuse === undefined ? null : found.reusable;
+  const items = { datasetId, version, selection: config.select ?? null, signal };
+  const scoring = {
+    checker: main.checker,
+    judge: main.judge && { defaultPrompts: defaultJudgePrompts(schema) },
+    prompts: isRescore || !asksOf(config) ? null : promptsOf(config),
+  };
+  const counts = await countScoring(store.runs.readDeciding(items), scoring, checks, signal);
+  let reused: number | null = null;
+  if (config.reuse !== undefined) {
+    const isSame =
+      earlier !== null && asksTheSame(config, parseStoredRunConfig(readStoredJson(earlier.config)));
+    reused = isSame
+      ? await store.runs.countReusable({
+          ...{ ...items, runId: earlier.id, repetitions: config.repetitions },
+          asksMore: config.prompt_template !== undefined,
+        })
+      : 0;
+  }
   let requests: PlannedRequests | null = null;
   if (asked !== null) {
     const selection = sampleOf(config.select, SAMPLE_ITEMS);
@@ -105,6 +107,10 @@ export async function planRun(
   }
   return { ...describePlan(config, counts, requests), reusedRunId: earlier?.id ?? null };
 }
+
+/** Whether a run makes messages of its items. */
+const asksOf = ({ provider }: RunConfig): boolean =>
+  provider.type !== 'item_field' && provider.type !== 'external';
 
 /** The run whose outputs are taken; null for none. */
 async function earlierRun(

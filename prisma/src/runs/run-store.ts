@@ -1,4 +1,5 @@
 import type { RunItem, RunSession } from '@svc/evaluation';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { inTransaction, queryOf } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
@@ -34,7 +35,8 @@ import { type NewLabel, setLabel } from './labels/set-label.ts';
 import { listModels, type UsedModel } from './list-models.ts';
 import { listRuns, type RunsRequest } from './list-runs.ts';
 import { type OpenRun, openRun } from './open-run.ts';
-import { type PlannedRun, type PlanRequest, planRun } from './plan/plan-run.ts';
+import { countReusable, type ReuseRequest } from './plan/count-reusable.ts';
+import { readDeciding, type SelectionRequest } from './plan/read-deciding.ts';
 import { type SampleRequest, sampleItems } from './plan/sample-items.ts';
 import { type PaidResults, readPaid } from './read-paid.ts';
 import { readRun } from './read-run.ts';
@@ -73,11 +75,12 @@ export interface RunStore {
    */
   create(run: NewRun, idempotent?: IdempotentCreation): Promise<Run>;
   /**
-   * What a run would do, without storing anything.
-   *
-   * @throws StoreError `dataset_not_found`
+   * What decides how the items that a run would have are scored: of each, the parts without what does not matter for that,
+   * such as texts of prompts. It reads pages as they are taken; between them, it holds no connection.
    */
-  plan(request: PlanRequest): Promise<PlannedRun>;
+  readDeciding(request: SelectionRequest): AsyncIterable<readonly ItemParts[]>;
+  /** Requests of a run that an earlier one has an answer to. */
+  countReusable(request: ReuseRequest): Promise<number>;
   /** Some of the items that a run would have, in order: as many as fit into a page. */
   sample(request: SampleRequest): Promise<RunItem[]>;
   /**
@@ -253,10 +256,10 @@ export interface RunStore {
 
 export function createRunStore(context: StoreContext): RunStore {
   const { pool } = context;
-  return guarded({
+  const methods = guarded({
     create: (run, idempotent) => createRun(pool, run, idempotent),
 
-    plan: (request) => planRun(context, request),
+    countReusable: (request) => countReusable(context, request),
 
     sample: (request) => sampleItems(context, request),
 
@@ -360,5 +363,6 @@ export function createRunStore(context: StoreContext): RunStore {
       if (status !== null) await summarizeRun(pool, id);
       return status;
     },
-  } satisfies RunStore);
+  } satisfies Omit<RunStore, 'readDeciding'>);
+  return { ...methods, readDeciding: (request) => readDeciding(context, request) };
 }

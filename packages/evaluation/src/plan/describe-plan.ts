@@ -11,7 +11,7 @@ export interface PlanCounts {
   /** By the judge. */
   readonly judged: number;
   /** Why others cannot be scored, and how many. */
-  readonly unscorable: Readonly<Record<string, number>>;
+  readonly unscorable: ReadonlyMap<UnscorableReason, number>;
 }
 
 /** What a run will do, as the API shows it. */
@@ -69,9 +69,7 @@ export function describePlan(
   asked: PlannedRequests | null,
 ): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
   const scorable = scored + judged;
-  const why = Object.entries(reasons).map(
-    ([reason, count]) => `${count} ${REASONS[reason as UnscorableReason]}`,
-  );
+  const why = Array.from(reasons, ([reason, count]) => `${count} ${REASONS[reason]}`);
   // Results from outside may bring their scores.
   const canBeScored = scorable > 0 || (config.provider.type === 'external' && items > 0);
   if (!canBeScored && config.allow_unscored !== true) {
@@ -110,7 +108,7 @@ export function describePlan(
       estimate: asked?.estimate ?? null,
       scorable,
       unscorable: items - scorable,
-      unscorable_reasons: reasons,
+      unscorable_reasons: Object.fromEntries(reasons),
     },
     warnings,
   };

@@ -3,6 +3,9 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { measureCheck } from '../checkers/check-limits.ts';
 import { type CheckOutcome, referenceAnswer, unscored } from '../checkers/checker.ts';
 import { CHECKERS } from '../checkers/checkers.ts';
+import { CHOICE } from '../checkers/choice.ts';
+import type { CheckerDeclaration, UnscorableReason } from '../checkers/declaration.ts';
+import { JUDGE } from '../checkers/judge.ts';
 import { choicesOf, labelledChoices } from '../item/labelled-choices.ts';
 import { excerpt } from '../item/plain-text.ts';
 import type { WireFormat } from '../provider.ts';
@@ -10,13 +13,19 @@ import type { CheckTask } from './check-task.ts';
 import { asksForJudge, type JudgeQuestion, judgeQuestion } from './judge-question.ts';
 import { packValue } from './packed-value.ts';
 
+/** The judge of a run. */
+interface RunJudge {
+  readonly defaultPrompts: JsonValue;
+  readonly wireFormat?: WireFormat;
+}
+
 /** An output to score. */
 interface PlannedCheck {
   /** The provider's output. */
   readonly output: JsonValue;
   readonly item: Item;
   /** Null if the run has no judge. */
-  readonly judge: { readonly defaultPrompts: JsonValue; readonly wireFormat?: WireFormat } | null;
+  readonly judge: RunJudge | null;
 }
 
 /** How an output is scored: not at all, by a checker, or by the judge in this conversation. */
@@ -26,36 +35,57 @@ export type CheckPlan =
   | { readonly question: JudgeQuestion };
 
 /** The default checker by the type of the item. */
-const BY_ITEM_TYPE: Readonly<Record<string, string>> = {
-  exact: 'exact_match',
-  numeric: 'numeric',
-  multiple_choice: 'choice',
-};
+const BY_ITEM_TYPE: ReadonlyMap<JsonValue | undefined, string> = new Map([
+  ['exact', 'exact_match'],
+  ['numeric', 'numeric'],
+  ['multiple_choice', 'choice'],
+]);
+
+/** What scores the outputs of an item: a checker, or the judge (`checker` is null); or why nothing does. */
+export type ChosenCheck =
+  | { readonly checker: CheckerDeclaration | null; readonly options: JsonObject }
+  | { readonly reason: UnscorableReason; readonly explanation: string };
 
 /**
- * Chooses how an output is scored: by the item's checker (`checker.type`, or `checker` itself if it is a string). Without
- * a checker, by the type of the item (`exact`, `numeric`, `multiple_choice`); else by the judge if the run has one and
+ * Chooses what scores the outputs of an item: the item's checker (`checker.type`, or `checker` itself if it is a string).
+ * Without a checker, by the type of the item (`exact`, `numeric`, `multiple_choice`); else the judge if the run has one and
  * the item has a judge prompt or criteria. Everything else stays unscored, also a checker of an unknown type, such as a
  * script, which is never executed.
+ *
+ * @param judge null if the run has none
+ */
+export function chooseCheck(item: Item, judge: Pick<RunJudge, 'defaultPrompts'> | null): ChosenCheck {
+  const { type, options } = chosenChecker(item, judge);
+  if (type === undefined) return { reason: 'no_checker', explanation: 'The item has no checker' };
+  if (type === JUDGE.name) {
+    if (judge === null) return { reason: 'no_judge', explanation: 'The run has no judge model' };
+    return { checker: null, options };
+  }
+  const checker = CHECKERS.get(type);
+  if (checker !== undefined) return { checker, options };
+  return { reason: 'unknown_checker', explanation: `Checkers of type ${excerpt(type)} are not run` };
+}
+
+/**
+ * Plans how an output is scored, see {@link chooseCheck}.
  *
  * @throws RunError `checker_invalid`; `checker_limit` if a check or a question would be too large
  */
 export function planCheck({ output, item, judge }: PlannedCheck): CheckPlan {
-  const { type, options } = chosenChecker(item, judge);
-  if (type === undefined) return { outcome: unscored('The item has no checker') };
-  if (type === 'judge') {
-    if (judge === null) return { outcome: unscored('The run has no judge model') };
-    const { defaultPrompts, wireFormat } = judge;
+  const chosen = chooseCheck(item, judge);
+  if ('reason' in chosen) return { outcome: unscored(chosen.explanation) };
+  const { checker, options } = chosen;
+  if (checker === null) {
+    const { defaultPrompts = null, wireFormat } = judge ?? {};
     return { question: judgeQuestion({ output, item, options }, defaultPrompts, wireFormat) };
   }
-  if (!CHECKERS.has(type)) return { outcome: unscored(`Checkers of type ${excerpt(type)} are not run`) };
   const answer = getMember(item, 'answer');
-  const choices = type === 'choice' ? choicesOf(item) : undefined;
+  const choices = checker === CHOICE ? choicesOf(item) : undefined;
   const chars = measureCheck({ output, answer, choices, options });
   return {
     task: {
       kind: 'check',
-      type,
+      type: checker.name,
       chars,
       output: packValue(output),
       answer: packValue(answer),
@@ -67,7 +97,7 @@ export function planCheck({ output, item, judge }: PlannedCheck): CheckPlan {
 
 function chosenChecker(
   item: Item,
-  model: PlannedCheck['judge'],
+  model: Pick<RunJudge, 'defaultPrompts'> | null,
 ): { type: string | undefined; options: JsonObject } {
   const stated = getMember(item, 'checker');
   if (typeof stated === 'string' && stated.trim() !== '') return { type: stated.trim(), options: {} };
@@ -83,10 +113,8 @@ function chosenChecker(
   return { type: defaultChecker(item, model), options: {} };
 }
 
-function defaultChecker(item: Item, model: PlannedCheck['judge']): string | undefined {
-  const type = getMember(item, 'type');
-  const clear =
-    typeof type === 'string' && Object.hasOwn(BY_ITEM_TYPE, type) ? BY_ITEM_TYPE[type] : undefined;
+function defaultChecker(item: Item, model: Pick<RunJudge, 'defaultPrompts'> | null): string | undefined {
+  const clear = BY_ITEM_TYPE.get(getMember(item, 'type'));
   const canChoose = clear !== 'choice' || labelledChoices(item).choices.length > 0;
   if (clear !== undefined && canChoose && hasReference(item)) return clear;
   if (model !== null && asksForJudge(item, model.defaultPrompts)) return 'judge';

@@ -3,16 +3,18 @@ import { checkerLimit } from '../checkers/check-limits.ts';
 import type { CheckOutcome } from '../checkers/checker.ts';
 import { RunError, type RunErrorCode } from '../run-error.ts';
 import { type CheckTask, runCheck } from '../scoring/check-task.ts';
+import { type PlannedScoring, type PlanTask, planScoring } from './plan-task.ts';
 import { makeQuestion, type Question, type QuestionTask } from './question-task.ts';
 import { type PackedResponse, packResponse, type ResponseTask } from './response-task.ts';
 import { type Scored, type ScoreTask, scoreItem } from './score-task.ts';
 
 /** A task for a thread. */
-export type ThreadTask = CheckTask | QuestionTask | ResponseTask | ScoreTask;
+export type ThreadTask = CheckTask | PlanTask | QuestionTask | ResponseTask | ScoreTask;
 
 /** The result of a task, by the `kind` of the task. */
 interface Outcomes {
   readonly check: CheckOutcome;
+  readonly plan: PlannedScoring;
   readonly question: Question;
   readonly response: PackedResponse;
   readonly score: Scored;
@@ -38,6 +40,8 @@ export function runTask(task: ThreadTask): ThreadOutcome<ThreadTask> {
   switch (task.kind) {
     case 'check':
       return runCheck(task);
+    case 'plan':
+      return planScoring(task);
     case 'question':
       return makeQuestion(task);
     case 'response':

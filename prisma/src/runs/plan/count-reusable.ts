@@ -1,9 +1,15 @@
-import type { ReadQuery } from '@svc/postgres';
-import { readableJson } from '../../database/values.ts';
+import { type ReadQuery, readFrom } from '@svc/postgres';
+import type { StoreContext } from '../../context.ts';
+import { Parameters } from '../../database/page.ts';
+import { SNAPSHOT } from '../../database/transaction-settings.ts';
+import { isUuid, readableJson } from '../../database/values.ts';
+import { itemsInRanges } from '../../items/item-ranges.ts';
 import { joinItems, readJoinedVersion, type VersionOfRun } from '../read-items-at.ts';
+import type { SelectionRequest } from './read-deciding.ts';
+import { selectRanges } from './select-items.ts';
 
 /** Which outputs of an earlier run may be taken. */
-export interface ReuseRequest {
+export interface ReuseRequest extends SelectionRequest {
   /** The earlier run, which asks the same about equal items. */
   readonly runId: string;
   readonly repetitions: number;
@@ -21,17 +27,38 @@ const QUESTION = [
 const MORE = ['id', 'meta'].map((name) => `(${readableJson('i.payload')} -> '${name}')::text`);
 
 /**
- * Counts the requests that an earlier run has an answer to, without making them: of items that are in both runs by their
- * hashes, and of those that are in one of them by their questions.
- *
+ * See `RunStore.countReusable`. It counts without making the requests: of items that are in both runs by their hashes, and
+ * of those that are in one of them by their questions. The database reads the items, for as long as the caller waits.
+ */
+export async function countReusable(
+  { pool, searches }: Pick<StoreContext, 'pool' | 'searches'>,
+  request: ReuseRequest,
+): Promise<number> {
+  const { datasetId, version, selection, signal } = request;
+  if (!isUuid(datasetId)) return 0;
+  using _permit = await searches.acquire(signal);
+  return await readFrom(
+    pool,
+    async (query) => {
+      const selected = await selectRanges(query, { datasetId, version }, selection ?? {});
+      const parameters = new Parameters(selected.values);
+      const items = itemsInRanges(selected.ranges, parameters, selected.conditions);
+      return await countIn(query, `SELECT i.* FROM ${items} i`, request, parameters);
+    },
+    signal,
+    `${SNAPSHOT}; SET LOCAL statement_timeout = 0`,
+  );
+}
+
+/**
  * @param items a subquery with the columns of `items i`
  * @param add adds a value and gives its placeholder
  */
-export async function countReusable(
+async function countIn(
   query: ReadQuery,
   items: string,
   { runId, repetitions, asksMore }: ReuseRequest,
-  { add, values }: { add(value: unknown): string; readonly values: readonly unknown[] },
+  { add, values }: Parameters,
 ): Promise<number> {
   const parts = [...QUESTION, ...(asksMore ? MORE : [])].map((part) => `coalesce(${part}, '')`);
   // JSON text has no line breaks.

@@ -11,16 +11,20 @@ it('samples a dataset of many parts by its rule, for a run, a plan and a preview
   await using store = createStore({ url: database.url });
   // Each section is a part, which on a cluster are on several nodes.
   const names = Array.from({ length: 8 }, (_, section) => `s${section}`);
-  const items = Array.from({ length: 5 }, (_, item) => `{"id":${item},"inputs":{"prompt":"${item}"}}`);
+  const itemsOf = (name: string): string[] =>
+    Array.from(
+      { length: 5 },
+      (_, item) => `{"answer":"${name} ${item}","id":${item},"inputs":{"prompt":"${item}"}}`,
+    );
   const { id: datasetId } = await importItems(
     store.datasets,
-    Object.fromEntries(names.map((name) => [name, items])),
+    Object.fromEntries(names.map((name) => [name, itemsOf(name)])),
   );
   const selection = { sample: { n: 7, seed: 'a' } };
   const keyOf = ([section, item]: readonly number[]): string =>
     createHash('sha256').update(`a:${section}:${item}`).digest('hex');
   const expected = names
-    .flatMap((_, section) => items.map((_, item) => [section, item] as const))
+    .flatMap((name, section) => itemsOf(name).map((_, item) => [section, item] as const))
     .sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     .slice(0, 7)
     .sort(([a, b], [c, d]) => a - c || b - d);
@@ -33,10 +37,10 @@ it('samples a dataset of many parts by its rule, for a run, a plan and a preview
     [run.id],
   );
   expect(stored.map(({ section, item }) => [section, item])).toEqual(expected);
-  const scoring = { checker: null, checkerTypes: ['exact_match'], judge: null };
-  const { counts } = await store.runs.plan({ datasetId, selection, scoring });
-  expect(counts).toMatchObject({ items: 7 });
   const { signal } = new AbortController();
+  const deciding = store.runs.readDeciding({ datasetId, version: 1, selection, signal });
+  const answers = (await Array.fromAsync(deciding)).flat().map(({ answer }) => answer);
+  expect(answers).toEqual(expected.map(([section, item]) => `"s${section} ${item}"`));
   const sampled = await store.runs.sample({ datasetId, version: 1, selection, signal });
   expect(sampled.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex])).toEqual(
     expected,

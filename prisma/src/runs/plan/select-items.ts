@@ -1,7 +1,7 @@
 import type { RunSelection } from '@svc/evaluation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { ReadQuery } from '@svc/postgres';
-import type { Parameters } from '../../database/page.ts';
+import { Parameters } from '../../database/page.ts';
 import { insideJsonString, memberText, readableJson, searchableText } from '../../database/values.ts';
 import { cutRange, itemsInRanges, readRanges, type SectionRange } from '../../items/item-ranges.ts';
 import { ofVersion } from '../../items/version-sql.ts';
@@ -29,8 +29,63 @@ export async function selectItems(
   selection: RunSelection,
   parameters: Parameters,
 ): Promise<SelectedItems> {
-  const { types, tags, item_ids: itemIds, sample } = selection;
+  const { sample } = selection;
   const { add } = parameters;
+  const ranges = await rangesOf(query, { datasetId, version }, selection);
+  const partIds = [...new Set(ranges.map(({ partId }) => partId))];
+  const items = itemsInRanges(ranges, parameters, conditionsOf(selection, add));
+  const chosen = `SELECT i.section, i.order_index AS item, i.part_id, i.ordinal FROM ${items} i`;
+  if (sample === undefined) return { sql: chosen, partIds };
+  // As a subquery alone, Citus fails to read what several shards answer: "insufficient data left in message".
+  const sql = `WITH sampled AS MATERIALIZED (
+      SELECT section, item, part_id, ordinal FROM (${chosen}) AS candidate
+      ORDER BY ${rankOf(sample, add, 'section', 'item')}, section, item LIMIT ${add(sample.n)}::int
+    ) SELECT section, item, part_id, ordinal FROM sampled`;
+  return { sql, partIds };
+}
+
+/** The same items as ranges, which can be read a part at a time: those that pass conditions on the row `i` of `items`. */
+export interface SelectedRanges {
+  readonly ranges: readonly SectionRange[];
+  /** SQL for `itemsInRanges`. */
+  readonly conditions: string;
+  /** The parameters of the conditions. */
+  readonly values: readonly unknown[];
+}
+
+/** See {@link selectItems}. What is sampled is what has no larger rank than the last of the sample. */
+export async function selectRanges(
+  query: ReadQuery,
+  version: { readonly datasetId: string; readonly version: number | null },
+  selection: RunSelection,
+): Promise<SelectedRanges> {
+  const ranges = await rangesOf(query, version, selection);
+  const conditions = new Parameters();
+  const { add, values } = conditions;
+  const condition = conditionsOf(selection, add);
+  const { sample } = selection;
+  if (sample === undefined) return { ranges, conditions: condition, values };
+  const candidates = new Parameters(values);
+  const items = itemsInRanges(ranges, candidates, condition);
+  const [last] = await query<{ readonly rank: Uint8Array | null }>(
+    `SELECT max(rank) AS rank FROM (SELECT ${rankOf(sample, candidates.add, 'section', 'order_index')} AS rank
+       FROM ${items} i ORDER BY rank LIMIT ${candidates.add(sample.n)}::int) AS sampled`,
+    candidates.values,
+  );
+  const rank = rankOf(sample, add, 'range.section', '(range.start + i.ordinal - range.first)');
+  return { ranges, conditions: `${condition} AND ${rank} <= ${add(last?.rank ?? null)}::bytea`, values };
+}
+
+/** SQL for what a sample sorts items by. */
+const rankOf = (
+  { seed = 0 }: NonNullable<RunSelection['sample']>,
+  add: Parameters['add'],
+  section: string,
+  item: string,
+): string => `sha256(convert_to(${add(String(seed))}::text || ':' || ${section} || ':' || ${item}, 'UTF8'))`;
+
+/** SQL for the conditions of a selection on the row `i` of `items`, each beginning with AND. */
+function conditionsOf({ types, tags, item_ids: itemIds }: RunSelection, add: Parameters['add']): string {
   const conditions = [];
   if (types !== undefined) conditions.push(`i.type = ANY (${add(types.map(insideJsonString))}::text[])`);
   if (tags !== undefined) {
@@ -41,22 +96,7 @@ export async function selectItems(
   if (itemIds !== undefined) {
     conditions.push(`i.item_id = ANY (${add(itemIds.map((id) => canonicalJson(id)))}::text[])`);
   }
-  const ranges = await rangesOf(query, { datasetId, version }, selection);
-  const partIds = [...new Set(ranges.map(({ partId }) => partId))];
-  const items = itemsInRanges(
-    ranges,
-    parameters,
-    conditions.map((condition) => `AND ${condition}`).join(' '),
-  );
-  const chosen = `SELECT i.section, i.order_index AS item, i.part_id, i.ordinal FROM ${items} i`;
-  if (sample === undefined) return { sql: chosen, partIds };
-  // As a subquery alone, Citus fails to read what several shards answer: "insufficient data left in message".
-  const sql = `WITH sampled AS MATERIALIZED (
-      SELECT section, item, part_id, ordinal FROM (${chosen}) AS candidate
-      ORDER BY sha256(convert_to(${add(String(sample.seed))}::text || ':' || section || ':' || item, 'UTF8')), section, item
-      LIMIT ${add(sample.n)}::int
-    ) SELECT section, item, part_id, ordinal FROM sampled`;
-  return { sql, partIds };
+  return conditions.map((condition) => `AND ${condition}`).join(' ');
 }
 
 /** The items of the sections and up to the limit of a selection. */

@@ -5,16 +5,6 @@ import type { RunChecker } from '../item/with-checker.ts';
 import { RunError } from '../run-error.ts';
 import { packValue } from '../scoring/packed-value.ts';
 import type { CheckRunner } from '../threads/check-runner.ts';
-import type { PlanCounts } from './describe-plan.ts';
-import { withoutUnusable } from './without-unusable.ts';
-
-/** A pattern of `regex` checkers, and the items that it scores. */
-export interface PlannedPattern {
-  /** JSON texts of `pattern` and `flags`; null for an absent one. */
-  readonly pattern: string | null;
-  readonly flags: string | null;
-  readonly items: number;
-}
 
 type Checks = Pick<CheckRunner, 'run'>;
 
@@ -38,22 +28,6 @@ export async function checkRunPattern(
   problems.add(`is invalid: ${problem.replace(/\.$/, '')}`, ['pattern']);
   throw problems.toError();
 }
-
-/** Compiles the patterns of items on a thread, and counts the items of the others as `invalid_pattern`. */
-export async function withoutInvalidPatterns(
-  counts: PlanCounts,
-  patterns: readonly PlannedPattern[],
-  checks: Checks,
-  signal: AbortSignal,
-): Promise<PlanCounts> {
-  const reasonOf = async ({ pattern, flags }: PlannedPattern, limit: AbortSignal): Promise<string | null> => {
-    const problem = await patternProblem({ pattern: read(pattern), flags: read(flags) }, checks, limit);
-    return problem === undefined ? null : 'invalid_pattern';
-  };
-  return await withoutUnusable(counts, patterns, reasonOf, signal);
-}
-
-const read = (json: string | null): JsonValue => (json === null ? null : readCanonicalText(json));
 
 /** Why a pattern cannot be used; undefined if it can. */
 async function patternProblem(

@@ -1,0 +1,53 @@
+import { mapOrdered } from '@svc/concurrency';
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+import type { UnscorableReason } from '../checkers/declaration.ts';
+import type { RunPrompts } from '../item/prompt-template.ts';
+import type { RunChecker } from '../item/with-checker.ts';
+import { packValue } from '../scoring/packed-value.ts';
+import type { CheckRunner } from '../threads/check-runner.ts';
+import type { PlanCounts } from './describe-plan.ts';
+
+/** How long patterns of items may be tried, in all. */
+const TRIES_MS = 5_000;
+/** Batches that are read and decided at the same time. */
+const BATCHES = 2;
+
+/** What decides whether the items of a run can be scored, besides the items. */
+export interface ScoringFacts {
+  readonly checker: RunChecker | null;
+  /** Null if the run has no judge. */
+  readonly judge: { readonly defaultPrompts: JsonValue } | null;
+  /** What items are asked with; null if outputs come without asking. */
+  readonly prompts: RunPrompts | null;
+}
+
+/**
+ * Counts how the items of a run would be scored, by what workers do: checkers decide on a thread, a batch at a time.
+ *
+ * @param batches of each item, what decides: see `PlanTask`
+ */
+export async function countScoring(
+  batches: AsyncIterable<readonly ItemParts[]>,
+  { judge, ...facts }: ScoringFacts,
+  checks: Pick<CheckRunner, 'run'>,
+  signal: AbortSignal,
+): Promise<PlanCounts> {
+  let [items, scored, judged, triesMs] = [0, 0, 0, TRIES_MS];
+  const unscorable = new Map<UnscorableReason, number>();
+  const packed = judge && { defaultPrompts: packValue(judge.defaultPrompts) };
+  const planned = mapOrdered(batches, BATCHES, (batch) =>
+    checks.run({ kind: 'plan', items: batch, triesMs, judge: packed, ...facts }, signal),
+  );
+  for await (const counts of planned) {
+    scored += counts.scored;
+    judged += counts.judged;
+    items += counts.scored + counts.judged;
+    triesMs -= counts.spentMs;
+    for (const [reason, count] of counts.unscorable) {
+      unscorable.set(reason, (unscorable.get(reason) ?? 0) + count);
+      items += count;
+    }
+  }
+  return { items, scored, judged, unscorable };
+}

@@ -1,0 +1,90 @@
+import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { DecideOnce, UnscorableReason } from '../checkers/declaration.ts';
+import { buildMessages } from '../item/build-messages.ts';
+import { isLargeItem, readItem, readLargeItem } from '../item/large-item.ts';
+import type { RunPrompts } from '../item/prompt-template.ts';
+import { type RunChecker, withChecker } from '../item/with-checker.ts';
+import { RunError } from '../run-error.ts';
+import { type PackedValue, unpackValue } from '../scoring/packed-value.ts';
+import { chooseCheck } from '../scoring/plan-check.ts';
+
+/** Finds out which of some items can be scored. */
+export interface PlanTask {
+  readonly kind: 'plan';
+  /** Of each, what decides: `payload` needs no more than that, and no texts of prompts. */
+  readonly items: readonly ItemParts[];
+  readonly checker: RunChecker | null;
+  /** Null if the run has no judge. */
+  readonly judge: { readonly defaultPrompts: PackedValue } | null;
+  /** What items are asked with; null if outputs come without asking. */
+  readonly prompts: RunPrompts | null;
+  /** Time for what is decided once for many items: what is left then counts as usable. */
+  readonly triesMs: number;
+}
+
+/** Counts of items. */
+export interface PlannedScoring {
+  /** By a checker. */
+  readonly scored: number;
+  /** By the judge. */
+  readonly judged: number;
+  /** Why others cannot be scored, and how many. */
+  readonly unscorable: ReadonlyMap<UnscorableReason, number>;
+  /** What the tries took. */
+  readonly spentMs: number;
+}
+
+/** Does the task on the current thread. */
+export function planScoring({ items, triesMs, ...facts }: PlanTask): PlannedScoring {
+  const defaultPrompts = unpackValue(facts.judge?.defaultPrompts ?? null) ?? null;
+  const judge = facts.judge === null ? null : { defaultPrompts };
+  const known = new Map<string, UnscorableReason | null>();
+  let spentMs = 0;
+  const once: DecideOnce = (key, decide) => {
+    const found = known.get(key);
+    if (found !== undefined || spentMs >= triesMs) return found ?? null;
+    const startMs = performance.now();
+    const reason = decide();
+    spentMs += performance.now() - startMs;
+    known.set(key, reason);
+    return reason;
+  };
+  let scored = 0;
+  let judged = 0;
+  const unscorable = new Map<UnscorableReason, number>();
+  for (const parts of items) {
+    const found = scoringOf(withChecker(parts, facts.checker), { judge, prompts: facts.prompts }, once);
+    if (found === 'scored') scored += 1;
+    else if (found === 'judged') judged += 1;
+    else unscorable.set(found, (unscorable.get(found) ?? 0) + 1);
+  }
+  return { scored, judged, unscorable, spentMs };
+}
+
+function scoringOf(
+  parts: ItemParts,
+  {
+    judge,
+    prompts,
+  }: { readonly judge: { readonly defaultPrompts: JsonValue } | null; readonly prompts: RunPrompts | null },
+  once: DecideOnce,
+): 'scored' | 'judged' | UnscorableReason {
+  try {
+    const item = isLargeItem(parts) ? readLargeItem(parts) : readItem(parts);
+    if (prompts !== null && prompts.template === null) {
+      const inputs = getMember(item, 'inputs');
+      const hasPrompt = isJsonObject(inputs) && typeof getMember(inputs, 'prompt') === 'string';
+      if (!hasPrompt) buildMessages(item, { system: prompts.system, template: null });
+    }
+    const chosen = chooseCheck(item, judge);
+    if ('reason' in chosen) return chosen.reason;
+    const { checker, options } = chosen;
+    if (checker === null) return 'judged';
+    return checker.unscorableReason(item, options, once) ?? 'scored';
+  } catch (error) {
+    if (!(error instanceof RunError)) throw error;
+    // Beyond a limit, results fail: they are not unscored.
+    return error.code === 'item_without_prompt' ? error.code : 'scored';
+  }
+}
