@@ -1,4 +1,4 @@
-import type { Paths } from '@svc/client';
+import { CHECKERS, type Paths } from '@svc/client';
 
 /** A mapping from columns to items, as the API takes it. */
 export type Mapping = Exclude<
@@ -28,16 +28,6 @@ export const ITEM_TYPES: readonly string[] = ['freeform', 'multiple_choice', 'ex
 
 /** What a column can be read as. */
 export const COLUMN_TYPES: readonly string[] = ['string', 'int64', 'float64', 'bool', 'json'];
-
-/** Checkers that need no parameters. */
-const CHECKER_NAMES: readonly string[] = [
-  'exact_match',
-  'includes',
-  'numeric',
-  'choice',
-  'json_equal',
-  'judge',
-];
 
 /** What an editor offers, in this order. */
 export const MAPPING_FIELDS: readonly MappingField[] = [
@@ -141,7 +131,7 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
     label: 'Checker of every item',
     hint: 'By default, the type of the item decides.',
     kind: 'choice',
-    values: CHECKER_NAMES,
+    values: CHECKERS.map(({ name }) => name),
     isRare: true,
   },
   {

@@ -7,8 +7,9 @@ import { dataOf } from '../../api/api-problem.ts';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
 import { useSaved } from '../../ui/form/use-saved.ts';
-import { checkerOf, stated } from '../create/config-members.ts';
+import { stated } from '../create/config-members.ts';
 import { EMPTY_SCORING, judgeOf, problemsOf } from '../create/run-form.ts';
+import { checkerOf } from '../create/scoring/checker-form.ts';
 import { ScoringFields } from '../create/scoring/scoring-fields.tsx';
 import { type Run, scorersOf } from '../use-run.ts';
 

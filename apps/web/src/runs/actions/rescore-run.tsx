@@ -8,8 +8,9 @@ import { useApi } from '../../api/api-context.tsx';
 import { dataOf } from '../../api/api-problem.ts';
 import { Fields } from '../../ui/form/fields.tsx';
 import { FormDialog } from '../../ui/form/form-dialog.tsx';
-import { checkerOf, stated } from '../create/config-members.ts';
+import { stated } from '../create/config-members.ts';
 import { EMPTY_SCORING, judgeOf, problemsOf } from '../create/run-form.ts';
+import { checkerOf } from '../create/scoring/checker-form.ts';
 import { ScoringFields } from '../create/scoring/scoring-fields.tsx';
 import { nameOf, type Run } from '../use-run.ts';
 

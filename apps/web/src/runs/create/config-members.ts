@@ -1,35 +1,12 @@
 /** A number while it is typed; empty for none. */
 export type Typed = string | number;
 
-/** A checker while it is chosen. */
-export interface CheckerForm {
-  /** Empty: by the type of the item. */
-  readonly type: string | null;
-  readonly pattern: string;
-  readonly tolerance: Typed;
-}
-
 /** Members of a configuration, as the API names them. */
 export type Config = Readonly<Record<string, unknown>>;
 
 /** A value that is an object; an empty one for others. */
 export const objectOf = (value: unknown): Config =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Config) : {};
-
-/** A checker as the API takes it; undefined where none is chosen. Options without a field stay those of the copied one. */
-export function checkerOf(
-  { type, pattern, tolerance }: CheckerForm,
-  copied: Config = {},
-): object | undefined {
-  if (type === null) return undefined;
-  const before = objectOf(copied['checker']);
-  return stated({
-    ...(before['type'] === type ? before : {}),
-    type,
-    pattern: type === 'regex' ? pattern : undefined,
-    tolerance: type === 'numeric' ? numberOf(tolerance) : undefined,
-  });
-}
 
 /** A number that was typed; undefined where there is none. */
 export function numberOf(value: Typed): number | undefined {

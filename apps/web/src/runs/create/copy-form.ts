@@ -3,6 +3,7 @@ import type { Run } from '../use-run.ts';
 import { type Config, objectOf, type Typed } from './config-members.ts';
 import { textOfPairs } from './provider/model-texts.ts';
 import { EMPTY_FORM, type JudgeForm, type ModelForm, type RunForm } from './run-form.ts';
+import { checkerFormOf } from './scoring/checker-form.ts';
 import { rowsOf } from './scoring/scorer-rows.ts';
 
 /** A form with everything that a run was configured with, for another one. */
@@ -11,7 +12,6 @@ export function formOf(run: Pick<Run, 'dataset_id' | 'dataset_version' | 'name' 
   const provider = objectOf(config['provider']);
   const select = objectOf(config['select']);
   const sample = objectOf(select['sample']);
-  const checker = objectOf(config['checker']);
   const { rows, judge } = rowsOf(config);
   const timeoutMs = config['timeout_ms'];
   const price = objectOf(config['price']);
@@ -32,11 +32,7 @@ export function formOf(run: Pick<Run, 'dataset_id' | 'dataset_version' | 'name' 
     itemIds: [...new Set(textsOf(select['item_ids']))],
     sampleSize: typed(sample['n']),
     seed: typed(sample['seed']),
-    checker: {
-      type: textOf(checker['type']) || null,
-      pattern: textOf(checker['pattern']),
-      tolerance: typed(checker['tolerance']),
-    },
+    checker: checkerFormOf(config['checker']),
     isOverride: config['checker_mode'] === 'override',
     allowsUnscored: config['allow_unscored'] === true,
     judge: {

@@ -1,5 +1,6 @@
 import type { Field } from '../../ui/form/fields.tsx';
 import type { ModelType, RunForm, ScoringForm } from './run-form.ts';
+import { CHECKER_CHOICES, optionFields } from './scoring/checker-form.ts';
 
 /** Values that recent runs have, offered for the fields of a model. */
 export interface ModelSuggestions {
@@ -19,17 +20,6 @@ export interface FieldGroups<Values = unknown> {
 }
 
 const PRICE = { kind: 'decimal', min: 0, max: 1e9 } as const;
-
-/** The checkers of the service, each with an example. */
-export const CHECKERS = [
-  { value: 'exact_match', label: 'exact_match: “Paris” is right, “It is Paris” is not' },
-  { value: 'includes', label: 'includes: “It is Paris.” is right for “Paris”' },
-  { value: 'regex', label: 'regex: “Order id-42” is right for the pattern id-\\d+' },
-  { value: 'numeric', label: 'numeric: “1,000.0” is right for 1000; the last number counts' },
-  { value: 'choice', label: 'choice: “The answer is B” is right for B' },
-  { value: 'json_equal', label: 'json_equal: {"b": 2, "a": 1.0} is right for {"a": 1, "b": 2}' },
-  { value: 'judge', label: 'judge: another model decides, such as whether a summary is faithful' },
-] as const;
 
 /** Where a model is. Keys stay on the workers: the form asks for the name of their variable. */
 const modelFields = (
@@ -191,24 +181,10 @@ export const checkerFields = (description: string, pointer: string): readonly Fi
     description,
     placeholder: 'By the type of the item',
     isOptional: true,
-    data: CHECKERS,
+    data: CHECKER_CHOICES,
     pointer,
   },
-  {
-    name: 'checker.pattern',
-    label: 'Pattern',
-    required: true,
-    pointer: `${pointer}/pattern`,
-    isShown: ({ checker }) => checker.type === 'regex',
-  },
-  {
-    name: 'checker.tolerance',
-    label: 'Tolerance',
-    kind: 'decimal',
-    min: 0,
-    pointer: `${pointer}/tolerance`,
-    isShown: ({ checker }) => checker.type === 'numeric',
-  },
+  ...optionFields<ScoringForm>('checker.options', pointer, ({ checker }) => checker.type),
 ];
 
 export const OVERRIDE: Field<RunForm> = {

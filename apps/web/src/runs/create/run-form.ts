@@ -1,16 +1,8 @@
 import type { FormErrors } from '@mantine/form';
 import type { Paths } from '@svc/client';
-import {
-  type CheckerForm,
-  type Config,
-  checkerOf,
-  nonEmpty,
-  numberOf,
-  objectOf,
-  stated,
-  type Typed,
-} from './config-members.ts';
+import { type Config, nonEmpty, numberOf, objectOf, stated, type Typed } from './config-members.ts';
 import { readObject, readPairs } from './provider/model-texts.ts';
+import { checkerOf, EMPTY_CHECKER } from './scoring/checker-form.ts';
 import { type ScorerRow, scorersOf } from './scoring/scorer-rows.ts';
 
 export type NewRunBody = Paths['/runs']['post']['requestBody']['content']['application/json'];
@@ -49,8 +41,6 @@ const EMPTY_JUDGE = {
 
 /** The model that scores outputs. */
 export type JudgeForm = Readonly<typeof EMPTY_JUDGE>;
-
-const EMPTY_CHECKER: CheckerForm = { type: null, pattern: '', tolerance: NO_NUMBER };
 
 export const EMPTY_SCORING = { checker: EMPTY_CHECKER, judge: EMPTY_JUDGE };
 

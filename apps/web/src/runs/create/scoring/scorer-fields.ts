@@ -1,6 +1,6 @@
 import type { Field } from '../../../ui/form/fields.tsx';
-import { CHECKERS } from '../run-fields.ts';
 import type { RunForm } from '../run-form.ts';
+import { CHECKER_CHOICES, optionFields } from './checker-form.ts';
 import { EMPTY_ROW, type ScorerRow } from './scorer-rows.ts';
 
 /** The fields of a row. */
@@ -20,26 +20,12 @@ export const scorerFields = (at: number): readonly Field<RunForm>[] => {
       label: `Scored by (${at + 1})`,
       kind: 'select',
       data: [
-        ...CHECKERS.filter(({ value }) => value !== 'judge'),
+        ...CHECKER_CHOICES.filter(({ value }) => value !== 'judge'),
         { value: 'judge', label: 'judge: the model below decides' },
         { value: 'items', label: 'as the items say' },
       ],
       pointer,
     },
-    {
-      name: `scorers.${at}.pattern`,
-      label: 'Pattern',
-      required: true,
-      pointer: `${pointer}/checker/pattern`,
-      isShown: (form) => rowOf(form).by === 'regex',
-    },
-    {
-      name: `scorers.${at}.tolerance`,
-      label: 'Tolerance',
-      kind: 'decimal',
-      min: 0,
-      pointer: `${pointer}/checker/tolerance`,
-      isShown: (form) => rowOf(form).by === 'numeric',
-    },
+    ...optionFields<RunForm>(`scorers.${at}.options`, `${pointer}/checker`, (form) => rowOf(form).by),
   ];
 };

@@ -1,13 +1,19 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { type CheckerForm, type Config, checkerOf, objectOf, stated, type Typed } from '../config-members.ts';
+import { type Config, objectOf, stated } from '../config-members.ts';
+import {
+  type CheckerForm,
+  checkerFormOf,
+  checkerOf,
+  EMPTY_CHECKER,
+  type OptionValues,
+} from './checker-form.ts';
 
 /** One of several scorers in the form. */
 export interface ScorerRow {
   readonly name: string;
   /** Type of a checker, `judge` for the judge of the form, or `items` for what the items say. */
   readonly by: string;
-  readonly pattern: string;
-  readonly tolerance: Typed;
+  readonly options: OptionValues;
   /** Members of a copied run that the form has no field for. */
   readonly copied: Config;
   /** The judge of a copied run, if it differs from that of the form. */
@@ -17,8 +23,7 @@ export interface ScorerRow {
 export const EMPTY_ROW: ScorerRow = {
   name: '',
   by: 'exact_match',
-  pattern: '',
-  tolerance: '',
+  options: EMPTY_CHECKER.options,
   copied: {},
   ownJudge: null,
 };
@@ -35,7 +40,7 @@ export function severalOf({
   readonly judge: { readonly isUsed: boolean };
 }): readonly ScorerRow[] {
   const by = checker.type ?? (judge.isUsed ? 'judge' : 'items');
-  const first = { ...EMPTY_ROW, name: 'main', by, pattern: checker.pattern, tolerance: checker.tolerance };
+  const first = { ...EMPTY_ROW, name: 'main', by, options: checker.options };
   return [first, { ...EMPTY_ROW, name: 'second', by: by === 'includes' ? 'exact_match' : 'includes' }];
 }
 
@@ -49,11 +54,10 @@ export function scorersOf(
   rows: readonly ScorerRow[],
   judge: object | null | undefined,
 ): readonly object[] | null {
-  const scorers = rows.map(({ name, by, pattern, tolerance, copied, ownJudge }) => {
+  const scorers = rows.map(({ name, by, options, copied, ownJudge }) => {
     if (name.trim() === '') return null;
     if (by === 'items') return { name: name.trim() };
-    if (by !== 'judge')
-      return { name: name.trim(), checker: checkerOf({ type: by, pattern, tolerance }, copied) };
+    if (by !== 'judge') return { name: name.trim(), checker: checkerOf({ type: by, options }, copied) };
     const asked = ownJudge ?? judge;
     return asked == null ? null : { name: name.trim(), judge: asked };
   });
@@ -66,16 +70,14 @@ export function rowsOf(config: Config): { readonly rows: readonly ScorerRow[]; r
   const judges = scorers.flatMap(({ judge }) => (judge === undefined ? [] : [objectOf(judge)]));
   const judge = judges[0] ?? objectOf(config['judge']);
   const rows = scorers.map((scorer): ScorerRow => {
-    const checker =
-      typeof scorer['checker'] === 'string' ? { type: scorer['checker'] } : objectOf(scorer['checker']);
+    const { checker } = scorer;
+    const { type, options } = checkerFormOf(checker);
     const own = scorer['judge'] === undefined ? null : objectOf(scorer['judge']);
-    const { pattern, tolerance, type } = checker as Readonly<Record<string, Typed | undefined>>;
     return {
       name: String(scorer['name'] ?? ''),
-      by: own !== null ? 'judge' : String(type ?? 'items'),
-      pattern: String(pattern ?? ''),
-      tolerance: tolerance ?? '',
-      copied: stated({ checker: scorer['checker'] === undefined ? undefined : checker }),
+      by: own !== null ? 'judge' : (type ?? 'items'),
+      options,
+      copied: stated({ checker }),
       ownJudge: own !== null && jsonOf(own) !== jsonOf(judge) ? own : null,
     };
   });
