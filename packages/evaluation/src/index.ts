@@ -52,6 +52,7 @@ export {
   type PlannedRequests,
   type RunPlan,
   type RunWarning,
+  UNSCORABLE_REASONS,
 } from './plan/describe-plan.ts';
 export { estimateRun } from './plan/estimate-run.ts';
 export { prepareItem } from './prepare-item.ts';

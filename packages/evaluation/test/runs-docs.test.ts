@@ -4,7 +4,7 @@ import { CHECKER_DOCS } from '../src/checkers/checkers.ts';
 import type { OptionSchema } from '../src/checkers/declaration.ts';
 import { parseRunConfig } from '../src/config/parse-run-config.ts';
 import { PROVIDER_SCHEMAS, RUN_CONFIG_SCHEMA } from '../src/config/run-config-schema.ts';
-import { REASONS } from '../src/plan/describe-plan.ts';
+import { UNSCORABLE_REASONS } from '../src/plan/describe-plan.ts';
 
 const text = readFileSync(new URL('../../../docs/runs.md', import.meta.url), 'utf8');
 
@@ -62,7 +62,7 @@ describe('docs/runs.md', () => {
   });
 
   it('lists every reason why an item cannot be scored', () => {
-    expect(names('reason').sort()).toEqual(Object.keys(REASONS).sort());
+    expect(names('reason').sort()).toEqual(Object.keys(UNSCORABLE_REASONS).sort());
   });
 
   it('lists every code of a result', () => {

@@ -45,7 +45,7 @@ describe('countScoring', () => {
       ...{ no_answer: 2, unknown_answer: 1, no_choices: 1, no_checker: 1, no_judge: 1, unknown_checker: 1 },
       ...{ invalid_pattern: 1, item_without_prompt: 1 },
     };
-    expect(await count(items)).toEqual({ items: 12, scored: 3, judged: 0, unscorable });
+    expect(await count(items)).toEqual({ items: 12, scored: 3, judged: 0, fromOne: 0, unscorable });
     const judge = { defaultPrompts: 'Is it right?' };
     expect(await count(items, { judge, prompts: null })).toMatchObject({ scored: 4, judged: 4 });
     const checker = { json: '"includes"', mode: 'override' } as const;
@@ -64,6 +64,21 @@ describe('countScoring', () => {
   ])('needs something to ask: %j with %j', async (asked, prompts, isAsked) => {
     const { unscorable } = await count([{ inputs: asked, type: 'exact', answer: 'x' }], { prompts });
     expect(unscorable).toEqual(isAsked ? {} : { item_without_prompt: 1 });
+  });
+
+  it.each<[string, JsonObject[], number]>([
+    ['from 1 to n', [{ answer: 1 }, { answer: '2' }, { answer: [1, 2] }], 3],
+    ['without the last', [{ answer: 1 }], 1],
+    ['and some without an answer', [{ answer: 2 }, { answer: null }], 1],
+    ['from 0', [{ answer: 0 }, { answer: 1 }], 0],
+    ['beyond n', [{ answer: 1 }, { answer: 3 }], 0],
+    ['and letters', [{ answer: 1 }, { answer: 'A' }], 0],
+    ['that are labels', [{ answer: 1, inputs: { ...inputs, choices: [{ label: '1', text: 'a' }] } }], 0],
+    ['that are choices', [{ answer: 2, inputs: { ...inputs, choices: [1, 2] } }], 0],
+  ])('knows answers that are numbers %s', async (_name, items, fromOne) => {
+    const others = [{ inputs, type: 'numeric', answer: 0 }];
+    const all = items.map((item) => ({ type: 'multiple_choice', inputs: choices, ...item }));
+    expect(await count([...all, ...others])).toMatchObject({ fromOne });
   });
 
   it('counts what exceeds the limits of its checker as scored: its results fail', async () => {

@@ -33,21 +33,22 @@ export async function countScoring(
   checks: Pick<CheckRunner, 'run'>,
   signal: AbortSignal,
 ): Promise<PlanCounts> {
-  let [items, scored, judged, triesMs] = [0, 0, 0, TRIES_MS];
+  const sums = { items: 0, scored: 0, judged: 0, chosen: 0, fromOne: 0 };
+  let triesMs = TRIES_MS;
   const unscorable = new Map<UnscorableReason, number>();
   const packed = judge && { defaultPrompts: packValue(judge.defaultPrompts) };
   const planned = mapOrdered(batches, BATCHES, (batch) =>
     checks.run({ kind: 'plan', items: batch, triesMs, judge: packed, ...facts }, signal),
   );
   for await (const counts of planned) {
-    scored += counts.scored;
-    judged += counts.judged;
-    items += counts.scored + counts.judged;
+    for (const name of ['scored', 'judged', 'chosen', 'fromOne'] as const) sums[name] += counts[name];
+    sums.items += counts.scored + counts.judged;
     triesMs -= counts.spentMs;
     for (const [reason, count] of counts.unscorable) {
       unscorable.set(reason, (unscorable.get(reason) ?? 0) + count);
-      items += count;
+      sums.items += count;
     }
   }
-  return { items, scored, judged, unscorable };
+  const { chosen, fromOne, ...counts } = sums;
+  return { ...counts, fromOne: fromOne === chosen ? fromOne : 0, unscorable };
 }

@@ -10,6 +10,8 @@ export interface PlanCounts {
   readonly scored: number;
   /** By the judge. */
   readonly judged: number;
+  /** Items whose answers may count the choices from 1: all with choices and an answer, or 0. */
+  readonly fromOne: number;
   /** Why others cannot be scored, and how many. */
   readonly unscorable: ReadonlyMap<UnscorableReason, number>;
 }
@@ -31,7 +33,13 @@ export interface RunPlan {
 
 /** Something to know before a run starts. */
 export interface RunWarning {
-  readonly code: 'nothing_to_reuse' | 'no_items' | 'unscorable_items' | 'judge_not_used' | 'judge_not_priced';
+  readonly code:
+    | 'nothing_to_reuse'
+    | 'no_items'
+    | 'unscorable_items'
+    | 'answers_from_one'
+    | 'judge_not_used'
+    | 'judge_not_priced';
   readonly message: string;
 }
 
@@ -43,7 +51,7 @@ export interface PlannedRequests {
 }
 
 /** What the reasons mean, after the number of items. */
-export const REASONS: Readonly<Record<UnscorableReason, string>> = {
+export const UNSCORABLE_REASONS: Readonly<Record<UnscorableReason, string>> = {
   item_without_prompt: 'have neither a prompt nor messages',
   no_checker: 'have no checker, and their type implies none',
   no_answer: 'have no answer to compare with',
@@ -65,11 +73,11 @@ export function describePlan(
     RunConfig,
     'allow_unscored' | 'judge' | 'scorers' | 'added_scorers' | 'price' | 'provider' | 'repetitions'
   >,
-  { items, scored, judged, unscorable: reasons }: PlanCounts,
+  { items, scored, judged, fromOne, unscorable: reasons }: PlanCounts,
   asked: PlannedRequests | null,
 ): { readonly plan: RunPlan; readonly warnings: readonly RunWarning[] } {
   const scorable = scored + judged;
-  const why = Array.from(reasons, ([reason, count]) => `${count} ${REASONS[reason]}`);
+  const why = Array.from(reasons, ([reason, count]) => `${count} ${UNSCORABLE_REASONS[reason]}`);
   // Results from outside may bring their scores.
   const canBeScored = scorable > 0 || (config.provider.type === 'external' && items > 0);
   if (!canBeScored && config.allow_unscored !== true) {
@@ -84,6 +92,10 @@ export function describePlan(
   else if (scorable < items) {
     const message = `${items - scorable} of ${items} items cannot be scored: ${why.join('; ')}.`;
     warnings.push({ code: 'unscorable_items', message });
+  }
+  if (fromOne > 0) {
+    const message = `The answers of all ${fromOne} items with choices are numbers, and none is 0: 1 is read as the second choice. If 1 means the first one, import them with \`answer_is\` \`number\`.`;
+    warnings.push({ code: 'answers_from_one', message });
   }
   if (config.judge !== undefined && judged === 0) {
     warnings.push({ code: 'judge_not_used', message: 'No item needs the judge.' });

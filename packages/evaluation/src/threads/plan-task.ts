@@ -1,7 +1,11 @@
+import type { Item } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { referenceAnswer } from '../checkers/checker.ts';
+import { CHOICE } from '../checkers/choice.ts';
 import type { DecideOnce, UnscorableReason } from '../checkers/declaration.ts';
 import { buildMessages } from '../item/build-messages.ts';
+import { countsFromOne } from '../item/counts-from-one.ts';
 import { isLargeItem, readItem, readLargeItem } from '../item/large-item.ts';
 import type { RunPrompts } from '../item/prompt-template.ts';
 import { type RunChecker, withChecker } from '../item/with-checker.ts';
@@ -31,6 +35,10 @@ export interface PlannedScoring {
   readonly judged: number;
   /** Why others cannot be scored, and how many. */
   readonly unscorable: ReadonlyMap<UnscorableReason, number>;
+  /** Those with an answer whose checker is `choice`, ... */
+  readonly chosen: number;
+  /** ... and those of them whose answers may count the choices from 1, see {@link countsFromOne}. */
+  readonly fromOne: number;
   /** What the tries took. */
   readonly spentMs: number;
 }
@@ -50,17 +58,22 @@ export function planScoring({ items, triesMs, ...facts }: PlanTask): PlannedScor
     known.set(key, reason);
     return reason;
   };
-  let scored = 0;
-  let judged = 0;
+  const counts = { scored: 0, judged: 0, chosen: 0, fromOne: 0 };
   const unscorable = new Map<UnscorableReason, number>();
+  const note = (item: Item): void => {
+    if (referenceAnswer(item) === undefined) return;
+    counts.chosen += 1;
+    if (countsFromOne(item)) counts.fromOne += 1;
+  };
   for (const parts of items) {
-    const found = scoringOf(withChecker(parts, facts.checker), { judge, prompts: facts.prompts }, once);
-    if (found === 'scored') scored += 1;
-    else if (found === 'judged') judged += 1;
+    const found = scoringOf(withChecker(parts, facts.checker), { judge, prompts: facts.prompts }, once, note);
+    if (found === 'scored' || found === 'judged') counts[found] += 1;
     else unscorable.set(found, (unscorable.get(found) ?? 0) + 1);
   }
-  return { scored, judged, unscorable, spentMs };
+  return { ...counts, unscorable, spentMs };
 }
+
+/** @param note takes an item whose checker is `choice` */
 
 function scoringOf(
   parts: ItemParts,
@@ -69,6 +82,7 @@ function scoringOf(
     prompts,
   }: { readonly judge: { readonly defaultPrompts: JsonValue } | null; readonly prompts: RunPrompts | null },
   once: DecideOnce,
+  note: (item: Item) => void,
 ): 'scored' | 'judged' | UnscorableReason {
   try {
     const item = isLargeItem(parts) ? readLargeItem(parts) : readItem(parts);
@@ -81,6 +95,7 @@ function scoringOf(
     if ('reason' in chosen) return chosen.reason;
     const { checker, options } = chosen;
     if (checker === null) return 'judged';
+    if (checker === CHOICE) note(item);
     return checker.unscorableReason(item, options, once) ?? 'scored';
   } catch (error) {
     if (!(error instanceof RunError)) throw error;

@@ -1,4 +1,4 @@
-import { RUN_CONFIG_SCHEMA } from '@svc/evaluation';
+import { RUN_CONFIG_SCHEMA, UNSCORABLE_REASONS } from '@svc/evaluation';
 import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS, RUN_FIELD_LIST, RUN_FIELDS } from '@svc/jsonl-v23/internal';
 import { type JsonBody, JsonText, orNull, type Schema, shape } from '@svc/runtime';
 import type { ResultWithItem, Run, RunSummary } from '@svc/store';
@@ -23,7 +23,11 @@ export const PLAN: Schema = shape({
   ),
   scorable: COUNT,
   unscorable: COUNT,
-  unscorable_reasons: { type: 'object', additionalProperties: COUNT, description: 'items by reason' },
+  unscorable_reasons: {
+    type: 'object',
+    additionalProperties: COUNT,
+    description: `items by reason: ${Object.keys(UNSCORABLE_REASONS).join(', ')}`,
+  },
 });
 const WARNINGS: Schema = {
   type: 'array',
