@@ -124,10 +124,11 @@ export {
   type UnreadRows,
 } from './mapping/cell-batch.ts';
 export { type Cells, CellWriter, wordsOf } from './mapping/cell-writer.ts';
+export { choiceContent, choiceLabel, readChoices } from './mapping/choices.ts';
 export { createBatchCutter, type SizedBatch } from './mapping/cut-batch.ts';
 export { type CellEncoder, createCellEncoder } from './mapping/encode-cells.ts';
 export { embeddedEntry, isFileCell } from './mapping/file-cell.ts';
-export { mappedColumns, withUnmapped } from './mapping/mapping.ts';
+export { ANSWER_KINDS, mappedColumns, withUnmapped } from './mapping/mapping.ts';
 export { MAPPING_SCHEMA } from './mapping/mapping-schema.ts';
 export { templateColumns } from './mapping/template.ts';
 export { decodeBase64, encodeBase64 } from './media/base64.ts';

@@ -50,9 +50,9 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
   {
     key: 'answer_is',
     label: 'The answer is',
-    hint: 'How the answer names a choice.',
+    hint: 'How the answer names a choice: indexes count from 0, numbers from 1.',
     kind: 'choice',
-    values: ['text', 'index', 'letter'],
+    values: ['text', 'letter', 'label', 'index', 'number'],
   },
   {
     key: 'default_type',

@@ -28,6 +28,17 @@ describe('labelledChoices', () => {
     ],
     ['a choice without a label', [{ label: 'Z', text: 'x' }, { text: 'y' }], ['A=x', 'B=y']],
     ['other objects', [{ b: 1, a: 2 }], ['A={"a":2,"b":1}']],
+    [
+      'keys and values',
+      [
+        { key: 'a', value: 'x' },
+        { key: 'b', value: 'y' },
+      ],
+      ['a=x', 'b=y'],
+    ],
+    ['an object of labels', { B: 'y', A: 'x' }, ['A=x', 'B=y']],
+    ['parallel lists', { text: ['x', 'y'], label: ['1', '2'] }, ['1=x', '2=y']],
+    ['a Python list', "['x', 'y']", ['A=x', 'B=y']],
     ['no list', 'x', []],
     ['an empty list', [], []],
   ])('labels %s', (_name, choices, expected) => expect(labels(choices)).toEqual(expected));

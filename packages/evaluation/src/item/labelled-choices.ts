@@ -1,4 +1,5 @@
 import type { Item } from '@svc/jsonl-v23';
+import { choiceContent, choiceLabel, readChoices } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { plainText } from './plain-text.ts';
 
@@ -16,18 +17,17 @@ export interface LabelledChoices {
 }
 
 /**
- * The choices of an item with their labels. `{label, text}` objects keep their labels if every choice has one and all
+ * The choices of an item with their labels, in any form that a mapping reads. `{label, text}` objects keep their labels if every choice has one and all
  * are different; otherwise the labels are A to Z, AA, AB and so on. A choice that is not text becomes JSON text.
  */
 export function labelledChoices(item: Item): LabelledChoices {
-  const listed = choicesOf(item);
-  const values = Array.isArray(listed) ? listed : [];
-  const own = values.map(ownLabel);
+  const values = readChoices(choicesOf(item) ?? null) ?? [];
+  const own = values.map(choiceLabel);
   const ownLabels =
     own.length > 0 && own.every((label) => label !== null) && new Set(own).size === own.length;
   const choices = values.map((value, index) => ({
     label: (ownLabels ? own[index] : null) ?? letter(index),
-    text: choiceText(value),
+    text: plainText(choiceContent(value)),
   }));
   return { choices, ownLabels };
 }
@@ -42,16 +42,4 @@ export function choicesOf(item: Item): JsonValue | undefined {
 export function letter(index: number): string {
   const last = String.fromCharCode(65 + (index % 26));
   return index < 26 ? last : letter(Math.floor(index / 26) - 1) + last;
-}
-
-function ownLabel(choice: JsonValue): string | null {
-  const label = isJsonObject(choice) ? getMember(choice, 'label') : undefined;
-  if (label === undefined || label === null || typeof label === 'object') return null;
-  const text = plainText(label).trim();
-  return text === '' ? null : text;
-}
-
-function choiceText(choice: JsonValue): string {
-  const text = isJsonObject(choice) ? getMember(choice, 'text') : undefined;
-  return plainText(text ?? choice);
 }

@@ -1,31 +1,77 @@
 import { JsonlError } from '../errors.ts';
-import { ExactNumber, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
+import {
+  ExactNumber,
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  setMember,
+} from '../json/json-value.ts';
 import { parseJson } from '../json/parse-json.ts';
+import { parsePythonList } from './python-list.ts';
 
 /**
- * The options of a multiple-choice item from a dataset cell, or null when the cell has none of these forms:
+ * The options of a multiple-choice item, or null where a value has none of these forms:
  *
- * - an array: itself;
- * - a string that is a JSON array: that array;
+ * - an array: itself, but `{key, value}` and the like in it become `{label, text}`;
+ * - an object of labels and texts, `{A: 'x', B: 'y'}`: `[{label: 'A', text: 'x'}, ...]`, in the order A to Z, AA or 1 to 9,
+ *   10, because canonical JSON has no order of its own; nulls are left out;
  * - an object of two or more arrays of one length, `{text: [...], label: [...]}`: an array of objects with the
  *   same keys, `[{label, text}, ...]`;
- * - any other primitive: an array of that one value.
+ * - a text that is an array, or an object with labels or with `text`, in JSON or as Python prints it: as above.
  */
-export function toChoices(cell: JsonValue): JsonValue[] | null {
-  if (Array.isArray(cell)) return cell;
-  if (typeof cell === 'string') return parseArray(cell) ?? [cell];
-  if (typeof cell !== 'object' || cell === null || cell instanceof ExactNumber) return [cell];
-  return zip(cell);
+export function readChoices(value: JsonValue): JsonValue[] | null {
+  if (Array.isArray(value)) return withNames(value);
+  if (typeof value === 'string') {
+    const parsed = parseText(value);
+    if (Array.isArray(parsed)) return withNames(parsed);
+    if (!isJsonObject(parsed)) return null;
+    return Array.isArray(getMember(parsed, 'text')) ? zip(parsed) : byLabel(parsed);
+  }
+  return isJsonObject(value) ? (zip(value) ?? byLabel(value)) : null;
 }
 
-/** The array that a text is in JSON, or null. The first character excludes most cells without parsing. */
-function parseArray(text: string): JsonValue[] | null {
-  if (!/^[ \t\n\r]*\[/.test(text)) return null;
+/** The options in a cell of a dataset: those of {@link readChoices}; any other primitive is the only one. */
+export function toChoices(cell: JsonValue): JsonValue[] | null {
+  return readChoices(cell) ?? (isJsonObject(cell) ? null : [cell]);
+}
+
+/** The label that a choice states itself, as text without white space around it; null without one. */
+export function choiceLabel(choice: JsonValue): string | null {
+  const label = isJsonObject(choice) ? (getMember(choice, 'label') ?? null) : null;
+  if (label === null || isNested(label)) return null;
+  const text = (label instanceof ExactNumber ? label.text : String(label)).trim();
+  return text === '' ? null : text;
+}
+
+/** What a choice says: its text, or the choice itself. */
+export const choiceContent = (choice: JsonValue): JsonValue =>
+  (isJsonObject(choice) ? getMember(choice, 'text') : undefined) ?? choice;
+
+/** What datasets call the label and the text of a choice. */
+const LABEL_KEYS = ['label', 'key', 'letter', 'id'];
+const TEXT_KEYS = ['text', 'value', 'content', 'option'];
+
+/** Choices of one label and one text by their usual names as `{label, text}`; any other list as it is. */
+function withNames(choices: JsonValue[]): JsonValue[] {
+  return isJsonObject(choices[0]) ? choices.map(named) : choices;
+}
+
+function named(choice: JsonValue): JsonValue {
+  if (!isJsonObject(choice) || Object.keys(choice).length !== 2 || Object.hasOwn(choice, 'text'))
+    return choice;
+  const [label, text] = [LABEL_KEYS, TEXT_KEYS].map((keys) => keys.find((key) => Object.hasOwn(choice, key)));
+  if (label === undefined || text === undefined) return choice;
+  return { label: choice[label] as JsonValue, text: choice[text] as JsonValue };
+}
+
+/** The first character excludes most cells without parsing. */
+function parseText(text: string): JsonValue | undefined {
+  if (!/^[ \t\n\r]*[[{]/.test(text)) return undefined;
   try {
-    const value = parseJson(text);
-    return Array.isArray(value) ? value : null;
+    return parseJson(text);
   } catch (error) {
-    if (error instanceof JsonlError) return null;
+    if (error instanceof JsonlError) return parsePythonList(text);
     throw error;
   }
 }
@@ -35,9 +81,22 @@ function zip(columns: JsonObject): JsonValue[] | null {
   const [first, ...others] = keys.map((key) => columns[key]);
   if (keys.length < 2 || !Array.isArray(first)) return null;
   if (!others.every((column) => Array.isArray(column) && column.length === first.length)) return null;
-  return first.map((_, index) => {
+  const choices = first.map((_, index) => {
     const choice: JsonObject = {};
     for (const key of keys) setMember(choice, key, (columns[key] as JsonValue[])[index] as JsonValue);
     return choice;
   });
+  return withNames(choices);
 }
+
+function byLabel(texts: JsonObject): JsonValue[] | null {
+  // This is one choice.
+  if (choiceLabel(texts) !== null && choiceContent(texts) !== texts) return null;
+  const labels = Object.keys(texts).filter((label) => texts[label] !== null);
+  if (labels.length < 2 || labels.some((label) => isNested(texts[label]))) return null;
+  labels.sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+  return labels.map((label) => ({ label, text: texts[label] as JsonValue }));
+}
+
+const isNested = (value: JsonValue | undefined): boolean =>
+  typeof value === 'object' && !(value instanceof ExactNumber);

@@ -1,36 +1,85 @@
-import { ExactNumber, getMember, isJsonObject, type JsonValue } from '../json/json-value.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
+import { ExactNumber, isJsonObject, type JsonValue } from '../json/json-value.ts';
+import { choiceContent, choiceLabel } from './choices.ts';
 import type { AnswerKind } from './mapping.ts';
 
 /**
- * The choice that an answer names, by its index from 0 or by its letter; the text of a choice that is an object with
- * `text`. A letter is first compared with the labels of choices that have them.
+ * The text of the choice that an answer names; a list of them for a list of answers.
  *
- * @returns undefined where the answer names none
+ * @returns undefined where an answer names none
  */
 export function chooseAnswer(
-  kind: Exclude<AnswerKind, 'text'>,
+  kind: AnswerKind,
   answer: JsonValue,
   choices: readonly JsonValue[],
 ): JsonValue | undefined {
-  const index = kind === 'index' ? toIndex(answer) : indexOfLetter(answer, choices);
-  const choice = index === undefined ? undefined : choices[index];
-  if (!isJsonObject(choice)) return choice ?? undefined;
-  return getMember(choice, 'text') ?? choice;
+  const meant = choicesMeant(kind, answer, choices);
+  if (meant === undefined) return undefined;
+  const texts = meant.map((index) => choiceContent(choices[index] as JsonValue));
+  return Array.isArray(answer) ? texts : texts[0];
 }
 
-function toIndex(answer: JsonValue): number | undefined {
-  const text = answer instanceof ExactNumber ? answer.text : answer;
-  if (typeof text === 'number') return Number.isSafeInteger(text) ? text : undefined;
-  return typeof text === 'string' && /^(?:0|[1-9][0-9]{0,8})$/.test(text.trim()) ? Number(text) : undefined;
+/**
+ * The indexes of the choices that an answer, or each of a list of answers, names:
+ *
+ * - `text`: the choice has this text, whatever the case;
+ * - `letter`: the choice has this label, or this place in the alphabet;
+ * - `label`: the choice has this label, or this letter where no choice has a label of its own;
+ * - `index`, `number`: the choice has this place, from 0 or from 1.
+ *
+ * @returns undefined where one of them names no choice, and for an empty list
+ */
+export function choicesMeant(
+  kind: AnswerKind,
+  answer: JsonValue,
+  choices: readonly JsonValue[],
+): number[] | undefined {
+  const answers = Array.isArray(answer) ? answer : [answer];
+  const meant = answers.map((one) => choiceMeant(kind, one, choices));
+  return meant.length > 0 && meant.every((index) => index !== undefined) ? meant : undefined;
 }
 
-function indexOfLetter(answer: JsonValue, choices: readonly JsonValue[]): number | undefined {
-  if (typeof answer !== 'string') return undefined;
-  const letter = answer.trim().toUpperCase();
-  const labelled = choices.findIndex((choice) => {
-    const label = isJsonObject(choice) ? getMember(choice, 'label') : undefined;
-    return typeof label === 'string' && label.trim().toUpperCase() === letter;
-  });
-  if (labelled !== -1) return labelled;
-  return /^[A-Z]$/.test(letter) ? letter.charCodeAt(0) - 'A'.charCodeAt(0) : undefined;
+function choiceMeant(kind: AnswerKind, answer: JsonValue, choices: readonly JsonValue[]): number | undefined {
+  if (answer === null || Array.isArray(answer) || isJsonObject(answer)) return undefined;
+  const index = INDEX_OF[kind](toText(answer).trim(), choices);
+  const isChoice = index !== undefined && (choices[index] ?? null) !== null;
+  return isChoice ? index : undefined;
+}
+
+type IndexOf = (text: string, choices: readonly JsonValue[]) => number | undefined;
+
+const INDEX_OF: Readonly<Record<AnswerKind, IndexOf>> = {
+  text: (text, choices) =>
+    indexAmong(
+      text,
+      choices.map((choice) => toText(choiceContent(choice)).trim()),
+    ),
+  letter: (text, choices) => indexAmong(text, choices.map(choiceLabel)) ?? indexOfLetter(text),
+  label: (text, choices) => {
+    const labels = choices.map(choiceLabel);
+    return labels.some((label) => label !== null) ? indexAmong(text, labels) : indexOfLetter(text);
+  },
+  index: (text) => toCount(text),
+  number: (text) => {
+    const number = toCount(text);
+    return number === undefined ? undefined : number - 1;
+  },
+};
+
+/** The first that is the text, else the first that is it in another case. */
+function indexAmong(text: string, texts: readonly (string | null)[]): number | undefined {
+  const exact = texts.indexOf(text);
+  const found = exact === -1 ? texts.findIndex((one) => one?.toLowerCase() === text.toLowerCase()) : exact;
+  return found === -1 ? undefined : found;
+}
+
+const indexOfLetter = (text: string): number | undefined =>
+  /^[A-Z]$/i.test(text) ? text.toUpperCase().charCodeAt(0) - 'A'.charCodeAt(0) : undefined;
+
+const toCount = (text: string): number | undefined =>
+  /^(?:0|[1-9][0-9]{0,8})$/.test(text) ? Number(text) : undefined;
+
+function toText(value: JsonValue): string {
+  if (typeof value === 'string') return value;
+  return value instanceof ExactNumber ? value.text : canonicalJson(value);
 }

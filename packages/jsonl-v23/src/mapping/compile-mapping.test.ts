@@ -329,8 +329,8 @@ describe('compileMapping', () => {
     [
       'choices of no known form',
       { choicesColumn: 'x' },
-      { A: 'a', B: 'b' },
-      /^Column x must hold two or more arrays of equal length when it holds an object, in dataset row 2$/,
+      { A: ['a'], B: 'b' },
+      /^Column x must hold labels with texts, or two or more arrays of equal length, when it holds an object, in dataset row 2$/,
     ],
     [
       'an asset that is none',

@@ -181,6 +181,24 @@ describe('answers', () => {
     [{ answerIs: 'index', choicesColumn: 'c' }, { a: '0', c: [5, 'y'] }, 5],
     [{ answerIs: 'letter', choicesColumns: ['A', 'B'] }, { a: 'b', A: 'x', B: 'y' }, 'y'],
     [{ answerIs: 'letter', choicesColumn: 'c' }, { a: 'C', c: { text: ['x', 'y'], label: ['C', 'D'] } }, 'x'],
+    [{ answerIs: 'number', choicesColumn: 'c' }, { a: 1, c: ['x', 'y'] }, 'x'],
+    [{ answerIs: 'number', choicesColumns: ['A', 'B'] }, { a: '2', A: 'x', B: 'y' }, 'y'],
+    [{ answerIs: 'label', choicesColumn: 'c' }, { a: '2', c: { text: ['x', 'y'], label: ['1', '2'] } }, 'y'],
+    [{ answerIs: 'label', choicesColumn: 'c' }, { a: 2, c: '{"2":"y","1":"x"}' }, 'y'],
+    [
+      { answerIs: 'label', choicesColumn: 'c' },
+      {
+        a: 'b',
+        c: [
+          { key: 'A', value: 'x' },
+          { key: 'B', value: 'y' },
+        ],
+      },
+      'y',
+    ],
+    [{ answerIs: 'label', choicesColumns: ['A', 'B'] }, { a: 'B', A: 'x', B: 'y' }, 'y'],
+    [{ answerIs: 'letter', choicesColumn: 'c' }, { a: ['A', 'B'], c: "['x', 'y']" }, ['x', 'y']],
+    [{ answerIs: 'index', choicesColumn: 'c' }, { a: '', c: ['x', 'y'] }, undefined as never],
     [
       { answerIs: 'letter', choicesColumn: 'c', answerPattern: '\\((\\w)\\)' },
       { a: 'It is (B).', c: ['x', 'y'] },
@@ -210,6 +228,22 @@ describe('answers', () => {
     [
       { answerIs: 'letter', choicesColumns: ['A', 'B'] },
       { a: 'C', A: 'x', B: 'y' },
+    ],
+    [
+      { answerIs: 'number', choicesColumn: 'c' },
+      { a: 0, c: ['x', 'y'] },
+    ],
+    [
+      { answerIs: 'number', choicesColumn: 'c' },
+      { a: 3, c: ['x', 'y'] },
+    ],
+    [
+      { answerIs: 'label', choicesColumn: 'c' },
+      { a: 'B', c: { text: ['x', 'y'], label: ['1', '2'] } },
+    ],
+    [
+      { answerIs: 'letter', choicesColumn: 'c' },
+      { a: ['A', 'C'], c: ['x', 'y'] },
     ],
     [{ choicesColumns: ['A', 'B'] }, { a: null, A: null, B: 'y' }],
   ])('refuses %j', (mapping, row) => {
@@ -320,7 +354,7 @@ describe('readMapping', () => {
     [{}, '/mapping/prompt_column'],
     [{ prompt_column: '' }, '/mapping/prompt_column'],
     [{ prompt_column: 'q', prompt: 'q' }, '/mapping/prompt'],
-    [{ prompt_column: 'q', answer_is: 'number' }, '/mapping/answer_is'],
+    [{ prompt_column: 'q', answer_is: 'position' }, '/mapping/answer_is'],
     [{ prompt_column: 'q', tags: ['a', 'a'] }, '/mapping/tags'],
     [{ prompt_column: 'q', meta_columns: { a: 1 } }, '/mapping/meta_columns'],
     [{ prompt_column: 'q', types: { a: 'text' } }, '/mapping/types'],

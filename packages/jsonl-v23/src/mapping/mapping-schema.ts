@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../item/item-schema.ts';
 
+import { ANSWER_KINDS } from './mapping.ts';
 import { MAX_TEMPLATE_LENGTH } from './template.ts';
 
 /** A longer pattern is probably a mistake or an attack. */
@@ -43,8 +44,12 @@ export const MAPPING_SCHEMA: JsonSchema = {
     ),
     answer_is: {
       type: ['string', 'null'],
-      enum: ['text', 'index', 'letter', null],
-      description: 'what the answer is: its text, or the index (from 0) or letter of a choice',
+      enum: [...Object.keys(ANSWER_KINDS), null],
+      description: `what the answer is; all but \`text\` must name a choice, whose text becomes the answer: ${Object.entries(
+        ANSWER_KINDS,
+      )
+        .map(([kind, meaning]) => `\`${kind}\`, ${meaning}`)
+        .join('; ')}`,
     },
     default_type: text(1024, 'the type of every item; `freeform` where it is absent'),
     type_column: column('has the items’ types'),
@@ -60,7 +65,9 @@ export const MAPPING_SCHEMA: JsonSchema = {
       ],
     },
     criteria_columns: texts('become the criteria, in this order'),
-    choices_column: column('becomes the choices'),
+    choices_column: column(
+      'becomes the choices: an array, an object of labels and texts or of parallel arrays, or a text that is one of them',
+    ),
     choices_columns: texts('become one choice each'),
     assets_column: column('becomes the assets'),
     system_prompt_column: column('becomes the system prompt'),

@@ -4,8 +4,17 @@ import { templateColumns } from './template.ts';
 /** A type that a mapping may give to a column, in place of the inferred one. */
 export type ColumnType = 'string' | 'int64' | 'float64' | 'bool' | 'json';
 
-/** What the answer's column holds: the answer itself, or the position or the letter of a choice. */
-export type AnswerKind = 'text' | 'index' | 'letter';
+/** What the answer's column holds: the answer itself, or how it names a choice: an index from 0, a number from 1. */
+export type AnswerKind = 'text' | 'letter' | 'label' | 'index' | 'number';
+
+/** Each kind of answer, with what it is, for people. */
+export const ANSWER_KINDS: Readonly<Record<AnswerKind, string>> = {
+  text: 'its text',
+  letter: 'the letter of a choice',
+  label: 'the label of a choice',
+  index: 'the place of a choice, from 0',
+  number: 'the place of a choice, from 1',
+};
 
 /** Which column of a dataset becomes which part of an item. It must have a prompt column or a prompt template. */
 export interface Mapping {

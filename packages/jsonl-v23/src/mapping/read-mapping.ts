@@ -2,7 +2,7 @@ import { JsonlError } from '../errors.ts';
 import { describeValue } from '../json/describe-value.ts';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
 import { jsonPointer } from '../source-location.ts';
-import type { ColumnType, Mapping } from './mapping.ts';
+import { ANSWER_KINDS, type ColumnType, type Mapping } from './mapping.ts';
 import { checkMappingBounds } from './mapping-bounds.ts';
 
 type Kind = 'text' | 'texts' | 'columns by key' | 'types' | 'checker' | 'flag' | readonly string[];
@@ -13,7 +13,7 @@ const KEYS: Readonly<Record<string, readonly [member: keyof Mapping, kind: Kind]
   prompt_template: ['promptTemplate', 'text'],
   answer_column: ['answerColumn', 'text'],
   answer_pattern: ['answerPattern', 'text'],
-  answer_is: ['answerIs', ['text', 'index', 'letter']],
+  answer_is: ['answerIs', Object.keys(ANSWER_KINDS)],
   default_type: ['defaultType', 'text'],
   type_column: ['typeColumn', 'text'],
   meta_columns: ['metaColumns', 'columns by key'],

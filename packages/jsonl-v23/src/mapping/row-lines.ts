@@ -48,7 +48,7 @@ interface ColumnIndexes {
  *
  * A row has no line if the mapping has assets, criteria, templates, a rule for answers or the like, if a column is missing,
  * or if a cell would have to be converted: a cell of another type than its column's, a prompt that is neither a string nor a
- * list, choices that may be JSON in a string or an object. The encoder of the line refuses what no item may have.
+ * list, choices that are objects or may be a list in a string. The encoder of the line refuses what no item may have.
  */
 export class RowLines {
   readonly #mapping: Mapping;
@@ -124,8 +124,9 @@ export class RowLines {
     const line = this.#line;
     line.writeAscii('"inputs":{');
     if (this.#find(choices, row)) {
-      if (this.#first === OPEN_BRACE || this.#mayBeJson()) return false;
       const isList = this.#first === OPEN_BRACKET;
+      const isNamed = isList && this.#bytes[this.#start + 1] === OPEN_BRACE;
+      if (isNamed || this.#first === OPEN_BRACE || this.#mayBeJson()) return false;
       this.#writeMember(isList ? '"choices":' : '"choices":[');
       if (!isList) line.writeByte(CLOSE_BRACKET);
       line.writeByte(COMMA);
@@ -196,10 +197,11 @@ export class RowLines {
     return this.#bytes.subarray(digits, this.#end).every(isDigit);
   }
 
-  /** Whether the cell is a string that may contain an array in JSON, by its first character. */
+  /** Whether the cell is a string that may contain an array or an object, by its first character. */
   #mayBeJson(): boolean {
-    const second = this.#bytes[this.#start + 1];
-    return this.#first === QUOTE && (second === OPEN_BRACKET || second === SPACE || second === BACKSLASH);
+    if (this.#first !== QUOTE) return false;
+    const second = this.#bytes[this.#start + 1] as number;
+    return [OPEN_BRACKET, OPEN_BRACE, SPACE, BACKSLASH].includes(second);
   }
 }
 

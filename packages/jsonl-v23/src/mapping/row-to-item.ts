@@ -113,8 +113,8 @@ function toInputs(
   return inputs;
 }
 
-/** The choices of a row; null where it has none. */
-function toItemChoices(mapping: Mapping, row: JsonObject, rowIndex: number): JsonValue[] | null {
+/** The choices of a row; null where it has none. @throws JsonlError `invalid_row` */
+export function toItemChoices(mapping: Mapping, row: JsonObject, rowIndex: number): JsonValue[] | null {
   const { choicesColumn, choicesColumns } = mapping;
   if (choicesColumns !== undefined && choicesColumns.length > 0) {
     const cells = choicesColumns.map((column) => row[column] as JsonValue);
@@ -136,7 +136,7 @@ function toItemChoices(mapping: Mapping, row: JsonObject, rowIndex: number): Jso
   if (choices !== null) return choices;
   throw new JsonlError(
     'invalid_row',
-    `Column ${choicesColumn} must hold two or more arrays of equal length when it holds an object, in dataset row ${rowIndex}`,
+    `Column ${choicesColumn} must hold labels with texts, or two or more arrays of equal length, when it holds an object, in dataset row ${rowIndex}`,
     { row: rowIndex, path: jsonPointer([choicesColumn]) },
   );
 }
@@ -154,6 +154,8 @@ function toAnswer(
   }
   const { answerIs = 'text' } = mapping;
   if (answerIs === 'text') return answer;
+  // An empty cell names no choice, as a null does not: hidden answers of test splits.
+  if (answer === '') return null;
   const choice = chooseAnswer(answerIs, answer, choices ?? []);
   if (choice !== undefined) return choice;
   const shown = toText(answer).slice(0, 100);

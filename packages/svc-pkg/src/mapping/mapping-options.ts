@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { JsonlError } from '@svc/jsonl-v23';
+import { ANSWER_KINDS } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, setMember } from '@svc/jsonl-v23/json';
 import { type Mapping, readMapping } from '@svc/jsonl-v23/mapping';
 import { type Command, Option } from 'commander';
@@ -39,13 +40,18 @@ const checker: Reader = ([value = '']) => {
   }
 };
 
+/** The kinds of answers: `text (its text), …`. */
+const ANSWERS = Object.entries(ANSWER_KINDS)
+  .map(([kind, meaning]) => `${kind} (${meaning})`)
+  .join(', ');
+
 /** The options by the keys of a mapping, in the order of help texts. */
 const KEYS: readonly (readonly [key: string, value: string, read: Reader, description: string])[] = [
   ['prompt_column', '<column>', one, 'becomes the prompt; a list of {role, content} becomes messages'],
   ['prompt_template', '<text>', one, 'the prompt as text with {column} placeholders; {{ is a brace'],
   ['answer_column', '<column>', one, 'becomes the reference answer'],
   ['answer_pattern', '<pattern>', one, "the answer is the pattern's first group in the answer's text"],
-  ['answer_is', '<kind>', one, 'what the answer is: text, or the index (from 0) or letter of a choice'],
+  ['answer_is', '<kind>', one, `what the answer is: ${ANSWERS}`],
   ['default_type', '<type>', one, 'type of every item (default: freeform)'],
   ['type_column', '<column>', one, "has the items' types"],
   ['system_prompt_column', '<column>', one, 'becomes the system prompt'],
