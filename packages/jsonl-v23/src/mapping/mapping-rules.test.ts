@@ -426,7 +426,10 @@ describe('suggestMapping by values', () => {
     ],
     [
       'indexes of choices',
-      [{ question: 'a', choices: '["x","y"]', answer: '1' }],
+      [
+        { question: 'a', choices: '["x","y"]', answer: '1' },
+        { question: 'b', choices: '["x","y"]', answer: '0' },
+      ],
       {
         promptColumn: 'question',
         answerColumn: 'answer',

@@ -200,8 +200,8 @@ export class RowLines {
   /** Whether the cell is a string that may contain an array or an object, by its first character. */
   #mayBeJson(): boolean {
     if (this.#first !== QUOTE) return false;
-    const second = this.#bytes[this.#start + 1] as number;
-    return [OPEN_BRACKET, OPEN_BRACE, SPACE, BACKSLASH].includes(second);
+    const second = this.#bytes[this.#start + 1];
+    return second === OPEN_BRACKET || second === OPEN_BRACE || second === SPACE || second === BACKSLASH;
   }
 }
 

@@ -164,7 +164,7 @@ function toAnswer(
 }
 
 /** A list of `{role, content}` that is not empty. */
-function isConversation(value: JsonValue): boolean {
+export function isConversation(value: JsonValue): boolean {
   if (!Array.isArray(value) || value.length === 0) return false;
   return value.every(
     (message) =>

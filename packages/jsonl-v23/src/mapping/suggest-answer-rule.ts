@@ -1,7 +1,9 @@
-import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import { toChoices } from './choices.ts';
-import { chooseAnswer } from './choose-answer.ts';
-import type { Mapping } from './mapping.ts';
+import { ExactNumber, type JsonObject, type JsonValue } from '../json/json-value.ts';
+import { choiceLabel } from './choices.ts';
+import { choicesMeant } from './choose-answer.ts';
+import { COLUMN_NAMES, isAnswerName, isNumberName, plainName } from './column-names.ts';
+import type { MappableFeature } from './compile-mapping.ts';
+import type { AnswerKind, Mapping } from './mapping.ts';
 
 /** The answer after `####`, on the last line. */
 const MARKED_PATTERN = '####\\s*(\\S+)';
@@ -12,20 +14,80 @@ const NUMBER =
 /** A longer text is not a number. */
 const MAX_NUMBER_LENGTH = 64;
 
-/** What the values of the answers say about a mapping: a pattern, a type, what the answer is. */
+/** The column of the answer and what its values say: a pattern, a type, what the answer is. */
+export interface SuggestedAnswer {
+  readonly mapping: Pick<Mapping, 'answerColumn' | 'answerPattern' | 'answerIs' | 'defaultType'>;
+  readonly reasons: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+}
+
+/** A row with the choices that its mapping gives it; null without a rule for choices. */
+export interface AnsweredRow {
+  readonly row: JsonObject;
+  readonly choices: readonly JsonValue[] | null;
+}
+
+const NOTHING: SuggestedAnswer = { mapping: {}, reasons: {}, warnings: [] };
+const MEDIA = /^(?:image|audio|video|pdf|mesh|nifti|binary|large_binary)$/;
+
+/**
+ * The answer among the columns of a table: of those with the name of an answer the first whose values surely name choices,
+ * or that are numbers by name and value; else the first.
+ *
+ * @param features the columns that are nothing else
+ */
+export function suggestAnswer(
+  features: readonly MappableFeature[],
+  rows: readonly AnsweredRow[],
+  hasChoices: boolean,
+): SuggestedAnswer {
+  const usable = features.filter(({ dtype }) => !MEDIA.test(dtype));
+  const named = COLUMN_NAMES.target.flatMap((wanted) =>
+    usable.filter(({ name }) => plainName(name) === wanted),
+  );
+  const candidates = [...new Set([...named, ...usable.filter(({ name }) => isAnswerName(name))])];
+  const ranked = candidates.map((feature) => {
+    const rule = suggestAnswerRule(feature, rows, hasChoices);
+    const reason = `Column ${JSON.stringify(feature.name)} has the name of an answer.`;
+    return {
+      rank: rankOf(feature.name, rule, hasChoices),
+      mapping: { answerColumn: feature.name, ...rule.mapping },
+      reasons: { answer_column: reason, ...rule.reasons },
+      warnings: rule.warnings,
+    };
+  });
+  const [best] = ranked.sort((a, b) => a.rank - b.rank);
+  return best ?? NOTHING;
+}
+
+/** Lower is better. */
+function rankOf(name: string, { mapping, warnings }: SuggestedAnswer, hasChoices: boolean): number {
+  if (hasChoices) return warnings.length;
+  return mapping.defaultType === 'numeric' && (mapping.answerPattern !== undefined || isNumberName(name))
+    ? 0
+    : 1;
+}
+
+/** What the values of a column say about answers. */
 export function suggestAnswerRule(
-  mapping: Mapping,
-  rows: readonly JsonObject[],
-): { readonly mapping: Partial<Mapping>; readonly reasons: Readonly<Record<string, string>> } {
-  const { answerColumn } = mapping;
-  if (answerColumn === undefined) return NOTHING;
-  const answered = rows.filter((row) => (row[answerColumn] ?? null) !== null);
+  { name, classLabelNames }: Pick<MappableFeature, 'name' | 'classLabelNames'>,
+  rows: readonly AnsweredRow[],
+  hasChoices: boolean,
+): SuggestedAnswer {
+  const answered = rows.filter(({ row }) => (row[name] ?? '') !== '');
   if (answered.length === 0) return NOTHING;
-  const answers = answered.map((row) => row[answerColumn] as JsonValue);
-  if (mapping.choicesColumn !== undefined || mapping.choicesColumns !== undefined) {
-    return byChoices(mapping, answered, answers);
+  const answers = answered.map(({ row }) => row[name] as JsonValue);
+  if (hasChoices) {
+    const choices = answered.map((one) => one.choices ?? []);
+    return byChoices(name, answers, choices, classLabelNames !== undefined);
   }
-  if (mapping.defaultType !== undefined) return NOTHING;
+  if (classLabelNames !== undefined) {
+    const shown = classLabelNames.slice(0, 5).join(', ');
+    return {
+      ...NOTHING,
+      warnings: [`The answers in column ${JSON.stringify(name)} are numbers of classes (${shown}).`],
+    };
+  }
   const marked = answers.map((answer) =>
     typeof answer === 'string' ? MARKED.exec(answer.slice(-500))?.[1] : undefined,
   );
@@ -40,38 +102,70 @@ export function suggestAnswerRule(
       ...(isMarked ? { answer_pattern: 'The answers end with "####" and the result.' } : {}),
       ...(isNumeric ? { default_type: 'The answers are numbers.' } : {}),
     },
+    warnings: [],
   };
 }
 
-const NOTHING = { mapping: {}, reasons: {} } as const;
+const REASONS: Readonly<Record<Exclude<AnswerKind, 'text'>, string>> = {
+  letter: 'The answers are letters of choices.',
+  label: 'The answers are labels of choices.',
+  index: 'The answers are indexes of choices, from 0.',
+  number: 'The answers are numbers of choices, from 1.',
+};
 
+/** @param areClasses whether the answers are numbers of classes, which count from 0 */
 function byChoices(
-  mapping: Mapping,
-  rows: readonly JsonObject[],
+  name: string,
   answers: readonly JsonValue[],
-): ReturnType<typeof suggestAnswerRule> {
-  const choices = rows.map((row) => choicesOf(mapping, row));
-  if (choices.some((each) => each === null)) return NOTHING;
-  const named = (kind: 'index' | 'letter'): boolean =>
-    answers.every((answer, row) => chooseAnswer(kind, answer, choices[row] ?? []) !== undefined);
-  const areTexts = answers.every((answer, row) => (choices[row] ?? []).some((choice) => choice === answer));
-  // Labels are answers by themselves.
-  const areLabelled = choices.every((each) => each?.some(isJsonObject));
-  if (areTexts || areLabelled) return NOTHING;
-  if (named('index')) return answerIs('index', 'The answers are indexes of choices.');
-  return named('letter') ? answerIs('letter', 'The answers are letters of choices.') : NOTHING;
-}
-
-function answerIs(kind: 'index' | 'letter', reason: string): ReturnType<typeof suggestAnswerRule> {
-  return { mapping: { answerIs: kind }, reasons: { answer_is: reason } };
-}
-
-function choicesOf({ choicesColumn, choicesColumns = [] }: Mapping, row: JsonObject): JsonValue[] | null {
-  if (choicesColumn !== undefined) {
-    const cell = row[choicesColumn] ?? null;
-    return cell === null ? null : toChoices(cell);
+  choices: readonly (readonly JsonValue[])[],
+  areClasses: boolean,
+): SuggestedAnswer {
+  const isRead = (kind: AnswerKind): boolean => readingOf(kind, answers, choices) !== null;
+  const haveLabels = choices.every((each) => each.some((choice) => choiceLabel(choice) !== null));
+  const areCounted = isRead('index') || isRead('number');
+  if (isRead('text') && !areCounted) return NOTHING;
+  if (haveLabels && isRead('label')) return answerIs('label');
+  if (isRead('letter')) return answerIs('letter');
+  if (areClasses && isRead('index')) return answerIs('index');
+  const readings = new Map<string, AnswerKind>();
+  for (const kind of ['text', 'index', 'number'] as const) {
+    const reading = readingOf(kind, answers, choices);
+    if (reading !== null && !readings.has(reading)) readings.set(reading, kind);
   }
-  return choicesColumns.map((column) => row[column] ?? null).filter((cell) => cell !== null);
+  const kinds = [...readings.values()];
+  const [kind] = kinds;
+  const column = JSON.stringify(name);
+  if (kind === undefined) {
+    return {
+      ...NOTHING,
+      warnings: [`Some answers in column ${column} name none of the choices of their rows.`],
+    };
+  }
+  if (kinds.length === 1) return kind === 'text' ? NOTHING : answerIs(kind);
+  const shown = JSON.stringify(answers[0]);
+  const meanings = kinds.map((one) => `${MEANINGS[one]} ("answer_is": "${one}")`);
+  const warning = `The answers in column ${column} can be read in more than one way, and the rows do not say which is right: ${shown} is ${meanings.join(' or ')}. Set answer_is.`;
+  return { ...NOTHING, warnings: [warning] };
+}
+
+const MEANINGS: Readonly<Partial<Record<AnswerKind, string>>> = {
+  text: 'the text of a choice',
+  index: 'the index of a choice, counted from 0',
+  number: 'the number of a choice, counted from 1',
+};
+
+function answerIs(kind: Exclude<AnswerKind, 'text'>): SuggestedAnswer {
+  return { mapping: { answerIs: kind }, reasons: { answer_is: REASONS[kind] }, warnings: [] };
+}
+
+/** The choices that answers name, as a text that is the same for the same choices; null where one names none. */
+function readingOf(
+  kind: AnswerKind,
+  answers: readonly JsonValue[],
+  choices: readonly (readonly JsonValue[])[],
+): string | null {
+  const meant = answers.map((answer, row) => choicesMeant(kind, answer, choices[row] ?? []));
+  return meant.every((indexes) => indexes !== undefined) ? JSON.stringify(meant) : null;
 }
 
 function isNumber(value: JsonValue | undefined): boolean {

@@ -1,46 +1,30 @@
+import { JsonlError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json/json-value.ts';
-import type { MappableFeature } from './compile-mapping.ts';
+import { COLUMN_NAMES, plainName } from './column-names.ts';
+import { compileMapping, type MappableFeature } from './compile-mapping.ts';
 import { isFileCell } from './file-cell.ts';
-import type { Mapping } from './mapping.ts';
+import { type Mapping, mappedColumns } from './mapping.ts';
 import { writeMapping } from './read-mapping.ts';
-import { suggestAnswerRule } from './suggest-answer-rule.ts';
+import { toItemChoices } from './row-to-item.ts';
+import { type AnsweredRow, suggestAnswer, suggestAnswerRule } from './suggest-answer-rule.ts';
+import { suggestChoices } from './suggest-choices.ts';
+import { suggestPrompt, TEXT } from './suggest-prompt.ts';
+import { templateColumns } from './template.ts';
 
-// What benchmarks call their columns, best first; compared without case, dashes and underscores.
-const PROMPT_NAMES = names(
-  'question prompt problem instruction query input inputs messages conversation conversations problem_statement task ' +
-    'user_prompt question_text text sentence utterance ctx goal premise',
-);
-const TARGET_NAMES = names(
-  'answer target expected_answer correct_answer answer_key final_answer label expected_output expected gold ' +
-    'ground_truth reference reference_answer best_answer answers output response completion solution canonical_solution',
-);
-const CHOICE_NAMES = names('choices options answer_choices multiple_choices endings candidates');
-/** Columns of one choice each: the names without their last character, which counts up. */
-const CHOICE_SERIES = ['', 'option', 'choice', 'op', 'ending', 'sol', 'answer'];
-const SYSTEM_NAMES = names('system_prompt system system_message');
-const ID_NAMES = names('id task_id question_id example_id item_id uid uuid qid');
-const CRITERIA_NAMES = names('criteria rubric rubrics grading_criteria');
-const META_NAMES = names(
-  'subject category topic domain difficulty level source subfield language task_type explanation rationale hint',
-);
-const TYPE_NAMES = names('type');
-
-const MESSAGES = /^(?:large_)?list<struct<(?=.*\brole: )(?=.*\bcontent: )/;
-const CHOICES = /^(?:(?:large_)?list<|struct<|json$|string$|large_string$|string_view$)/;
-const TEXT = /^(?:string|large_string|string_view)$/;
 const SCALAR = /^(?:string|large_string|string_view|u?int\d+|bool)$/;
-const MEDIA = /^(?:image|audio|video|pdf|mesh|nifti|binary|large_binary)$/;
 
 /** A suggested mapping, and why each of its members was chosen. */
 export interface Suggestion {
   readonly mapping: Mapping;
   /** Member of the mapping, as requests name it → one sentence. */
   readonly reasons: Readonly<Record<string, string>>;
+  /** What a person must decide or know before an import, one sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /**
  * Suggests how the columns of a dataset become items: by their names and types, and by the values of the rows. A column
- * that is null in all of the rows is not chosen.
+ * that is null in all of the rows is not chosen. What is suggested makes items of all of the rows.
  *
  * @param rows some rows, the first ones for instance
  * @param specified the columns that the dataset names itself, if it does; they are kept if they have values
@@ -56,16 +40,75 @@ export function suggestMapping(
 ): Suggestion | null {
   const used = features.filter(({ name, dtype }) => dtype !== 'null' && !isEmpty(name, rows));
   const known = new Set(used.map(({ name }) => name));
-  const kept =
+  const isKept =
     specified !== null &&
     [specified.promptColumn, specified.answerColumn].every((name) => name === undefined || known.has(name));
-  const base = kept ? fromDataset(specified) : fromNames(used, rows);
-  if (base === null) return null;
-  const answers = suggestAnswerRule(base.mapping, rows);
+  const found = (isKept ? fromDataset(specified, used, rows) : null) ?? fromNames(used, rows);
+  return found === null ? null : importable(found, features, rows);
+}
+
+/**
+ * The suggestion without what keeps rows from becoming items. Rows without a prompt are skipped, because no mapping gives
+ * them one. Null where too little is left.
+ */
+function importable(
+  suggestion: Suggestion,
+  features: readonly MappableFeature[],
+  rows: readonly JsonObject[],
+): Suggestion | null {
+  const { promptColumn, promptTemplate } = suggestion.mapping;
+  const prompts =
+    promptColumn === undefined ? templateColumns(promptTemplate, 'prompt_template') : [promptColumn];
+  const asked = rows.filter((row) => prompts.every((name) => (row[name] ?? null) !== null));
+  for (const without of [[], ANSWER_KEYS, [...ANSWER_KEYS, ...CHOICE_KEYS]]) {
+    const tried = omit(suggestion, without);
+    if (canImport(tried.mapping, features, asked)) {
+      return asked.length === rows.length ? tried : skipping(tried);
+    }
+  }
+  return null;
+}
+
+const ANSWER_KEYS = ['answerIs', 'answerPattern'] as const;
+const CHOICE_KEYS = ['choicesColumn', 'choicesColumns', 'defaultType'] as const;
+
+function omit(suggestion: Suggestion, keys: readonly (keyof Mapping)[]): Suggestion {
+  const kept = Object.entries(suggestion.mapping).filter(([key]) => !keys.some((one) => one === key));
+  const mapping = Object.fromEntries(kept) as Mapping;
+  const written = writeMapping(mapping);
+  const reasons = Object.entries(suggestion.reasons).filter(([key]) => Object.hasOwn(written, key));
+  return { ...suggestion, mapping, reasons: Object.fromEntries(reasons) };
+}
+
+function skipping(suggestion: Suggestion): Suggestion {
   return {
-    mapping: { ...base.mapping, ...answers.mapping },
-    reasons: { ...base.reasons, ...answers.reasons },
+    ...suggestion,
+    mapping: { ...suggestion.mapping, invalidRows: 'skip' },
+    reasons: { ...suggestion.reasons, invalid_rows: 'Some of the first rows have no prompt.' },
   };
+}
+
+/** A preview runs in the thread that serves requests: an answer pattern gets some milliseconds for a row. */
+const MAX_PATTERN_STEPS = 200_000;
+
+/** Whether rows become items. Files are too large to be tried. */
+function canImport(
+  { assetsColumn: _, ...mapping }: Mapping,
+  features: readonly MappableFeature[],
+  rows: readonly JsonObject[],
+): boolean {
+  const columns = mappedColumns(mapping);
+  const known = features.filter(({ name }) => columns.includes(name));
+  try {
+    const toItem = compileMapping(mapping, known, { maxPatternSteps: MAX_PATTERN_STEPS });
+    for (const [index, row] of rows.entries()) {
+      toItem(Object.fromEntries(columns.map((name) => [name, row[name] ?? null])), index);
+    }
+    return true;
+  } catch (error) {
+    if (error instanceof JsonlError) return false;
+    throw error;
+  }
 }
 
 function isEmpty(name: string, rows: readonly JsonObject[]): boolean {
@@ -78,118 +121,110 @@ function isPathOnly(cell: JsonValue | undefined): boolean {
   return cell['bytes'] === null && (cell['path'] ?? null) !== null;
 }
 
-function fromDataset(mapping: Mapping): Suggestion {
+function fromDataset(
+  mapping: Mapping,
+  features: readonly MappableFeature[],
+  rows: readonly JsonObject[],
+): Suggestion | null {
+  if (!canImport(mapping, features, rows)) return null;
   const reasonFor = (key: string): string =>
     `The dataset names its ${key === 'default_type' ? 'choices' : 'columns'} in eval.yaml.`;
   const keys = Object.keys(writeMapping(mapping));
-  return { mapping, reasons: Object.fromEntries(keys.map((key) => [key, reasonFor(key)])) };
+  const reasons = Object.fromEntries(keys.map((key) => [key, reasonFor(key)]));
+  const answer = features.find(({ name }) => name === mapping.answerColumn);
+  const hasChoices = mapping.choicesColumn !== undefined || mapping.choicesColumns !== undefined;
+  // The dataset states the type of its items, or that they have choices.
+  if (answer === undefined || (!hasChoices && mapping.defaultType !== undefined)) {
+    return { mapping, reasons, warnings: [] };
+  }
+  const rule = suggestAnswerRule(answer, withChoices(mapping, rows), hasChoices);
+  return {
+    mapping: { ...mapping, ...rule.mapping },
+    reasons: { ...reasons, ...rule.reasons },
+    warnings: rule.warnings,
+  };
+}
+
+/** The rows with the choices that a mapping gives them. */
+function withChoices(mapping: Mapping, rows: readonly JsonObject[]): AnsweredRow[] {
+  return rows.map((row, index) => {
+    try {
+      return { row, choices: toItemChoices(mapping, row, index) };
+    } catch (error) {
+      if (!(error instanceof JsonlError)) throw error;
+      return { row, choices: null };
+    }
+  });
 }
 
 type MutableMapping = { -readonly [Name in keyof Mapping]: Mapping[Name] };
 
 function fromNames(features: readonly MappableFeature[], rows: readonly JsonObject[]): Suggestion | null {
-  const free = new Map(features.map((feature) => [feature.name, feature]));
-  const reasons: Record<string, string> = {};
-  const take = (
-    wanted: readonly string[],
-    fits: (feature: MappableFeature) => boolean,
-    key: string,
-    use: string,
-  ): string | undefined => {
-    for (const name of wanted) {
-      const found = [...free.values()].find((feature) => plain(feature.name) === name && fits(feature));
-      if (found === undefined) continue;
-      free.delete(found.name);
-      reasons[key] = `Column ${JSON.stringify(found.name)} has the name of ${use}.`;
-      return found.name;
-    }
-    return undefined;
-  };
-  const choices = take(CHOICE_NAMES, ({ dtype }) => CHOICES.test(dtype), 'choices_column', 'choices');
-  const series = choices === undefined ? choiceSeries(features) : [];
-  for (const name of series) free.delete(name);
-  const texts = features.filter(
-    ({ name, dtype }) => TEXT.test(dtype) && !series.includes(name) && !ID_NAMES.includes(plain(name)),
+  const choices = suggestChoices(features, rows);
+  const prompt = suggestPrompt(
+    features.filter(({ name }) => choices?.columns.includes(name) !== true),
+    rows,
   );
-  const isPrompt = ({ dtype, classLabelNames }: MappableFeature): boolean =>
-    (TEXT.test(dtype) || MESSAGES.test(dtype)) && !classLabelNames;
-  let prompt = take(PROMPT_NAMES, isPrompt, 'prompt_column', 'a prompt');
-  if (prompt === undefined && texts.length === 1) {
-    prompt = texts[0]?.name;
-    reasons['prompt_column'] = `Column ${JSON.stringify(prompt)} is the only one that holds texts.`;
-  }
-  if (prompt === undefined) return null;
-  free.delete(prompt);
-
-  const mapping: MutableMapping = { promptColumn: prompt };
-  const answer = take(TARGET_NAMES, ({ dtype }) => !MEDIA.test(dtype), 'answer_column', 'an answer');
-  if (answer !== undefined) mapping.answerColumn = answer;
-  if (choices !== undefined) mapping.choicesColumn = choices;
-  if (series.length > 0) {
-    mapping.choicesColumns = series;
-    reasons['choices_columns'] = `Columns ${series.map((name) => JSON.stringify(name)).join(', ')} count up.`;
-  }
-  if (choices !== undefined || series.length > 0) {
-    mapping.defaultType = 'multiple_choice';
+  if (prompt === null) return null;
+  const taken = new Set([...(choices?.columns ?? []), ...prompt.columns]);
+  const free = (): MappableFeature[] => features.filter(({ name }) => !taken.has(name));
+  const reasons: Record<string, string> = { ...prompt.reasons };
+  const mapping: MutableMapping = { ...prompt.mapping };
+  const warnings: string[] = [...prompt.warnings];
+  if (choices !== null) {
+    Object.assign(mapping, choices.mapping, { defaultType: 'multiple_choice' });
+    reasons[choices.mapping.choicesColumn === undefined ? 'choices_columns' : 'choices_column'] =
+      choices.reason;
     reasons['default_type'] = 'The rows have choices.';
   }
-  const isText = ({ dtype }: MappableFeature): boolean => TEXT.test(dtype);
-  const system = take(SYSTEM_NAMES, isText, 'system_prompt_column', 'a system prompt');
-  if (system !== undefined) mapping.systemPromptColumn = system;
-  const isId = ({ dtype }: MappableFeature): boolean => TEXT.test(dtype) || /^u?int\d+$/.test(dtype);
-  const id = take(ID_NAMES, isId, 'id_column', 'an id');
-  if (id !== undefined) mapping.idColumn = id;
-  const image = features.find(
-    ({ name, dtype }) => dtype === 'image' && free.has(name) && rows.every((row) => !isPathOnly(row[name])),
+  if (choices?.right !== undefined) {
+    mapping.answerColumn = choices.right;
+    reasons['answer_column'] = `Column ${JSON.stringify(choices.right)} has the name of the right choice.`;
+    warnings.push(
+      'The right choice is the first one of every item: a model that always picks the first is always right. Mix the columns of choices before you import them.',
+    );
+  } else {
+    const answer = suggestAnswer(free(), withChoices(mapping, rows), choices !== null);
+    Object.assign(mapping, answer.mapping);
+    Object.assign(reasons, answer.reasons);
+    warnings.push(...answer.warnings);
+    if (mapping.answerColumn !== undefined) taken.add(mapping.answerColumn);
+  }
+  const take = (
+    key: 'systemPromptColumn' | 'idColumn',
+    wanted: readonly string[],
+    fits: RegExp,
+    use: string,
+  ): void => {
+    const found = wanted
+      .map((name) => free().find((one) => plainName(one.name) === name && fits.test(one.dtype)))
+      .find((one) => one !== undefined);
+    if (found === undefined) return;
+    taken.add(found.name);
+    mapping[key] = found.name;
+    reasons[key === 'idColumn' ? 'id_column' : 'system_prompt_column'] =
+      `Column ${JSON.stringify(found.name)} has the name of ${use}.`;
+  };
+  take('systemPromptColumn', COLUMN_NAMES.system, TEXT, 'a system prompt');
+  take('idColumn', COLUMN_NAMES.id, /^(?:string|large_string|string_view|u?int\d+)$/, 'an id');
+  const image = free().find(
+    ({ name, dtype }) => dtype === 'image' && rows.every((row) => !isPathOnly(row[name])),
   );
   if (image !== undefined) {
     mapping.assetsColumn = image.name;
     reasons['assets_column'] = `Column ${JSON.stringify(image.name)} holds images.`;
   }
-  const named = (wanted: readonly string[]): string[] =>
-    features
-      .filter(
-        ({ name, dtype }) =>
-          free.has(name) && wanted.includes(plain(name)) && (wanted === CRITERIA_NAMES || SCALAR.test(dtype)),
-      )
-      .map(({ name }) => name);
-  const criteria = named(CRITERIA_NAMES);
+  const named = (wanted: readonly string[]): MappableFeature[] =>
+    free().filter(({ name }) => wanted.includes(plainName(name)));
+  const criteria = named(COLUMN_NAMES.criteria).map(({ name }) => name);
   if (criteria.length > 0) {
     mapping.criteriaColumns = criteria;
     reasons['criteria_columns'] = 'The names are those of criteria.';
   }
-  const meta = named([...META_NAMES, ...TYPE_NAMES]);
+  const meta = named(COLUMN_NAMES.meta).filter(({ dtype }) => SCALAR.test(dtype));
   if (meta.length > 0) {
-    mapping.metaColumns = Object.fromEntries(meta.map((name) => [name, name]));
+    mapping.metaColumns = Object.fromEntries(meta.map(({ name }) => [name, name]));
     reasons['meta_columns'] = 'The names are those of facts about an item.';
   }
-  return { mapping, reasons };
-}
-
-/** Columns that hold one choice each: `A` to `D`, `option_1` to `option_4`, `opa` to `opd`; none with fewer than two. */
-function choiceSeries(features: readonly MappableFeature[]): string[] {
-  const byName = new Map(
-    features.filter(({ dtype }) => SCALAR.test(dtype)).map(({ name }) => [plain(name), name]),
-  );
-  for (const stem of CHOICE_SERIES) {
-    for (const first of ['a', '1', '0']) {
-      const found: string[] = [];
-      for (let code = first.charCodeAt(0); ; code += 1) {
-        const name = byName.get(stem + String.fromCharCode(code));
-        if (name === undefined) break;
-        found.push(name);
-      }
-      // Two columns of one letter may be anything.
-      if (found.length >= (stem === '' ? 3 : 2)) return found;
-    }
-  }
-  return [];
-}
-
-function names(text: string): string[] {
-  return text.split(' ').map(plain);
-}
-
-function plain(name: string): string {
-  return name.toLowerCase().replace(/[-_ ]/g, '');
+  return { mapping, reasons, warnings };
 }

@@ -1,0 +1,77 @@
+import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { readChoices } from './choices.ts';
+import { COLUMN_NAMES, isRightName, isSeriesStem, isWrongName, plainName } from './column-names.ts';
+import type { MappableFeature } from './compile-mapping.ts';
+import type { Mapping } from './mapping.ts';
+
+/** Columns with the choices of each row, and why. */
+export interface SuggestedChoices {
+  readonly mapping: Pick<Mapping, 'choicesColumn' | 'choicesColumns'>;
+  readonly columns: readonly string[];
+  readonly reason: string;
+  /** The column with the text of the right one, where it is one of the columns. */
+  readonly right?: string;
+}
+
+const LISTS = /^(?:(?:large_)?list<|struct<|map<|json$|string$|large_string$|string_view$)/;
+const SCALAR = /^(?:string|large_string|string_view|u?int\d+|float\d*|double|bool)$/;
+
+/**
+ * The columns with the choices of a table: one that holds all of them, or several of one choice each.
+ *
+ * @param rows some of the table's; a column whose cells are no choices there is not chosen
+ * @returns null for a table without choices
+ */
+export function suggestChoices(
+  features: readonly MappableFeature[],
+  rows: readonly JsonObject[],
+): SuggestedChoices | null {
+  const named = COLUMN_NAMES.choices.flatMap((wanted) =>
+    features.filter(({ name, dtype }) => plainName(name) === wanted && LISTS.test(dtype)),
+  );
+  const whole = named.find(({ name }) => rows.every((row) => isChoice(row[name] ?? null)));
+  if (whole !== undefined) {
+    const { name } = whole;
+    return {
+      mapping: { choicesColumn: name },
+      columns: [name],
+      reason: `Column ${JSON.stringify(name)} has the name of choices.`,
+    };
+  }
+  const scalars = features.filter(({ dtype }) => SCALAR.test(dtype)).map(({ name }) => name);
+  const series = countingUp(scalars);
+  if (series.length > 0) {
+    const reason = `Columns ${listed(series)} count up.`;
+    return { mapping: { choicesColumns: series }, columns: series, reason };
+  }
+  const right = scalars.find(isRightName);
+  const wrong = scalars.filter(isWrongName);
+  if (right === undefined || wrong.length === 0) return null;
+  const columns = [right, ...wrong];
+  const reason = `Columns ${listed(columns)} have the names of the right choice and of wrong ones.`;
+  return { mapping: { choicesColumns: columns }, columns, reason, right };
+}
+
+const listed = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(', ');
+
+const isChoice = (cell: JsonValue): boolean => cell === null || (readChoices(cell)?.length ?? 0) > 1;
+
+/** Columns that count up: `A` to `D`, `option_1` to `option_4`, `opa` to `opd`; none with fewer than two. */
+function countingUp(columns: readonly string[]): string[] {
+  const byName = new Map(columns.map((name) => [plainName(name), name]));
+  for (const start of byName.keys()) {
+    const stem = start.slice(0, -1);
+    if (!/[a10]$/.test(start) || !isSeriesStem(stem)) continue;
+    // `0` comes before `1`.
+    if (start.endsWith('1') && byName.has(`${stem}0`)) continue;
+    const found: string[] = [];
+    for (let code = start.charCodeAt(start.length - 1); ; code += 1) {
+      const name = byName.get(stem + String.fromCharCode(code));
+      if (name === undefined) break;
+      found.push(name);
+    }
+    // Two columns of one letter may be anything.
+    if (found.length >= (stem === '' ? 3 : 2)) return found;
+  }
+  return [];
+}
