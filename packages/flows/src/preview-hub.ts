@@ -82,7 +82,9 @@ export async function openPreview(
         for (const { row, rowIndex, split } of batch) await collector.add(row, rowIndex, split);
         if (collector.isFull) break;
       }
-      return { ...collector.end(specifiedMapping), info: infoNow() };
+      const rows = collector.end(specifiedMapping);
+      const suggested = mapping === null ? (rows.suggestion?.warnings ?? []) : [];
+      return { ...rows, info: withWarnings(infoNow(), suggested) };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { Alert, Group, Select, Stack, Text } from '@mantine/core';
+import { Group, Select, Stack } from '@mantine/core';
 import { getRouteApi } from '@tanstack/react-router';
 import { MappingPanes } from '../mapping/mapping-panes.tsx';
 import { useMappingDraft } from '../mapping/use-mapping-draft.ts';
@@ -25,7 +25,6 @@ export function ImportForm({
   return (
     <Stack>
       <Slice source={source} preview={preview} />
-      <Warnings preview={preview} />
       <MappingPanes preview={preview} mapping={mapping} items={mapped.data?.items} error={mapped.error}>
         <ImportActions source={source} mapping={mapping.shown} />
       </MappingPanes>
@@ -70,19 +69,5 @@ function Slice({ source, preview }: { readonly source: HubSource; readonly previ
         {source.revision === undefined ? '' : ` at ${source.revision}`}
       </Dimmed>
     </Group>
-  );
-}
-
-function Warnings({ preview }: { readonly preview: HubPreview }) {
-  const { warnings } = preview.info as { readonly warnings?: unknown };
-  if (!Array.isArray(warnings) || warnings.length === 0) return null;
-  return (
-    <Alert color="yellow" variant="light" title="Before you import">
-      {warnings.slice(0, 10).map((warning) => (
-        <Text key={String(warning)} size="sm" className="break">
-          {typeof warning === 'string' ? warning : JSON.stringify(warning)}
-        </Text>
-      ))}
-    </Alert>
   );
 }

@@ -1,4 +1,4 @@
-import { Checkbox, Grid, Stack, Title } from '@mantine/core';
+import { Alert, Checkbox, Grid, Stack, Text, Title } from '@mantine/core';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { ReactNode } from 'react';
 import { ErrorView } from '../ui/error-view.tsx';
@@ -9,9 +9,9 @@ import { PreviewTable } from './preview-table.tsx';
 import type { PreviewedTable } from './suggest-mapping.ts';
 import type { MappingState } from './use-mapping-draft.ts';
 
-/** The first rows of a table, and below them the mapping of its columns next to the items that it makes. */
+/** What a preview warns of, the first rows of a table, and below them the mapping of its columns next to the items that it makes. */
 export function MappingPanes({
-  preview: { features, samples },
+  preview: { features, samples, info },
   mapping: { draft, setDraft, reasons, others, keepsOthers, setKeepsOthers, settled },
   items,
   error,
@@ -27,6 +27,7 @@ export function MappingPanes({
 }) {
   return (
     <>
+      <Warnings info={info} />
       <PreviewTable features={features} samples={samples as readonly JsonObject[]} />
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 6 }}>
@@ -60,5 +61,19 @@ export function MappingPanes({
         </Grid.Col>
       </Grid>
     </>
+  );
+}
+
+function Warnings({ info }: { readonly info: PreviewedTable['info'] }) {
+  const { warnings } = info as { readonly warnings?: unknown };
+  if (!Array.isArray(warnings) || warnings.length === 0) return null;
+  return (
+    <Alert color="yellow" variant="light" title="Before you import">
+      {warnings.slice(0, 10).map((warning) => (
+        <Text key={String(warning)} size="sm" className="break">
+          {typeof warning === 'string' ? warning : JSON.stringify(warning)}
+        </Text>
+      ))}
+    </Alert>
   );
 }

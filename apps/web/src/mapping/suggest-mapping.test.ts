@@ -15,6 +15,7 @@ function idOf(name: string, valueAt: (row: number) => unknown): unknown {
     samples,
     suggested_mapping: { prompt_column: 'question' },
     suggested_mapping_reasons: {},
+    info: {},
   };
   return suggestMapping(preview).mapping.id_column;
 }
@@ -40,7 +41,7 @@ it.each([
   [undefined, ['frage', 'golden']],
 ])('suggests %s as the answer of %j without a prompt', (answer, columns) => {
   const features = columns.map((name) => ({ name, dtype: 'string' }));
-  const table = { features, suggested_mapping: null, suggested_mapping_reasons: null };
+  const table = { features, suggested_mapping: null, suggested_mapping_reasons: null, info: {} };
   const { mapping, reasons } = suggestMapping({
     ...table,
     samples: [Object.fromEntries(columns.map((name) => [name, '7']))],
@@ -61,7 +62,10 @@ it.each([
   const samples = answers.map((answer) => ({ question: 'Why?', answer }));
   const mapping = { prompt_column: 'question', answer_column: 'answer' };
   expect(withType(samples, mapping).default_type).toBe(type);
-  const preview = { features: [], samples, suggested_mapping: mapping, suggested_mapping_reasons: null };
+  const preview = {
+    ...{ features: [], samples, suggested_mapping: mapping, suggested_mapping_reasons: null },
+    info: {},
+  };
   expect(suggestMapping(preview).mapping.default_type).toBe(type);
   expect('default_type' in suggestMapping(preview).reasons).toBe(type !== undefined);
 });

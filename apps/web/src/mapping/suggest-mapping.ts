@@ -9,6 +9,7 @@ export interface PreviewedTable {
   readonly samples: readonly object[];
   readonly suggested_mapping: object | null;
   readonly suggested_mapping_reasons: object | null;
+  readonly info: object;
 }
 
 /** A mapping to begin with, and why it has a key, by key. */

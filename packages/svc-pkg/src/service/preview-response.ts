@@ -6,8 +6,9 @@ import { sampleText } from '../text/sample-text.ts';
 /** Text for people lists this many splits and columns, and counts the rest. */
 const MAX_SPLITS = 20;
 const MAX_COLUMNS = 100;
+const MAX_WARNINGS = 10;
 
-/** A preview for people: the split, its columns, a suggested mapping, and the first rows. */
+/** A preview for people: the split, its columns, a suggested mapping, warnings, and the first rows. */
 export function previewText(path: string, preview: JsonObject): string {
   const text = (key: string): string | null => textOf(getMember(preview, key));
   const features = objectsOf(getMember(preview, 'features'));
@@ -21,6 +22,7 @@ export function previewText(path: string, preview: JsonObject): string {
     ['rows', text('num_rows')],
     ['splits', splitsText(objectsOf(getMember(preview, 'splits')))],
     ['suggested', isJsonObject(mapping) ? mappingOptions(mapping) : null],
+    ...warningsOf(preview).map((warning) => ['warning', printableValue(warning)] as const),
   ]);
   const more = features.length - MAX_COLUMNS;
   const columns = features.slice(0, MAX_COLUMNS).map((feature) => {
@@ -35,6 +37,12 @@ export function previewText(path: string, preview: JsonObject): string {
     ...(samples.length > 0 ? ['\nfirst rows\n'] : []),
     ...samples.map((row, index) => `  ${index}\n${sampleText(row, '    ')}`),
   ].join('');
+}
+
+function warningsOf(preview: JsonObject): readonly string[] {
+  const info = getMember(preview, 'info');
+  const warnings = listOf(isJsonObject(info) ? getMember(info, 'warnings') : undefined);
+  return warnings.filter((warning) => typeof warning === 'string').slice(0, MAX_WARNINGS);
 }
 
 function splitsText(splits: readonly JsonObject[]): string {

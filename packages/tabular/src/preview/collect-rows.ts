@@ -13,8 +13,13 @@ export interface PreviewRows extends PreviewSamples {
   readonly items: readonly PreviewItem[] | null;
 }
 
-/** Longer texts are kept from here to their end, where the answer is, and longer values not at all. */
-const MAX_KEPT_LENGTH = 1000;
+/**
+ * Characters of a cell, more than the choices of any question: longer texts are kept from here to their end, where the
+ * answer is, and longer values not at all.
+ */
+const MAX_KEPT_LENGTH = 16 * 1024;
+/** Characters of all rows that a suggestion looks at. */
+const MAX_SUGGESTION_LENGTH = 2 * 1024 * 1024;
 
 /**
  * Collects the rows of a preview: as samples, as items, and for a suggestion. Together they take at most `maxBytes` as
@@ -25,7 +30,9 @@ export class RowsCollector {
   readonly #suggestionBytes: number;
   readonly #samples: SampleCollector;
   readonly #items: ItemCollector | null;
+  /** Of the first rows, what a suggestion looks at. */
   readonly #rows: JsonObject[] = [];
+  #keptLength = 0;
 
   /** @throws JsonlError `invalid_mapping`, `column_not_found` */
   constructor(features: readonly MappableFeature[], mapping: Mapping | null, maxBytes: number) {
@@ -45,9 +52,21 @@ export class RowsCollector {
   async add(row: JsonObject, index: number, split: string): Promise<void> {
     if (this.isFull) return;
     this.#samples.add(row);
-    this.#rows.push(shortened(row));
+    if (this.#keptLength < MAX_SUGGESTION_LENGTH) this.#keep(row);
     this.#items?.add(row, index, split);
     await yieldToEventLoop();
+  }
+
+  #keep(row: JsonObject): void {
+    const kept: JsonObject = {};
+    for (const [name, value] of Object.entries(row)) {
+      const isText = typeof value === 'string';
+      const length = isText ? value.length : jsonText(value).length;
+      const shown = isText ? ownText(value.slice(-MAX_KEPT_LENGTH)) : {};
+      setMember(kept, name, length <= MAX_KEPT_LENGTH ? value : shown);
+      this.#keptLength += Math.min(length, MAX_KEPT_LENGTH);
+    }
+    this.#rows.push(kept);
   }
 
   /** @param specified the columns that the dataset names itself */
@@ -67,15 +86,3 @@ const MAX_SUGGESTION_BYTES = 64 * 1024;
 
 /** The keys of a mapping, which are longer as requests name them. */
 const KEY_BYTES = 200;
-
-/** The row as far as a suggestion looks at it. */
-function shortened(row: JsonObject): JsonObject {
-  const kept: JsonObject = {};
-  for (const [name, value] of Object.entries(row)) {
-    const isText = typeof value === 'string';
-    const length = isText ? value.length : jsonText(value).length;
-    if (length <= MAX_KEPT_LENGTH) setMember(kept, name, value);
-    else setMember(kept, name, isText ? ownText(value.slice(-MAX_KEPT_LENGTH)) : {});
-  }
-  return kept;
-}

@@ -72,6 +72,7 @@ export async function previewFiles(
     const sections = files.map((each) => {
       return { file: each.name, section: each.section, format: each.detected.format };
     });
+    const shown = collector.end();
     return {
       kind: kindOf(files, mapping),
       format: detected.format,
@@ -81,9 +82,9 @@ export async function previewFiles(
       info: withWarnings({ sections, ...ignoredInfo(ignored) }, [
         ...warnings,
         ...(table.warnings ?? []),
-        ...(mapping === null ? [] : mappingWarnings(mapping)),
+        ...(mapping === null ? (shown.suggestion?.warnings ?? []) : mappingWarnings(mapping)),
       ]),
-      ...collector.end(),
+      ...shown,
     };
   } catch (error) {
     throw locateError(error, file);
