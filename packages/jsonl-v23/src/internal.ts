@@ -72,6 +72,7 @@ export {
   DEFAULT_ITEM_TYPE,
   type EncodedItemBytes,
 } from './item/encode-item.ts';
+export { hasPrompt } from './item/has-prompt.ts';
 export {
   DEFAULT_IMPORT_LIMITS,
   FREE_EXPANSION_BYTES,

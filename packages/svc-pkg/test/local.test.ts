@@ -221,7 +221,7 @@ it('packs files as an upload does, previews them, and refuses what it cannot rea
 it('leaves control characters of file names out of the names of sections', async () => {
   const folder = join(await temporaryFolder(), 'files');
   await mkdir(folder);
-  for (const name of ['a\tb.jsonl', 'c.jsonl']) await writeFile(join(folder, name), '{}\n');
+  for (const name of ['a\tb.jsonl', 'c.jsonl']) await writeFile(join(folder, name), '{"inputs":{}}\n');
   const packed = await svcPkg(['pack', folder]);
   expect(packed.stderr).toBe('');
   const { stdout } = await svcPkg(['inspect', '--json', `${folder}.pkg.zip`]);
@@ -306,7 +306,7 @@ it('packs and previews what comes from standard input', async () => {
   const stdin = (content: string | Uint8Array) => Readable.from([Buffer.from(content)]);
   const out = captured();
   const packing = await svcPkg(['pack', '-', '--name', 'N'], {
-    stdin: stdin('{"id":1,"answer":2}\n'),
+    stdin: stdin('{"id":1,"inputs":{"prompt":"p"},"answer":2}\n'),
     stdout: out.stream,
   });
   expect(packing).toMatchObject({ exitCode: 0, stderr: '' });
@@ -389,15 +389,15 @@ it('names the command that helps, and none that does not', async () => {
 it('packs nothing of files with errors, and lists all of them', async () => {
   const folder = join(await temporaryFolder(), 'my set');
   await mkdir(folder);
-  await writeFile(join(folder, 'a.jsonl'), '{"id":1}\n{"id":}\n{"id":1.5}\n');
-  await writeFile(join(folder, 'b.jsonl'), '{"id":{},"tags":[1]}\n{"id":2}\n');
+  await writeFile(join(folder, 'a.jsonl'), '{"id":1,"inputs":{}}\n{"id":}\n{"id":1.5,"inputs":{}}\n');
+  await writeFile(join(folder, 'b.jsonl'), '{"id":{},"inputs":{},"tags":[1]}\n{"id":2,"inputs":{}}\n');
   const items = await svcPkg(['pack', folder]);
   expect(items).toMatchObject({ exitCode: 1, stdout: '' });
   expect(items.stderr.split('\n').map((line) => line.split(': ')[0])).toEqual([
     `${join(folder, 'a.jsonl')}:2:7`,
     `${join(folder, 'a.jsonl')}:3:7`,
     `${join(folder, 'b.jsonl')}:1:7`,
-    `${join(folder, 'b.jsonl')}:1:18`,
+    `${join(folder, 'b.jsonl')}:1:30`,
     '',
   ]);
   const table = join(folder, 'c.csv');
@@ -410,7 +410,7 @@ it('packs nothing of files with errors, and lists all of them', async () => {
 it('names the dataset of a folder after the folder', async () => {
   const folder = join(await temporaryFolder(), 'my set');
   await mkdir(folder);
-  await writeFile(join(folder, 'a.jsonl'), '{"id":1}\n');
+  await writeFile(join(folder, 'a.jsonl'), '{"id":1,"inputs":{}}\n');
   const { stdout } = await svcPkg(['--json', 'pack', folder]);
   expect(JSON.parse(stdout)).toMatchObject({ name: 'my set', output: `${folder}.pkg.zip` });
 });

@@ -129,3 +129,20 @@ it('takes a typed column for missing values where no field has quotes or content
   expect(await rowsOf('a,b\n"",1\n,2\n')).toEqual(['', '']);
   expect(await rowsOf('a,b\n,1\nNA,2\n')).toEqual(['', 'NA']);
 });
+
+it.each([
+  ['items', '{"inputs":{"prompt":"a"}}\n{"id":1,"inputs":{}}\n', true],
+  ['rows', '{"question":"a","answer":"b"}\n', undefined],
+  ['items and a row', '{"inputs":{}}\n{"question":"a"}\n', undefined],
+  ['items in a member', '{"item":{"inputs":{}}}\n{"item":{"inputs":{}}}\n', undefined],
+  ['items and lines that are no JSON', '{"inputs":{}}\n{"inputs":\n', true],
+  [
+    'an item that is longer than the head',
+    `{"assets":["${'x'.repeat(400_000)}"],"inputs":{}}\n{"a":1}\n`,
+    true,
+  ],
+  ['a row that is longer than the head', `{"question":"${'x'.repeat(400_000)}"}\n`, undefined],
+])('tells %s by the first lines', async (_, content, areItems) => {
+  const source = await openByteSource(text(content), { path: 'x.jsonl' });
+  expect((await detectFormat(source)).areItems).toBe(areItems);
+});

@@ -52,7 +52,7 @@ export const MAPPING_FIELDS: readonly MappingField[] = [
     label: 'The answer is',
     hint: 'How the answer names a choice: indexes count from 0, numbers from 1.',
     kind: 'choice',
-    values: ['text', 'letter', 'label', 'index', 'number'],
+    values: ['text', 'index', 'letter', 'label', 'number'],
   },
   {
     key: 'default_type',

@@ -231,7 +231,7 @@ export async function mappingRequired(
   files: readonly TableFile[],
   signal: AbortSignal,
 ): Promise<UploadError> {
-  const file = files.find(({ detected }) => detected.format !== 'jsonl') ?? files[0];
+  const file = files.find(({ detected }) => detected.areItems !== true) ?? files[0];
   if (file === undefined) throw new RangeError('An upload has at least one file.');
   const { name, detected } = file;
   try {
@@ -240,7 +240,11 @@ export async function mappingRequired(
       message: `Column ${JSON.stringify(column.slice(0, 100))} has the type ${dtype.slice(0, 100)}.`,
       file: name,
     }));
-    const message = `A ${detected.format} file needs a mapping, which says which column becomes the prompt.`;
+    const found =
+      detected.format === 'jsonl'
+        ? 'JSON Lines without `inputs` in every object are no items. Such a file'
+        : `A ${detected.format} file`;
+    const message = `${found} needs a mapping, which says which column becomes the prompt.`;
     return new UploadError('mapping_required', message, {}, entries.slice(0, MAX_ENTRIES));
   } catch (error) {
     throw toUploadError(error, name);

@@ -5,14 +5,14 @@ import { templateColumns } from './template.ts';
 export type ColumnType = 'string' | 'int64' | 'float64' | 'bool' | 'json';
 
 /** What the answer's column holds: the answer itself, or how it names a choice: an index from 0, a number from 1. */
-export type AnswerKind = 'text' | 'letter' | 'label' | 'index' | 'number';
+export type AnswerKind = 'text' | 'index' | 'letter' | 'label' | 'number';
 
 /** Each kind of answer, with what it is, for people. */
 export const ANSWER_KINDS: Readonly<Record<AnswerKind, string>> = {
   text: 'its text',
+  index: 'the place of a choice, from 0',
   letter: 'the letter of a choice',
   label: 'the label of a choice',
-  index: 'the place of a choice, from 0',
   number: 'the place of a choice, from 1',
 };
 

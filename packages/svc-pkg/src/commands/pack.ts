@@ -44,9 +44,11 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
   const [input = ''] = paths;
   await using opened = await openFiles(cli, paths, { hints: hintsOf(options), isMapped: given !== null });
   const { files } = opened;
-  const table = given === null ? files.find(({ detected }) => detected.format !== 'jsonl') : undefined;
+  const table = given === null ? files.find(({ detected }) => detected.areItems !== true) : undefined;
   if (table !== undefined) {
-    const message = `A ${table.detected.format} file needs a mapping, such as --prompt-column; see "svc-pkg preview"`;
+    const { format } = table.detected;
+    const kind = format === 'jsonl' ? 'jsonl file without inputs in every object' : `${format} file`;
+    const message = `A ${kind} needs a mapping, such as --prompt-column; see "svc-pkg preview"`;
     throw new CliError('usage', message, { location: { file: table.label } });
   }
   const { name = await defaultName(input, files), description } = options;

@@ -7,6 +7,7 @@ import { detectCsv } from './detect-csv.ts';
 import { detectJson } from './detect-json.ts';
 import { checkHints, type DetectedFile, type DetectOptions } from './file-format.ts';
 import { startsWith, unsupportedKind } from './file-signature.ts';
+import { holdsItems } from './holds-items.ts';
 import { readHead } from './read-head.ts';
 
 const ACCEPTED =
@@ -46,14 +47,14 @@ export async function detectFormat(source: ByteSource, options: DetectOptions = 
       ? /^[[{]/.test(start) || (names.includes('json') && isWhole)
       : format === 'json' || format === 'jsonl';
   if (mayBeJson) {
-    const json = await detectJson(withCompression(source, compression), {
-      text: start,
-      isWhole,
-      encoding,
-      hints,
-      signal,
-    });
-    if (json !== null) return { format: json.format, compression, options: { encoding, ...json.options } };
+    const content = withCompression(source, compression);
+    const lines = { text: start, isWhole, encoding, signal };
+    const json = await detectJson(content, { ...lines, hints });
+    if (json !== null) {
+      const areItems = json.format === 'jsonl' && (await holdsItems(content, lines));
+      const options = { encoding, ...json.options };
+      return { format: json.format, compression, options, ...(areItems ? { areItems } : {}) };
+    }
   }
   if (format === 'text') return { format, compression, options: { encoding } };
   const csv = detectCsv(text, { isWhole, path, hints });

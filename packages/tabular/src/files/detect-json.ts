@@ -7,6 +7,7 @@ import { inSlices } from '../source/in-slices.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { decodeText } from '../text/decode-text.ts';
 import type { FileOptions, FormatHints } from './file-format.ts';
+import { upTo } from './holds-items.ts';
 
 /** A format of JSON. */
 export interface DetectedJson {
@@ -140,15 +141,6 @@ async function findField(source: ByteSource, { encoding, signal }: JsonHead): Pr
     if (!(error instanceof JsonlError) && !(error instanceof TableError)) throw error;
   }
   return null;
-}
-
-async function* upTo(content: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
-  let left = maxBytes;
-  for await (const chunk of content) {
-    yield chunk.subarray(0, left);
-    left -= chunk.length;
-    if (left <= 0) return;
-  }
 }
 
 function throwNoRows(file: string): never {

@@ -26,6 +26,8 @@ export interface DetectedFile {
   /** How the whole file is compressed; absent if it is not. */
   readonly compression?: FileCompression | undefined;
   readonly options: FileOptions;
+  /** Whether it is JSON Lines whose first objects all have `inputs`, as items have. */
+  readonly areItems?: boolean;
   /** What a person should know about how the file is read, one sentence each. */
   readonly warnings?: readonly string[];
 }

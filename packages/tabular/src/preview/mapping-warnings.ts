@@ -21,6 +21,15 @@ export function mappingWarnings({ defaultType }: Pick<Mapping, 'defaultType'>): 
   ];
 }
 
+/** What is probably a mistake in items: that there is nothing to ask. @param among what they are counted among, if not all */
+export function promptWarnings(count: number, among?: string): string[] {
+  if (count === 0) return [];
+  const items = count === 1 ? '1 item has' : `${count} items have`;
+  return [
+    `${items} neither a prompt nor messages${among === undefined ? '' : `, of ${among}`}: runs do not ask a model for them.`,
+  ];
+}
+
 /** Adds to the `warnings` of a preview's `info`. */
 export function withWarnings(info: JsonObject, warnings: readonly string[]): JsonObject {
   if (warnings.length === 0) return info;

@@ -1,3 +1,4 @@
+import { hasPrompt } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { MappableFeature, Mapping } from '@svc/jsonl-v23/mapping';
 import type { FileOptions } from '../files/file-format.ts';
@@ -6,7 +7,7 @@ import { toMappable } from '../schema/features.ts';
 import { planMapping, typedColumns, withTypes } from '../sections/plan-mapping.ts';
 import { labelOf, locateError, sourceOf, type TableFile } from '../sections/table-file.ts';
 import { type PreviewRows, RowsCollector } from './collect-rows.ts';
-import { mappingWarnings, withWarnings } from './mapping-warnings.ts';
+import { mappingWarnings, promptWarnings, withWarnings } from './mapping-warnings.ts';
 import { shownColumns } from './shown-columns.ts';
 
 /** What a person sees of files before a dataset is made of them. */
@@ -31,9 +32,9 @@ export interface PreviewOptions {
   readonly signal: AbortSignal;
 }
 
-/** What files become: items where each has lines that are items, and no mapping makes items of their rows. */
+/** What files become: items where each has items in its first lines, and no mapping makes items of their rows. */
 export function kindOf(files: readonly TableFile[], mapping: Mapping | null): 'items' | 'table' {
-  return mapping === null && files.every(({ detected }) => detected.format === 'jsonl') ? 'items' : 'table';
+  return mapping === null && files.every(({ detected }) => detected.areItems === true) ? 'items' : 'table';
 }
 
 /**
@@ -61,10 +62,13 @@ export async function previewFiles(
     const { columns, warnings } = shownColumns(allColumns, mapping);
     const collector = new RowsCollector(columns, mapping, maxBytes);
     const names = columns.map(({ name }) => name);
+    const kind = kindOf(files, mapping);
     let index = 0;
+    let unasked = 0;
     for await (const { rows } of table.read({ to: limit, columns: names, signal })) {
       for (const row of rows) {
         await collector.add(row, index, section);
+        if (kind === 'items' && !hasPrompt(row)) unasked += 1;
         index += 1;
       }
       if (collector.isFull) break;
@@ -73,8 +77,9 @@ export async function previewFiles(
       return { file: each.name, section: each.section, format: each.detected.format };
     });
     const shown = collector.end();
+    for (const one of shown.items ?? []) if ('item' in one && !hasPrompt(one.item)) unasked += 1;
     return {
-      kind: kindOf(files, mapping),
+      kind,
       format: detected.format,
       options: detected.options,
       features: withTypes(columns, mapping),
@@ -83,6 +88,7 @@ export async function previewFiles(
         ...warnings,
         ...(table.warnings ?? []),
         ...(mapping === null ? (shown.suggestion?.warnings ?? []) : mappingWarnings(mapping)),
+        ...promptWarnings(unasked, 'the first rows'),
       ]),
       ...shown,
     };
