@@ -348,6 +348,39 @@ describe('a preview of an upload', () => {
     expect(legacy.body).toMatchObject({ kind: 'legacy_package', samples: [] });
     const found = await preview({ 'a.jsonl': line });
     expect(found.body).toMatchObject({ kind: 'items', format: 'jsonl', num_rows: 1 });
+    expect(found.body['info']).not.toHaveProperty('warnings');
+    const unasked = await preview({ 'a.jsonl': `${line}{"id":1,"inputs":{}}\n{"id":2,"inputs":{"x":1}}\n` });
+    expect(unasked.body).toMatchObject({
+      kind: 'items',
+      info: { warnings: [expect.stringMatching(/^2 items have neither a prompt nor messages/)] },
+    });
+  });
+
+  it.each([
+    ['of questions', '{"question":"2+2?","answer":"4"}\n'],
+    ['of items in a member', '{"item":{"inputs":{"prompt":"p"}}}\n'],
+    ['of items and a row', '{"inputs":{"prompt":"p"}}\n{"question":"q"}\n'],
+  ])('takes lines %s for a table, which needs a mapping', async (_, lines) => {
+    const file = { 'a.jsonl': lines };
+    expect(await preview(file)).toMatchObject({ status: 200, body: { kind: 'table' } });
+    const before = await datasetCount();
+    expect(await upload(file)).toMatchObject({
+      status: 400,
+      body: { code: 'mapping_required', detail: expect.stringContaining('`inputs` in every object') },
+    });
+    expect(await datasetCount()).toBe(before);
+  });
+
+  it('warns of answers that can be read in two ways, and suggests no reading', async () => {
+    const rows = [1, 2, 3].map((answer) =>
+      JSON.stringify({ question: 'q', A: 'w', B: 'x', C: 'y', D: 'z', answer }),
+    );
+    const { body } = await preview({ 'a.jsonl': rows.join('\n') });
+    expect(body['suggested_mapping']).not.toHaveProperty('answer_is');
+    expect(body).toMatchObject({
+      suggested_mapping: { answer_column: 'answer', choices_columns: ['A', 'B', 'C', 'D'] },
+      info: { warnings: [expect.stringMatching(/"index".*"number"/)] },
+    });
   });
 });
 
@@ -384,7 +417,7 @@ describe('an upload', () => {
       },
     });
     expect(await items(stored.body['id'])).toMatchObject([{ id: 2, answer: 1.5 }, { id: 1 }]);
-    const faulty = `${line(1)}\n{"id":\n${line(2)}\n{"tags":1}\n`;
+    const faulty = `${line(1)}\n{"id":\n${line(2)}\n{"inputs":{},"tags":1}\n`;
     const refused = await upload({ 'a.jsonl': faulty });
     expect(refused).toMatchObject({
       status: 400,
@@ -412,7 +445,11 @@ describe('an upload', () => {
 
   it('refuses items and rows that refer to files, which only packages have, and lists them all', async () => {
     const before = await datasetCount();
-    const lines = '{"id":1}\n{"assets":["assets/a.png"]}\n{"assets":{"k":{"path":"other/b.png"}}}\n';
+    const lines = [
+      '{"id":1,"inputs":{}}\n',
+      '{"assets":["assets/a.png"],"inputs":{}}\n',
+      '{"assets":{"k":{"path":"other/b.png"}},"inputs":{}}\n',
+    ].join('');
     const found = {
       errors: [
         { file: 'a.jsonl', line: 2, path: '/assets/0' },
@@ -421,7 +458,7 @@ describe('an upload', () => {
       ],
       errors_total: 3,
     };
-    const files = { 'a.jsonl': lines, 'b.jsonl': '{"checker":{"path":"checkers/x.py"}}' };
+    const files = { 'a.jsonl': lines, 'b.jsonl': '{"checker":{"path":"checkers/x.py"},"inputs":{}}' };
     expect(await upload(files)).toMatchObject({ status: 400, body: { code: 'invalid_row', ...found } });
     const dry = await post('/datasets/upload?dry_run=true', files);
     expect(dry).toMatchObject({ status: 200, body: { version_hash: null, ...found } });
@@ -565,8 +602,8 @@ describe('an upload', () => {
     const rows = '{"q":"x","a":1}\n{"q":"y","a":2}\n';
     const lines = await makePackage({ 'b.jsonl': rows, 'a.jsonl': rows });
     const kinds = { 'a.zip': lines };
-    expect(await preview(kinds)).toMatchObject({ body: { kind: 'items', format: 'jsonl' } });
-    expect(await upload(kinds)).toMatchObject({ status: 201, body: { item_count: 4 } });
+    expect(await preview(kinds)).toMatchObject({ body: { kind: 'table', format: 'jsonl' } });
+    expect(await upload(kinds)).toMatchObject({ status: 400, body: { code: 'mapping_required' } });
     const json = { 'a.zip': await makePackage({ 'data/a.json': `[${rows.trim().replace('\n', ',')}]` }) };
     expect(await upload(json)).toMatchObject({
       status: 400,

@@ -1,12 +1,10 @@
 import type { HubClient, SplitReader } from '@svc/hub-client';
-import { hasPrompt } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { Mapping } from '@svc/jsonl-v23/mapping';
 import {
   mappingWarnings,
   type PreviewRows,
   planMapping,
-  promptWarnings,
   RowsCollector,
   shownColumns,
   typedColumns,
@@ -85,10 +83,7 @@ export async function openPreview(
         if (collector.isFull) break;
       }
       const rows = collector.end(specifiedMapping);
-      const items = (rows.items ?? []).flatMap((shown) => ('item' in shown ? [shown.item] : []));
-      const unasked = items.filter((item) => !hasPrompt(item)).length;
-      const suggested =
-        mapping === null ? (rows.suggestion?.warnings ?? []) : promptWarnings(unasked, 'the first rows');
+      const suggested = mapping === null ? (rows.suggestion?.warnings ?? []) : [];
       return { ...rows, info: withWarnings(infoNow(), suggested) };
     },
   };

@@ -77,7 +77,6 @@ export async function previewFiles(
       return { file: each.name, section: each.section, format: each.detected.format };
     });
     const shown = collector.end();
-    for (const one of shown.items ?? []) if ('item' in one && !hasPrompt(one.item)) unasked += 1;
     return {
       kind,
       format: detected.format,
