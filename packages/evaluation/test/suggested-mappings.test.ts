@@ -2,7 +2,7 @@ import type { Item } from '@svc/jsonl-v23';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { compileMapping, type Mapping, suggestMapping } from '@svc/jsonl-v23/mapping';
 import { describe, expect, it } from 'vitest';
-import type { Checker, CheckOutcome } from '../src/checkers/checker.ts';
+import type { CheckOutcome } from '../src/checkers/checker.ts';
 import { CHECKERS } from '../src/checkers/checkers.ts';
 import { labelledChoices } from '../src/item/labelled-choices.ts';
 import { planCheck } from '../src/scoring/plan-check.ts';
@@ -29,8 +29,9 @@ const suggest = (rows: readonly JsonObject[]) => suggestMapping(featuresOf(rows)
 /** Scores an output as a run does. */
 function check(item: Item, output: string): CheckOutcome {
   const plan = planCheck({ output, item, judge: null });
-  if (!('task' in plan) || plan.task.kind !== 'check') throw new Error('The item is not checked.');
-  return (CHECKERS[plan.task.type] as Checker)({ output, item, options: {} });
+  const checker = 'task' in plan ? CHECKERS.get(plan.task.type) : undefined;
+  if (checker === undefined) throw new Error('The item is not checked.');
+  return checker.check({ output, item, options: {} });
 }
 
 /** The mean score of a model whose answer to each item is the right choice, or the one after it; numbers alike. */

@@ -47,7 +47,7 @@ export function suggestAnswer(
   );
   const candidates = [...new Set([...named, ...usable.filter(({ name }) => isAnswerName(name))])];
   const ranked = candidates.map((feature) => {
-    const rule = suggestAnswerRule(feature, rows, hasChoices);
+    const rule = suggestAnswerRule(feature.name, rows, hasChoices);
     const reason = `Column ${JSON.stringify(feature.name)} has the name of an answer.`;
     return {
       rank: rankOf(feature.name, rule, hasChoices),
@@ -70,7 +70,7 @@ function rankOf(name: string, { mapping, warnings }: SuggestedAnswer, hasChoices
 
 /** What the values of a column say about answers. */
 export function suggestAnswerRule(
-  { name, classLabelNames }: Pick<MappableFeature, 'name' | 'classLabelNames'>,
+  name: string,
   rows: readonly AnsweredRow[],
   hasChoices: boolean,
 ): SuggestedAnswer {
@@ -79,14 +79,7 @@ export function suggestAnswerRule(
   const answers = answered.map(({ row }) => row[name] as JsonValue);
   if (hasChoices) {
     const choices = answered.map((one) => one.choices ?? []);
-    return byChoices(name, answers, choices, classLabelNames !== undefined);
-  }
-  if (classLabelNames !== undefined) {
-    const shown = classLabelNames.slice(0, 5).join(', ');
-    return {
-      ...NOTHING,
-      warnings: [`The answers in column ${JSON.stringify(name)} are numbers of classes (${shown}).`],
-    };
+    return byChoices(name, answers, choices);
   }
   const marked = answers.map((answer) =>
     typeof answer === 'string' ? MARKED.exec(answer.slice(-500))?.[1] : undefined,
@@ -113,12 +106,10 @@ const REASONS: Readonly<Record<Exclude<AnswerKind, 'text'>, string>> = {
   number: 'The answers are numbers of choices, from 1.',
 };
 
-/** @param areClasses whether the answers are numbers of classes, which count from 0 */
 function byChoices(
   name: string,
   answers: readonly JsonValue[],
   choices: readonly (readonly JsonValue[])[],
-  areClasses: boolean,
 ): SuggestedAnswer {
   const isRead = (kind: AnswerKind): boolean => readingOf(kind, answers, choices) !== null;
   const haveLabels = choices.every((each) => each.some((choice) => choiceLabel(choice) !== null));
@@ -126,7 +117,6 @@ function byChoices(
   if (isRead('text') && !areCounted) return NOTHING;
   if (haveLabels && isRead('label')) return answerIs('label');
   if (isRead('letter')) return answerIs('letter');
-  if (areClasses && isRead('index')) return answerIs('index');
   const readings = new Map<string, AnswerKind>();
   for (const kind of ['text', 'index', 'number'] as const) {
     const reading = readingOf(kind, answers, choices);

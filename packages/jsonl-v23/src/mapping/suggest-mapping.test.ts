@@ -84,19 +84,6 @@ describe('what the answers are', () => {
     const rows = [1, 2].map((place) => ({ ...CHOICES, answer: place, answer_key: 'ABC'[place] as string }));
     expect(suggest(rows)).toMatchObject({ mapping: { answerColumn: 'answer_key' }, warnings: [] });
   });
-
-  it('knows that class labels count from 0, and that they are no numbers to find', () => {
-    const label = { name: 'label', dtype: 'int64', classLabelNames: ['no', 'yes'] };
-    const features = [{ name: 'question', dtype: 'string' }, label];
-    const rows = rowsOf({ question: 'Q' }, 'label', [1, 0]);
-    const suggestion = suggestMapping(features, rows);
-    expect(suggestion?.mapping).toEqual({ promptColumn: 'question', answerColumn: 'label' });
-    expect(suggestion?.warnings).toEqual([expect.stringContaining('(no, yes)')]);
-    const choices = { name: 'choices', dtype: 'list<string>' };
-    expect(
-      suggestMapping([...features, choices], rowsOf({ ...CHOICES }, 'label', [1, 1]))?.mapping,
-    ).toMatchObject({ answerColumn: 'label', answerIs: 'index' });
-  });
 });
 
 describe('the prompt', () => {

@@ -127,17 +127,17 @@ function fromDataset(
   rows: readonly JsonObject[],
 ): Suggestion | null {
   if (!canImport(mapping, features, rows)) return null;
+  const { answerColumn } = mapping;
   const reasonFor = (key: string): string =>
     `The dataset names its ${key === 'default_type' ? 'choices' : 'columns'} in eval.yaml.`;
   const keys = Object.keys(writeMapping(mapping));
   const reasons = Object.fromEntries(keys.map((key) => [key, reasonFor(key)]));
-  const answer = features.find(({ name }) => name === mapping.answerColumn);
   const hasChoices = mapping.choicesColumn !== undefined || mapping.choicesColumns !== undefined;
   // The dataset states the type of its items, or that they have choices.
-  if (answer === undefined || (!hasChoices && mapping.defaultType !== undefined)) {
+  if (answerColumn === undefined || (!hasChoices && mapping.defaultType !== undefined)) {
     return { mapping, reasons, warnings: [] };
   }
-  const rule = suggestAnswerRule(answer, withChoices(mapping, rows), hasChoices);
+  const rule = suggestAnswerRule(answerColumn, withChoices(mapping, rows), hasChoices);
   return {
     mapping: { ...mapping, ...rule.mapping },
     reasons: { ...reasons, ...rule.reasons },
