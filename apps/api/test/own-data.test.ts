@@ -349,11 +349,12 @@ describe('a preview of an upload', () => {
     const found = await preview({ 'a.jsonl': line });
     expect(found.body).toMatchObject({ kind: 'items', format: 'jsonl', num_rows: 1 });
     expect(found.body['info']).not.toHaveProperty('warnings');
-    const unasked = await preview({ 'a.jsonl': `${line}{"id":1,"inputs":{}}\n{"id":2,"inputs":{"x":1}}\n` });
-    expect(unasked.body).toMatchObject({
-      kind: 'items',
-      info: { warnings: [expect.stringMatching(/^2 items have neither a prompt nor messages/)] },
-    });
+    const unasked = { 'a.jsonl': `${line}{"id":1,"inputs":{}}\n{"id":2,"inputs":{"x":1}}\n` };
+    const warnings = [expect.stringMatching(/^2 items have neither a prompt nor messages/)];
+    expect(await preview(unasked)).toMatchObject({ body: { kind: 'items', info: { warnings } } });
+    expect(await post('/datasets/upload?dry_run=true', unasked)).toMatchObject({ body: { warnings } });
+    expect(await upload(unasked)).toMatchObject({ status: 201, body: { warnings } });
+    expect((await upload({ 'a.jsonl': line })).body).not.toHaveProperty('warnings');
   });
 
   it.each([

@@ -12,6 +12,7 @@ import type {
   ImportTarget,
   StoredImport,
 } from '@svc/store';
+import { promptWarnings } from '@svc/tabular/internal';
 
 /** An error of one line, row or column. */
 export type ImportError = JsonlError | PackageError;
@@ -70,6 +71,7 @@ export interface DryRun {
   readonly change: DiffCounts | null;
   /** Null where the mapping does not skip rows. */
   readonly skipped: FaultList | null;
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -96,8 +98,12 @@ export async function dryRun(
     errors: errorsOf(source, report),
     errorsTotal: faults.total,
     skipped,
+    warnings: importWarnings(report),
   };
 }
+
+/** What is probably a mistake in the items of an import, one sentence each. */
+export const importWarnings = ({ unaskedCount }: ImportReport): string[] => promptWarnings(unaskedCount);
 
 /**
  * Logs the start of an import, and later its end, with outcome, items, bytes and time in the metrics. That of a change is

@@ -12,6 +12,7 @@ export {
   type ImportFailure,
   type ImportSource,
   importDataset,
+  importWarnings,
   type Observed,
   observeChange,
   observeImport,

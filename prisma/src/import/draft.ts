@@ -181,6 +181,7 @@ export class DatasetDraft implements AsyncDisposable {
       rows += itemCount + (failures?.total ?? 0);
       this.#totals.add(section, encoded, bytes, locate(rows - 1));
       if (failures !== null) found.add(failures, file);
+      this.#report.unaskedCount += encoded.unaskedCount;
       onProgress?.(this.progress);
       if (this.#isRefused) await this.#discard();
       else if (this.#storesRows) await this.#store(encoded);
@@ -249,6 +250,8 @@ export class FaultList {
 export class ImportReport {
   #faults = new FaultList();
   #skipped: FaultList | null = null;
+  /** Items without a prompt or messages. */
+  unaskedCount = 0;
 
   /** Lines and rows that refuse the dataset. */
   get faults(): FaultList {
@@ -271,6 +274,7 @@ export class ImportReport {
   clear(): void {
     this.#faults = new FaultList();
     this.#skipped = null;
+    this.unaskedCount = 0;
   }
 }
 

@@ -43,8 +43,13 @@ function datasetText(
     ['version hash', dataset.version_hash],
     ['items', `${dataset.item_count} in ${countOf(dataset.section_count, 'section')}`],
     ...more,
+    ...warningFacts(dataset.warnings),
   ]);
 }
+
+/** What a response warns of, a line each. */
+export const warningFacts = (warnings: readonly string[] = []): [name: string, value: string][] =>
+  warnings.map((warning) => ['warning', printableValue(warning)]);
 
 /** How a version differs from the one before, such as `2 added, 1 changed`. */
 export function countsText(change: ChangedDataset['change']): string {

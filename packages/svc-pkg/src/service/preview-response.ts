@@ -2,6 +2,7 @@ import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/j
 import { formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 import { sampleText } from '../text/sample-text.ts';
+import { warningFacts } from './dataset-response.ts';
 
 /** Text for people lists this many splits and columns, and counts the rest. */
 const MAX_SPLITS = 20;
@@ -22,7 +23,7 @@ export function previewText(path: string, preview: JsonObject): string {
     ['rows', text('num_rows')],
     ['splits', splitsText(objectsOf(getMember(preview, 'splits')))],
     ['suggested', isJsonObject(mapping) ? mappingOptions(mapping) : null],
-    ...warningsOf(preview).map((warning) => ['warning', printableValue(warning)] as const),
+    ...warningFacts(warningsOf(preview)),
   ]);
   const more = features.length - MAX_COLUMNS;
   const columns = features.slice(0, MAX_COLUMNS).map((feature) => {

@@ -44,6 +44,7 @@ export class RowWriter {
   #itemBytes = 0;
   #embeddedBytes = 0;
   #assetCount = 0;
+  #unaskedCount = 0;
   #hashes: Uint8Array<ArrayBuffer>;
   #rows: Uint8Array<ArrayBuffer>;
   #rowsEnd = 0;
@@ -84,6 +85,7 @@ export class RowWriter {
     this.#addHash(itemHash);
     this.#itemBytes += item.itemEnd - item.itemStart;
     this.#assetCount += item.assetCount;
+    if (!hasPromptAt(bytes, item.payloadStart)) this.#unaskedCount += 1;
     if (this.#lines !== null) this.#addLine(bytes, item.itemStart, item.itemEnd);
 
     const id = findItemId(bytes, item.payloadStart);
@@ -131,6 +133,7 @@ export class RowWriter {
     const texts = [toBytes(type), ...parts, toBytes(writeLinkedFiles(linkedFiles))];
     const [payloadBytes = null] = parts;
     const id = payloadBytes === null ? null : findItemId(payloadBytes, 0);
+    if (payloadBytes === null || !hasPromptAt(payloadBytes, 0)) this.#unaskedCount += 1;
     const idBytes = id === null ? 0 : id.end - id.start;
     const length = ROW_BYTES + idBytes + lengthOf(texts);
     if (this.#rowsEnd + length > this.#rows.length) {
@@ -162,6 +165,7 @@ export class RowWriter {
       embeddedBytes: this.#embeddedBytes,
       itemHashes: this.#hashes.subarray(0, this.#itemCount * HASH_BYTES),
       assetCount: this.#assetCount,
+      unaskedCount: this.#unaskedCount,
       lines: this.#lines === null ? null : this.#lines.subarray(0, this.#linesEnd),
       contents: [...this.#contents.values()],
       failures,
@@ -220,19 +224,39 @@ export interface ByteRange {
 
 /** Where the id of an item is in the canonical bytes of an object, from `start` on; null without one. */
 export function findItemId(bytes: Uint8Array, start: number): ByteRange | null {
+  return findMember(bytes, start, ID);
+}
+
+/** Whether the canonical bytes of an item, from `start` on, have a prompt or messages: as `hasPrompt` tells of values. */
+export function hasPromptAt(bytes: Uint8Array, start: number): boolean {
+  const inputs = findMember(bytes, start, INPUTS);
+  if (inputs === null) return false;
+  const messages = findMember(bytes, inputs.start, MESSAGES);
+  if (messages !== null && bytes[messages.start] === OPEN_BRACKET && messages.end - messages.start > 2)
+    return true;
+  const prompt = findMember(bytes, inputs.start, PROMPT);
+  return prompt !== null && bytes[prompt.start] === QUOTE;
+}
+
+/** @param name of the member in quotes, with its colon */
+function findMember(bytes: Uint8Array, start: number, name: Uint8Array): ByteRange | null {
   if (bytes[start] !== OPEN_BRACE || bytes[start + 1] !== QUOTE) return null;
   let at = start + 1;
   for (;;) {
     // Keys are in the order of their UTF-16 code units; up to U+007F, the first is a byte.
-    if ((bytes[at + 1] as number) > LOWER_I) return null;
-    const isId = bytes[at + 1] === LOWER_I && bytes[at + 2] === LOWER_D && bytes[at + 3] === QUOTE;
-    const valueStart = isId ? at + ID_BYTES : endOfString(bytes, at) + 1;
+    if ((bytes[at + 1] as number) > (name[1] as number)) return null;
+    const isFound = name.every((byte, index) => bytes[at + index] === byte);
+    const valueStart = isFound ? at + name.length : endOfString(bytes, at) + 1;
     const valueEnd = endOfValue(bytes, valueStart);
-    if (isId) return { start: valueStart, end: valueEnd };
+    if (isFound) return { start: valueStart, end: valueEnd };
     if (bytes[valueEnd] !== COMMA) return null;
     at = valueEnd + 1;
   }
 }
+
+const [ID, INPUTS, MESSAGES, PROMPT] = ['id', 'inputs', 'messages', 'prompt'].map((name) =>
+  Buffer.from(`"${name}":`),
+) as [Buffer, Buffer, Buffer, Buffer];
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -241,10 +265,6 @@ const OPEN_BRACKET = 91;
 const CLOSE_BRACKET = 93;
 const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
-const LOWER_D = 100;
-const LOWER_I = 105;
-/** `"id":` */
-const ID_BYTES = 5;
 
 /** The position after the string that begins at `quote`. */
 function endOfString(bytes: Uint8Array, quote: number): number {

@@ -16,6 +16,8 @@ export interface EncodedRows {
   /** `itemCount` times 32 bytes, in item order. */
   readonly itemHashes: Uint8Array;
   readonly assetCount: number;
+  /** Items without a prompt or messages. */
+  readonly unaskedCount: number;
   /**
    * The canonical lines of these items, each ended by LF, as an export writes them; null when an item
    * embeds a file, which an export moves out of the line.
@@ -34,6 +36,7 @@ export function countedRows(itemCount: number, failures: RowFailures | null): En
     itemBytes: 0,
     itemHashes: new Uint8Array(),
     assetCount: 0,
+    unaskedCount: 0,
     embeddedBytes: 0,
     lines: null,
     contents: [],

@@ -1,8 +1,9 @@
+import { hasPrompt } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { times } from '../../../../tools/vitest/long.ts';
-import { findItemId } from './encode-rows.ts';
+import { findItemId, hasPromptAt } from './encode-rows.ts';
 
 const idOf = (text: string): string | null => {
   const bytes = Buffer.from(`before${text}`);
@@ -30,3 +31,19 @@ it.each([
   ['{"a":{"id":1},"b":[{"id":2}],"id":3}', '3'],
   ['{"a":"\\\\","ie":1}', null],
 ])('reads %s', (text, expected) => expect(idOf(text)).toBe(expected));
+
+it.each([
+  [{ inputs: { prompt: 'p' } }, true],
+  [{ id: 'i', inputs: { choices: ['"prompt":"x"'], prompt: '', system_prompt: 's' }, meta: {} }, true],
+  [{ inputs: { choices: [{ prompt: 'x' }], messages: [{ role: 'user', content: 'p' }] } }, true],
+  [{ inputs: { messages: [] } }, false],
+  [{ inputs: { messages: [], prompt: 'p' } }, true],
+  [{ inputs: { question: 'q', prompts: 'p' } }, false],
+  [{ inputs: {} }, false],
+  [{ inputs: null }, false],
+  [{ answer: 'a', prompt: 'p' }, false],
+  [{}, false],
+])('tells whether %j has a prompt or messages', (item, has) => {
+  expect(hasPromptAt(Buffer.from(canonicalJson(item as JsonObject)), 0)).toBe(has);
+  expect(hasPrompt(item as JsonObject)).toBe(has);
+});

@@ -1,4 +1,11 @@
-import { dryRun, type ImportSource, importDataset, observeImport, requestFailure } from '@svc/flows';
+import {
+  dryRun,
+  type ImportSource,
+  importDataset,
+  importWarnings,
+  observeImport,
+  requestFailure,
+} from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import {
   invalidRequest,
@@ -220,10 +227,11 @@ export async function importNow(
   const observed = observeImport(observers, source.start, target, draft);
   try {
     const content = await importDataset(source, draft, report, signal);
-    const response = claim === undefined ? undefined : { claim, of: importStored };
+    const of = (stored: StoredImport): StoredResponse => importStored(stored, importWarnings(report));
+    const response = claim === undefined ? undefined : { claim, of };
     const stored = await draft.commit({ ...content, response });
     observed.finished(stored);
-    return importStored(stored);
+    return of(stored);
   } catch (error) {
     observed.failed(error, requestFailure(error, signal));
     throw error;
@@ -242,16 +250,17 @@ export async function dryRunNow(
 }
 
 /** The response to an import: of a change, a new dataset, or one that is used again. */
-function importStored({ dataset, changed, isNew, runId }: StoredImport): StoredResponse {
-  if (changed !== null) return datasetChanged(dataset, changed);
-  if (isNew) return datasetCreated(dataset);
+function importStored(
+  { dataset, changed, isNew, runId }: StoredImport,
+  warnings: readonly string[],
+): StoredResponse {
+  if (changed !== null) return datasetChanged(dataset, changed, warnings);
+  const shown = { ...serializeSummary(dataset), ...(warnings.length === 0 ? {} : { warnings }) };
+  const run = isNew || runId === null ? {} : { dataset_id: dataset.id, run_id: runId };
   return {
-    status: 200,
+    status: isNew ? 201 : 200,
     headers: { Location: `/datasets/${dataset.id}` },
-    body: toJsonText({
-      ...serializeSummary(dataset),
-      ...(runId === null ? {} : { dataset_id: dataset.id, run_id: runId }),
-    }),
+    body: toJsonText({ ...shown, ...run }),
   };
 }
 
@@ -259,20 +268,16 @@ function importStored({ dataset, changed, isNew, runId }: StoredImport): StoredR
 export function datasetChanged(
   dataset: DatasetSummary,
   { isNew, change, version }: ChangedDataset,
+  warnings: readonly string[] = [],
 ): StoredResponse {
   return {
     status: isNew ? 201 : 200,
     headers: { Location: `/datasets/${dataset.id}?version=${version}` },
-    body: toJsonText({ ...serializeSummary(dataset), change: { ...change } }),
-  };
-}
-
-/** The response to a request that created a dataset. */
-function datasetCreated(dataset: DatasetSummary): StoredResponse {
-  return {
-    status: 201,
-    headers: { Location: `/datasets/${dataset.id}` },
-    body: toJsonText(serializeSummary(dataset)),
+    body: toJsonText({
+      ...serializeSummary(dataset),
+      change: { ...change },
+      ...(warnings.length === 0 ? {} : { warnings }),
+    }),
   };
 }
 

@@ -63,7 +63,14 @@ export const LAST_RUN: ApiRecord<LastRun> = record<LastRun>({
   finished_at: TIME,
 });
 
-export const DATASET_SUMMARY: Schema = SUMMARY.schema;
+/** Sentences about an import. */
+export const IMPORT_WARNINGS: Schema = {
+  type: 'array',
+  items: TEXT,
+  description: 'what is probably a mistake, such as items without a prompt; absent if nothing is',
+};
+
+export const DATASET_SUMMARY: Schema = shape({ ...SUMMARY.members, warnings: IMPORT_WARNINGS }, ['warnings']);
 export const LISTED_DATASET: Schema = shape({
   ...SUMMARY.members,
   last_run: {
@@ -77,10 +84,11 @@ export const LISTED_DATASET: Schema = shape({
 export const FOUND_DATASET: Schema = shape(
   {
     ...SUMMARY.members,
+    warnings: IMPORT_WARNINGS,
     dataset_id: { ...UUID, description: 'with a run of another tool: the dataset that has its items' },
     run_id: { ...UUID, description: 'the run that was added to it' },
   },
-  ['dataset_id', 'run_id'],
+  ['warnings', 'dataset_id', 'run_id'],
 );
 export const DATASET: Schema = shape({
   ...SUMMARY.members,
@@ -91,7 +99,10 @@ export const DATASET: Schema = shape({
 export const CHANGE: Schema = shape({ added: COUNT, changed: COUNT, removed: COUNT, moved: COUNT });
 
 /** A dataset after a change. */
-export const CHANGED_DATASET: Schema = shape({ ...SUMMARY.members, change: CHANGE });
+export const CHANGED_DATASET: Schema = shape(
+  { ...SUMMARY.members, change: CHANGE, warnings: IMPORT_WARNINGS },
+  ['warnings'],
+);
 
 /** Where an item is in its dataset, and what it is. */
 export const PLACED_ITEM: ApiRecord<PlacedItem> = record<PlacedItem>({

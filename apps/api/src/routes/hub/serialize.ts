@@ -53,6 +53,7 @@ export function serializeDryRun({
   errors,
   errorsTotal,
   skipped,
+  warnings,
 }: DryRun): JsonBody {
   return {
     item_count: itemCount,
@@ -63,6 +64,7 @@ export function serializeDryRun({
     ...(skipped === null
       ? {}
       : { skipped: { count: skipped.total, rows: skipped.first.map(serializeSkippedRow) } }),
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
   };
 }
 
