@@ -136,4 +136,5 @@ export { decodeBase64, encodeBase64 } from './media/base64.ts';
 export { isDataUri, parseDataUri } from './media/data-uri.ts';
 export { DEFAULT_MIME_TYPE, extensionForMimeType, mimeTypeForPath } from './media/mime-type.ts';
 export { sniffMimeType } from './media/sniff-mime-type.ts';
+export { type SplitOutput, splitReasoning } from './output/split-reasoning.ts';
 export { schemaPredicate } from './schema-predicate.ts';
