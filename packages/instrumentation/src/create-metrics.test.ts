@@ -102,7 +102,7 @@ describe('createMetrics', () => {
     const request = metrics.startRequest({ method: 'GET', route: '/x' });
     metrics.recordRun('failed');
     metrics.recordCancelPoll({ queries: 1, durationMs: 1 });
-    reset_metrics_for_testing(metrics);
+    reset_metrics_for_testing();
     request.setRoute('/y');
     request.finish({ statusCode: 200, durationMs: 1 });
     expect(await metrics.render()).toBe(fresh);

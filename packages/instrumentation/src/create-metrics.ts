@@ -29,17 +29,16 @@ export interface MetricsOptions {
   readonly collectProcessMetrics?: boolean;
 }
 
-/** Makes the metrics of one process, each known series at 0. Nothing is global: two calls return two independent sets. */
+/** Makes the metrics of one process, each known series at 0. Two calls return two independent sets. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const requests = createRequestMetrics({ prefix: 'svc', version: options.version, processMetrics: false });
-  const { registry } = requests;
+  const { registry, resetForTesting } = requests;
   const metrics = registerMetrics(registry);
   if (options.collectProcessMetrics ?? true) collectProcessMetrics(registry);
   // rate() misses the first event of a series that appears with it, so every known series starts at 0.
   metrics.zero();
 
-  return {
-    ...requests,
+  return Object.assign(requests, {
     recordCancelPoll({ queries, durationMs }) {
       metrics.cancelPolls.inc();
       metrics.cancelPollQueries.inc(queries);
@@ -75,10 +74,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
     recordRunItem: (status) => metrics.runItems.inc({ status }),
     recordReusedOutput: () => metrics.reusedOutputs.inc(),
     resetForTesting() {
-      requests.resetForTesting();
+      resetForTesting();
       metrics.zero();
     },
-  };
+  } satisfies Partial<Metrics>);
 }
 
 /** The labels of a metric with all their values. */

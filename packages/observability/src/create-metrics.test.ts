@@ -45,7 +45,7 @@ describe('createMetrics', () => {
       shop_http_request_duration_seconds_count: 0,
     });
     expect(await metrics.render()).not.toContain('process_');
-    reset_metrics_for_testing(metrics);
+    reset_metrics_for_testing();
     expect(await series(metrics)).toMatchObject({ orders_total: 0 });
   });
 
@@ -107,7 +107,7 @@ describe('createMetrics', () => {
     const metrics = createMetrics(quiet);
     const fresh = await metrics.render();
     const request = metrics.startRequest({ method: 'GET', route: '/x' });
-    reset_metrics_for_testing(metrics);
+    reset_metrics_for_testing();
     request.setRoute('/y');
     request.finish({ statusCode: 200, durationMs: 1 });
     expect(await metrics.render()).toBe(fresh);

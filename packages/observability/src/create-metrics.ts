@@ -7,8 +7,7 @@ import { requestMetrics } from './request-metrics.ts';
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 /**
- * Makes the metrics of one process: its requests, its version, and Node.js. Nothing is global: two calls return two
- * independent sets.
+ * Makes the metrics of one process: its requests, its version, and Node.js. Two calls return two independent sets.
  *
  * @throws RangeError if the prefix cannot begin the name of a metric
  *
@@ -46,7 +45,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
   };
   zero();
 
-  return {
+  const metrics: Metrics = {
     registry,
     contentType: registry.contentType,
     startRequest: requests.startRequest,
@@ -56,9 +55,18 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
       zero();
     },
   };
+  made.add(new WeakRef(metrics));
+  return metrics;
 }
 
-/** Sets all metrics back to their start, so that a test can count from 0. */
-export function reset_metrics_for_testing(metrics: { resetForTesting(): void }): void {
-  metrics.resetForTesting();
+/** The sets of this process, for {@link reset_metrics_for_testing} alone. */
+const made = new Set<WeakRef<Pick<Metrics, 'resetForTesting'>>>();
+
+/** Sets all metrics that {@link createMetrics} has made in this process back to their start, so that a test can count from 0. */
+export function reset_metrics_for_testing(): void {
+  for (const one of made) {
+    const metrics = one.deref();
+    if (metrics === undefined) made.delete(one);
+    else metrics.resetForTesting();
+  }
 }
