@@ -5,7 +5,15 @@ export function resultOf(item: RunItem, facts: Partial<RunResult> = {}): RunResu
   const { section, sectionOrderIndex, orderIndex } = item;
   return {
     ...{ section, sectionOrderIndex, orderIndex, repetition: 1, itemId: orderIndex },
-    ...{ status: 'ok', output: 'new', score: 1, passed: true, explanation: null, error: null },
+    ...{
+      status: 'ok',
+      output: 'new',
+      reasoning: null,
+      score: 1,
+      passed: true,
+      explanation: null,
+      error: null,
+    },
     ...{ latencyMs: 1, usage: { prompt_tokens: 2, completion_tokens: 3 }, judgeUsage: null, judgeCost: null },
     ...{
       finishReason: 'stop',

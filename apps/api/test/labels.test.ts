@@ -364,6 +364,7 @@ describe('a blind sample', () => {
         'labels',
         'order_index',
         'output',
+        'reasoning',
         'repetition',
         'section',
       ]);

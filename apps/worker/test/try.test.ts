@@ -72,7 +72,7 @@ it('shows requests and outputs of some items, asked together, and stores nothing
           { role: 'user', content: prompt },
         ],
       },
-      ...{ output: passed ? 'yes' : 'no', error: null, finish_reason: 'stop' },
+      ...{ output: passed ? 'yes' : 'no', reasoning: null, error: null, finish_reason: 'stop' },
       usage: { prompt_tokens: 7, completion_tokens: passed ? 3 : 2, total_tokens: passed ? 10 : 9 },
       latency_ms: expect.any(Number),
       scores: { main: { score: passed ? 1 : 0, passed, explanation: null, scored_by: 'checker' } },

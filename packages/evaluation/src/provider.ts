@@ -38,6 +38,8 @@ export type OutputSource =
 export interface Completion {
   /** Usually a string. */
   readonly output: JsonValue | JsonText;
+  /** Reasoning that the provider sent with it; null, the default, without any. */
+  readonly reasoning?: string | JsonText | null;
   /** Token counts as the provider reported them. */
   readonly usage: JsonObject | JsonText | null;
   /** Why the output ended, in the terms of chat completions: `stop`, `length`...; null if unknown. */

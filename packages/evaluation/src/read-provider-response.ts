@@ -41,10 +41,11 @@ export async function readProviderResponse(
     signal,
   );
   if (completion === null) return { completion, errorCode, errorText };
-  const { output, usage, finishReason } = completion;
+  const { output, reasoning, usage, finishReason } = completion;
   return {
     completion: {
       output: unpackSmall(output),
+      reasoning: unpackSmall(reasoning) as string | JsonText | null,
       usage: unpackSmall(usage) as JsonObject | JsonText | null,
       finishReason,
     },

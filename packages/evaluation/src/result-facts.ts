@@ -21,7 +21,7 @@ export type Facts = Omit<
 export function nothingOf({ section, sectionOrderIndex, orderIndex }: RunItem, repetition: number): Facts {
   return {
     ...{ section, sectionOrderIndex, orderIndex, repetition },
-    ...{ itemId: null, output: null, latencyMs: null, usage: null },
+    ...{ itemId: null, output: null, reasoning: null, latencyMs: null, usage: null },
     ...{ finishReason: null, attempts: null, omittedAssets: null, traceId: null },
     ...{ reused: false, usageReused: null },
   };

@@ -26,6 +26,7 @@ export interface StoredOutput {
   readonly repetition: number;
   readonly itemId: JsonValue;
   readonly output: JsonValue | JsonText;
+  readonly reasoning: string | JsonText | null;
   /** Why there is no output; null if there is one. */
   readonly failure: RunFailure | null;
   readonly finishReason: string | null;
@@ -41,6 +42,7 @@ export interface StoredOutput {
 /** The response that an earlier run got to the same request. */
 export interface EarlierAnswer {
   readonly output: JsonValue | JsonText;
+  readonly reasoning: string | JsonText | null;
   readonly finishReason: string | null;
   readonly latencyMs: number | null;
   /** What the answer took when it was made. */

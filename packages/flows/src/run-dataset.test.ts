@@ -151,6 +151,7 @@ describe('runDataset', () => {
       finishReason: 'stop',
       attempts: 1,
       omittedAssets: [],
+      reasoning: null,
       scoredBy: 'checker',
       scores: null,
       traceId: null,
@@ -258,7 +259,7 @@ describe('runDataset', () => {
   it('scores the outputs that are there, however many requests failed before', async () => {
     const session = new MemorySession([]);
     const facts = { itemId: null, finishReason: null, latencyMs: null, usage: null };
-    const none = { omittedAssets: null, traceId: null };
+    const none = { omittedAssets: null, reasoning: null, traceId: null };
     session.items = async function* () {
       for (let orderIndex = 0; orderIndex < 6; orderIndex += 1) {
         const failure =

@@ -16,6 +16,7 @@ export const SQL_TYPES: Readonly<Record<FieldKind, string>> = {
   time: 'timestamptz',
   id: 'text',
   string: 'text',
+  long_string: 'text',
   json: 'text',
   object: 'text',
   names: 'text',

@@ -96,6 +96,7 @@ describe('a run in an import', () => {
     itemId: String(orderIndex),
     status: score === null ? 'unscored' : 'ok',
     output: '"out"',
+    reasoning: null,
     score,
     passed: score === null ? null : score === 1,
     explanation: null,

@@ -4,7 +4,7 @@ import { createReadQuery, type ReadQuery } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { boundedText } from '../database/item-size.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
-import { MAX_INLINE_CHARS, readOutput } from './read-stored-outputs.ts';
+import { MAX_INLINE_CHARS, readOutput, readReasoning } from './read-stored-outputs.ts';
 
 /** The usage of a reused answer is that of the first one. A longer one than models give is left out. */
 const USAGE = boundedText('coalesce(usage, usage_reused)', MAX_INLINE_CHARS);
@@ -13,15 +13,17 @@ const USAGE = boundedText('coalesce(usage, usage_reused)', MAX_INLINE_CHARS);
 const ANSWERS = `
   SELECT place::int, section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition,
     finish_reason AS "finishReason", latency_ms AS "latencyMs", ${USAGE} AS usage,
-    ${boundedText('output', MAX_INLINE_CHARS)} AS output
+    CASE WHEN bytes <= ${MAX_INLINE_CHARS} THEN output END AS output,
+    CASE WHEN bytes <= ${MAX_INLINE_CHARS} THEN reasoning END AS reasoning
   FROM unnest($2::bytea[]) WITH ORDINALITY AS wanted (hash, place)
     CROSS JOIN LATERAL (
       SELECT * FROM run_results WHERE run_id = $1 AND request_hash = wanted.hash LIMIT 1
     ) AS result
-  WHERE octet_length(output) <= $3`;
+    CROSS JOIN LATERAL (SELECT octet_length(output) + coalesce(octet_length(reasoning), 0) AS bytes) AS size
+  WHERE bytes <= $3`;
 
-/** The output of one result. */
-const OUTPUT = `SELECT output FROM run_results
+/** The output of one result, and its reasoning. */
+const OUTPUT = `SELECT output, reasoning FROM run_results
   WHERE run_id = $1 AND section_order_index = $2 AND order_index = $3 AND repetition = $4`;
 
 interface AnswerRow extends Pick<EarlierAnswer, 'finishReason' | 'latencyMs'> {
@@ -31,9 +33,12 @@ interface AnswerRow extends Pick<EarlierAnswer, 'finishReason' | 'latencyMs'> {
   readonly orderIndex: number;
   readonly repetition: number;
   readonly usage: string | null;
-  /** Null for a long one. */
+  /** Null where it is long, or its reasoning. */
   readonly output: string | null;
+  readonly reasoning: string | null;
 }
+
+type Texts = Pick<AnswerRow, 'output' | 'reasoning'>;
 
 /** See `RunSession.findAnswers`: the answers of run `runId`. Long outputs are read one by one. */
 export async function findAnswers(
@@ -46,10 +51,11 @@ export async function findAnswers(
   const answers: (EarlierAnswer | null)[] = hashes.map(() => null);
   const wanted = hashes.map((hash) => Buffer.from(hash));
   for (const row of await query<AnswerRow>(ANSWERS, [runId, wanted, maxItemBytes])) {
-    const output = row.output ?? (await readLong(query, runId, row));
-    if (output === null) continue;
+    const texts = row.output === null ? await readLong(query, runId, row) : row;
+    if (texts === undefined || texts.output === null) continue;
     answers[row.place - 1] = {
-      output: readOutput(output),
+      output: readOutput(texts.output),
+      reasoning: readReasoning(texts.reasoning),
       usage: row.usage === null ? null : (readStoredJson(row.usage) as JsonObject),
       finishReason: row.finishReason,
       latencyMs: row.latencyMs,
@@ -58,13 +64,9 @@ export async function findAnswers(
   return answers;
 }
 
-/** Null if the result has gone since. */
-async function readLong(query: ReadQuery, runId: string, at: AnswerRow): Promise<string | null> {
-  const [row] = await query<{ readonly output: string | null }>(OUTPUT, [
-    runId,
-    at.sectionOrderIndex,
-    at.orderIndex,
-    at.repetition,
-  ]);
-  return row?.output ?? null;
+/** Undefined if the result has gone since. */
+async function readLong(query: ReadQuery, runId: string, at: AnswerRow): Promise<Texts | undefined> {
+  const key = [at.sectionOrderIndex, at.orderIndex, at.repetition];
+  const [row] = await query<Texts>(OUTPUT, [runId, ...key]);
+  return row;
 }

@@ -131,6 +131,7 @@ function toStoredOutput(result: StoredResult, adding: AddingScorers | null): Sto
     repetition: result.repetition,
     itemId: result.itemId === null ? null : readStoredJson(result.itemId),
     output: output === null ? null : readOutput(output),
+    reasoning: readReasoning(result.reasoning),
     failure: isTooLarge ? TOO_LARGE : output === null ? failureOf(error) : null,
     finishReason: result.finishReason,
     latencyMs: result.latencyMs,
@@ -152,6 +153,10 @@ function scoredBy({ scores, status }: StoredResult, { main }: AddingScorers): re
 
 const TOO_LARGE: RunFailure = { code: 'item_too_large', message: 'The stored output is too large.' };
 const WITHOUT_OUTPUT: RunFailure = { code: 'internal', message: 'The source run has no output.' };
+
+/** A stored reasoning, see {@link readOutput}. */
+export const readReasoning = (json: string | null): string | JsonText | null =>
+  json === null ? null : (readOutput(json) as string | JsonText);
 
 /** A stored output; a long one stays text. */
 export function readOutput(json: string): JsonValue | JsonText {

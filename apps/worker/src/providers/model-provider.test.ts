@@ -98,6 +98,7 @@ describe('a request', () => {
     const params = parseJson('{"temperature":0,"seed":12345678901234567890,"stop":null}') as JsonObject;
     expect(await ask({ params })).toEqual({
       output: 'A',
+      reasoning: null,
       usage: { total_tokens: 3 },
       finishReason: null,
       attempts: 1,
@@ -127,7 +128,9 @@ describe('a request', () => {
     const forms = [key, JSON.stringify(headers), btoa(`Bearer ${key}`), encodeURIComponent(`a=${key}&b`)];
     const call = { function: { name: 'f', arguments: JSON.stringify({ [key]: forms }) } };
     const usage = { prompt_tokens: 1, note: forms, [key]: 2 };
-    for (const message of [{ content: forms.join(' ') }, { refusal: key }, { tool_calls: [call] }]) {
+    const thought = { content: 'A', reasoning: forms.join(' ') };
+    const texts = [{ content: forms.join(' ') }, { refusal: key }, thought];
+    for (const message of [...texts, { tool_calls: [call] }]) {
       // Small responses are read on this thread, large ones on another.
       for (const padding of ['', 'x'.repeat(100_000)]) {
         const body = { choices: [{ message, finish_reason: key }], usage, padding };
@@ -194,6 +197,7 @@ describe('the wire formats', () => {
     const azure = { auth: 'api-key', extra_headers, query } as const;
     expect(await ask(azure, undefined, { messages: chat })).toEqual({
       output: 'Hello!',
+      reasoning: null,
       usage: body.usage,
       ...{ finishReason: 'length', attempts: 1, pacedMs: 0 },
     });
@@ -226,6 +230,7 @@ describe('the wire formats', () => {
     const anthropic = { wireFormat: 'anthropic_messages', base_url } as const;
     expect(await ask(anthropic, undefined, { messages: chat })).toEqual({
       output: 'Hi! My name is Claude.',
+      reasoning: 'Hm.',
       usage: body.usage,
       ...{ finishReason: 'length', attempts: 1, pacedMs: 0 },
     });
@@ -276,6 +281,56 @@ describe('a response', () => {
   ])('may be %s', async (_name, message, output) => {
     handlers = [reply(200, completion(message))];
     expect(await ask()).toMatchObject({ output, usage: null });
+  });
+
+  it.each<[string, JsonObject, string | null, string]>([
+    ['`reasoning_content`', { reasoning_content: 'Hm.' }, 'Hm.', 'A'],
+    ['`reasoning`', { reasoning: 'Hm.', reasoning_content: null }, 'Hm.', 'A'],
+    ['both', { reasoning: 'Hm.', reasoning_content: 'Hm.' }, 'Hm.', 'A'],
+    ['an empty one', { reasoning_content: '', reasoning: '' }, null, 'A'],
+    [
+      'another value',
+      { reasoning_content: 1, reasoning: { effort: 'high' }, reasoning_details: 'x' },
+      null,
+      'A',
+    ],
+    [
+      '`reasoning_details`',
+      {
+        reasoning_details: [
+          { type: 'reasoning.text', text: 'Hm.', signature: 'x' },
+          { type: 'reasoning.encrypted', data: 'x' },
+          { type: 'reasoning.summary', summary: 'So.' },
+        ],
+      },
+      'Hm.\n\nSo.',
+      'A',
+    ],
+    [
+      'parts',
+      {
+        content: [
+          {
+            type: 'thinking',
+            thinking: [
+              { type: 'text', text: 'H' },
+              { type: 'text', text: 'm.' },
+            ],
+          },
+          { type: 'text', text: 'A' },
+          { type: 'reasoning', text: 'So.' },
+        ],
+      },
+      'Hm.\n\nSo.',
+      'A',
+    ],
+    ['no answer', { content: null, reasoning_content: 'A' }, 'A', ''],
+  ])('may have reasoning with its text: %s', async (_name, message, reasoning, output) => {
+    // Small responses are read on this thread, large ones on another.
+    for (const padding of ['', 'x'.repeat(100_000)]) {
+      handlers = [reply(200, completion({ content: 'A', ...message }, { padding }))];
+      expect(await ask()).toMatchObject({ output, reasoning });
+    }
   });
 
   it('may repeat a key, of which the last member counts', async () => {

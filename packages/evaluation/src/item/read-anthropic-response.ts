@@ -1,5 +1,6 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { type ReadCompletion, readReason } from './read-reason.ts';
+import { thoughtsIn } from './read-reasoning.ts';
 
 /** Reasons to stop in the terms of chat completions; others keep their name. */
 const FINISH_REASONS: Readonly<Record<string, string>> = {
@@ -12,8 +13,8 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The completion in a response of the Messages API: the texts of its content, else its tool calls. It leaves out
- * thinking.
+ * The completion in a response of the Messages API: the texts of its content, else its tool calls, and its
+ * thinking apart.
  *
  * @returns null if the body is not a message
  */
@@ -28,6 +29,7 @@ export function anthropicCompletion(body: JsonObject): ReadCompletion | null {
   const reason = getMember(body, 'stop_reason');
   return {
     output: output === '' && calls.length > 0 ? { tool_calls: calls } : output,
+    reasoning: thoughtsIn(content),
     usage: isJsonObject(usage) ? usage : null,
     finishReason: readReason(
       typeof reason === 'string' && Object.hasOwn(FINISH_REASONS, reason) ? FINISH_REASONS[reason] : reason,

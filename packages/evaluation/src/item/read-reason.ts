@@ -3,6 +3,8 @@ import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 /** A completion in the body of a response. */
 export interface ReadCompletion {
   readonly output: JsonValue;
+  /** Reasoning that the provider sent with it; null without any. */
+  readonly reasoning: string | null;
   readonly usage: JsonObject | null;
   /** In the terms of chat completions. */
   readonly finishReason: string | null;

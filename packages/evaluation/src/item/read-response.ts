@@ -11,6 +11,7 @@ import type { WireFormat } from '../provider.ts';
 import { providerWords } from './provider-words.ts';
 import { anthropicCompletion } from './read-anthropic-response.ts';
 import { type ReadCompletion, readReason } from './read-reason.ts';
+import { isThought, reasoningOf } from './read-reasoning.ts';
 
 /** The body of a response. */
 export interface ResponseBody {
@@ -73,6 +74,7 @@ export function readResponse(bytes: Uint8Array, format: WireFormat, secrets: Kno
 function withoutSecrets(completion: ReadCompletion, secrets: KnownSecrets): ReadCompletion {
   return {
     output: redactValue(completion.output, secrets),
+    reasoning: redactValue(completion.reasoning, secrets),
     usage: redactValue(completion.usage, secrets),
     finishReason: redactValue(completion.finishReason, secrets),
   };
@@ -104,6 +106,7 @@ function completionOf(body: JsonObject): ReadCompletion | null {
   const usage = getMember(body, 'usage');
   return {
     output: outputOf(message),
+    reasoning: reasoningOf(message),
     usage: isJsonObject(usage) ? usage : null,
     finishReason: isJsonObject(choice) ? readReason(getMember(choice, 'finish_reason')) : null,
   };
@@ -113,7 +116,9 @@ function outputOf(message: JsonObject): JsonValue {
   const content = getMember(message, 'content');
   if (typeof content === 'string' && content !== '') return content;
   if (Array.isArray(content)) {
-    const texts = content.map((part) => (isJsonObject(part) ? getMember(part, 'text') : undefined));
+    const texts = content.map((part) =>
+      isJsonObject(part) && !isThought(part) ? getMember(part, 'text') : undefined,
+    );
     return texts.filter((text) => typeof text === 'string').join('');
   }
   const declined = getMember(message, 'refusal');

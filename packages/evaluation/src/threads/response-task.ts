@@ -19,6 +19,7 @@ export interface ResponseTask {
 export interface PackedResponse {
   readonly completion: {
     readonly output: PackedValue;
+    readonly reasoning: PackedValue;
     readonly usage: PackedValue;
     readonly finishReason: string | null;
   } | null;
@@ -30,12 +31,13 @@ export interface PackedResponse {
 export function packResponse({ body, format, maxOutputChars, secrets }: ResponseTask): PackedResponse {
   const { completion, errorCode, errorText } = readResponse(body, format, secrets);
   if (completion === null) return { completion, errorCode, errorText };
-  const { output, usage, finishReason } = completion;
+  const { output, reasoning, usage, finishReason } = completion;
   const needed =
     typeof output === 'string' && maxOutputChars !== null ? output.slice(-maxOutputChars) : output;
   return {
     completion: {
       output: packOutput(needed),
+      reasoning: reasoning === null ? null : packOutput(reasoning),
       usage: usage === null ? null : { json: canonicalJson(usage) },
       finishReason,
     },

@@ -46,6 +46,7 @@ export interface PushedResult {
   readonly repetition: number;
   /** Null if there is an error. */
   readonly output: string | null;
+  readonly reasoning: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly finishReason: string | null;
   readonly latencyMs: number | null;
@@ -111,6 +112,7 @@ const READERS = {
   item_hash: matching(HASH, '64 hexadecimal digits in lower case'),
   repetition: integerFrom(1, MAX_INDEX),
   output: (value) => value,
+  reasoning: text,
   error: failure,
   finish_reason: matching(NAME, 'a name of at most 64 letters, digits, `_`, `.` and `-`'),
   usage: (value, name) => {
@@ -140,7 +142,7 @@ function readResult(line: JsonObject, options: PushedLineOptions): PushedResult 
   }
   const members = read as Members;
   const { secrets, repetitions, areScores } = options;
-  const { repetition = 1, output, error = null, usage } = members;
+  const { repetition = 1, output, reasoning, error = null, usage } = members;
   if (areScores) checkScoresAlone(read);
   if (repetition > repetitions) throw mustBe('repetition', `at most ${repetitions}`);
   if (!areScores && output === undefined && error === null)
@@ -159,6 +161,7 @@ function readResult(line: JsonObject, options: PushedLineOptions): PushedResult 
     reference: readReference(members),
     repetition,
     output: output === undefined ? null : canonicalJson(redactValue(output, secrets)),
+    reasoning: reasoning === undefined ? null : canonicalJson(redactValue(reasoning, secrets)),
     error: error === null ? null : redactValue(error, secrets),
     finishReason: redactedName(members.finish_reason ?? null, secrets),
     latencyMs: members.latency_ms ?? null,

@@ -8,7 +8,7 @@ import {
   scoreOutput,
 } from '@svc/evaluation';
 import type { ScorerScore, Scores } from '@svc/jsonl-v23/internal';
-import type { JsonObject } from '@svc/jsonl-v23/json';
+import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { type LocatedItem, type PushSession, readStoredJson } from '@svc/store';
 import type { PushedResult, PushedScore } from './read-pushed.ts';
 
@@ -103,16 +103,18 @@ export function createPushScorer(
 
 /** What a client says of a result, besides its score. */
 function factsOf({ pushed, at }: PlacedResult) {
-  const { repetition, output, finishReason, latencyMs, usage, traceId } = pushed;
+  const { repetition, output, reasoning, finishReason, latencyMs, usage, traceId } = pushed;
   return {
     ...{ repetition, finishReason, latencyMs, traceId, omittedAssets: null },
     itemId: at.itemId === null ? null : readStoredJson(at.itemId),
-    output:
-      output === null
-        ? null
-        : output.length > MAX_INLINE_CHARS
-          ? new JsonText(output)
-          : readStoredJson(output),
+    output: readText(output),
+    reasoning: readText(reasoning) as string | JsonText | null,
     usage: usage === null ? null : (readStoredJson(usage) as JsonObject),
   };
+}
+
+/** A value of a line; a long one stays JSON text. */
+function readText(json: string | null): JsonValue | JsonText {
+  if (json === null) return null;
+  return json.length > MAX_INLINE_CHARS ? new JsonText(json) : readStoredJson(json);
 }

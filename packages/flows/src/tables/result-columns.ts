@@ -18,6 +18,7 @@ const COLUMN_TYPES: Readonly<Record<FieldKind, ColumnType>> = {
   time: 'string',
   id: 'string',
   string: 'string',
+  long_string: 'string',
   json: 'string',
   object: 'json',
   names: 'json',

@@ -41,6 +41,8 @@ interface KindValues<Text> {
   readonly id: JsonValue;
   /** Any text. */
   readonly string: string;
+  /** Any text that may be large. */
+  readonly long_string: string | Text;
   /** Any value. */
   readonly json: JsonValue | Text;
   readonly object: JsonObject | Text;
@@ -55,7 +57,7 @@ interface KindValues<Text> {
 export type FieldKind = keyof KindValues<never>;
 
 /** Kinds that are stored as JSON text. */
-const JSON_KINDS = ['id', 'string', 'json', 'object', 'names', 'scores', 'failure'] as const;
+const JSON_KINDS = ['id', 'string', 'long_string', 'json', 'object', 'names', 'scores', 'failure'] as const;
 type JsonKind = (typeof JSON_KINDS)[number];
 
 /** A field of a record. */

@@ -33,6 +33,12 @@ export const RESULT_FIELDS = {
   status: { wire: 'status', kind: 'word', isRequired: true, values: ['ok', 'failed', 'unscored'] },
   /** The provider's output; null without one. */
   output: { wire: 'output', kind: 'json', description: 'the output of the provider' },
+  /** Reasoning that the provider sent with the output; it is never scored. Null without any. */
+  reasoning: {
+    wire: 'reasoning',
+    kind: 'long_string',
+    description: 'reasoning that the provider sent with the output; never scored',
+  },
   /** 0 to 1; null unless the status is ok. */
   score: { wire: 'score', kind: 'number', minimum: 0, maximum: 1 },
   passed: { wire: 'passed', kind: 'boolean' },

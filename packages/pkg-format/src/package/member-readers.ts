@@ -51,6 +51,7 @@ export const MEMBER_READERS: Readonly<Record<FieldKind, MemberReader>> = {
   },
   id: readerOf((member) => typeof member === 'string' || isInteger(member), 'a string, an integer or null'),
   string: readerOf((member) => typeof member === 'string', 'a string or null'),
+  long_string: readerOf((member) => typeof member === 'string', 'a string or null'),
   json: readerOf(() => true, 'a value'),
   object: readerOf(isJsonObject, 'an object or null'),
   names: readerOf(

@@ -17,6 +17,7 @@ const SCHEMAS: Readonly<Record<FieldKind, Schema>> = {
   time: TIME,
   id: { type: ['string', 'integer'] },
   string: TEXT,
+  long_string: TEXT,
   json: {},
   object: { type: 'object' },
   names: { type: 'array', items: { type: 'string' } },

@@ -71,7 +71,7 @@ export const RESULTS_QUERY: Readonly<Record<string, Schema>> = {
     type: 'string',
     enum: ['blind'],
     description:
-      'a sample of the results with an output, in an order that depends on the seed only, and without their scores: each has `section`, `order_index`, `repetition`, `item_id`, `item_hash`, `output`, `item` and the `labels` of the caller. Only filters of items and labels apply',
+      'a sample of the results with an output, in an order that depends on the seed only, and without their scores: each has `section`, `order_index`, `repetition`, `item_id`, `item_hash`, `output`, `reasoning`, `item` and the `labels` of the caller. Only filters of items and labels apply',
   },
   n: { type: 'integer', minimum: 1, maximum: 1_000, description: 'size of the sample; 100 by default' },
   seed: {

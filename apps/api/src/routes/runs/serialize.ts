@@ -87,6 +87,7 @@ const BLIND_FIELDS = [
   RESULT_FIELDS.itemId,
   RESULT_FIELDS.repetition,
   RESULT_FIELDS.output,
+  RESULT_FIELDS.reasoning,
   RESULT_FIELDS.itemHash,
 ] as const;
 const BLIND_NAMES: ReadonlySet<string> = new Set(BLIND_FIELDS.map(({ wire }) => wire));

@@ -25,7 +25,9 @@ export const TRY_ITEMS: Schema = {
 };
 
 /** The fields of a result that a tried item has. */
-const SHOWN: ReadonlySet<string> = new Set(['output', 'error', 'finish_reason', 'usage', 'latency_ms']);
+const SHOWN: ReadonlySet<string> = new Set([
+  ...['output', 'reasoning', 'error', 'finish_reason', 'usage', 'latency_ms'],
+]);
 const FIELDS = PUBLIC_RESULT_FIELDS.filter(({ wire }) => SHOWN.has(wire));
 
 /** The answer to a tried run. */
