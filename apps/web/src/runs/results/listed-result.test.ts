@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { gotOf, listedResult, readOf, resultKey, whyOf } from './listed-result.ts';
+import { gotOf, listedResult, readOf, reasoningOf, resultKey, whyOf } from './listed-result.ts';
 
 type Result = Parameters<typeof listedResult>[0];
 
@@ -16,6 +16,7 @@ it('keeps the beginnings of long texts, which are the name of a row', () => {
 it.each([
   ['as the checker read it', { explanation: 'Read as 24', scored_by: 'checker', output: 'So 24.' }, '24'],
   ['the output of a judge', { explanation: 'Read as 24', scored_by: 'judge', output: 'So 24.' }, 'So 24.'],
+  ['without reasoning', { explanation: null, scored_by: 'judge', output: '<think>12?</think>24' }, '24'],
 ])('shows what came: %s', (_, facts, got) => {
   expect(gotOf(result(facts) as never)).toBe(got);
 });
@@ -26,6 +27,15 @@ it.each([
   ['without saying what', { explanation: 'Not equal', scored_by: 'checker', output: 'B' }, undefined],
 ])('tells what the checker read: %s', (_, facts, read) => {
   expect(readOf(result(facts))).toBe(read);
+});
+
+it.each([
+  ['with the output', { reasoning: 'Hm.', output: 'B' }, 'Hm.'],
+  ['in the output', { reasoning: null, output: '<think>Hm.</think>B' }, 'Hm.'],
+  ['in both', { reasoning: 'Hm.', output: 'So.</think>B' }, 'Hm.\n\nSo.'],
+  ['nowhere', { reasoning: null, output: { think: 'B' } }, null],
+])('finds the reasoning of a result: %s', (_, facts, reasoning) => {
+  expect(reasoningOf(result(facts))).toBe(reasoning);
 });
 
 it.each([

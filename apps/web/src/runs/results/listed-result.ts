@@ -1,3 +1,4 @@
+import { splitReasoning } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
 import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
@@ -19,7 +20,7 @@ export interface ListedResult extends Omit<Result, 'item'> {
 const UNTOLD = {
   ...{ status: 'unscored', passed: null, score: null, scores: null, scored_by: null, explanation: null },
   ...{ error: null, latency_ms: null, usage: null, cost: null, finish_reason: null, truncated: false },
-  ...{ attempts: null, omitted_assets: null },
+  ...{ attempts: null, omitted_assets: null, reasoning: null },
 } as const satisfies Partial<Result>;
 
 /** Takes from the item of a result what the list shows: whole items would fill the memory. */
@@ -82,12 +83,22 @@ export function readOf({
   scored_by,
 }: Pick<Result, 'output' | 'explanation' | 'scored_by'>): string | undefined {
   const read = scored_by === 'checker' ? READ.exec(explanation ?? '')?.[1] : undefined;
-  return read === output ? undefined : read;
+  return read === answerIn(output) ? undefined : read;
 }
 
-/** What came: as the checker read it, where it says so, else the output. */
+/** What follows the reasoning in an output. */
+export const answerIn = (output: unknown): JsonValue =>
+  typeof output === 'string' ? splitReasoning(output).text : (output as JsonValue);
+
+/** What the model thought before its answer: sent with the output, or at its beginning; null without any. */
+export function reasoningOf({ output, reasoning }: Pick<Result, 'output' | 'reasoning'>): string | null {
+  const within = typeof output === 'string' ? splitReasoning(output).reasoning : null;
+  return [reasoning, within].filter((text) => text !== null && text !== '').join('\n\n') || null;
+}
+
+/** What came: as the checker read it, where it says so, else what follows the reasoning in the output. */
 export const gotOf = (result: Pick<Result, 'output' | 'explanation' | 'scored_by'>): JsonValue | undefined =>
-  readOf(result) ?? (result.output as JsonValue);
+  readOf(result) ?? answerIn(result.output);
 
 /** Why a result is what it is: what the checker or judge says, or why there is no answer, in the provider's own words. */
 export const whyOf = ({ error, explanation }: Pick<Result, 'error' | 'explanation'>): string | null =>

@@ -1,5 +1,5 @@
 import { ActionIcon, Badge, CloseButton, Group, SimpleGrid, Stack, Text } from '@mantine/core';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useApi } from '../../../api/api-context.tsx';
@@ -15,7 +15,7 @@ import { formatDuration, formatScore } from '../../../ui/text/formats.ts';
 import { plainText } from '../../../ui/text/pretty-json.ts';
 import { Value } from '../../../ui/text/value.tsx';
 import type { Run } from '../../use-run.ts';
-import { type ListedResult, readOf } from '../listed-result.ts';
+import { answerIn, type ListedResult, readOf, reasoningOf } from '../listed-result.ts';
 import { ExpectedAndGot } from './expected-and-got.tsx';
 import { FailureView } from './failure-view.tsx';
 import { ItemHistory } from './item-history.tsx';
@@ -60,9 +60,10 @@ export function ResultPane({
         )}
         {readOf(result) !== undefined && (
           <Part title="Output">
-            <Value value={result.output as JsonValue} label="the output" isCode={result.type === 'code'} />
+            <Value value={answerIn(result.output)} label="the output" isCode={result.type === 'code'} />
           </Part>
         )}
+        <Reasoning text={reasoningOf(result)} />
         <ScoresOfResult result={result} />
         <LabelPart run={run} result={result} />
         {!isBlind && <SentRequest run={run} result={result} />}
@@ -84,6 +85,21 @@ export function ResultPane({
       </Stack>
       <ResultItem run={run} section={result.section} orderIndex={result.order_index} />
     </Stack>
+  );
+}
+
+/** What the model thought before its answer, folded: it was not scored. */
+function Reasoning({ text }: { readonly text: string | null }) {
+  if (text === null) return null;
+  return (
+    <details>
+      <summary>
+        <Text span size="sm">
+          Reasoning
+        </Text>
+      </summary>
+      <Value value={text} label="the reasoning" />
+    </details>
   );
 }
 
