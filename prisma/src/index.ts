@@ -85,7 +85,7 @@ export type { ClaimRequest } from './runs/external/claims.ts';
 export type { ItemReference, LocatedItem } from './runs/external/locate-items.ts';
 export type { ItemToScore, PushSession } from './runs/external/push-session.ts';
 export type { PendingResult } from './runs/external/read-pending.ts';
-export type { ScoreSession } from './runs/external/score-session.ts';
+export type { ScoredResult, ScoreSession } from './runs/external/score-session.ts';
 export {
   AGREEMENT_CELLS,
   type AgreementCell,

@@ -10,7 +10,6 @@ import {
   isProcessAlive,
   requiredDatabaseUrl,
   runProcess,
-  secretsOf,
   storeSettings,
 } from '@svc/runtime';
 import { createStore } from '@svc/store';
@@ -43,7 +42,6 @@ await runProcess('svc-api', process, async (config, logger) => {
     hub,
     version,
     consoleFolder: existsSync(deployed) ? deployed : built,
-    secrets: secretsOf(config),
     tokenCipher: config.jobKey === undefined ? null : createTokenCipher(config.jobKey),
     pid: process.pid,
     isAlive: (pid) => isProcessAlive(process.kill, pid),

@@ -11,6 +11,7 @@ import {
   PROBES,
   packageLimits,
   retryLater,
+  secretsOf,
   startHttpServer,
   type TokenCipher,
 } from '@svc/runtime';
@@ -32,8 +33,6 @@ export interface ApiDeps {
   readonly version: string;
   /** The folder of the built console. */
   readonly consoleFolder: string;
-  /** Secrets known to this process, which no export and no response may contain. */
-  readonly secrets: readonly string[];
   readonly pid: number;
   readonly isAlive: (pid: number) => boolean;
   /** Encrypts the hub tokens of asynchronous imports; null without a key. */
@@ -74,8 +73,10 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   );
   const draining = new AbortController();
   const stopping = new AbortController();
+  const secrets = secretsOf(config);
   const routes = apiRoutes({
     ...deps,
+    secrets: secrets.keys,
     staging,
     limits: packageLimits(config),
     checks,
@@ -100,7 +101,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     accessOf,
     isKeyed: config.apiKeys.length > 0,
     classify: (error, path) => withHubHeaders(classify(error), path),
-    secrets: deps.secrets,
+    secrets: secrets.all,
     drainSignal: draining.signal,
     stopSignal: stopping.signal,
   });

@@ -42,7 +42,7 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
   const logger = createLogger({
     service: 'svc-api',
     level: config.logLevel,
-    secrets: secretsOf(config),
+    secrets: secretsOf(config).all,
     write: (line) => void lines.push(line),
   });
   const metrics = createMetrics({ version: '0.0.0-test', collectProcessMetrics: false });
@@ -72,7 +72,6 @@ export async function startTestApi(env: Readonly<Record<string, string>> = {}): 
     hub,
     version: '0.0.0-test',
     consoleFolder: fileURLToPath(new URL('../../web/dist', import.meta.url)),
-    secrets: secretsOf(config),
     tokenCipher: config.jobKey === undefined ? null : createTokenCipher(config.jobKey),
     pid: process.pid,
     isAlive: () => false,

@@ -132,19 +132,11 @@ it('knows the secrets that an export must not contain', () => {
     SVC_HOST: 'localhost',
     HOME: '/root',
     SVC_METRICS_KEY: '',
+    SVC_PROVIDER_X_ORIGINS: 'https://api.example.com',
+    SVC_PROVIDER_ALLOWED_HOSTS: 'api.example.com',
+    DATABASE_URL: 'postgresql://u:postgres@h/d',
   };
-  expect(secretsOf('postgresql://u:p%40ss@h/d', env)).toEqual([
-    'postgresql://u:p%40ss@h/d',
-    'p%40ss',
-    'p@ss',
-    'k1',
-    'k2',
-    'k3',
-    'k4',
-    'k5',
-  ]);
-  expect(secretsOf('postgresql://h/d', {})).toEqual(['postgresql://h/d']);
-  expect(secretsOf('postgresql://u:100%@h/d', {})).toContain('100%');
+  expect(secretsOf(env)).toEqual(['k1', 'k2', 'k3', 'k4', 'k5']);
 });
 
 it('migrates a database, also in several processes concurrently', async () => {

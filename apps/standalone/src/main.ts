@@ -12,7 +12,6 @@ import {
   hubSettings,
   isProcessAlive,
   runProcess,
-  secretsOf,
   storeSettings,
 } from '@svc/runtime';
 import { createStore, migrate } from '@svc/store';
@@ -81,7 +80,6 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     hub,
     version,
     consoleFolder: fileURLToPath(new URL('../../web/dist', import.meta.url)),
-    secrets: secretsOf(config),
     tokenCipher,
     pid: process.pid,
     isAlive: (pid) => isProcessAlive(process.kill, pid),

@@ -2,7 +2,8 @@ import { createCheckRunner } from '@svc/evaluation';
 import { createThreadReader, createTurns } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
-import type { Config, TokenCipher } from '@svc/runtime';
+import { spellingsOf } from '@svc/jsonl-v23/internal';
+import { type Config, secretsOf, type TokenCipher } from '@svc/runtime';
 import { openTaskQueue, type Store } from '@svc/store';
 import { startHealthServer } from './health-server.ts';
 import { startHousekeeping } from './housekeeping.ts';
@@ -74,6 +75,7 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
             checks,
             turns: createTurns(),
             providerKeys: config.providerKeys,
+            secrets: spellingsOf(secretsOf(config).keys),
           }),
         },
         concurrency: concurrency.runs,

@@ -82,13 +82,12 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   };
   const config = loadConfig(env);
   const hub = options.hub ?? createFakeHub({ rows: 10 });
-  const secrets = secretsOf(config);
   const tokenCipher = config.jobKey === undefined ? null : createTokenCipher(config.jobKey);
 
   const part = (service: 'svc-api' | 'svc-worker') => {
     const lines: string[] = [];
     const write = (line: string): void => void lines.push(line);
-    const logger = createLogger({ service, level: config.logLevel, secrets, write });
+    const logger = createLogger({ service, level: config.logLevel, secrets: secretsOf(config).all, write });
     const metrics = createMetrics({ version: '0.0.0-test', collectProcessMetrics: false });
     const replica = service === 'svc-api' ? replicaOptions(config, logger, metrics) : null;
     return {
@@ -126,7 +125,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const ofApi = part('svc-api');
   const api = await startApi({
     ...ofApi,
-    secrets,
     consoleFolder: '',
     pid: process.pid,
     isAlive: () => false,

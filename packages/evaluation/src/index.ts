@@ -58,6 +58,7 @@ export { estimateRun } from './plan/estimate-run.ts';
 export { prepareItem } from './prepare-item.ts';
 export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
 export { readProviderResponse } from './read-provider-response.ts';
+export { type RedactDeps, redactResult, redactScores } from './redact-result.ts';
 export { estimateInputTokens } from './request/estimate-tokens.ts';
 export { modelRequest } from './request/model-request.ts';
 export { rebuildMessages, rebuildRequest } from './request/rebuild-request.ts';

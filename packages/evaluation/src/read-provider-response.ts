@@ -1,4 +1,3 @@
-import type { KnownSecrets } from '@svc/jsonl-v23/internal';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { MAX_INLINE_TEXT_CHARS } from './item/large-item.ts';
 import { readResponse } from './item/read-response.ts';
@@ -19,8 +18,6 @@ export interface ReadResponseOptions {
   readonly format: WireFormat;
   /** Characters that the caller needs of a text output, from its end; null for all. */
   readonly maxOutputChars: number | null;
-  /** The keys of the run, which the completion must not repeat. */
-  readonly secrets: KnownSecrets;
 }
 
 /**
@@ -31,13 +28,13 @@ export interface ReadResponseOptions {
  */
 export async function readProviderResponse(
   body: Uint8Array,
-  { format, maxOutputChars, secrets }: ReadResponseOptions,
+  { format, maxOutputChars }: ReadResponseOptions,
   checks: CheckRunner,
   signal: AbortSignal,
 ): Promise<ProviderResponse> {
-  if (body.byteLength <= MAX_INLINE_TEXT_CHARS) return readResponse(body, format, secrets);
+  if (body.byteLength <= MAX_INLINE_TEXT_CHARS) return readResponse(body, format);
   const { completion, errorCode, errorText } = await checks.run(
-    { kind: 'response', body, format, maxOutputChars, secrets },
+    { kind: 'response', body, format, maxOutputChars },
     signal,
   );
   if (completion === null) return { completion, errorCode, errorText };

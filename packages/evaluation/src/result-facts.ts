@@ -23,7 +23,7 @@ export function nothingOf({ section, sectionOrderIndex, orderIndex }: RunItem, r
     ...{ section, sectionOrderIndex, orderIndex, repetition },
     ...{ itemId: null, output: null, reasoning: null, latencyMs: null, usage: null },
     ...{ finishReason: null, attempts: null, omittedAssets: null, traceId: null },
-    ...{ reused: false, usageReused: null },
+    ...{ reused: false, usageReused: null, redacted: 0 },
   };
 }
 

@@ -35,6 +35,8 @@ export interface StoredOutput {
   readonly usage: JsonObject | null;
   readonly omittedAssets: readonly string[] | null;
   readonly traceId: string | null;
+  /** Keys that were replaced in it. */
+  readonly redacted: number;
   /** Names of scorers that have scored it, and need not again. Default: none. */
   readonly scoredBy?: readonly string[];
 }
@@ -47,6 +49,8 @@ export interface EarlierAnswer {
   readonly latencyMs: number | null;
   /** What the answer took when it was made. */
   readonly usage: JsonObject | JsonText | null;
+  /** Keys that were replaced in it. */
+  readonly redacted: number;
 }
 
 /** Status of one repetition: scored, done but not scored, or not done. */

@@ -77,7 +77,7 @@ export async function exportTool(
 
 async function sourceRun(open: OpenDataset, runId: string, known: KnownSecrets): Promise<ToolSource['run']> {
   const { id, name, status, startedAt, finishedAt, config, error } = await open.run(runId);
-  const redacted = redactValue(config, known);
+  const redacted = redactValue(config, known).value;
   const message = isJsonObject(error) ? error['message'] : null;
   return {
     ...{ id, name, status, error: typeof message === 'string' ? message : null },
@@ -86,7 +86,9 @@ async function sourceRun(open: OpenDataset, runId: string, known: KnownSecrets):
     config: isJsonObject(redacted) ? redacted : {},
     async *results() {
       for await (const batch of open.resultsBeside(id)) {
-        yield batch.map((result) => redactValue(toExportResult(result) as JsonValue, known) as ExportResult);
+        yield batch.map(
+          (result) => redactValue(toExportResult(result) as JsonValue, known).value as ExportResult,
+        );
       }
     },
   };

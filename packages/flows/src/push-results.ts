@@ -4,6 +4,8 @@ import {
   parseStoredRunConfig,
   RunError,
   type RunResult,
+  redactResult,
+  redactScores,
   scorersOf,
 } from '@svc/evaluation';
 import { type KnownSecrets, LineCutter } from '@svc/jsonl-v23/internal';
@@ -12,6 +14,7 @@ import {
   type LocatedItem,
   type PushSession,
   readStoredJson,
+  type ScoredResult,
   type ScoreSession,
   StoreError,
   writeResult,
@@ -39,7 +42,7 @@ export interface PushDeps {
 interface PushOptions {
   readonly maxLineBytes: number;
   readonly maxDepth: number;
-  /** Secrets that no result may hold. */
+  /** Secrets that no stored result may hold: outputs are scored as they are sent. */
   readonly secrets: KnownSecrets;
   readonly signal: AbortSignal;
 }
@@ -49,6 +52,8 @@ export interface PushOutcome {
   /** Lines that were stored, and those of them that took the place of another one. */
   readonly accepted: number;
   readonly replaced: number;
+  /** Secrets that were replaced in what was stored. */
+  readonly redacted: number;
   /** The first {@link MAX_REJECTED} lines that were not, and how many there are. */
   readonly rejected: readonly { readonly line: number; readonly message: string }[];
   readonly rejectedTotal: number;
@@ -75,13 +80,16 @@ export async function pushResults(
   );
   const score = createPushScorer(deps, toScorers(config, new Map(), null), judges, options.signal);
   const save = async (placed: readonly PlacedResult[]): Promise<Saved> => {
-    const results = await score(placed);
+    const results: RunResult[] = [];
+    for (const one of await score(placed)) {
+      results.push(await redactResult(one, { ...options, checks: deps.checks }, options.signal));
+    }
     const texts = results.map((result) => {
       return { ...writeResult(result, canonicalJson), sectionOrderIndex: result.sectionOrderIndex };
     });
     const { replaced } = await session.save(texts);
     for (const { status } of results) deps.onStored(status);
-    return { replaced, missing: NONE };
+    return { replaced, redacted: results.reduce((sum, one) => sum + one.redacted, 0), missing: NONE };
   };
   return await pushLines(source, { session, reader, save }, { ...options, areScores: false });
 }
@@ -93,7 +101,7 @@ export async function pushResults(
  */
 export async function pushScores(
   source: AsyncIterable<Uint8Array>,
-  { session, reader }: { readonly session: ScoreSession } & Pick<PushDeps, 'reader'>,
+  { session, reader, checks }: { readonly session: ScoreSession } & Pick<PushDeps, 'reader' | 'checks'>,
   options: PushOptions,
 ): Promise<PushOutcome> {
   const computed = configuredScorers(session.run.config);
@@ -106,14 +114,16 @@ export async function pushScores(
         `The configuration of the run scores by the name ${name}: use another one.`,
       );
     }
-    return await session.save(
-      placed.map(({ pushed, at }) => {
-        const scores = Object.fromEntries(
-          Object.entries(pushed.scores).map(([name, one]) => [name, byClient(one)] as const),
-        );
-        return { ...at, repetition: pushed.repetition, scores };
-      }),
-    );
+    const scored: ScoredResult[] = [];
+    for (const { pushed, at } of placed) {
+      const said = Object.fromEntries(
+        Object.entries(pushed.scores).map(([name, one]) => [name, byClient(one)] as const),
+      );
+      const { value: scores, count } = await redactScores(said, { ...options, checks }, options.signal);
+      scored.push({ ...at, repetition: pushed.repetition, scores, redacted: count });
+    }
+    const saved = await session.save(scored);
+    return { ...saved, redacted: scored.reduce((sum, one) => sum + (one.redacted ?? 0), 0) };
   };
   return await pushLines(source, { session, reader, save }, { ...options, areScores: true });
 }
@@ -134,6 +144,7 @@ const NONE: ReadonlySet<number> = new Set();
 
 interface Saved {
   readonly replaced: number;
+  readonly redacted: number;
   /** Places in the batch of those that have no result. */
   readonly missing: ReadonlySet<number>;
 }
@@ -150,11 +161,11 @@ async function pushLines(
     readonly reader: PushDeps['reader'];
     readonly save: (placed: readonly PlacedResult[]) => Promise<Saved>;
   },
-  { maxLineBytes, maxDepth, secrets, signal, areScores }: PushOptions & { readonly areScores: boolean },
+  { maxLineBytes, maxDepth, signal, areScores }: PushOptions & { readonly areScores: boolean },
 ): Promise<PushOutcome> {
-  const options = { maxDepth, secrets, repetitions: session.run.repetitions, areScores };
+  const options = { maxDepth, repetitions: session.run.repetitions, areScores };
   const rejected: { line: number; message: string }[] = [];
-  let [accepted, replaced, rejectedTotal] = [0, 0, 0];
+  let [accepted, replaced, redacted, rejectedTotal] = [0, 0, 0, 0];
   const reject = ({ line, problem }: Rejected): void => {
     rejectedTotal += 1;
     if (rejected.length < MAX_REJECTED) rejected.push({ line, message: `${problem}.` });
@@ -170,7 +181,7 @@ async function pushLines(
       await store(lines.slice(start, start + MAX_LINES));
     }
   }
-  return { accepted, replaced, rejected, rejectedTotal };
+  return { accepted, replaced, redacted, rejected, rejectedTotal };
 
   async function store(lines: readonly PushedLine[]): Promise<void> {
     const read = lines.flatMap((line) => ('result' in line ? [line.result.reference] : []));
@@ -190,8 +201,9 @@ async function pushLines(
       }
     }
     const batch = [...placed.values()];
-    const { replaced: others, missing } =
-      batch.length === 0 ? { replaced: 0, missing: NONE } : await save(batch);
+    const saved = batch.length === 0 ? { replaced: 0, redacted: 0, missing: NONE } : await save(batch);
+    const { replaced: others, missing } = saved;
+    redacted += saved.redacted;
     for (const index of missing) {
       bad.push({
         line: batch[index]?.line ?? 0,

@@ -3,12 +3,14 @@ import {
   type CheckRunner,
   type Provider,
   promptsOf,
+  type RedactDeps,
   type RunClock,
   type RunConfig,
   type RunEnd,
   RunError,
   type RunItem,
   type RunSession,
+  redactResult,
   runItem,
   type Scorer,
   toFailure,
@@ -24,7 +26,7 @@ import { createResultWriter } from './run/write-results.ts';
 /** Results that may wait for the store before the next item starts. */
 const MAX_WAITING_RESULTS = 64;
 
-export interface RunDatasetDeps {
+export interface RunDatasetDeps extends Pick<RedactDeps, 'secrets'> {
   readonly session: RunSession;
   readonly provider: Provider;
   /** The judge models, by the names of their scorers. */
@@ -101,7 +103,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
             provider: account.charge(judge.provider, judge.price),
           },
         });
-        const result = await runItem(
+        const scored = await runItem(
           { ...itemDeps, provider: account.charge(provider, config.price ?? null) },
           item,
           repetition,
@@ -111,6 +113,7 @@ export async function runDataset(deps: RunDatasetDeps, options: RunDatasetOption
           },
           itemSignal,
         );
+        const result = await redactResult(scored, deps, itemSignal);
         await results.write({ ...result, cost: account.close() });
         if (result.endsRun !== undefined) throw result.endsRun;
         // Outputs that are there need no provider: what failed before says nothing of it.

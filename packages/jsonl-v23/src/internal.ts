@@ -104,6 +104,7 @@ export {
   createNamer,
   type KnownSecrets,
   REDACTED,
+  type Redacted,
   redactValue,
   replaceSecrets,
   spellingsOf,

@@ -3,22 +3,46 @@ import { ExactNumber } from './json/index.ts';
 import { redactValue, replaceSecrets, spellingsOf } from './known-secrets.ts';
 
 describe('redactValue', () => {
-  it('replaces known secrets in strings and names, and leaves numbers alone', () => {
-    const secret = 'quote"and\\slash';
+  const secret = 'quote"and\\slash';
+
+  it('replaces known secrets in strings and names, counts them, and leaves numbers alone', () => {
+    const number = '1234567890123456';
     const value = {
-      output: `a ${secret}`,
+      output: `a ${secret} and ${number}`,
       [secret]: [secret, JSON.stringify(secret)],
+      '[redacted]': 1,
       latency_ms: 12345,
-      n: 1234,
+      n: Number(number),
       exact: new ExactNumber('12345678901234567890'),
     };
-    expect(redactValue(value, spellingsOf([secret, '1234']))).toEqual({
-      output: 'a [redacted]',
-      '[redacted]': ['[redacted]', '"[redacted]"'],
-      latency_ms: 12345,
-      n: 1234,
-      exact: new ExactNumber('12345678901234567890'),
+    expect(redactValue(value, spellingsOf([secret, number]))).toEqual({
+      value: {
+        output: 'a [redacted] and [redacted]',
+        '[redacted]': ['[redacted]', '"[redacted]"'],
+        '[redacted]_': 1,
+        latency_ms: 12345,
+        n: Number(number),
+        exact: new ExactNumber('12345678901234567890'),
+      },
+      count: 5,
     });
+  });
+
+  it.each(['postgres', 'example', 'test', '"', 'fifteen letters', ''])(
+    'leaves %j alone, which is no key by its length',
+    (word) => {
+      const value = { [`a ${word}`]: word, b: [`${word}${word} and words`] };
+      expect(redactValue(value, spellingsOf([word]))).toEqual({ value, count: 0 });
+    },
+  );
+
+  it('replaces the longer of two secrets, whichever comes first', () => {
+    const longer = `${secret}-and-more`;
+    for (const known of [
+      [secret, longer],
+      [longer, secret],
+    ])
+      expect(redactValue(`<${longer}>`, spellingsOf(known))).toEqual({ value: '<[redacted]>', count: 1 });
   });
 });
 

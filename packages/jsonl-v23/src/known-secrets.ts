@@ -4,25 +4,24 @@ import { encodeBase64 } from './media/base64.ts';
 /** What replaces a secret. */
 export const REDACTED = '[redacted]';
 
-/** Known secrets in every spelling. */
-export interface KnownSecrets {
-  /** Replaced anywhere in a text. Longest first: if one secret contains another, the whole of it is replaced. */
-  readonly inside: readonly string[];
-  /** Replaced only if they are the whole text. */
-  readonly whole: ReadonlySet<string>;
-}
+/** Known secrets in every spelling; null without any. It passes between threads. */
+export type KnownSecrets = RegExp | null;
 
-/** Shorter secrets occur in ordinary text by chance. */
-const MIN_INSIDE_LENGTH = 4;
+/**
+ * Keys of the service have this length at least. Shorter texts are passwords that people choose, and words: they occur in
+ * ordinary text by chance.
+ */
+export const MIN_SECRET_LENGTH = 16;
 
 /**
  * Finds the spellings of secrets: as they are, in JSON text, percent-encoded, and in base64 and base64url, also as a part
  * of a longer text.
+ *
+ * @param minLength shorter ones are left out
  */
-export function spellingsOf(secrets: readonly string[]): KnownSecrets {
-  const known = secrets.filter((secret) => secret !== '');
-  const inside = known
-    .filter((secret) => secret.length >= MIN_INSIDE_LENGTH)
+export function spellingsOf(secrets: readonly string[], minLength: number = MIN_SECRET_LENGTH): KnownSecrets {
+  const spellings = secrets
+    .filter((secret) => secret !== '' && secret.length >= minLength)
     .flatMap((secret) => {
       const wellFormed = secret.toWellFormed();
       return [
@@ -35,7 +34,10 @@ export function spellingsOf(secrets: readonly string[]): KnownSecrets {
         ]),
       ];
     });
-  return { inside: [...new Set(inside)].sort((a, b) => b.length - a.length), whole: new Set(known) };
+  if (spellings.length === 0) return null;
+  // Longest first: if one secret begins with another, the whole of it is replaced.
+  const byLength = [...new Set(spellings)].sort((a, b) => b.length - a.length);
+  return new RegExp(byLength.map((text) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
 }
 
 /**
@@ -57,29 +59,37 @@ function base64Spellings(bytes: Uint8Array): string[] {
 
 const toUrlAlphabet = (base64: string): string => base64.replaceAll('+', '-').replaceAll('/', '_');
 
-/** Replaces known secrets, in any spelling, in every string and member name of a value. */
-export function redactValue<T extends JsonValue>(value: T, secrets: KnownSecrets): T {
-  return secrets.whole.size === 0 ? value : (redactAny(value, secrets) as T);
+/** A value without known secrets. */
+export interface Redacted<T> {
+  readonly value: T;
+  /** How many were replaced. */
+  readonly count: number;
 }
 
-function redactAny(value: JsonValue, secrets: KnownSecrets): JsonValue {
-  if (typeof value === 'string') return secrets.whole.has(value) ? REDACTED : replaceSecrets(value, secrets);
-  if (Array.isArray(value)) return value.map((member) => redactAny(member, secrets));
-  if (!isJsonObject(value)) return value;
-  const result: JsonObject = {};
-  const uniqueName = createNamer(result);
-  for (const [key, member] of Object.entries(value)) {
-    setMember(result, uniqueName(replaceSecrets(key, secrets)), redactAny(member, secrets));
-  }
-  return result;
+/** Replaces known secrets, in any spelling, in every string and member name of a value, and counts them. */
+export function redactValue<T extends JsonValue>(value: T, secrets: KnownSecrets): Redacted<T> {
+  if (secrets === null) return { value, count: 0 };
+  let count = 0;
+  const text = (from: string): string =>
+    from.replace(secrets, () => {
+      count += 1;
+      return REDACTED;
+    });
+  const any = (from: JsonValue): JsonValue => {
+    if (typeof from === 'string') return text(from);
+    if (Array.isArray(from)) return from.map(any);
+    if (!isJsonObject(from)) return from;
+    const result: JsonObject = {};
+    const uniqueName = createNamer(result);
+    for (const [key, member] of Object.entries(from)) setMember(result, uniqueName(text(key)), any(member));
+    return result;
+  };
+  return { value: any(value) as T, count };
 }
 
 /** Replaces every secret in a text. */
-export function replaceSecrets(text: string, { inside }: KnownSecrets): string {
-  let result = text;
-  for (const secret of inside) if (result.includes(secret)) result = result.replaceAll(secret, REDACTED);
-  return result;
-}
+export const replaceSecrets = (text: string, secrets: KnownSecrets): string =>
+  secrets === null ? text : text.replace(secrets, REDACTED);
 
 /** Names that have become equal get at most this many underscores, then numbers. */
 const MAX_UNDERSCORES = 8;

@@ -162,12 +162,11 @@ describe('lineFormat', () => {
     expect(line({ many }).length).toBeLessThan(512 * 1024);
   });
 
-  it('removes secrets from values, keys, ids and causes, also at a cut', () => {
+  it('removes secrets from values, ids and causes, also at a cut', () => {
     const redact = createRedactor(['TOPSECRET']);
     const text = line(
       {
         a: 'x TOPSECRET',
-        TOPSECRET: 1,
         long: `${'x'.repeat(8188)}TOPSECRET`,
         error: new Error('m', { cause: new Error('TOPSECRET and REQUESTSECRET') }),
       },
@@ -208,13 +207,13 @@ describe('lineFormat', () => {
     );
   });
 
-  it('removes the secrets of a context from the names in its lines only', () => {
-    const format = formatter(createRedactor(['TOPSECRET']));
-    const fields = { ONCE: 1, TOPSECRET: 2, token: 'x' };
-    const first = format({ ...base, fields, secrets: ['ONCE'] });
-    expect(first).not.toMatch(/ONCE|TOPSECRET/);
-    for (let time = 0; time < 2; time++)
-      expect(format({ ...base, fields })).toContain('"ONCE":1,"[redacted]":2,"token":"[redacted]"');
+  it.each(['p', 'test', '"', 'settings', ','])('changes no name of a member for the secret %j', (secret) => {
+    const fields = { settings: { testProviderKeys: 1, HUB_ENDPOINT: `x${secret}y` }, 'p"t': ['test'] };
+    const text = line(fields, { secrets: ['ENDPOINT'] }, createRedactor([secret]));
+    expect(JSON.parse(text)).toMatchObject({
+      settings: { testProviderKeys: 1, HUB_ENDPOINT: 'x[redacted]y' },
+      'p"t': [secret === 'test' ? '[redacted]' : expect.any(String)],
+    });
   });
 
   it('gives valid JSON with the standard keys first whatever the fields hold', () => {

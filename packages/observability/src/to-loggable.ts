@@ -5,7 +5,7 @@ export type Loggable = null | boolean | number | string | Loggable[] | { [key: s
 
 /** How {@link toLoggable} treats what it finds. */
 export interface LoggableOptions {
-  /** Removes secrets from every string and key. */
+  /** Removes secrets from every text. Names of members stay: programs look for them. */
   readonly redact: Redactor;
   /** Whether errors show their stack. */
   readonly stacks: boolean;
@@ -107,7 +107,7 @@ class Serializer {
     const result: { [key: string]: Loggable } = {};
     for (const name of names.slice(0, MAX_ENTRIES)) {
       const member = this.#member(owner, name, depth);
-      if (member !== undefined) setMember(result, this.#text(name), member);
+      if (member !== undefined) setMember(result, this.#name(name), member);
     }
     if (names.length > MAX_ENTRIES) result['…'] = `[${names.length - MAX_ENTRIES} more]`;
     return result;
@@ -125,7 +125,10 @@ class Serializer {
 
   /** Redacts before it cuts, so that no part of a secret is left at the cut. */
   #text(text: string): string {
-    const clean = this.#redact(text);
+    return this.#name(this.#redact(text));
+  }
+
+  #name(clean: string): string {
     const maxChars = Math.min(MAX_STRING_CHARS, MAX_TOTAL_CHARS - this.#chars);
     this.#chars += Math.min(clean.length, maxChars);
     return clean.length <= maxChars

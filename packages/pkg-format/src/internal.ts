@@ -9,7 +9,7 @@ export { type Archive, openArchive } from './package/open-archive.ts';
 export { readPackage } from './package/package-reader.ts';
 export { type ArchiveKind, recogniseArchive } from './package/recognise-archive.ts';
 export { type LocatedResult, type ResultLineOptions, readResultLines } from './package/run-results.ts';
-export { findRunConfigSecrets, sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
+export { findRunConfigSecrets, holdsSecret, sanitiseRunConfig } from './secrets/sanitise-run-config.ts';
 export { redactNamedSecrets, redactSecretForms } from './secrets/secret-texts.ts';
 export { encodePieces, encodeText } from './write/encode-text.ts';
 export { linesToBytes } from './write/lines-to-bytes.ts';

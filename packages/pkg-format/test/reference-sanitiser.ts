@@ -30,14 +30,12 @@ export function sanitiseRunConfig(config: JsonObject, secrets: readonly string[]
 interface Secrets {
   /** Longest first, so that a secret which holds another goes as a whole. */
   readonly inside: readonly string[];
-  readonly whole: ReadonlySet<string>;
 }
 
-const SHORTEST_INSIDE = 4;
+const SHORTEST_INSIDE = 16;
 
 function spellingsOf(secrets: readonly string[]): Secrets {
-  const known = secrets.filter((secret) => secret !== '');
-  const inside = known
+  const inside = secrets
     .filter((secret) => secret.length >= SHORTEST_INSIDE)
     .flatMap((secret) => {
       const wellFormed = secret.toWellFormed();
@@ -51,7 +49,7 @@ function spellingsOf(secrets: readonly string[]): Secrets {
         base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, ''),
       ];
     });
-  return { inside: [...new Set(inside)].sort((a, b) => b.length - a.length), whole: new Set(known) };
+  return { inside: [...new Set(inside)].sort((a, b) => b.length - a.length) };
 }
 
 function toBase64(text: string): string {
@@ -77,7 +75,7 @@ function sanitiseValue(value: JsonValue, secrets: Secrets, kind: Kind): JsonValu
   }
   if (isJsonObject(value)) return sanitiseObject(value, secrets, kind);
   if (typeof value === 'number' || value instanceof ExactNumber) {
-    return secrets.whole.has(String(value)) ? REDACTED : value;
+    return secrets.inside.some((secret) => String(value).includes(secret)) ? REDACTED : value;
   }
   return value;
 }
@@ -173,7 +171,6 @@ function isSecretLine(text: string): boolean {
 }
 
 function sanitiseText(text: string, secrets: Secrets, kind: Kind): string {
-  if (secrets.whole.has(text)) return REDACTED;
   const nested = kind !== 'prose' && /^\s*[[{"]/.test(text) ? sanitiseJsonText(text, secrets) : text;
   let result = replaceSecrets(nested, secrets);
   for (const [pattern, replacement] of PATTERNS) result = result.replace(pattern, replacement);

@@ -15,7 +15,7 @@ const filled = (part: string, chars = CHARS): string => part.repeat(Math.ceil(ch
 const PIECES = [
   ...[
     'eyJ',
-    'abcdefgh',
+    'abcdefghijklmnop',
     'abcd1234efgh5678',
     '.',
     '-',
@@ -93,7 +93,7 @@ describe('the sanitiser', () => {
     );
     fc.assert(
       fc.property(config, (value) => {
-        const secrets = ['abcdefgh'];
+        const secrets = ['abcdefghijklmnop'];
         expect(sanitiseRunConfig(value as JsonObject, secrets)).toEqual(
           reference(value as JsonObject, secrets),
         );

@@ -74,7 +74,7 @@ const run: ExportRun = {
         item_id: 'x',
         repetition: 0,
         status: 'ok',
-        output: 'said my-known-secret',
+        output: 'said my-well-known-secret',
         score: 1,
         passed: true,
       },
@@ -92,7 +92,7 @@ describe.each(writers)('a package written %s', (_, write) => {
       ],
       { name: 'n', description: 'd', notes: null, schema: '{"z":12345678901234567890,"a":1.50}' },
     );
-    const files = await filesOf(await write(dataset, { run, secrets: ['my-known-secret'] }));
+    const files = await filesOf(await write(dataset, { run, secrets: ['my-well-known-secret'] }));
     const meta =
       '{"description":"d","notes":null,"run":{"counts":{"done":2,"failed":0,"ok":2,"total":2,"unscored":0},"scores":{"mean":0.5,"pass_rate":0.5,"passed":1}},"schema":{"z":12345678901234567890,"a":1.50}}\n';
     const config = '{"provider":{"base_url":"https://host/v1","headers":{},"model":"m"}}\n';

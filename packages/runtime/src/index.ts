@@ -50,5 +50,5 @@ export { jsonBody, orNull, type Route, type RouteRequest, type Schema, shape } f
 export { type HttpServer, startHttpServer } from './http/server/http-server.ts';
 export { configureHeap } from './lifecycle/configure-heap.ts';
 export { isProcessAlive } from './lifecycle/is-process-alive.ts';
-export { runProcess, secretsOf } from './lifecycle/run-process.ts';
+export { type ConfiguredSecrets, runProcess, secretsOf } from './lifecycle/run-process.ts';
 export { createTokenCipher, type TokenCipher } from './token-cipher.ts';

@@ -12,7 +12,7 @@ const USAGE = boundedText('coalesce(usage, usage_reused)', MAX_INLINE_CHARS);
 /** For each of the hashes `$2`, any result of run `$1` that asked the same; outputs of more than `$3` bytes are not found. */
 const ANSWERS = `
   SELECT place::int, section_order_index AS "sectionOrderIndex", order_index AS "orderIndex", repetition,
-    finish_reason AS "finishReason", latency_ms AS "latencyMs", ${USAGE} AS usage,
+    finish_reason AS "finishReason", latency_ms AS "latencyMs", redacted, ${USAGE} AS usage,
     CASE WHEN bytes <= ${MAX_INLINE_CHARS} THEN output END AS output,
     CASE WHEN bytes <= ${MAX_INLINE_CHARS} THEN reasoning END AS reasoning
   FROM unnest($2::bytea[]) WITH ORDINALITY AS wanted (hash, place)
@@ -26,7 +26,7 @@ const ANSWERS = `
 const OUTPUT = `SELECT output, reasoning FROM run_results
   WHERE run_id = $1 AND section_order_index = $2 AND order_index = $3 AND repetition = $4`;
 
-interface AnswerRow extends Pick<EarlierAnswer, 'finishReason' | 'latencyMs'> {
+interface AnswerRow extends Pick<EarlierAnswer, 'finishReason' | 'latencyMs' | 'redacted'> {
   /** From 1. */
   readonly place: number;
   readonly sectionOrderIndex: number;
@@ -59,6 +59,7 @@ export async function findAnswers(
       usage: row.usage === null ? null : (readStoredJson(row.usage) as JsonObject),
       finishReason: row.finishReason,
       latencyMs: row.latencyMs,
+      redacted: row.redacted,
     };
   }
   return answers;

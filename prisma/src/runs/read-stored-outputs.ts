@@ -137,6 +137,7 @@ function toStoredOutput(result: StoredResult, adding: AddingScorers | null): Sto
     latencyMs: result.latencyMs,
     usage: null,
     traceId: result.traceId,
+    redacted: adding === null ? result.redacted : 0,
     omittedAssets:
       result.omittedAssets === null ? null : (readStoredJson(result.omittedAssets) as readonly string[]),
   };

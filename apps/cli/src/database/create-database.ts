@@ -31,7 +31,7 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
         const { id: datasetId, version } = await store.datasets.resolve(found, named, signal);
         const open = await store.datasets.open(datasetId, { version, runId, signal });
         try {
-          const exported = await exportPackage(open, { runId, signal, secrets: secretsOf(url, env) });
+          const exported = await exportPackage(open, { runId, signal, secrets: secretsOf(env) });
           return {
             datasetId,
             fileName: exported.fileName,
@@ -83,26 +83,17 @@ async function findStored(store: Store, named: string): Promise<string> {
   );
 }
 
-/** Variables of the service that are secrets. */
-const SECRET_VARIABLE = /^(?:SVC_(?:API_KEYS?|METRICS_KEY|JOB_KEY|PROVIDER_.+)|HUB_TOKEN)$/;
+/** Variables of the service that are keys. Addresses of providers are none, and the password of a database is no secret of data. */
+const SECRET_VARIABLE =
+  /^(?:SVC_(?:API_KEYS?|METRICS_KEY|JOB_KEY|PROVIDER_(?!ALLOWED_HOSTS$).+(?<!_ORIGINS))|HUB_TOKEN)$/;
 
 /** The secrets that this process knows: a run's configuration may contain one of them by mistake. */
-export function secretsOf(url: string, env: Readonly<Record<string, string | undefined>>): string[] {
-  const password = URL.parse(url)?.password ?? '';
+export function secretsOf(env: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(env).flatMap(([name, value = '']) => {
     if (!SECRET_VARIABLE.test(name)) return [];
     return name === 'SVC_API_KEYS'
       ? value.split(',').map((entry) => entry.split(':')[1]?.trim() ?? '')
       : [value];
   });
-  return [url, password, decoded(password), ...values].filter((secret) => secret !== '');
-}
-
-/** The password as the server has it; '' if the URL does not encode it validly. */
-function decoded(password: string): string {
-  try {
-    return decodeURIComponent(password);
-  } catch {
-    return '';
-  }
+  return values.filter((secret) => secret !== '');
 }

@@ -9,7 +9,6 @@ import {
 } from '@svc/evaluation';
 import type { Turns } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
-import { type KnownSecrets, spellingsOf } from '@svc/jsonl-v23/internal';
 import type { ProviderKeys } from '@svc/runtime';
 import type { Dispatcher } from 'undici';
 import { createEchoProvider, createExternalProvider, createItemFieldProvider } from './local-providers.ts';
@@ -33,8 +32,6 @@ export interface RunProviders {
   readonly provider: Provider;
   /** The judges, by the names of their scorers. */
   readonly judges: ReadonlyMap<string, Provider>;
-  /** The keys of the process, which no result may contain. */
-  readonly secrets: KnownSecrets;
 }
 
 /** The providers of a run: one for the outputs, and the judge model if the run has one. They share its rate limit. */
@@ -44,7 +41,7 @@ export function createProviders(config: RunConfig, deps: ProviderDeps): RunProvi
     maxRetries: config.max_retries,
     timeoutMs: config.timeout_ms,
     pacer: createRequestPacer(config.requests_per_minute ?? null),
-    secrets: spellingsOf(Object.values(deps.providerKeys).map(({ key }) => key.reveal())),
+    keys: Object.values(deps.providerKeys).map(({ key }) => key.reveal()),
   };
   return {
     provider: createProvider(config.provider, shared),
@@ -53,12 +50,11 @@ export function createProviders(config: RunConfig, deps: ProviderDeps): RunProvi
         judge === null ? [] : [[name, createProvider(judge, shared)]],
       ),
     ),
-    secrets: shared.secrets,
   };
 }
 
 /** What the providers of a run share. */
-type Shared = ProviderDeps & Pick<ModelProviderOptions, 'maxRetries' | 'timeoutMs' | 'pacer' | 'secrets'>;
+type Shared = ProviderDeps & Pick<ModelProviderOptions, 'maxRetries' | 'timeoutMs' | 'pacer' | 'keys'>;
 
 function createProvider(
   provider: ProviderConfig | JudgeConfig,

@@ -15,7 +15,6 @@ import {
 } from '@svc/evaluation';
 import type { Turns } from '@svc/flows';
 import { type Logger, type Metrics, PROVIDER_OUTCOMES } from '@svc/instrumentation';
-import type { KnownSecrets } from '@svc/jsonl-v23/internal';
 import type { Dispatcher } from 'undici';
 import type { Attempt } from './attempt.ts';
 import { classifyResponse } from './classify-response.ts';
@@ -28,8 +27,8 @@ export interface ModelProviderOptions extends ModelConfig {
   readonly wireFormat: WireFormat;
   /** The key itself, or why there is none to send; null for a server that needs none. */
   readonly apiKey: string | null | RunError;
-  /** The keys of the process, which no completion may repeat. */
-  readonly secrets: KnownSecrets;
+  /** The keys of the process, of any length, which no error may repeat. */
+  readonly keys: readonly string[];
   readonly maxRetries: number;
   /** Limit of one attempt, from its start to the last byte of the response. */
   readonly timeoutMs: number;
@@ -58,7 +57,7 @@ export interface ModelProviderOptions extends ModelConfig {
  * `provider_bad_response`) fails that item. An invalid or missing key, an unknown model or host, a forbidden
  * destination, a redirect (never followed: it would forward the key) or an account without credit ends the run. No
  * message and no log line contains the key; what the provider says about an error is not in the message, see
- * `shownMessage`. Keys in a completion are replaced.
+ * `shownMessage`. A completion is what the model said.
  */
 export function createModelProvider(options: ModelProviderOptions): Provider {
   const { apiKey, checks, logger, metrics, maxRetries, pacer, turns, wireFormat } = options;
@@ -77,7 +76,7 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
     signal.throwIfAborted();
     if ('error' in response) return response;
     try {
-      const read = { format: wireFormat, maxOutputChars, secrets: options.secrets };
+      const read = { format: wireFormat, maxOutputChars };
       const { errorText, ...content } = await readProviderResponse(response.body, read, checks, signal);
       const providerMessage = errorText === null ? null : shownMessage(errorText, hidden);
       return classifyResponse(response, { ...content, providerMessage });

@@ -10,12 +10,18 @@ export interface HiddenTexts {
   readonly headers: KnownSecrets;
 }
 
+/** A message is no output: here, shorter keys are hidden too. */
+const MIN_HIDDEN_CHARS = 4;
+
 /** The keys of the process, and the values of the headers that the author of the run adds. */
 export function hiddenTexts({
-  secrets,
+  keys,
   extra_headers = {},
-}: Pick<ModelConfig, 'extra_headers'> & { readonly secrets: KnownSecrets }): HiddenTexts {
-  return { keys: secrets, headers: spellingsOf(Object.values(extra_headers)) };
+}: Pick<ModelConfig, 'extra_headers'> & { readonly keys: readonly string[] }): HiddenTexts {
+  return {
+    keys: spellingsOf(keys, MIN_HIDDEN_CHARS),
+    headers: spellingsOf(Object.values(extra_headers), MIN_HIDDEN_CHARS),
+  };
 }
 
 /** Beginnings of keys in messages, which may be short, or masked with asterisks. */

@@ -11,10 +11,9 @@ import {
   runCancelled,
   runCost,
 } from '@svc/evaluation';
-import { defaultJudgePrompts, type RunDatasetOptions, runDataset } from '@svc/flows';
+import { defaultJudgePrompts, type RunDatasetDeps, type RunDatasetOptions, runDataset } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
-import { type KnownSecrets, redactValue } from '@svc/jsonl-v23/internal';
-import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
 import { type Run, readStoredJson, type Store, type StoreError, type TakenRun } from '@svc/store';
 import { createProviders, type ProviderDeps } from '../providers/create-provider.ts';
@@ -22,7 +21,7 @@ import type { Task, TaskEnd, TaskHandler } from '../queue/task.ts';
 import { errorCode, isStoreError } from '../task-failure.ts';
 import type { CancelWatch } from '../watch-cancel.ts';
 
-export interface RunTaskDeps extends ProviderDeps {
+export interface RunTaskDeps extends ProviderDeps, Pick<RunDatasetDeps, 'secrets'> {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly store: Pick<Store, 'runs' | 'datasets'>;
@@ -81,13 +80,12 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
 
   const { ok, failed, unscored } = run.counts;
   const counts = { ok, failed, unscored };
-  const { secrets, ...providers } = createProviders(config, deps);
   let reusedCount = 0;
   let end: RunEnd;
   try {
     end = await runDataset(
       {
-        session: observed(session, secrets, ({ status, reused, cause }) => {
+        session: observed(session, ({ status, reused, cause }) => {
           counts[status] += 1;
           metrics.recordRunItem(status);
           if (reused) {
@@ -96,7 +94,8 @@ async function workOnRun({ run, session }: TakenRun, task: Task, deps: RunTaskDe
           }
           if (cause !== undefined) logger.log('error.internal', { error: cause });
         }),
-        ...providers,
+        ...createProviders(config, deps),
+        secrets: deps.secrets,
         checks: deps.checks,
         clock: { nowMs: () => performance.now() },
         turns: deps.turns,
@@ -146,15 +145,8 @@ async function spentBefore(
   return { spent: Math.max(spent, cost), ...paid };
 }
 
-/**
- * The session, with each result counted and logged once it is stored. Its explanation holds no key, which may have been
- * escaped in the JSON text of a completion.
- */
-function observed(
-  session: RunSession,
-  secrets: KnownSecrets,
-  observe: (result: RunResult) => void,
-): RunSession {
+/** The session, with each result counted and logged once it is stored. */
+function observed(session: RunSession, observe: (result: RunResult) => void): RunSession {
   return {
     items: (signal) => session.items(signal),
     scorers: session.scorers,
@@ -162,13 +154,7 @@ function observed(
     readAsset: (file, signal) => session.readAsset(file, signal),
     finish: (end) => session.finish(end),
     saveResults: async (results) => {
-      await session.saveResults(
-        results.map((result) => ({
-          ...result,
-          explanation: redactValue(result.explanation, secrets),
-          scores: redactValue(result.scores as JsonObject | null, secrets) as RunResult['scores'],
-        })),
-      );
+      await session.saveResults(results);
       for (const result of results) observe(result);
     },
   };

@@ -1,4 +1,3 @@
-import { type KnownSecrets, redactValue } from '@svc/jsonl-v23/internal';
 import {
   getMember,
   isJsonObject,
@@ -56,27 +55,17 @@ const KNOWN_ERROR_CODES: ReadonlySet<string> = new Set([
  * refusal or the tool calls. Usage stays as it was reported.
  *
  * @param bytes UTF-8; never throws, whatever they contain
- * @param secrets replaced in the completion: some servers repeat the headers of a request
  */
-export function readResponse(bytes: Uint8Array, format: WireFormat, secrets: KnownSecrets): ResponseBody {
+export function readResponse(bytes: Uint8Array, format: WireFormat): ResponseBody {
   const parsed = parseBody(new TextDecoder().decode(bytes));
   const errorText = providerWords(parsed);
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
   if (!isJsonObject(body)) return { completion: null, errorCode: null, errorText };
   const completion = format === 'anthropic_messages' ? anthropicCompletion(body) : completionOf(body);
   return {
-    completion: completion === null ? null : withoutSecrets(completion, secrets),
+    completion,
     errorCode: errorCodeOf(body),
     errorText: completion === null ? errorText : null,
-  };
-}
-
-function withoutSecrets(completion: ReadCompletion, secrets: KnownSecrets): ReadCompletion {
-  return {
-    output: redactValue(completion.output, secrets),
-    reasoning: redactValue(completion.reasoning, secrets),
-    usage: redactValue(completion.usage, secrets),
-    finishReason: redactValue(completion.finishReason, secrets),
   };
 }
 

@@ -1,4 +1,3 @@
-import type { KnownSecrets } from '@svc/jsonl-v23/internal';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { readResponse } from '../item/read-response.ts';
 import type { WireFormat } from '../provider.ts';
@@ -11,8 +10,6 @@ export interface ResponseTask {
   readonly format: WireFormat;
   /** Characters that the caller needs of a text output, from its end; null for all. */
   readonly maxOutputChars: number | null;
-  /** Replaced in the completion. */
-  readonly secrets: KnownSecrets;
 }
 
 /** A `ResponseBody` on its way between threads. */
@@ -28,8 +25,8 @@ export interface PackedResponse {
 }
 
 /** Does the task on the current thread. */
-export function packResponse({ body, format, maxOutputChars, secrets }: ResponseTask): PackedResponse {
-  const { completion, errorCode, errorText } = readResponse(body, format, secrets);
+export function packResponse({ body, format, maxOutputChars }: ResponseTask): PackedResponse {
+  const { completion, errorCode, errorText } = readResponse(body, format);
   if (completion === null) return { completion, errorCode, errorText };
   const { output, reasoning, usage, finishReason } = completion;
   const needed =

@@ -5,17 +5,19 @@ import { RunError, type RunErrorCode } from '../run-error.ts';
 import { type CheckTask, runCheck } from '../scoring/check-task.ts';
 import { type PlannedScoring, type PlanTask, planScoring } from './plan-task.ts';
 import { makeQuestion, type Question, type QuestionTask } from './question-task.ts';
+import { type PackedRedacted, packRedacted, type RedactTask } from './redact-task.ts';
 import { type PackedResponse, packResponse, type ResponseTask } from './response-task.ts';
 import { type Scored, type ScoreTask, scoreItem } from './score-task.ts';
 
 /** A task for a thread. */
-export type ThreadTask = CheckTask | PlanTask | QuestionTask | ResponseTask | ScoreTask;
+export type ThreadTask = CheckTask | PlanTask | QuestionTask | RedactTask | ResponseTask | ScoreTask;
 
 /** The result of a task, by the `kind` of the task. */
 interface Outcomes {
   readonly check: CheckOutcome;
   readonly plan: PlannedScoring;
   readonly question: Question;
+  readonly redact: PackedRedacted;
   readonly response: PackedResponse;
   readonly score: Scored;
 }
@@ -44,6 +46,8 @@ export function runTask(task: ThreadTask): ThreadOutcome<ThreadTask> {
       return planScoring(task);
     case 'question':
       return makeQuestion(task);
+    case 'redact':
+      return packRedacted(task);
     case 'response':
       return packResponse(task);
     case 'score':
@@ -57,6 +61,7 @@ export function taskLimit({ kind }: ThreadTask, reason: string): RunError {
   if (kind === 'response') {
     return new RunError('provider_bad_response', `Reading the provider's response ${reason}.`);
   }
+  if (kind === 'redact') return new RunError('checker_limit', `Looking for keys in the output ${reason}.`);
   return checkerLimit(`The check ${reason}.`);
 }
 
@@ -81,6 +86,7 @@ export function replyTo(task: ThreadTask): Reply {
 export function transferredBytes(reply: Reply): ArrayBuffer[] {
   if (reply.kind !== 'outcome') return [];
   const { outcome } = reply;
+  if (outcome === null) return [];
   if ('question' in outcome) return [outcome.question.messages.buffer];
   const isQuestion = 'conversationJson' in outcome && outcome.conversationJson !== undefined;
   return isQuestion ? [outcome.conversationJson.buffer] : [];

@@ -2,10 +2,8 @@ import { SCORER_SCHEMA } from '@svc/evaluation';
 import { JsonlError } from '@svc/jsonl-v23';
 import {
   isDatasetName,
-  type KnownSecrets,
   type LineBatch,
   linesOf,
-  redactValue,
 } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
@@ -29,8 +27,6 @@ interface PushedLineOptions {
   readonly repetitions: number;
   /** Whether lines bring scores alone, of results that are there. */
   readonly areScores: boolean;
-  /** Secrets that no result may hold. */
-  readonly secrets: KnownSecrets;
 }
 
 /** A score that a client sends. */
@@ -141,7 +137,7 @@ function readResult(line: JsonObject, options: PushedLineOptions): PushedResult 
     read[name] = READERS[name as keyof typeof READERS](value, name);
   }
   const members = read as Members;
-  const { secrets, repetitions, areScores } = options;
+  const { repetitions, areScores } = options;
   const { repetition = 1, output, reasoning, error = null, usage } = members;
   if (areScores) checkScoresAlone(read);
   if (repetition > repetitions) throw mustBe('repetition', `at most ${repetitions}`);
@@ -149,24 +145,24 @@ function readResult(line: JsonObject, options: PushedLineOptions): PushedResult 
     throw new LineProblem('The line must have an output or an error');
   if (output !== undefined && error !== null)
     throw new LineProblem('The line must not have both output and error');
-  const scores = readScores(members.scores ?? {}, secrets);
+  const scores = readScores(members.scores ?? {});
   if (error !== null && Object.keys(scores).length > 0) {
     throw new LineProblem('The line must not have both error and scores');
   }
-  const usageText = usage === undefined ? null : canonicalJson(redactValue(usage, secrets));
+  const usageText = usage === undefined ? null : canonicalJson(usage);
   if (usageText !== null && usageText.length > MAX_USAGE_CHARS) {
     throw new LineProblem(`usage must have at most ${MAX_USAGE_CHARS} characters`);
   }
   return {
     reference: readReference(members),
     repetition,
-    output: output === undefined ? null : canonicalJson(redactValue(output, secrets)),
-    reasoning: reasoning === undefined ? null : canonicalJson(redactValue(reasoning, secrets)),
-    error: error === null ? null : redactValue(error, secrets),
-    finishReason: redactedName(members.finish_reason ?? null, secrets),
+    output: output === undefined ? null : canonicalJson(output),
+    reasoning: reasoning === undefined ? null : canonicalJson(reasoning),
+    error,
+    finishReason: members.finish_reason ?? null,
     latencyMs: members.latency_ms ?? null,
     usage: usageText,
-    traceId: redactValue(members.trace_id ?? null, secrets),
+    traceId: members.trace_id ?? null,
     scores,
   };
 }
@@ -204,7 +200,7 @@ function readReference({ section, order_index, item_id, item_hash }: Members): I
 const PASSING_SCORE = 0.5;
 
 /** Reads `{<name>: {score, passed, explanation}}`; a score or `passed` alone says the other. */
-function readScores(scores: JsonObject, secrets: KnownSecrets): Record<string, PushedScore> {
+function readScores(scores: JsonObject): Record<string, PushedScore> {
   const read: Record<string, PushedScore> = {};
   if (Object.keys(scores).length > MAX_SCORERS)
     throw new LineProblem(`The line must have at most ${MAX_SCORERS} scores`);
@@ -229,11 +225,7 @@ function readScores(scores: JsonObject, secrets: KnownSecrets): Record<string, P
     }
     const score =
       stated === null ? (passed === true ? 1 : 0) : numberFrom(0, 1)(stated, `scores.${name}.score`);
-    read[name] = {
-      score,
-      passed: passed ?? score >= PASSING_SCORE,
-      explanation: redactValue(explanation, secrets),
-    };
+    read[name] = { score, passed: passed ?? score >= PASSING_SCORE, explanation };
   }
   return read;
 }
@@ -284,12 +276,6 @@ function failure(value: JsonValue, name: string): { readonly code: string; reado
     return { code, message: `${message.slice(0, MAX_ERROR_CHARS - 1)}…` };
   }
   throw mustBe(name, 'a text, or an object with code and message');
-}
-
-/** A name that holds a secret is none. */
-function redactedName(name: string | null, secrets: KnownSecrets): string | null {
-  const redacted = redactValue(name, secrets);
-  return redacted === name ? name : null;
 }
 
 const quoted = (name: string): string => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}…` : name);

@@ -105,7 +105,7 @@ export function createPushScorer(
 function factsOf({ pushed, at }: PlacedResult) {
   const { repetition, output, reasoning, finishReason, latencyMs, usage, traceId } = pushed;
   return {
-    ...{ repetition, finishReason, latencyMs, traceId, omittedAssets: null },
+    ...{ repetition, finishReason, latencyMs, traceId, omittedAssets: null, redacted: 0 },
     itemId: at.itemId === null ? null : readStoredJson(at.itemId),
     output: readText(output),
     reasoning: readText(reasoning) as string | JsonText | null,

@@ -121,6 +121,15 @@ export const RESULT_FIELDS = {
   scores: { wire: 'scores', kind: 'scores', description: 'what each scorer says, by its name' },
   /** Trace of the client that sent the result; null without one. */
   traceId: { wire: 'trace_id', kind: 'title', description: 'of the client that sent the result' },
+  /** Keys of the service that were replaced in its texts, after it was scored. */
+  redacted: {
+    wire: 'redacted',
+    kind: 'integer',
+    isRequired: true,
+    minimum: 0,
+    default: 0,
+    description: 'how many keys of the service were replaced in it, after it was scored',
+  },
 } as const;
 
 type Fields = typeof RESULT_FIELDS;

@@ -172,11 +172,11 @@ describe('sanitiseRunConfig where the name of a secret means nothing', () => {
     ['a secret in a schema', { params: { properties: { a: { token: 'x' } } } }, '/params/properties/a/token'],
     ['a pair', { list: ['x', ['Cookie', 'y']] }, '/list/1'],
     ['a pair of members', { a: [{ b: { name: 'api_key', value: 'x', note: 'n' } }] }, '/a/0/b/value'],
-    ['a number', { user: 123456 }, '/user'],
+    ['a number', { user: 1234567890123456 }, '/user'],
     ['JSON in a text', { a: '{"headers": {"Authorization": "x"}}' }, '/a'],
     ['a name, which the pointer does not repeat', { a: { [`k/${SECRET}`]: 1 } }, '/a/k~1[redacted]'],
   ])('finds %s', (_, config, pointer) => {
-    const secrets = [SECRET, '123456'];
+    const secrets = [SECRET, '1234567890123456'];
     expect(sanitiseRunConfig(config, secrets)).not.toEqual(config);
     expect(findRunConfigSecrets(config, secrets)).toEqual([pointer]);
   });
@@ -223,23 +223,24 @@ describe('sanitiseRunConfig by value', () => {
       b: `x${SECRET}y${SECRET}`,
       c: [encodeURIComponent(SECRET), base64, { [`k${SECRET}`]: 1 }],
       d: JSON.stringify({ e: SECRET }),
-      f: 123456,
+      f: 1234567890123456,
     };
-    const text = canonicalJson(sanitiseRunConfig(config, [SECRET, '123456', '']));
-    for (const spelling of [SECRET, encodeURIComponent(SECRET), base64, '123456'])
+    const text = canonicalJson(sanitiseRunConfig(config, [SECRET, '1234567890123456', '']));
+    for (const spelling of [SECRET, encodeURIComponent(SECRET), base64, '1234567890123456'])
       expect(text).not.toContain(spelling);
     expect(text).toContain('x[redacted]y[redacted]');
   });
 
-  it('replaces a short secret only where it is the whole text', () => {
-    expect(sanitiseRunConfig({ a: 'abc', b: 'abcd' }, ['abc'])).toEqual({ a: '[redacted]', b: 'abcd' });
+  it('leaves what is shorter than any key alone', () => {
+    const config = { a: 'abc', b: 'abcd', n: 123 };
+    expect(sanitiseRunConfig(config, ['abc', '123', 'fifteen letters'])).toEqual(config);
   });
 
   it('does not lose a member whose name becomes the same as another', () => {
     expect(
-      sanitiseRunConfig({ secret1234: 1, '[redacted]': 2, 'x-secret1234': 3 }, [
-        'secret1234',
-        'x-secret1234',
+      sanitiseRunConfig({ secret1234567890: 1, '[redacted]': 2, 'x-secret1234567890': 3 }, [
+        'secret1234567890',
+        'x-secret1234567890',
       ]),
     ).toEqual({
       '[redacted]': 1,

@@ -32,7 +32,7 @@ import { redactNamedSecrets, redactSecretForms } from './secret-texts.ts';
  * `max_tokens`. In prompts, checkers, selections and descriptions, and for the names of properties in a JSON Schema, the
  * name of a secret means nothing: there it looks for what has the form of a secret, and for known secrets.
  *
- * @param secrets known to the process; one of fewer than four characters is replaced only if it is the whole text
+ * @param secrets known to the process; those of fewer than 16 characters are left alone, because words are as short
  */
 export function sanitiseRunConfig(config: JsonObject, secrets: readonly string[] = []): JsonObject {
   return sanitiseObject(config, 'config', newSearch(secrets));
@@ -48,6 +48,15 @@ export function findRunConfigSecrets(config: JsonObject, secrets: readonly strin
   const search = newSearch(secrets);
   sanitiseObject(config, 'config', search);
   return search.found;
+}
+
+/**
+ * Whether a text, such as the name of a run, holds a known secret, or has the form of one.
+ *
+ * @param secrets known to the process
+ */
+export function holdsSecret(text: string, secrets: readonly string[]): boolean {
+  return sanitiseText(text, 'prose', spellingsOf(secrets)) !== text;
 }
 
 const MAX_FOUND = 100;
@@ -104,7 +113,7 @@ function sanitiseValue(value: JsonValue, kind: Kind, search: Search): JsonValue 
   if (Array.isArray(value)) return sanitiseArray(value, kind, search);
   if (isJsonObject(value)) return sanitiseObject(value, kind, search);
   const isNumber = typeof value === 'number' || value instanceof ExactNumber;
-  if (!isNumber || !search.secrets.whole.has(String(value))) return value;
+  if (!isNumber || replaceSecrets(String(value), search.secrets) === String(value)) return value;
   addFound(search);
   return REDACTED;
 }
@@ -197,7 +206,6 @@ function isSecretLine(text: string): boolean {
 }
 
 function sanitiseText(text: string, kind: Kind, secrets: KnownSecrets): string {
-  if (secrets.whole.has(text)) return REDACTED;
   if (kind === 'prose') return redactSecretForms(replaceSecrets(text, secrets));
   const nested = /^\s*[[{"]/.test(text) ? sanitiseJsonText(text, secrets) : text;
   return redactNamedSecrets(redactSecretForms(replaceSecrets(nested, secrets)));

@@ -1,6 +1,7 @@
 import {
   PACKAGED_RUN_FIELDS,
   PUBLIC_RESULT_FIELDS,
+  type Redacted,
   redactValue,
   sha256Hex,
   spellingsOf,
@@ -164,8 +165,8 @@ function runContent(run: ExportRun, results: ResultsDigest, secrets: readonly st
   return {
     config: `${canonicalJson(sanitiseRunConfig(config, secrets))}\n`,
     results,
-    manifest: redactValue({ ...header, results: results.count }, known),
-    meta: redactValue({ counts, scores }, known),
+    manifest: redactValue({ ...header, results: results.count }, known).value,
+    meta: { counts, scores },
   };
 }
 
@@ -255,9 +256,15 @@ async function* resultLines(
       for (const { wire } of PUBLIC_RESULT_FIELDS) members[wire] = result[wire as keyof ExportResult] ?? null;
       // Packages without labels keep the bytes that they had before there were any.
       if (result.labels !== undefined) members['labels'] = result.labels;
-      return canonicalJson(redactValue(members, known));
+      return canonicalJson(countedRedactions(redactValue(members, known)));
     });
   }
+}
+
+/** A result without known secrets, which counts those that were replaced before as well. */
+function countedRedactions({ value, count }: Redacted<JsonObject>): JsonObject {
+  const before = value['redacted'];
+  return count === 0 ? value : { ...value, redacted: (typeof before === 'number' ? before : 0) + count };
 }
 
 /** Checks that a file is still what the manifest, which is written first, states. */

@@ -58,7 +58,7 @@ export async function runProcess(
   const logger = createLogger({
     service,
     level: config.logLevel,
-    secrets: secretsOf(config),
+    secrets: secretsOf(config).all,
   });
   logger.log('config.loaded', { settings: settingsOf(config) });
 
@@ -125,18 +125,26 @@ async function settled(starting: Promise<Running>, timeout: AbortSignal): Promis
   return await Promise.race([starting.catch(() => undefined), late]);
 }
 
-/** Secrets that the logger must redact. */
-export function secretsOf(config: Config): string[] {
-  const databases = [config.databaseUrl, config.databaseDirectUrl, config.databaseReadUrl];
-  const passwords = databases.map((url) => URL.parse(url?.reveal() ?? '')?.password ?? '');
-  return [
-    ...config.apiKeys.map(({ key }) => key.reveal()),
-    ...Object.values(config.providerKeys).map(({ key }) => key.reveal()),
-    ...[config.metricsKey, config.hubToken, config.jobKey, ...databases].flatMap((secret) =>
-      secret === undefined ? [] : [secret.reveal()],
-    ),
-    ...passwords.filter((password) => password !== '').map(decodeURIComponent),
-  ];
+/** The secrets of a configuration. */
+export interface ConfiguredSecrets {
+  /** Keys and tokens: no stored, shown or exported result or configuration of a run holds one. */
+  readonly keys: readonly string[];
+  /** These, and what is only kept out of logs and errors: a database's password cannot reach a result, but may be a word. */
+  readonly all: readonly string[];
+}
+
+/** The secrets of a configuration. */
+export function secretsOf(config: Config): ConfiguredSecrets {
+  const databases = [config.databaseUrl, config.databaseDirectUrl, config.databaseReadUrl].flatMap((url) =>
+    url === undefined ? [] : [url.reveal()],
+  );
+  const keys = [
+    ...config.apiKeys.map(({ key }) => key),
+    ...Object.values(config.providerKeys).map(({ key }) => key),
+    ...[config.metricsKey, config.hubToken, config.jobKey].filter((key) => key !== undefined),
+  ].map((key) => key.reveal());
+  const passwords = databases.map((url) => URL.parse(url)?.password ?? '').filter((text) => text !== '');
+  return { keys, all: [...keys, ...databases, ...passwords.map(decodeURIComponent)] };
 }
 
 /** The settings by the names of their variables, without secrets. */

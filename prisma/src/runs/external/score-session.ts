@@ -24,6 +24,8 @@ export interface ScoredResult extends ResultKey {
   readonly judgeCost?: RunResult['judgeCost'];
   /** What the requests for them have cost, for the budget. Default: 0. */
   readonly cost?: number;
+  /** Secrets that were replaced in them. Default: 0. */
+  readonly redacted?: number;
 }
 
 /** A run that has ended and takes scores from outside, for one request. */
@@ -57,9 +59,9 @@ const OLD = `SELECT wanted.n::int AS n, result.scores, result.judge_usage AS usa
 const UPDATE = `WITH wanted AS MATERIALIZED (
     SELECT *, numbers::float8[] AS scorer_scores, passes::bool[] AS scorer_passed
     FROM unnest($2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[],
-      $11::float8[], $12::text[], $13::float8[], $14::bool[], $15::text[], $16::text[], $17::text[], $18::text[])
+      $11::float8[], $12::text[], $13::float8[], $14::bool[], $15::text[], $16::text[], $17::text[], $18::text[], $19::int[])
       AS wanted (section_order_index, order_index, repetition, scores, numbers, passes, judge_usage, judge_input_tokens,
-        judge_output_tokens, charge, main_status, score, passed, explanation, scored_by, error, error_group)
+        judge_output_tokens, charge, main_status, score, passed, explanation, scored_by, error, error_group, redacted)
   ), old AS MATERIALIZED (
     SELECT ${COUNTS} FROM (
       SELECT ${COUNTED_COLUMNS.map((name) => `result.${name}`).join(', ')} FROM run_results result
@@ -71,7 +73,7 @@ const UPDATE = `WITH wanted AS MATERIALIZED (
     UPDATE run_results result SET scores = wanted.scores, scorer_scores = wanted.scorer_scores, scorer_passed = wanted.scorer_passed,
       ${['judge_usage', 'judge_input_tokens', 'judge_output_tokens'].map((name) => `${name} = coalesce(wanted.${name}, result.${name})`).join(', ')},
       ${['judge_cost', 'cost'].map((name) => `${name} = coalesce((result.${name} + wanted.charge)::numeric::float8, wanted.charge, result.${name})`).join(', ')},
-      status = coalesce(wanted.main_status, result.status),
+      redacted = result.redacted + wanted.redacted, status = coalesce(wanted.main_status, result.status),
       ${['score', 'passed', 'explanation', 'scored_by', 'error', 'error_group'].map((name) => `${name} = CASE WHEN wanted.main_status IS NULL THEN result.${name} ELSE wanted.${name} END`).join(', ')}
     FROM wanted WHERE result.run_id = $1 AND result.section_order_index = wanted.section_order_index
       AND result.order_index = wanted.order_index AND result.repetition = wanted.repetition
@@ -158,6 +160,7 @@ export async function addScores(
     merged.map(({ byMain }) => byMain?.scored_by ?? null),
     merged.map(({ byMain }) => (byMain?.error === undefined ? null : canonicalJson({ ...byMain.error }))),
     merged.map(({ byMain }) => (byMain?.error === undefined ? null : errorGroup(byMain.error))),
+    merged.map(({ redacted = 0 }) => redacted),
   ]);
   const cost = merged.reduce((sum, one) => sum + (one.cost ?? 0), 0);
   await countResults(client, runId, grown[0] as Growth, cost);

@@ -5,7 +5,7 @@ import { runWithContext } from '@svc/observability';
 import { empty, json, jsonBody, orNull, type Route, type Schema } from '@svc/runtime';
 import { type RetryOnly, type Run, type RunChange, readStoredJson } from '@svc/store';
 import { NAME } from '../datasets/fields.ts';
-import type { CreateRunDeps } from './create.ts';
+import { type CreateRunDeps, checkTexts } from './create.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';
 import { RUN, serializeRun } from './serialize.ts';
 
@@ -53,8 +53,10 @@ export function changeRunRoutes(deps: ChangeRunDeps): readonly Route[] {
       },
       responses: { 200: { description: 'the run', schema: RUN } },
       errors: ['run_not_found', 'unavailable'],
-      handle: async ({ params, body }) =>
-        json(serializeRun(await runs.update(idOf(params), body as RunChange))),
+      handle: async ({ params, body }) => {
+        checkTexts(body, deps.secrets);
+        return json(serializeRun(await runs.update(idOf(params), body as RunChange)));
+      },
     },
     {
       ...RUN_CHANGE,

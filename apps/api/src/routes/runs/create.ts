@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type CheckRunner, parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig } from '@svc/evaluation';
 import { type PlannedRun, planRun } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
-import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { currentContext, runWithContext } from '@svc/observability';
-import { findRunConfigSecrets } from '@svc/pkg-format/internal';
+import { findRunConfigSecrets, holdsSecret } from '@svc/pkg-format/internal';
 import {
   type JsonBody,
   json,
@@ -66,6 +66,7 @@ export function createRunRoute({ store, checks, logger, secrets }: CreateRunDeps
       const { body } = request;
       const config = parseRunConfig(body['config'] ?? null);
       const configJson = checkSecrets(config, secrets, '/config');
+      checkTexts(body, secrets);
       const { signal } = request;
       const plan = (of: RunVersion): Promise<PlannedRun> =>
         planRun({ store, checks }, { ...of, config, checkerPath: '/config/checker', signal });
@@ -179,15 +180,38 @@ export function runAccepted(run: Run): StoredResponse {
 export function checkSecrets(config: RunConfig, secrets: readonly string[], path: string): JsonObject {
   // A checked configuration is the JSON document itself.
   const whole = config as unknown as JsonObject;
-  const errors = findRunConfigSecrets(whole, secrets).map((found) => ({
-    message: `${path}${found} looks like a key, token or password: ${SET_KEYS}.`,
-    path: `${path}${found}`,
+  const found = findRunConfigSecrets(whole, secrets).map((pointer) => `${path}${pointer}`);
+  refuse('Invalid run configuration', found, `: ${SET_KEYS}`);
+  return whole;
+}
+
+/**
+ * Checks what people call a run. These texts are stored as they are sent, or refused.
+ *
+ * @throws RequestError `invalid_request` with each that holds a key, or what looks like one
+ */
+export function checkTexts({ name, note, labels }: JsonObject, secrets: readonly string[]): void {
+  const texts: [string, JsonValue | undefined][] = [
+    ['/name', name],
+    ['/note', note],
+    ...(Array.isArray(labels) ? labels : []).map((label, at): [string, JsonValue] => [`/labels/${at}`, label]),
+  ];
+  const found = texts.filter(([, text]) => typeof text === 'string' && holdsSecret(text, secrets));
+  refuse(
+    'Invalid run',
+    found.map(([path]) => path),
+  );
+}
+
+/** @throws RequestError `invalid_request` unless there are no paths */
+function refuse(what: string, paths: readonly string[], advice = ''): void {
+  const errors = paths.map((path) => ({
+    message: `${path} looks like a key, token or password${advice}.`,
+    path,
   }));
-  if (errors.length === 0) return whole;
+  if (errors.length === 0) return;
   const more = errors.length > 1 ? ` There are ${errors.length - 1} more problems.` : '';
-  throw new RequestError('invalid_request', `Invalid run configuration: ${errors[0]?.message}${more}`, {
-    errors,
-  });
+  throw new RequestError('invalid_request', `${what}: ${errors[0]?.message}${more}`, { errors });
 }
 
 const SET_KEYS = 'set keys as environment variables of the workers (`api_key_env`)';

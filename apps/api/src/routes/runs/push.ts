@@ -41,6 +41,7 @@ const MAX_LINE_BYTES = 16 * 1024 * 1024;
 const PUSHED: Schema = shape({
   accepted: { ...COUNT, description: 'lines that were stored' },
   replaced: { ...COUNT, description: 'accepted lines that replaced another one' },
+  redacted: { ...COUNT, description: 'keys of the service that were replaced in what was stored' },
   rejected: {
     type: 'array',
     maxItems: MAX_REJECTED,
@@ -89,7 +90,7 @@ function scoresRoute(deps: PushDeps): Route {
     event: 'run.scores',
     async push(id, chunks, options) {
       const session = await runs.pushScores(id, options.signal);
-      const pushed = await pushScores(chunks, { session, reader: deps.reader }, options);
+      const pushed = await pushScores(chunks, { session, reader: deps.reader, checks: deps.pushChecks }, options);
       // So that lists show the scores.
       await runs.summarize(id, options.signal);
       return pushed;
@@ -133,7 +134,7 @@ function linesRoute(
       };
       using body = readLineChunks(raw, longLines, client, onBytes, arriving.signal);
       const id = idOf(params);
-      const { accepted, replaced, rejected, rejectedTotal } = await push(id, body.chunks, {
+      const { accepted, replaced, redacted, rejected, rejectedTotal } = await push(id, body.chunks, {
         maxLineBytes: Math.min(config.maxLineBytes, MAX_LINE_BYTES),
         maxDepth: config.maxJsonDepth,
         secrets: known,
@@ -143,7 +144,7 @@ function linesRoute(
         logger.log(event, { accepted, replaced, rejected: rejectedTotal }),
       );
       return json({
-        ...{ accepted, replaced, rejected_total: rejectedTotal },
+        ...{ accepted, replaced, redacted, rejected_total: rejectedTotal },
         rejected: rejected.map((line) => ({ ...line })),
       });
     },

@@ -20,7 +20,7 @@ import {
 } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import { NAME } from '../datasets/fields.ts';
-import { type CreateRunDeps, checkSecrets, creationOf, runAccepted, startRun } from './create.ts';
+import { type CreateRunDeps, checkSecrets, checkTexts, creationOf, runAccepted, startRun } from './create.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';
 import { RUN } from './serialize.ts';
 
@@ -57,6 +57,7 @@ export function rescoreRunRoute({ store, checks, logger, secrets }: CreateRunDep
     handle: async (request) => {
       const { body } = request;
       const id = idOf(request.params);
+      checkTexts(body, secrets);
       const digest = (): Uint8Array => requestDigest(`POST /runs/${id}/rescore`, canonicalJson(body));
       return await withIdempotency(request, store.idempotency, digest, async (claim) => {
         const source = await store.runs.get(id);

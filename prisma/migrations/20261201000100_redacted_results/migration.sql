@@ -1,0 +1,2 @@
+-- AlterTable
+ALTER TABLE "run_results" ADD COLUMN "redacted" INTEGER NOT NULL DEFAULT 0;
