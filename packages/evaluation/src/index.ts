@@ -54,10 +54,10 @@ export {
   type RunWarning,
   UNSCORABLE_REASONS,
 } from './plan/describe-plan.ts';
-export { estimateRun } from './plan/estimate-run.ts';
+export { estimateRun, outputLimit } from './plan/estimate-run.ts';
 export { prepareItem } from './prepare-item.ts';
 export type { ChatMessage, Completion, Provider, ProviderRequest, WireFormat } from './provider.ts';
-export { readProviderResponse } from './read-provider-response.ts';
+export { type ProviderResponse, readProviderResponse } from './read-provider-response.ts';
 export { type RedactDeps, redactResult, redactScores } from './redact-result.ts';
 export { estimateInputTokens } from './request/estimate-tokens.ts';
 export { modelRequest } from './request/model-request.ts';

@@ -2,6 +2,7 @@ import type { Item } from '@svc/jsonl-v23';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from './assets/marked-files.ts';
 import type { JsonText } from './json-text.ts';
+import type { TokenCounts } from './token-counts.ts';
 
 /** A message of a conversation, in the chat-completions format, which items use as well. */
 export interface ChatMessage extends JsonObject {
@@ -48,6 +49,8 @@ export interface Completion {
   readonly attempts: number | null;
   /** How long the requests waited for their turn at the run's rate limit, in milliseconds. Default: 0. */
   readonly pacedMs?: number | undefined;
+  /** The tokens of each answer that was got for it, those of failed attempts too. Default: what `usage` says. */
+  readonly answers?: readonly TokenCounts[] | undefined;
 }
 
 /** The source of the outputs that are scored. It retries by itself and takes concurrent calls. */
@@ -58,6 +61,8 @@ export interface Provider {
   readonly outputSource?: OutputSource | undefined;
   /** How a conversation is written for it. Default: `chat_completions`. */
   readonly wireFormat?: WireFormat | undefined;
+  /** The most tokens that its requests allow for an output. Default: unknown. */
+  readonly maxOutputTokens?: number | null | undefined;
   /**
    * The SHA-256 of what a request asks, see `hashRequest`. Absent for a provider that sends no requests.
    *

@@ -1,17 +1,16 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { MAX_INLINE_TEXT_CHARS } from './item/large-item.ts';
-import { readResponse } from './item/read-response.ts';
+import { type ResponseBody, readResponse } from './item/read-response.ts';
 import type { JsonText } from './json-text.ts';
 import type { Completion, WireFormat } from './provider.ts';
 import { unpackSmall } from './scoring/packed-value.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
 
-/** A response of a provider: a completion, an error with a documented code, or neither. */
-export interface ProviderResponse {
+/** A response of a provider: a completion, an error, or neither. Words of the provider are not yet fit to be shown. */
+export interface ProviderResponse extends Omit<ResponseBody, 'completion' | 'usage'> {
   readonly completion: Omit<Completion, 'attempts'> | null;
-  readonly errorCode: string | null;
-  /** What the provider says about the error, as it was sent: not yet fit to be shown. */
-  readonly errorText: string | null;
+  /** What the answer has used, with or without a completion. */
+  readonly usage: Completion['usage'];
 }
 
 export interface ReadResponseOptions {
@@ -33,20 +32,15 @@ export async function readProviderResponse(
   signal: AbortSignal,
 ): Promise<ProviderResponse> {
   if (body.byteLength <= MAX_INLINE_TEXT_CHARS) return readResponse(body, format);
-  const { completion, errorCode, errorText } = await checks.run(
-    { kind: 'response', body, format, maxOutputChars },
-    signal,
-  );
-  if (completion === null) return { completion, errorCode, errorText };
-  const { output, reasoning, usage, finishReason } = completion;
-  return {
-    completion: {
-      output: unpackSmall(output),
-      reasoning: unpackSmall(reasoning) as string | JsonText | null,
-      usage: unpackSmall(usage) as JsonObject | JsonText | null,
-      finishReason,
-    },
-    errorCode,
-    errorText,
-  };
+  const {
+    completion,
+    usage: packedUsage,
+    ...facts
+  } = await checks.run({ kind: 'response', body, format, maxOutputChars }, signal);
+  const usage = unpackSmall(packedUsage) as JsonObject | JsonText | null;
+  if (completion === null) return { ...facts, usage, completion };
+  const { finishReason } = completion;
+  const output = unpackSmall(completion.output);
+  const reasoning = unpackSmall(completion.reasoning) as string | JsonText | null;
+  return { ...facts, usage, completion: { output, reasoning, usage, finishReason } };
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { JsonText } from './json-text.ts';
+import type { TokenCounts } from './token-counts.ts';
 
 /** Every code of a {@link RunError}. Codes are stable: you can branch on them. */
 export type RunErrorCode =
@@ -44,6 +45,10 @@ export class RunError extends Error {
   readonly attempts: number | null;
   /** What the provider says about it, without secrets; null if it says nothing. */
   readonly providerMessage: string | null;
+  /** What failed answers of the provider have used, as far as they say; null if unknown. */
+  readonly usage: JsonObject | JsonText | null;
+  /** The tokens of each of them that is to be paid for. */
+  readonly answers: readonly TokenCounts[];
   /** What a judge without a verdict has used; null if unknown. */
   readonly judgeUsage: JsonObject | JsonText | null;
 
@@ -55,6 +60,8 @@ export class RunError extends Error {
       readonly errors?: readonly RunConfigProblem[];
       readonly attempts?: number | null;
       readonly providerMessage?: string | null;
+      readonly usage?: JsonObject | JsonText | null;
+      readonly answers?: readonly TokenCounts[];
       readonly judgeUsage?: JsonObject | JsonText | null;
       readonly cause?: unknown;
     } = {},
@@ -65,6 +72,8 @@ export class RunError extends Error {
     this.errors = details.errors ?? [];
     this.attempts = details.attempts ?? null;
     this.providerMessage = details.providerMessage ?? null;
+    this.usage = details.usage ?? null;
+    this.answers = details.answers ?? [];
     this.judgeUsage = details.judgeUsage ?? null;
   }
 }

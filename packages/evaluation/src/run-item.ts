@@ -3,6 +3,7 @@ import { type CompleteItemDeps, completeItem } from './complete-item.ts';
 import type { RunPrompts } from './item/prompt-template.ts';
 import { withChecker } from './item/with-checker.ts';
 import { failed, failedWith, nothingOf, UNREADABLE } from './result-facts.ts';
+import { RunError } from './run-error.ts';
 import type { RunFailure, RunItem, RunResult } from './run-session.ts';
 import { type Scorers, scoreAll, scoreOutput } from './score-output.ts';
 
@@ -55,13 +56,17 @@ export async function runItem(
     prompts,
     signal,
   );
-  if ('error' in completion) return failed({ ...nothing, ...known }, completion.error, signal);
+  if ('error' in completion) {
+    const { error } = completion;
+    const usage = error instanceof RunError ? error.usage : null;
+    return failed({ ...nothing, ...known, usage }, error, signal);
+  }
   if ('earlier' in completion) {
     const { usage: usageReused, ...answer } = completion.earlier;
     const facts = { ...nothing, ...known, ...answer, reused: true, usageReused };
     return reusable(await scoreAll(deps, marked, facts, scorers, signal), requestHash);
   }
-  const { pacedMs = 0, ...answer } = completion;
+  const { pacedMs = 0, answers: _, ...answer } = completion;
   const latencyMs = Math.max(0, Math.round((deps.clock.nowMs() - startMs - pacedMs) * 10) / 10);
   const facts = { ...nothing, ...known, latencyMs, ...answer };
   return reusable(await scoreAll(deps, marked, facts, scorers, signal), requestHash);

@@ -6,6 +6,7 @@ import { isLargeItem, MAX_INLINE_TEXT_CHARS, readItem } from './item/large-item.
 import { type RunChecker, withChecker } from './item/with-checker.ts';
 import { JsonText } from './json-text.ts';
 import { type Facts, failed, failedWith, nothingOf, UNREADABLE } from './result-facts.ts';
+import { RunError } from './run-error.ts';
 import type { RunItem, RunResult, StoredOutput } from './run-session.ts';
 import type { Judge } from './scoring/ask-judge.ts';
 import { packValue } from './scoring/packed-value.ts';
@@ -139,7 +140,8 @@ async function score(
     return { ...known, ...outcome, scoredBy, scores: null, judgeUsage, judgeCost, error: null };
   } catch (error) {
     const result = failed(known, error, signal);
-    return { ...result, judgeCost: chargeOf(judge, result.judgeUsage) };
+    const judgeUsage = result.judgeUsage ?? (error instanceof RunError ? error.usage : null);
+    return { ...result, judgeUsage, judgeCost: chargeOf(judge, judgeUsage) };
   }
 }
 

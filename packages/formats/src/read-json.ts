@@ -1,5 +1,5 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { linesOf, splitLines } from '@svc/jsonl-v23/internal';
+import { linesOf, replacePythonLiterals, splitLines } from '@svc/jsonl-v23/internal';
 import {
   getMember,
   isJsonObject,
@@ -35,38 +35,13 @@ export async function wholeText(
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** Literals that Python writes and JSON does not have. */
-const PYTHON_LITERAL = /-?\b(?:NaN|Infinity)\b/g;
-
 /**
  * Parses JSON as Python writes it: `NaN` and `Infinity` become null.
  *
  * @throws JsonlError with its location
  */
 export function parsePythonJson(text: string, location: SourceLocation, maxDepth: number): JsonValue {
-  const isPlain = !text.includes('NaN') && !text.includes('Infinity');
-  return parseJson(isPlain ? text : withoutLiterals(text), { location, maxDepth });
-}
-
-function withoutLiterals(text: string): string {
-  const pieces: string[] = [];
-  for (let at = 0; at < text.length; ) {
-    const quote = text.indexOf('"', at);
-    const start = quote === -1 ? text.length : quote;
-    pieces.push(text.slice(at, start).replace(PYTHON_LITERAL, 'null'));
-    at = start === text.length ? start : endOfString(text, start);
-    pieces.push(text.slice(start, at));
-  }
-  return pieces.join('');
-}
-
-/** The position after a string that begins at `start`. */
-function endOfString(text: string, start: number): number {
-  for (let at = start + 1; at < text.length; at += 1) {
-    if (text[at] === '\\') at += 1;
-    else if (text[at] === '"') return at + 1;
-  }
-  return text.length;
+  return parseJson(replacePythonLiterals(text), { location, maxDepth });
 }
 
 /** The next value of a document. @throws JsonlError with its location */

@@ -99,6 +99,7 @@ export { digitsEnd, mantissaEnd } from './json/canonical/number-writer.ts';
 export { jsonText } from './json/json-text.ts';
 export { locateValue } from './json/locate-value.ts';
 export { ownText } from './json/own-text.ts';
+export { replacePythonLiterals } from './json/python-literals.ts';
 export { grownSize, transferBuffer } from './json/transfer-buffer.ts';
 export {
   createNamer,

@@ -1,5 +1,13 @@
-import type { Completion, RunError } from '@svc/evaluation';
+import type { Completion, RunError, TokenCounts } from '@svc/evaluation';
 import type { ResponseHeaders } from './retry-delay.ts';
+
+/** What an answer has cost, with or without a completion. */
+export interface PaidAnswer {
+  /** Null for what cannot be read. */
+  readonly tokens: TokenCounts;
+  /** As the provider reported it; null if it did not. */
+  readonly usage: Completion['usage'];
+}
 
 /** A response with its whole body. */
 export interface ReceivedResponse {
@@ -19,7 +27,11 @@ export interface FailedAttempt {
   readonly retry?: { readonly headers: ResponseHeaders };
 }
 
-/** The result of one attempt. */
-export type Attempt =
-  | { readonly statusCode: number; readonly completion: Omit<Completion, 'attempts'> }
-  | FailedAttempt;
+/** An attempt with a completion. */
+export interface CompletedAttempt {
+  readonly statusCode: number;
+  readonly completion: Omit<Completion, 'attempts'>;
+}
+
+/** The result of one attempt, and what its answer has cost; null without one. */
+export type Attempt = (CompletedAttempt | FailedAttempt) & { readonly paid: PaidAnswer | null };

@@ -1,50 +1,64 @@
-import { type Completion, RunError, type RunErrorCode } from '@svc/evaluation';
-import type { Attempt, ReceivedResponse } from './attempt.ts';
+import { type ProviderResponse, RunError, type RunErrorCode } from '@svc/evaluation';
+import type { CompletedAttempt, FailedAttempt, ReceivedResponse } from './attempt.ts';
 import type { ResponseHeaders } from './retry-delay.ts';
 
-/** What a response means: a completion, an error of the item, or one that ends the run; and whether to retry. */
+/**
+ * What a response means: a completion, an error of the item, or one that ends the run; and whether to retry. An error in
+ * the body counts whatever the status is.
+ */
 export function classifyResponse(
   { statusCode, headers, body }: ReceivedResponse,
   {
     completion,
-    errorCode,
+    failure,
     providerMessage,
-  }: {
-    readonly completion: Omit<Completion, 'attempts'> | null;
-    readonly errorCode: string | null;
+  }: Pick<ProviderResponse, 'completion' | 'failure'> & {
     /** What the provider says, without secrets. */
     readonly providerMessage: string | null;
   },
-): Attempt {
+): FailedAttempt | CompletedAttempt {
   const description = describeResponse(statusCode, headers, body.byteLength);
-  if (statusCode >= 200 && statusCode < 300) {
+  const isGood = isGoodStatus(statusCode);
+  if (isGood && failure === null) {
     if (completion !== null) return { statusCode, completion };
     const message = `The provider's response is not a completion: ${description}.`;
     return { statusCode, error: new RunError('provider_bad_response', message, { providerMessage }) };
   }
-  if (statusCode < 400) {
+  if (!isGood && statusCode < 400) {
     const message = 'The provider returned a redirect, which the worker does not follow.';
     return { statusCode, error: new RunError('provider_rejected', message, { endsRun: true }) };
   }
+  const stated = failure?.statusCode ?? null;
+  const isOverloaded = stated === 429 || stated === 529;
+  const status = isGood || (isOverloaded && statusCode < 500) ? (stated ?? 500) : statusCode;
+  const errorCode = failure?.code ?? (isGood ? stated : null);
   const message = `The provider returned an error: ${description}${errorCode === null ? '' : `, ${errorCode}`}.`;
-  const endsRun = (code: RunErrorCode): Attempt => ({
+  const ended = (code: RunErrorCode): FailedAttempt => ({
     statusCode,
-    error: new RunError(code, message, { endsRun: true, providerMessage }),
+    // A provider that answers one item with an error may answer the next one.
+    error: new RunError(code, message, { endsRun: !isGood || isForAll(status), providerMessage }),
   });
-  const transient = (code: RunErrorCode): Attempt => ({
+  const transient = (code: RunErrorCode): FailedAttempt => ({
     statusCode,
     error: new RunError(code, message, { providerMessage }),
     retry: { headers },
   });
-  if (statusCode === 401 || statusCode === 403) return endsRun('provider_unauthorized');
-  if (statusCode === 404 || statusCode === 405) return endsRun('provider_not_found');
-  if (statusCode === 402 || errorCode === 'insufficient_quota') return endsRun('provider_rejected');
-  if (statusCode === 429) return transient('provider_rate_limited');
-  if (statusCode >= 500 || statusCode === 408 || statusCode === 409 || statusCode === 425) {
+  if (status === 401 || status === 403) return ended('provider_unauthorized');
+  if (status === 404 || status === 405) return ended('provider_not_found');
+  if (status === 402 || errorCode === 'insufficient_quota') return ended('provider_rejected');
+  if (status === 429) return transient('provider_rate_limited');
+  if (status >= 500 || status === 408 || status === 409 || status === 425) {
     return transient('provider_unavailable');
   }
   return { statusCode, error: new RunError('provider_rejected', message, { providerMessage }) };
 }
+
+/** Whether no item gets an answer: the key is wrong, or the account has no credit. */
+const isForAll = (status: number): boolean => status === 401 || status === 402;
+
+/** Whether a status says that the body is an answer. */
+export const isGoodStatus = (statusCode: number | null): boolean =>
+  statusCode !== null && statusCode >= 200 && statusCode < 300;
 
 /** Media types that a message may name. */
 const KNOWN_TYPES: ReadonlySet<string> = new Set([

@@ -1,23 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  addUsage,
   type CheckRunner,
   type Completion,
   hashRequest,
   type ModelConfig,
   modelRequest,
+  outputLimit,
   type Provider,
   type RequestBody,
   RunError,
   readProviderResponse,
   requestBody,
-  tokenCounts,
+  type TokenCounts,
   type WireFormat,
 } from '@svc/evaluation';
 import type { Turns } from '@svc/flows';
 import { type Logger, type Metrics, PROVIDER_OUTCOMES } from '@svc/instrumentation';
 import type { Dispatcher } from 'undici';
-import type { Attempt } from './attempt.ts';
-import { classifyResponse } from './classify-response.ts';
+import type { Attempt, PaidAnswer } from './attempt.ts';
+import { classifyResponse, isGoodStatus } from './classify-response.ts';
 import { hiddenTexts, shownMessage } from './provider-message.ts';
 import type { RequestPacer } from './request-pacer.ts';
 import { retryDelayMs } from './retry-delay.ts';
@@ -51,9 +53,8 @@ export interface ModelProviderOptions extends ModelConfig {
  * A provider that asks a model, without streaming: `POST <base URL>/chat/completions`, or `POST <base URL>/v1/messages`
  * of the Anthropic API.
  *
- * It retries 408, 409, 425, 429, 5xx, broken connections and timeouts, with growing delays or as the response asks, of
- * five minutes in all. An
- * error of one item (`provider_rejected`, `provider_rate_limited`, `provider_unavailable`, `provider_timeout`,
+ * It retries 408, 409, 425, 429, 5xx, also where only the body states them, broken connections and timeouts, with growing
+ * delays or as the response asks, of five minutes in all. An error of one item (`provider_rejected`, `provider_rate_limited`, `provider_unavailable`, `provider_timeout`,
  * `provider_bad_response`) fails that item. An invalid or missing key, an unknown model or host, a forbidden
  * destination, a redirect (never followed: it would forward the key) or an account without credit ends the run. No
  * message and no log line contains the key; what the provider says about an error is not in the message, see
@@ -74,28 +75,39 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
     const response = await sendRequest({ ...options, ...fixed, body }, signal);
     await turns.take();
     signal.throwIfAborted();
-    if ('error' in response) return response;
+    // The tokens of an answer that cannot be read are not known, and were paid for.
+    const unknown = isGoodStatus(response.statusCode) ? UNKNOWN : null;
+    if ('error' in response) return { ...response, paid: unknown };
     try {
       const read = { format: wireFormat, maxOutputChars };
-      const { errorText, ...content } = await readProviderResponse(response.body, read, checks, signal);
+      const { errorText, usage, tokens, ...content } = await readProviderResponse(
+        response.body,
+        read,
+        checks,
+        signal,
+      );
       const providerMessage = errorText === null ? null : shownMessage(errorText, hidden);
-      return classifyResponse(response, { ...content, providerMessage });
+      const paid = tokens === null ? (content.failure === null ? unknown : null) : { tokens, usage };
+      return { ...classifyResponse(response, { ...content, providerMessage }), paid };
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof RunError)) throw error;
-      return { statusCode: response.statusCode, error };
+      return { statusCode: response.statusCode, error, paid: unknown };
     }
   };
 
   return {
     usesMessages: true,
     wireFormat,
+    maxOutputTokens: outputLimit(options, wireFormat),
     hashRequest: (request, repetition) => hashRequest(options, request, wireFormat, repetition),
     async complete(request, signal): Promise<Completion> {
       if (apiKey instanceof RunError) throw apiKey;
       const body = requestBody(options, request, wireFormat);
       let pacedMs = 0;
       let waitedMs = 0;
+      const answers: TokenCounts[] = [];
+      let failedUsage: Completion['usage'] = null;
       for (let attempt = 1; ; attempt += 1) {
         pacedMs += await pacer.turn(signal);
         const startMs = performance.now();
@@ -105,15 +117,21 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
         metrics.recordProviderRequest({ outcome: outcomeOf(result), durationMs });
         const duration_ms = Math.round(durationMs);
         logger.log('provider.request', { ...fields, status_code, attempt, duration_ms });
-        if ('completion' in result) {
-          metrics.recordProviderTokens(tokenCounts(result.completion.usage));
-          return { ...result.completion, attempts: attempt, pacedMs };
+        const { paid } = result;
+        if (paid !== null) {
+          answers.push(paid.tokens);
+          metrics.recordProviderTokens(paid.tokens);
         }
+        if ('completion' in result) {
+          const usage = addUsage(failedUsage, result.completion.usage);
+          return { ...result.completion, usage, attempts: attempt, pacedMs, answers };
+        }
+        failedUsage = addUsage(failedUsage, paid?.usage ?? null);
 
         const { error, reason = error.code, retry } = result;
         const isLast = retry === undefined || attempt > maxRetries;
         const delayMs = isLast ? null : retryDelayMs(attempt, retry.headers, random(), Date.now(), waitedMs);
-        if (delayMs === null) throw withAttempts(error, attempt);
+        if (delayMs === null) throw withFacts(error, { attempts: attempt, usage: failedUsage, answers });
         logger.log('provider.retry', { ...fields, status_code, reason, attempt, delay_ms: delayMs });
         waitedMs += delayMs;
         await wait(delayMs, signal).catch(() => undefined);
@@ -123,12 +141,15 @@ export function createModelProvider(options: ModelProviderOptions): Provider {
   };
 }
 
-function withAttempts(error: RunError, attempts: number): RunError {
+/** What the tokens of an answer are that cannot be read. */
+const UNKNOWN: PaidAnswer = { tokens: { input: null, output: null }, usage: null };
+
+function withFacts(error: RunError, facts: Pick<RunError, 'attempts' | 'usage' | 'answers'>): RunError {
   const { code, message, endsRun, providerMessage, cause } = error;
   return new RunError(code, message, {
     endsRun,
-    attempts,
     providerMessage,
+    ...facts,
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -1,3 +1,4 @@
+import { replacePythonLiterals } from '@svc/jsonl-v23/internal';
 import {
   getMember,
   isJsonObject,
@@ -7,69 +8,66 @@ import {
   parseJson,
 } from '@svc/jsonl-v23/json';
 import type { WireFormat } from '../provider.ts';
+import { type TokenCounts, tokenCounts } from '../token-counts.ts';
 import { providerWords } from './provider-words.ts';
 import { anthropicCompletion } from './read-anthropic-response.ts';
+import { failureOf, type ResponseFailure } from './read-failure.ts';
 import { type ReadCompletion, readReason } from './read-reason.ts';
 import { isThought, reasoningOf } from './read-reasoning.ts';
 
 /** The body of a response. */
 export interface ResponseBody {
-  /** Null if the body is not a completion in the format of the provider. */
+  /** Null if the body is not a completion in the format of the provider, or holds an error. */
   readonly completion: ReadCompletion | null;
-  /** The code of an error, if it is a documented one; null otherwise. */
-  readonly errorCode: string | null;
+  /** The error that the body holds; null without one. */
+  readonly failure: Pick<ResponseFailure, 'statusCode' | 'code'> | null;
   /** What the provider says about an error, as it was sent; null without it, or with a completion. */
   readonly errorText: string | null;
+  /** What the answer has used, as it was reported; null without it. */
+  readonly usage: JsonObject | null;
+  /** The tokens of an answer, with or without a completion; null if the body is no answer. */
+  readonly tokens: TokenCounts | null;
 }
 
-/** Error codes that providers of this protocol document. */
-const KNOWN_ERROR_CODES: ReadonlySet<string> = new Set([
-  'account_deactivated',
-  'api_error',
-  'authentication_error',
-  'billing_hard_limit_reached',
-  'billing_not_active',
-  'content_filter',
-  'content_policy_violation',
-  'context_length_exceeded',
-  'insufficient_quota',
-  'invalid_api_key',
-  'invalid_request_error',
-  'invalid_value',
-  'model_not_found',
-  'not_found_error',
-  'overloaded_error',
-  'permission_error',
-  'rate_limit_error',
-  'rate_limit_exceeded',
-  'request_too_large',
-  'server_error',
-  'string_above_max_length',
-  'timeout_error',
-  'unsupported_parameter',
-  'unsupported_value',
-]);
+/** What stands for `NaN` and `Infinity`, until it is known that nothing uses them. */
+const NO_NUMBER = '\0NaN\0';
 
 /**
  * Reads the body of a response. Of chat completions, the output is the text of the first choice; without one, the
- * refusal or the tool calls. Usage stays as it was reported.
+ * refusal or the tool calls. Usage stays as it was reported. `NaN` and `Infinity`, which are no JSON, are null where
+ * nothing uses them.
  *
  * @param bytes UTF-8; never throws, whatever they contain
  */
 export function readResponse(bytes: Uint8Array, format: WireFormat): ResponseBody {
   const parsed = parseBody(new TextDecoder().decode(bytes));
-  const errorText = providerWords(parsed);
   const body = Array.isArray(parsed) ? parsed[0] : parsed;
-  if (!isJsonObject(body)) return { completion: null, errorCode: null, errorText };
-  const completion = format === 'anthropic_messages' ? anthropicCompletion(body) : completionOf(body);
+  if (!isJsonObject(body)) {
+    return { completion: null, failure: null, errorText: providerWords(parsed), usage: null, tokens: null };
+  }
+  const failure = failureOf(body);
+  const read = format === 'anthropic_messages' ? anthropicCompletion(body) : completionOf(body);
+  const isUsable = read !== null && failure === null && !holdsNoNumber({ ...read, usage: null });
+  const reported = getMember(body, 'usage') ?? null;
+  const usage = isJsonObject(reported) ? (withoutNoNumbers(reported) as JsonObject) : null;
+  const error = failure?.ofChoice ?? null;
   return {
-    completion,
-    errorCode: errorCodeOf(body),
-    errorText: completion === null ? errorText : null,
+    completion: isUsable ? { ...read, usage } : null,
+    failure: failure && { statusCode: failure.statusCode, code: failure.code },
+    errorText: isUsable ? null : providerWords(error === null ? parsed : { error }),
+    usage,
+    tokens: reported === null && read === null ? null : tokenCounts(usage),
   };
 }
 
 function parseBody(text: string): JsonValue {
+  const parsed = parseOnce(text);
+  if (parsed !== null) return parsed;
+  const replaced = replacePythonLiterals(text, JSON.stringify(NO_NUMBER));
+  return replaced === text ? null : parseOnce(replaced);
+}
+
+function parseOnce(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
@@ -85,6 +83,19 @@ function parseRepeated(text: string): JsonValue {
   } catch {
     return null;
   }
+}
+
+function holdsNoNumber(value: JsonValue): boolean {
+  if (typeof value === 'string') return value.includes(NO_NUMBER);
+  if (Array.isArray(value)) return value.some(holdsNoNumber);
+  return isJsonObject(value) && Object.values(value).some(holdsNoNumber);
+}
+
+function withoutNoNumbers(value: JsonValue): JsonValue {
+  if (value === NO_NUMBER) return null;
+  if (Array.isArray(value)) return value.map(withoutNoNumbers);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutNoNumbers(member)]));
 }
 
 function completionOf(body: JsonObject): ReadCompletion | null {
@@ -115,13 +126,4 @@ function outputOf(message: JsonObject): JsonValue {
   const calls = getMember(message, 'tool_calls');
   if (Array.isArray(calls) && calls.length > 0) return { tool_calls: calls };
   return '';
-}
-
-function errorCodeOf(body: JsonObject): string | null {
-  const error = getMember(body, 'error') ?? body;
-  if (!isJsonObject(error)) return null;
-  const codes = [getMember(error, 'code'), getMember(error, 'type')];
-  return (
-    codes.find((code): code is string => typeof code === 'string' && KNOWN_ERROR_CODES.has(code)) ?? null
-  );
 }

@@ -1,6 +1,7 @@
 import { withMarks } from '../assets/marked-files.ts';
-import { modelOf, promptsOf, type RunConfig } from '../config/run-config.ts';
+import { type ModelConfig, modelOf, promptsOf, type RunConfig } from '../config/run-config.ts';
 import { prepareItem } from '../prepare-item.ts';
+import type { WireFormat } from '../provider.ts';
 import { estimateInputTokens } from '../request/estimate-tokens.ts';
 import { requestMembers } from '../request/request-body.ts';
 import type { RunItem } from '../run-session.ts';
@@ -52,7 +53,7 @@ export async function estimateRun(
   }
   const meanInput = inputs.reduce((sum, tokens) => sum + tokens, 0) / Math.max(1, inputs.length);
   const inputTokens = Math.round(meanInput * requests);
-  const output = meanOutputTokens ?? outputLimit(requestMembers(model, wireFormat));
+  const output = meanOutputTokens ?? outputLimit(model, wireFormat);
   const outputTokens = output === null ? null : Math.round(output * requests);
   const price = config.price ?? null;
   return {
@@ -65,8 +66,9 @@ export async function estimateRun(
   };
 }
 
-/** The most tokens that a request allows for an output; null if it states none. */
-function outputLimit(members: Readonly<Record<string, unknown>>): number | null {
+/** The most tokens that a request to a model allows for an output; null if it states none. */
+export function outputLimit(model: ModelConfig, wireFormat: WireFormat): number | null {
+  const members: Readonly<Record<string, unknown>> = requestMembers(model, wireFormat);
   for (const name of ['max_completion_tokens', 'max_tokens']) {
     const limit = members[name];
     if (typeof limit === 'number' && Number.isInteger(limit) && limit > 0) return limit;

@@ -1,5 +1,5 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { readResponse } from '../item/read-response.ts';
+import { type ResponseBody, readResponse } from '../item/read-response.ts';
 import type { WireFormat } from '../provider.ts';
 import { type PackedValue, packOutput } from '../scoring/packed-value.ts';
 
@@ -13,32 +13,26 @@ export interface ResponseTask {
 }
 
 /** A `ResponseBody` on its way between threads. */
-export interface PackedResponse {
+export interface PackedResponse extends Omit<ResponseBody, 'completion' | 'usage'> {
   readonly completion: {
     readonly output: PackedValue;
     readonly reasoning: PackedValue;
-    readonly usage: PackedValue;
     readonly finishReason: string | null;
   } | null;
-  readonly errorCode: string | null;
-  readonly errorText: string | null;
+  readonly usage: PackedValue;
 }
 
 /** Does the task on the current thread. */
 export function packResponse({ body, format, maxOutputChars }: ResponseTask): PackedResponse {
-  const { completion, errorCode, errorText } = readResponse(body, format);
-  if (completion === null) return { completion, errorCode, errorText };
-  const { output, reasoning, usage, finishReason } = completion;
+  const { completion, usage, ...facts } = readResponse(body, format);
+  const packed = { ...facts, usage: usage === null ? null : { json: canonicalJson(usage) } };
+  if (completion === null) return { ...packed, completion };
+  const { output, reasoning, finishReason } = completion;
   const needed =
     typeof output === 'string' && maxOutputChars !== null ? output.slice(-maxOutputChars) : output;
-  return {
-    completion: {
-      output: packOutput(needed),
-      reasoning: reasoning === null ? null : packOutput(reasoning),
-      usage: usage === null ? null : { json: canonicalJson(usage) },
-      finishReason,
-    },
-    errorCode,
-    errorText,
+  const texts = {
+    output: packOutput(needed),
+    reasoning: reasoning === null ? null : packOutput(reasoning),
   };
+  return { ...packed, completion: { ...texts, finishReason } };
 }

@@ -7,6 +7,7 @@ import {
   type RunClock,
   RunError,
   roundCost,
+  type TokenCounts,
   tokenCounts,
 } from '@svc/evaluation';
 
@@ -51,7 +52,8 @@ interface Waiting {
 /**
  * Makes the budget of a run. Expected of a request is the mean cost of the results so far, and at least its estimated
  * prompt; the same is expected of the items in progress, so that the run exceeds its limit by what they cost beyond that
- * at most.
+ * at most. Every answer counts that was got, those of failed requests too; one whose tokens cannot be read counts as
+ * what was expected of it.
  */
 export function createBudget(
   { maxCost, spent: spentBefore, asked: askedBefore, askedCost: askedCostBefore }: BudgetState,
@@ -66,6 +68,18 @@ export function createBudget(
   const waiting: Waiting[] = [];
 
   const expected = (prompt: number): number => Math.max(prompt, asked === 0 ? 0 : askedCost / asked);
+  /** The outputs of each provider whose length is known. */
+  const outputs = new Map<Provider, { count: number; tokens: number }>();
+  const countOutput = (provider: Provider, tokens: number): void => {
+    const known = outputs.get(provider) ?? { count: 0, tokens: 0 };
+    outputs.set(provider, { count: known.count + 1, tokens: known.tokens + tokens });
+  };
+  /** The cost of an output of unknown length: of the longest that may come, else of the mean; null if neither is known. */
+  const expectedOutput = (provider: Provider, price: Price): number | null => {
+    const known = outputs.get(provider);
+    const tokens = provider.maxOutputTokens ?? (known === undefined ? null : known.tokens / known.count);
+    return tokens === null ? null : costOf(price, 0, tokens);
+  };
   const fits = ({ prompt }: Waiting): boolean => {
     if (maxCost === null) return true;
     let sum = spent + expected(prompt);
@@ -123,9 +137,23 @@ export function createBudget(
           const startMs = clock.nowMs();
           admitted ??= await admission(prompt, signal);
           const waitedMs = clock.nowMs() - startMs;
-          const completion = await provider.complete(request, signal);
-          cost += chargeOf(completion, price, prompt);
-          return { ...completion, pacedMs: (completion.pacedMs ?? 0) + waitedMs };
+          const chargeFor = ({ input, output }: TokenCounts): number =>
+            (input === null ? prompt : costOf(price, input, 0)) +
+            (output === null
+              ? (expectedOutput(provider, price) ?? expected(prompt) - prompt)
+              : costOf(price, 0, output));
+          const pay = (answers: readonly TokenCounts[]): void => {
+            for (const answer of answers) cost += chargeFor(answer);
+            for (const { output } of answers) if (output !== null) countOutput(provider, output);
+          };
+          try {
+            const completion = await provider.complete(request, signal);
+            pay(answersOf(completion));
+            return { ...completion, pacedMs: (completion.pacedMs ?? 0) + waitedMs };
+          } catch (error) {
+            if (error instanceof RunError) pay(error.answers);
+            throw error;
+          }
         };
       return {
         charge: (provider, price) =>
@@ -137,10 +165,9 @@ export function createBudget(
   };
 }
 
-/** What a completion costs; without token counts, its prompt alone is known. */
-function chargeOf({ usage }: Completion, price: Price | null, prompt: number): number {
-  const { input, output } = tokenCounts(usage);
-  return (input === null ? prompt : costOf(price, input, 0)) + costOf(price, 0, output ?? 0);
+/** The tokens of the answers behind a completion; none where nobody was asked. */
+function answersOf({ answers, usage, attempts }: Completion): readonly TokenCounts[] {
+  return answers ?? (usage === null && attempts === null ? [] : [tokenCounts(usage)]);
 }
 
 function budgetSpent(): RunError {
