@@ -109,7 +109,7 @@ const OWNERS: Record<string, readonly string[]> = {
   jszip: ['packages/pkg-format/src/write/'],
   yazl: [],
   'openapi-fetch': ['packages/client/src/'],
-  undici: ['packages/hub-client/src/', 'apps/worker/src/providers/', 'packages/svc-pkg/src/'],
+  undici: ['packages/hub-client/src/', 'packages/svc-pkg/src/'],
   hyparquet: [],
   hysnappy: ['packages/tabular/src/parquet/'],
   yaml: ['packages/hub-client/src/'],

@@ -1,5 +1,8 @@
 /** Helpers for the service's other packages. They may change in any release. */
 
+export type { Dispatcher } from 'undici';
 export { type DatasetRef, hubSchema } from './client/hub-schema.ts';
+export { bareHost, guardedConnector } from './egress/guarded-connector.ts';
+export { openProxies } from './egress/open-proxies.ts';
 export { withoutCredentials } from './repository/parse-dataset-path.ts';
 export { parseYamlApart } from './repository/parse-yaml-apart.ts';

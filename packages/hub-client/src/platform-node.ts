@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type Dispatcher, EnvHttpProxyAgent, Pool, request } from 'undici';
-import { namingProxy } from './egress/proxy-error.ts';
+import { type Dispatcher, request } from 'undici';
+import { isForbiddenAddress } from './egress/forbidden-address.ts';
+import { openProxies } from './egress/open-proxies.ts';
 import { HubError } from './errors.ts';
-import { guardConnections } from './http/guard-connections.ts';
+import { guardConnections, refused } from './http/guard-connections.ts';
 import { contentLength, type OpenTransport, type ResponseHeaders } from './http/transport.ts';
 
 export { openDiskCache } from './cache/disk-cache.ts';
@@ -24,10 +25,13 @@ export function openTransport(options: {
   connectTimeoutMs: number;
   dispatcher?: HttpDispatcher;
 }): OpenTransport {
-  const own = options.dispatcher === undefined ? openProxies(options) : undefined;
+  const own = options.dispatcher === undefined ? proxiesTo(options) : undefined;
   const dispatcher = options.dispatcher ?? own;
   return {
     async send(url, requestHeaders, signal) {
+      // A proxy decides itself what it connects to, but nobody is led to the credentials of its machine.
+      const isElsewhere = url.hostname !== options.endpoint.hostname;
+      if (own !== undefined && isElsewhere && isForbiddenAddress(url.hostname)) throw refused(url.hostname);
       const response = await request(url, {
         headers: requestHeaders,
         signal,
@@ -51,22 +55,13 @@ export function openTransport(options: {
   };
 }
 
-function openProxies(options: { endpoint: URL; connectTimeoutMs: number }): Dispatcher {
+function proxiesTo({ endpoint, connectTimeoutMs }: { endpoint: URL; connectTimeoutMs: number }): Dispatcher {
+  const connect = guardConnections(endpoint, { timeoutMs: connectTimeoutMs });
   try {
     // The exchange has timeouts for headers and body, which also hold for other transports and include connecting.
-    return new EnvHttpProxyAgent({
-      connect: guardConnections(options.endpoint, { timeoutMs: options.connectTimeoutMs }),
-      clientFactory: (proxy, options) => new Pool(proxy, namingProxy(proxy, options)),
-      proxyTls: { timeout: options.connectTimeoutMs },
-      requestTls: { timeout: options.connectTimeoutMs },
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      allowH2: false,
-    });
-  } catch {
-    // Without the cause, which may hold the credentials of the address.
-    const message = 'HTTP_PROXY and HTTPS_PROXY must be addresses, such as http://proxy.example:3128.';
-    throw new HubError('invalid_request', message);
+    return openProxies({ connect, connectTimeoutMs });
+  } catch (error) {
+    throw new HubError('invalid_request', (error as Error).message);
   }
 }
 

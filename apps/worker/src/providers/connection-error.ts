@@ -1,4 +1,5 @@
 import { RunError } from '@svc/evaluation';
+import { ProxyError } from '@svc/hub-client/egress';
 import type { FailedAttempt } from './attempt.ts';
 import { ForbiddenDestination } from './provider-dispatcher.ts';
 
@@ -30,6 +31,9 @@ export function connectionError(cause: unknown): Omit<FailedAttempt, 'statusCode
   });
   if (cause instanceof ForbiddenDestination) {
     return ended('provider_forbidden', 'The worker does not allow requests to this destination.');
+  }
+  if (cause instanceof ProxyError) {
+    return transient('provider_unavailable', 'Cannot connect to the proxy of the worker.');
   }
   if (reason === 'ENOTFOUND') return ended('provider_not_found', "Cannot resolve the provider's host name.");
   if (reason === 'UND_ERR_CONNECT_TIMEOUT' || reason === 'ETIMEDOUT') return transient(...TIMED_OUT);

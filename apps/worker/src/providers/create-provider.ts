@@ -10,15 +10,15 @@ import {
 import type { Turns } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import type { ProviderKeys } from '@svc/runtime';
-import type { Dispatcher } from 'undici';
 import { createEchoProvider, createExternalProvider, createItemFieldProvider } from './local-providers.ts';
 import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';
+import type { ProviderDispatcher } from './provider-dispatcher.ts';
 import { providerKey } from './provider-key.ts';
 import { createRequestPacer } from './request-pacer.ts';
 
 export interface ProviderDeps {
   /** From `createProviderDispatcher`, one per process. */
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: ProviderDispatcher;
   /** The check threads of the process. */
   readonly checks: CheckRunner;
   readonly providerKeys: ProviderKeys;

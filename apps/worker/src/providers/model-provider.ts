@@ -17,9 +17,9 @@ import {
 } from '@svc/evaluation';
 import type { Turns } from '@svc/flows';
 import { type Logger, type Metrics, PROVIDER_OUTCOMES } from '@svc/instrumentation';
-import type { Dispatcher } from 'undici';
 import type { Attempt, PaidAnswer } from './attempt.ts';
 import { classifyResponse, isGoodStatus } from './classify-response.ts';
+import type { ProviderDispatcher } from './provider-dispatcher.ts';
 import { hiddenTexts, shownMessage } from './provider-message.ts';
 import type { RequestPacer } from './request-pacer.ts';
 import { retryDelayMs } from './retry-delay.ts';
@@ -34,7 +34,7 @@ export interface ModelProviderOptions extends ModelConfig {
   readonly maxRetries: number;
   /** Limit of one attempt, from its start to the last byte of the response. */
   readonly timeoutMs: number;
-  readonly dispatcher: Dispatcher;
+  readonly dispatcher: Pick<ProviderDispatcher, 'request'>;
   /** Spaces the attempts. */
   readonly pacer: RequestPacer;
   /** One for each response: those that arrive together are read one after the other. */

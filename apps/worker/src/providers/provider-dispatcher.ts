@@ -1,7 +1,6 @@
-import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { isForbiddenAddress } from '@svc/hub-client/egress';
-import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { bareHost, type Dispatcher, guardedConnector, openProxies } from '@svc/hub-client/internal';
 
 export interface ProviderDispatcherOptions {
   /** `host` or `host:port` as in URLs; null allows every host. */
@@ -10,55 +9,56 @@ export interface ProviderDispatcherOptions {
   readonly lookup?: LookupFunction;
 }
 
+/** Sends requests to providers over connections that stay open between them. */
+export interface ProviderDispatcher {
+  /** @throws ForbiddenDestination before anything is sent, to a proxy either */
+  request(options: Dispatcher.RequestOptions & { readonly origin: string }): Promise<Dispatcher.ResponseData>;
+  /** Closes the connections. */
+  destroy(): Promise<void>;
+}
+
 /** A run must not send to this destination. Nothing was sent. */
 export class ForbiddenDestination extends Error {
   override readonly name = 'ForbiddenDestination';
 }
 
+/** A request has one deadline, but a host that does not answer must not use up all of it. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
 /**
- * Connections to providers, kept open between requests. Close it when the worker stops.
+ * Makes what sends requests to providers, through the proxies of the environment where these are set. Close it when the
+ * worker stops.
  *
- * It checks the address of each connection, so that a name cannot pass the check with one address and connect to
- * another (DNS rebinding). Requests to a forbidden destination fail with {@link ForbiddenDestination}.
+ * It checks the address of each connection, so that a name cannot pass the check with one address and connect to another
+ * (DNS rebinding). A proxy resolves names itself: in front of one, the host of the request is checked. Requests to a
+ * forbidden destination fail with {@link ForbiddenDestination}.
+ *
+ * @throws Error for a proxy that is no address
  */
-export function createProviderDispatcher(options: ProviderDispatcherOptions): Dispatcher {
-  const { allowedHosts, lookup = systemLookup } = options;
-  const allowed = allowedHosts === null ? null : new Set(allowedHosts);
-  const connect = buildConnector({ timeout: 10_000, lookup: allowingLookup(lookup) });
-  return new Agent({
-    connect: (target, callback) => {
-      // The lookup checks names; addresses are not looked up.
-      const isForbidden = isIP(target.hostname) !== 0 && isForbiddenAddress(target.hostname);
-      if (isForbidden || !isAllowed(allowed, target)) callback(new ForbiddenDestination(), null);
-      else connect(target, callback);
+export function createProviderDispatcher(options: ProviderDispatcherOptions): ProviderDispatcher {
+  const allowed = options.allowedHosts === null ? null : new Set(options.allowedHosts);
+  const connect = guardedConnector(
+    {
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      allowed: (_, addresses) => addresses.filter(({ address }) => !isForbiddenAddress(address)),
+      refused: () => new ForbiddenDestination(),
     },
-    // A request has one deadline, so the timeouts of its parts are off.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
-}
-
-function isAllowed(allowed: ReadonlySet<string> | null, target: buildConnector.Options): boolean {
-  const { hostname, port, protocol } = target;
-  const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
-  const effectivePort = port === '' ? (protocol === 'https:' ? '443' : '80') : port;
-  return allowed === null || allowed.has(host) || allowed.has(`${host}:${effectivePort}`);
-}
-
-/** A lookup without forbidden addresses; a name that has no others is a forbidden destination. */
-function allowingLookup(lookup: LookupFunction): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, found) => {
-      if (error !== null) {
-        callback(error, []);
-        return;
-      }
-      const addresses = Array.isArray(found) ? found : [{ address: found, family: isIP(found) }];
-      const usable = addresses.filter(({ address }) => !isForbiddenAddress(address));
-      const [first] = usable;
-      if (first === undefined) callback(new ForbiddenDestination(), []);
-      else if (options.all === true) callback(null, usable);
-      else callback(null, first.address, first.family);
-    });
+    options.lookup,
+  );
+  const agent = openProxies({ connect, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  return {
+    async request(request) {
+      const url = new URL(request.origin);
+      const host = bareHost(url.hostname);
+      const isForbidden = isIP(host) !== 0 && isForbiddenAddress(host);
+      if (isForbidden || !isAllowed(allowed, url)) throw new ForbiddenDestination();
+      return await agent.request(request);
+    },
+    destroy: () => agent.destroy(),
   };
+}
+
+function isAllowed(allowed: ReadonlySet<string> | null, { hostname, port, protocol }: URL): boolean {
+  const effectivePort = port === '' ? (protocol === 'https:' ? '443' : '80') : port;
+  return allowed === null || allowed.has(hostname) || allowed.has(`${hostname}:${effectivePort}`);
 }

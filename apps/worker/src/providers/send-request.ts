@@ -1,7 +1,7 @@
 import { type RequestBody, RunError } from '@svc/evaluation';
-import type { Dispatcher } from 'undici';
 import type { FailedAttempt, ReceivedResponse } from './attempt.ts';
 import { connectionError, TIMED_OUT } from './connection-error.ts';
+import type { ProviderDispatcher } from './provider-dispatcher.ts';
 
 /** Longer responses are not read to their end. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
@@ -18,7 +18,7 @@ export async function sendRequest(
     readonly body: RequestBody;
     readonly headers: Readonly<Record<string, string>>;
     readonly timeoutMs: number;
-    readonly dispatcher: Dispatcher;
+    readonly dispatcher: Pick<ProviderDispatcher, 'request'>;
   },
   signal: AbortSignal,
 ): Promise<ReceivedResponse | FailedAttempt> {

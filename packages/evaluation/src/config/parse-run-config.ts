@@ -39,28 +39,35 @@ export function parseStoredRunConfig(value: JsonValue): RunConfig {
 /**
  * Parses what scores the outputs of a run again, and puts it into the configuration of that run: the checker applies to
  * every item, and the judge replaces the run's. Both take the place of the run's scorers, added ones too, as other scorers
- * do. Without any of them, the run's own score again.
+ * do. Without any of them, the run's own score again. Its cost limit holds for the new run too, unless another is stated.
  *
- * @param request a checker, a judge, or both, or scorers, as a run configuration has them
+ * @param request a checker, a judge, or both, or scorers, and `max_cost`, as a run configuration has them
  * @throws RunError `invalid_request`
  */
 export function parseRescore(request: JsonObject, source: RunConfig): RunConfig {
   const { checker = null, judge = null, scorers = null } = request;
   const stated = { judge, scorers, ...(checker !== null && { checker, checker_mode: 'override' }) };
-  const { provider: _, ...scoring } = parse({ provider: 'echo', ...stated }, '', MAX_PARAM_TEXT_CHARS);
-  // Neither is about outputs that are there already.
-  const { reuse: _reuse, max_cost: _maxCost, ...whole } = source;
+  const { max_cost: maxCost = null } = request;
+  const { price } = source;
+  const limit = maxCost === null ? {} : { max_cost: maxCost, ...(price && { price: { ...price } }) };
+  const asked = { provider: 'echo', ...stated, ...limit };
+  const { provider: _, ...scoring } = parse(asked, '', MAX_PARAM_TEXT_CHARS);
+  // It is not about outputs that are there already.
+  const { reuse: _reuse, max_cost: before, ...others } = source;
+  const kept = request['max_cost'] === undefined ? before : scoring.max_cost;
+  const whole: RunConfig = { ...others, ...(kept && { max_cost: kept }) };
   if (checker === null && judge === null && scorers === null) return whole;
-  const { added_scorers: _added, ...kept } = whole;
-  const { scorers: _scorers, checker: _checker, checker_mode: _mode, judge: _judge, ...unscored } = kept;
+  const { added_scorers: _added, ...scored } = whole;
+  const { scorers: _scorers, checker: _checker, checker_mode: _mode, judge: _judge, ...unscored } = scored;
   const config: RunConfig = {
-    ...(scoring.scorers === undefined && source.scorers === undefined ? kept : unscored),
+    ...(scoring.scorers === undefined && source.scorers === undefined ? scored : unscored),
     ...(scoring.scorers && { scorers: scoring.scorers }),
     ...(scoring.judge && { judge: scoring.judge }),
     ...(scoring.checker !== undefined && { checker: scoring.checker, checker_mode: 'override' }),
   };
   const problems = new ConfigProblems('');
   checkCurrencies(config, problems);
+  checkBudget(config, problems);
   if (!problems.isEmpty) throw problems.toError();
   return config;
 }

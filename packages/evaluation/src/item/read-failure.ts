@@ -63,7 +63,8 @@ export function failureOf(body: JsonObject): ResponseFailure | null {
   if (reasons.includes('error') || (isResponse && getMember(body, 'status') === 'failed')) {
     return describe(null);
   }
-  const isFiltered = Array.isArray(choices) && !isJsonObject(getMember(choice, 'message')) && namesFilter(body);
+  const isFiltered =
+    Array.isArray(choices) && !isJsonObject(getMember(choice, 'message')) && namesFilter(body);
   if (isFiltered) return describe('content_filter');
   // An empty one in place of an answer.
   return isAnswer(body) || ofBody === null ? null : describe(ofBody);

@@ -1,10 +1,6 @@
 import { SCORER_SCHEMA } from '@svc/evaluation';
 import { JsonlError } from '@svc/jsonl-v23';
-import {
-  isDatasetName,
-  type LineBatch,
-  linesOf,
-} from '@svc/jsonl-v23/internal';
+import { isDatasetName, type LineBatch, linesOf } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
   ExactNumber,

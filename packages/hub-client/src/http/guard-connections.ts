@@ -1,15 +1,14 @@
-import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
 import { isForbiddenAddress } from '../egress/forbidden-address.ts';
+import { bareHost, guardedConnector } from '../egress/guarded-connector.ts';
 import { isPrivateAddress } from '../egress/private-address.ts';
 import { HubError } from '../errors.ts';
 
 /**
  * Makes connections for a hub that may redirect anywhere: where the hub itself is on a public address, nothing connects to
- * a private one. What a name resolves to is looked at when the connection is made, and the connection goes to just that
- * address, so that a name cannot mean something else in between. A hub on a private address, such as one of a company's own,
- * may redirect to private ones, but not to link-local ones, where clouds serve the credentials of a machine.
+ * a private one. A hub on a private address, such as one of a company's own, may redirect to private ones, but not to
+ * link-local ones, where clouds serve the credentials of a machine.
  *
  * The connector fails with HubError `hub_bad_response` where an address is refused.
  *
@@ -19,42 +18,21 @@ import { HubError } from '../errors.ts';
 export function guardConnections(
   endpoint: URL,
   options: { timeoutMs: number },
-  lookup: LookupFunction = systemLookup as LookupFunction,
+  lookup?: LookupFunction,
 ): buildConnector.connector {
-  const hub = bare(endpoint.hostname);
+  const hub = bareHost(endpoint.hostname);
   /** null until the hub has been connected to for the first time; then it stays what it was found to be. */
   let hubIsPrivate: boolean | null = isIP(hub) === 0 ? null : isPrivateAddress(hub);
 
-  /** What may be connected to, of the addresses that a host has. */
   function allowed<T extends { address: string }>(host: string, addresses: readonly T[]): T[] {
     if (host === hub) hubIsPrivate ??= addresses.some(({ address }) => isPrivateAddress(address));
     const isRefused = hubIsPrivate === true ? isForbiddenAddress : isPrivateAddress;
     return addresses.filter(({ address }) => address === hub || !isRefused(address));
   }
-
-  const guardedLookup: LookupFunction = (host, query, done) => {
-    lookup(host, { ...query, all: true }, (error, found) => {
-      const addresses = (Array.isArray(found) ? found : []) as Array<{ address: string; family: number }>;
-      const kept = error === null ? allowed(host, addresses) : [];
-      const [first] = kept;
-      if (first === undefined) (done as (error: Error) => void)(error ?? refused(host));
-      else if (query.all === true) done(null, kept);
-      else done(null, first.address, first.family);
-    });
-  };
-  const connect = buildConnector({ timeout: options.timeoutMs, allowH2: false, lookup: guardedLookup });
-  return (target, done) => {
-    const host = bare(target.hostname);
-    // Addresses are connected to without being looked up.
-    if (isIP(host) !== 0 && allowed(host, [{ address: host }]).length === 0) done(refused(host), null);
-    else connect(target, done);
-  };
+  return guardedConnector({ connectTimeoutMs: options.timeoutMs, allowed, refused }, lookup);
 }
 
-function bare(hostname: string): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1');
-}
-
-function refused(host: string): HubError {
+/** The error of an address that the hub leads to. */
+export function refused(host: string): HubError {
   return new HubError('hub_bad_response', `Cannot follow the hub to ${host}: it is on a private address`);
 }

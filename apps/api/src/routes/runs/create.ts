@@ -194,7 +194,10 @@ export function checkTexts({ name, note, labels }: JsonObject, secrets: readonly
   const texts: [string, JsonValue | undefined][] = [
     ['/name', name],
     ['/note', note],
-    ...(Array.isArray(labels) ? labels : []).map((label, at): [string, JsonValue] => [`/labels/${at}`, label]),
+    ...(Array.isArray(labels) ? labels : []).map((label, at): [string, JsonValue] => [
+      `/labels/${at}`,
+      label,
+    ]),
   ];
   const found = texts.filter(([, text]) => typeof text === 'string' && holdsSecret(text, secrets));
   refuse(

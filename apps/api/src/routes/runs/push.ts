@@ -90,7 +90,11 @@ function scoresRoute(deps: PushDeps): Route {
     event: 'run.scores',
     async push(id, chunks, options) {
       const session = await runs.pushScores(id, options.signal);
-      const pushed = await pushScores(chunks, { session, reader: deps.reader, checks: deps.pushChecks }, options);
+      const pushed = await pushScores(
+        chunks,
+        { session, reader: deps.reader, checks: deps.pushChecks },
+        options,
+      );
       // So that lists show the scores.
       await runs.summarize(id, options.signal);
       return pushed;

@@ -1,6 +1,7 @@
 import {
   CHECKER_SCHEMA,
   JUDGE_SCHEMA,
+  MAX_COST_SCHEMA,
   parseAddedScorers,
   parseRescore,
   parseStoredRunConfig,
@@ -10,7 +11,7 @@ import {
 import { planRun } from '@svc/flows';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { runWithContext } from '@svc/observability';
-import { invalidRequest, jsonBody, type Route, type RouteRequest, type Schema } from '@svc/runtime';
+import { invalidRequest, jsonBody, orNull, type Route, type RouteRequest, type Schema } from '@svc/runtime';
 import {
   type IdempotentCreation,
   type Run,
@@ -116,7 +117,12 @@ const ADD: Schema = {
   description: 'add `scorers` to the run itself instead of creating a new run',
 };
 
+const MAX_COST: Schema = orNull(
+  MAX_COST_SCHEMA,
+  'cost limit of the new run; null for none. Default: that of the run whose outputs it scores',
+);
+
 const members = (checker: Schema, judge: Schema, scorers: Schema): Readonly<Record<string, Schema>> => ({
   name: { ...NAME, type: ['string', 'null'] },
-  ...{ checker, judge, scorers, add: ADD },
+  ...{ checker, judge, scorers, add: ADD, max_cost: MAX_COST },
 });
