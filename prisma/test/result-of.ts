@@ -22,6 +22,7 @@ export function resultOf(item: RunItem, facts: Partial<RunResult> = {}): RunResu
       scoredBy: null,
       scores: null,
       traceId: null,
+      redacted: 0,
     },
     ...{ reused: false, usageReused: null },
     ...facts,

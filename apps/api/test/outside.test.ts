@@ -322,13 +322,14 @@ describe('a run with results from outside', () => {
         scores: { main: { passed: true, explanation: SECRET } },
       },
     ]);
-    expect(body).toMatchObject({ accepted: 1 });
+    expect(body).toMatchObject({ accepted: 1, redacted: 3 });
     const [result] = (await call('GET', `/runs/${run.id}/results`)).body.data;
     expect(result).toMatchObject({
       output: '1 \0 [redacted]',
       usage: { '[redacted]': 1 },
       explanation: '[redacted]',
       score: 1,
+      redacted: 3,
     });
   });
 

@@ -11,7 +11,7 @@ import {
   runCancelled,
 } from '@svc/evaluation';
 import type { Item } from '@svc/jsonl-v23';
-import type { ItemParts } from '@svc/jsonl-v23/internal';
+import { type ItemParts, spellingsOf } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
 import { describe, expect, it } from 'vitest';
 import { createTurns } from './run/turns.ts';
@@ -93,6 +93,8 @@ function provider(
   };
 }
 
+const KEY = 'a key of the service';
+
 /** The configuration of every test, but for what it states. */
 const CONFIG: RunDatasetOptions['config'] = {
   repetitions: 1,
@@ -115,6 +117,7 @@ function run(
       provider: given,
       judges: new Map(judge === null ? [] : [['main', judge]]),
       checks: createCheckRunner({ threads: 0 }),
+      secrets: spellingsOf([KEY]),
       clock: { nowMs: () => (nowMs += 5) },
       turns: createTurns(),
     },
@@ -155,10 +158,79 @@ describe('runDataset', () => {
       scoredBy: 'checker',
       scores: null,
       traceId: null,
+      redacted: 0,
       reused: false,
       usageReused: null,
       ...{ cost: 0, requestHash: null },
     });
+  });
+
+  it('scores what a model said, and stores it without the keys of the service', async () => {
+    const said = `My key is ${KEY}.`;
+    const item = { type: 'exact', inputs: { prompt: 'p' }, checker: { type: 'exact_match' }, answer: said };
+    for (const padding of ['', 'x'.repeat(100_000)]) {
+      const session = new MemorySession([{ ...item, answer: said + padding }]);
+      await run(
+        session,
+        provider(async () => said + padding),
+      );
+      const { output, ...result } = session.results.get('0#1') ?? {};
+      expect(result).toMatchObject({ status: 'ok', score: 1, passed: true, redacted: 1 });
+      const text = output instanceof JsonText ? (JSON.parse(output.json) as string) : output;
+      expect(text).toBe(`My key is [redacted].${padding}`);
+    }
+  });
+
+  it('counts every key that it replaces, wherever a result holds one', async () => {
+    const session = new MemorySession([
+      { inputs: { prompt: 'p' }, answer: 'A', checker: { type: 'exact_match' } },
+    ]);
+    const usage = { note: `${KEY} ${KEY}`, [KEY]: 1 };
+    const repeating: Provider = {
+      usesMessages: true,
+      complete: async () => ({ output: { tool_calls: [KEY] }, usage, finishReason: KEY, attempts: 1 }),
+    };
+    await run(session, repeating);
+    const result = session.results.get('0#1');
+    expect(result).toMatchObject({
+      output: { tool_calls: ['[redacted]'] },
+      usage: { note: '[redacted] [redacted]', '[redacted]': 1 },
+      finishReason: null,
+    });
+    expect(result?.redacted).toBeGreaterThanOrEqual(5);
+    expect(JSON.stringify(result)).not.toContain(KEY);
+  });
+
+  it('charges answers that failed, and stores what they have used', async () => {
+    const session = new MemorySession(items(60));
+    const usage = { prompt_tokens: 1_000, completion_tokens: 9_000 };
+    let charged = 0;
+    const failing: Provider = {
+      usesMessages: true,
+      complete: async () => {
+        charged += 0.01;
+        throw new RunError('provider_bad_response', 'no message', {
+          attempts: 1,
+          usage,
+          answers: [{ input: 1_000, output: 9_000 }],
+        });
+      },
+    };
+    const price = { input_per_million: 1, output_per_million: 1, currency: 'EUR' };
+    const config = {
+      ...CONFIG,
+      concurrency: 1,
+      price,
+      max_cost: { amount: 0.1 },
+      max_consecutive_failures: 100,
+    };
+    expect(await run(session, failing, { config })).toMatchObject({ status: 'stopped' });
+    expect(charged).toBeCloseTo(0.1);
+    expect(session.results.size).toBe(10);
+    for (const result of session.results.values()) {
+      expect(result).toMatchObject({ status: 'failed', usage });
+      expect(result.cost).toBeCloseTo(0.01);
+    }
   });
 
   it('completes with no items', async () => {
@@ -259,7 +331,7 @@ describe('runDataset', () => {
   it('scores the outputs that are there, however many requests failed before', async () => {
     const session = new MemorySession([]);
     const facts = { itemId: null, finishReason: null, latencyMs: null, usage: null };
-    const none = { omittedAssets: null, reasoning: null, traceId: null };
+    const none = { omittedAssets: null, reasoning: null, traceId: null, redacted: 0 };
     session.items = async function* () {
       for (let orderIndex = 0; orderIndex < 6; orderIndex += 1) {
         const failure =
@@ -292,6 +364,7 @@ describe('runDataset', () => {
           provider: given,
           judges: new Map(judge === null ? [] : [['main', judge]]),
           checks,
+          secrets: null,
           clock: { nowMs: () => 0 },
           turns: createTurns(),
         },

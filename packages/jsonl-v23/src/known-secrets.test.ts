@@ -3,7 +3,7 @@ import { ExactNumber } from './json/index.ts';
 import { redactValue, replaceSecrets, spellingsOf } from './known-secrets.ts';
 
 describe('redactValue', () => {
-  const secret = 'quote"and\\slash';
+  const secret = 'a quote"and\\slash';
 
   it('replaces known secrets in strings and names, counts them, and leaves numbers alone', () => {
     const number = '1234567890123456';

@@ -112,6 +112,7 @@ describe('a run in an import', () => {
       scoredBy: null,
       scores: null,
       traceId: null,
+      redacted: 0,
     },
     ...{ reused: false, usageReused: null },
     errorGroup: null,

@@ -10,12 +10,10 @@ import {
 } from '@svc/evaluation';
 import { createTurns } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
-import { spellingsOf } from '@svc/jsonl-v23/internal';
 import { type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import type { Dispatcher } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createModelProvider, type ModelProviderOptions } from './model-provider.ts';
-import { createProviderDispatcher } from './provider-dispatcher.ts';
+import { createProviderDispatcher, type ProviderDispatcher } from './provider-dispatcher.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
@@ -25,7 +23,7 @@ const completion = (message: JsonValue, more: JsonObject = {}): string =>
   JSON.stringify({ choices: [{ message }], ...more });
 
 const checks = createCheckRunner({ threads: 0 });
-let dispatcher: Dispatcher;
+let dispatcher: ProviderDispatcher;
 let server: ReturnType<typeof createServer>;
 let handlers: Handler[];
 let seen: {
@@ -79,7 +77,7 @@ function ask(
     model: 'm',
     params: {},
     apiKey: key,
-    secrets: spellingsOf([key]),
+    keys: [key],
     maxRetries: 3,
     timeoutMs: 20_000,
     dispatcher,
@@ -103,6 +101,7 @@ describe('a request', () => {
       finishReason: null,
       attempts: 1,
       pacedMs: 0,
+      answers: [{ input: null, output: null }],
     });
     expect(seen).toMatchObject([
       {
@@ -123,25 +122,11 @@ describe('a request', () => {
     ]);
   });
 
-  it('has a key that no completion repeats', async () => {
-    const headers = { authorization: `Bearer ${key}` };
-    const forms = [key, JSON.stringify(headers), btoa(`Bearer ${key}`), encodeURIComponent(`a=${key}&b`)];
-    const call = { function: { name: 'f', arguments: JSON.stringify({ [key]: forms }) } };
-    const usage = { prompt_tokens: 1, note: forms, [key]: 2 };
-    const thought = { content: 'A', reasoning: forms.join(' ') };
-    const texts = [{ content: forms.join(' ') }, { refusal: key }, thought];
-    for (const message of [...texts, { tool_calls: [call] }]) {
-      // Small responses are read on this thread, large ones on another.
-      for (const padding of ['', 'x'.repeat(100_000)]) {
-        const body = { choices: [{ message, finish_reason: key }], usage, padding };
-        handlers = [reply(200, JSON.stringify(body))];
-        const { output, ...rest } = await ask();
-        expect(rest.finishReason).toBe('[redacted]');
-        const stored = JSON.stringify({ output, ...rest });
-        expect(stored).toContain('[redacted]');
-        expect(stored).not.toContain('0123456789');
-        expect(stored).not.toContain(btoa(`Bearer ${key}`).slice(12, -6));
-      }
+  it('returns what the model said, to the letter: it is scored before keys are replaced in it', async () => {
+    for (const padding of ['', 'x'.repeat(100_000)]) {
+      const message = { content: `Your key is ${key}.`, reasoning: key };
+      handlers = [reply(200, JSON.stringify({ choices: [{ message }], padding }))];
+      expect(await ask()).toMatchObject({ output: `Your key is ${key}.`, reasoning: key });
     }
   });
 
@@ -199,7 +184,7 @@ describe('the wire formats', () => {
       output: 'Hello!',
       reasoning: null,
       usage: body.usage,
-      ...{ finishReason: 'length', attempts: 1, pacedMs: 0 },
+      ...{ finishReason: 'length', attempts: 1, pacedMs: 0, answers: [expect.any(Object)] },
     });
     expect(seen).toMatchObject([
       {
@@ -232,7 +217,7 @@ describe('the wire formats', () => {
       output: 'Hi! My name is Claude.',
       reasoning: 'Hm.',
       usage: body.usage,
-      ...{ finishReason: 'length', attempts: 1, pacedMs: 0 },
+      ...{ finishReason: 'length', attempts: 1, pacedMs: 0, answers: [expect.any(Object)] },
     });
     expect(seen).toMatchObject([
       { url: '/v1/messages', headers: { 'x-api-key': key, 'anthropic-version': '2023-06-01' } },
@@ -360,6 +345,33 @@ describe('a response', () => {
     expect(logged).toMatchObject([['provider.request', { status_code: 200 }]]);
   });
 
+  it.each<[string, string, JsonObject]>([
+    [
+      'log probabilities',
+      '{"choices":[{"message":{"content":"NaN is \\"NaN\\""},"logprobs":{"p":[NaN,-Infinity]}}],"time":Infinity}',
+      { output: 'NaN is "NaN"', usage: null },
+    ],
+    [
+      'usage',
+      '{"choices":[{"message":{"content":"A"}}],"usage":{"prompt_tokens":NaN,"completion_tokens":2}}',
+      { output: 'A', usage: { prompt_tokens: null, completion_tokens: 2 } },
+    ],
+    ['a repeated key', '{"choices":[{"message":{"content":"A"}}],"a":1,"a":NaN}', { output: 'A' }],
+  ])('may have NaN and Infinity where nothing uses them: %s', async (_, body, expected) => {
+    handlers = [reply(200, body)];
+    expect(await ask()).toMatchObject(expected);
+  });
+
+  it.each([
+    '{"choices":[{"message":{"content":NaN}}]}',
+    '{"choices":[{"message":{"content":[{"type":"text","text":Infinity}]}}]}',
+    '{"choices":[{"message":{"content":null,"tool_calls":[{"id":NaN}]}}]}',
+    '{"choices":[{"message":{"content":"A"}}],"half":NaN,',
+  ])('with NaN in what is scored is none: %s', async (body) => {
+    handlers = [reply(200, body)];
+    await expect(ask()).rejects.toMatchObject({ code: 'provider_bad_response' });
+  });
+
   it('is not read beyond its limit', async () => {
     handlers = [
       (_request, response) => {
@@ -481,6 +493,120 @@ describe('errors', () => {
     await expect(ask()).rejects.toMatchObject({ code, endsRun: false });
     expect(seen).toHaveLength(4);
     expect(waits).toEqual([500, 1000, 2000]);
+  });
+
+  const text = { message: { role: 'assistant', content: 'half an ans' } };
+  const good = { choices: [{ ...text, finish_reason: 'stop' }] };
+  const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+  const asAnthropic = { wireFormat: 'anthropic_messages' } as const;
+
+  it.each<[string, JsonValue, string, Partial<ModelProviderOptions>?]>([
+    ['a finish reason', { choices: [{ ...text, finish_reason: 'error' }] }, 'provider_unavailable'],
+    ['an error of a choice', { choices: [{ ...text, error: { code: 429 } }] }, 'provider_rate_limited'],
+    ['an error beside choices', { ...good, error: { code: 502, message: 'x' } }, 'provider_unavailable'],
+    ['an error in place of choices', { error: { message: 'x' } }, 'provider_unavailable'],
+    ['an empty error in place of choices', { error: {} }, 'provider_unavailable'],
+    ['an error that is a text', { error: 'upstream' }, 'provider_unavailable'],
+    ['an error in a list', [{ error: { code: 503, status: 'UNAVAILABLE' } }], 'provider_unavailable'],
+    ['a status as text', { error: { code: '429' } }, 'provider_rate_limited'],
+    ['a status beside the code', { error: { code: 'x', status: 529 } }, 'provider_unavailable'],
+    ['a name', { error: { type: 'rate_limit_error' } }, 'provider_rate_limited'],
+    ['an error object', { object: 'error', message: 'x', code: 500 }, 'provider_unavailable'],
+    ['a failed response', { object: 'response', status: 'failed', output: [] }, 'provider_unavailable'],
+    ['Anthropic', overloaded, 'provider_unavailable', asAnthropic],
+    ['a bare type', { type: 'overloaded_error' }, 'provider_unavailable', asAnthropic],
+    [
+      'a stop reason',
+      { type: 'message', content: [], stop_reason: 'error' },
+      'provider_unavailable',
+      asAnthropic,
+    ],
+  ])('inside a good response are retried: %s', async (_, body, code, options = {}) => {
+    handlers = [reply(200, JSON.stringify(body))];
+    await expect(ask(options)).rejects.toMatchObject({ code, endsRun: false });
+    expect(seen).toHaveLength(4);
+    handlers = [reply(200, JSON.stringify(body)), reply(200, JSON.stringify(good))];
+    if (options.wireFormat === undefined)
+      expect(await ask()).toMatchObject({ output: 'half an ans', attempts: 2 });
+  });
+
+  it.each<[string, JsonObject, string, boolean]>([
+    ['400', { error: { code: 400, message: 'x' } }, 'provider_rejected', false],
+    ['400 beside an answer', { ...good, error: { code: '400' } }, 'provider_rejected', false],
+    ['an invalid request', { error: { type: 'invalid_request_error' } }, 'provider_rejected', false],
+    ['403', { error: { code: 403 } }, 'provider_unauthorized', false],
+    ['401', { error: { code: 401 } }, 'provider_unauthorized', true],
+    ['no credit', { error: { code: 'insufficient_quota' } }, 'provider_rejected', true],
+    [
+      'a filter',
+      { choices: [], prompt_filter_results: [{ content_filter_results: {} }] },
+      'provider_rejected',
+      false,
+    ],
+    [
+      'a filter as the reason',
+      { choices: [{ finish_reason: 'content_filter' }] },
+      'provider_rejected',
+      false,
+    ],
+    ['a filter as the code', { choices: [], error: { code: 'content_filter' } }, 'provider_rejected', false],
+  ])('inside a good response are final if they say so: %s', async (_, body, code, endsRun) => {
+    handlers = [reply(200, JSON.stringify(body))];
+    await expect(ask()).rejects.toMatchObject({ code, endsRun });
+    expect(seen).toHaveLength(1);
+  });
+
+  it('inside a good response have the words of the provider', async () => {
+    handlers = [reply(200, JSON.stringify({ choices: [{ ...text, error: { code: 400, message: 'Why' } }] }))];
+    await expect(ask()).rejects.toMatchObject({ code: 'provider_rejected', providerMessage: 'Why' });
+  });
+
+  it.each([null, '', false, {}, []])(
+    'are no errors where the member is %j beside an answer',
+    async (error) => {
+      handlers = [reply(200, JSON.stringify({ ...good, error }))];
+      expect(await ask()).toMatchObject({ output: 'half an ans', attempts: 1 });
+    },
+  );
+
+  it('say that they are overloaded whatever the status is', async () => {
+    handlers = [reply(400, JSON.stringify(overloaded))];
+    await expect(ask()).rejects.toMatchObject({ code: 'provider_unavailable' });
+    expect(seen).toHaveLength(4);
+  });
+
+  const usage = { prompt_tokens: 3, completion_tokens: 4 };
+  const tokens = { input: 3, output: 4 };
+  const unknown = { input: null, output: null };
+
+  it.each<[string, number, JsonObject | string, JsonValue]>([
+    ['no choices', 200, { choices: [], usage }, [tokens]],
+    ['an error beside usage', 200, { error: { code: 400 }, usage }, [tokens]],
+    ['a status with usage', 400, { error: { code: 'content_filter' }, usage }, [tokens]],
+    ['half an answer', 200, { choices: [{ ...text, finish_reason: 'error' }] }, [unknown, unknown]],
+    ['usage as text', 400, { usage: { prompt_tokens: '3', completion_tokens: 2 ** 31 } }, [unknown]],
+    ['what cannot be read', 200, 'hello', [unknown]],
+    ['an error alone', 200, { error: { code: 400 } }, []],
+    ['a status alone', 400, { error: { message: 'x' } }, []],
+  ])('are paid for as far as there was an answer: %s', async (_, status, body, answers) => {
+    handlers = [reply(status, typeof body === 'string' ? body : JSON.stringify(body))];
+    await expect(ask({ maxRetries: 1 })).rejects.toMatchObject({ answers });
+  });
+
+  it('have the usage that was reported with them', async () => {
+    handlers = [reply(200, JSON.stringify({ choices: [], usage }))];
+    await expect(ask()).rejects.toMatchObject({ code: 'provider_bad_response', usage });
+  });
+
+  it('are paid for together with the answer that came after them', async () => {
+    handlers = [
+      reply(200, JSON.stringify({ choices: [{ ...text, finish_reason: 'error' }], usage })),
+      reply(200, JSON.stringify({ ...good, usage: { prompt_tokens: 1, completion_tokens: 1 } })),
+    ];
+    expect(await ask()).toMatchObject({
+      usage: { input_tokens: 4, output_tokens: 5 },
+      answers: [tokens, { input: 1, output: 1 }],
+    });
   });
 
   it('do not matter if a later attempt succeeds', async () => {

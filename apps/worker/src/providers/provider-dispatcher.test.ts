@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo, LookupFunction } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AddressInfo, connect, type LookupFunction } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { connectionError } from './connection-error.ts';
 import { createProviderDispatcher, ForbiddenDestination } from './provider-dispatcher.ts';
 
 let port: number;
@@ -106,5 +107,83 @@ describe('a provider dispatcher', () => {
     const lookup: LookupFunction = (_hostname, _options, callback) => callback(new Error('looked up'), []);
     const outcome = await ask(origin, { allowedHosts: [host], lookup });
     expect(outcome).not.toBe('forbidden');
+  });
+});
+
+describe('with a proxy of the environment', () => {
+  let proxyPort: number;
+  let connects: string[];
+  const proxy = createServer();
+  beforeAll(async () => {
+    proxy.on('connect', (request, socket) => {
+      connects.push(request.url ?? '');
+      // It resolves names itself.
+      const onward = connect(port, '127.0.0.1', () => {
+        socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        onward.pipe(socket);
+        socket.pipe(onward);
+      });
+      for (const end of [onward, socket]) end.on('error', () => undefined);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    proxyPort = (proxy.address() as AddressInfo).port;
+  });
+  afterAll(() => proxy.close());
+  beforeEach(() => {
+    connects = [];
+    for (const name of ['http_proxy', 'https_proxy', 'HTTPS_PROXY']) vi.stubEnv(name, undefined);
+    vi.stubEnv('HTTP_PROXY', `http://127.0.0.1:${proxyPort}`);
+    vi.stubEnv('no_proxy', 'direct.example');
+  });
+  afterEach(() => vi.unstubAllEnvs());
+
+  const unresolved: LookupFunction = (_hostname, _options, callback) =>
+    callback(Object.assign(new Error('looked up'), { code: 'ENOTFOUND' }), []);
+
+  it('reaches models through it, whose names it resolves', async () => {
+    expect(await ask('http://model.corp.invalid:8000', { lookup: unresolved })).toBe('here');
+    await ask('https://model.corp.invalid', { lookup: unresolved });
+    expect(connects).toEqual(['model.corp.invalid:8000', 'model.corp.invalid:443']);
+  });
+
+  it('reaches the hosts of NO_PROXY directly, by the rules for addresses', async () => {
+    const lookup = resolving(['127.0.0.1']);
+    expect(await ask(`http://direct.example:${port}`, { lookup })).toBe('here');
+    expect(await ask(`http://direct.example:${port}`, { lookup: resolving(['169.254.1.1']) })).toBe(
+      'forbidden',
+    );
+    expect(connects).toEqual([]);
+  });
+
+  it.each<[string, Partial<Parameters<typeof createProviderDispatcher>[0]>]>([
+    ['http://169.254.169.254', {}],
+    ['https://169.254.169.254', {}],
+    ['http://[fe80::1]:8080', {}],
+    ['http://[::ffff:169.254.169.254]', {}],
+    ['http://0xa9fea9fe', {}],
+    ['http://other.example', { allowedHosts: ['model.example'] }],
+    ['http://model.example:81', { allowedHosts: ['model.example:80'] }],
+  ])('asks it for no forbidden destination: %s', async (origin, options) => {
+    expect(await ask(new URL(origin).origin, options)).toBe('forbidden');
+    expect(connects).toEqual([]);
+  });
+
+  it('says that the proxy cannot be reached, without its address', async () => {
+    vi.stubEnv('HTTP_PROXY', 'http://me:secret@127.0.0.1:1');
+    const dispatcher = createProviderDispatcher({ allowedHosts: null });
+    const cause: unknown = await dispatcher
+      .request({ origin: 'http://model.example', path: '/', method: 'GET' })
+      .catch((error: unknown) => error);
+    await dispatcher.destroy();
+    const { error, retry } = connectionError(cause);
+    expect(error).toMatchObject({ code: 'provider_unavailable', endsRun: false });
+    expect(error.message).toBe('Cannot connect to the proxy of the worker.');
+    expect(retry).toBeDefined();
+  });
+
+  it('refuses one that is no address, without repeating it', () => {
+    vi.stubEnv('HTTP_PROXY', 'ftp://me:secret@proxy.example');
+    const message = 'HTTP_PROXY and HTTPS_PROXY must be addresses, such as http://proxy.example:3128.';
+    expect(() => createProviderDispatcher({ allowedHosts: null })).toThrow(message);
   });
 });

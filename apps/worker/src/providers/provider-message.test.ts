@@ -1,11 +1,10 @@
 import { type CheckRunner, readProviderResponse } from '@svc/evaluation';
-import { spellingsOf } from '@svc/jsonl-v23/internal';
 import { expect, it } from 'vitest';
 import { hiddenTexts, shownMessage } from './provider-message.ts';
 
 const KEY = 'correct-horse-battery-staple';
 const HEADERS = { 'x-project': 'projekt-zebra' };
-const hidden = hiddenTexts({ secrets: spellingsOf([KEY]), extra_headers: HEADERS });
+const hidden = hiddenTexts({ keys: [KEY, 'short'], extra_headers: HEADERS });
 const noThreads: CheckRunner = {
   run: () => Promise.reject(new Error('A thread was asked.')),
 } as unknown as CheckRunner;
@@ -13,7 +12,7 @@ const noThreads: CheckRunner = {
 /** What a result shows of the body of an error. */
 async function shown(body: unknown): Promise<string | null> {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const options = { format: 'chat_completions', maxOutputChars: null, secrets: spellingsOf([KEY]) } as const;
+  const options = { format: 'chat_completions', maxOutputChars: null } as const;
   const { errorText } = await readProviderResponse(bytes, options, noThreads, new AbortController().signal);
   return errorText === null ? null : shownMessage(errorText, hidden);
 }
@@ -194,6 +193,7 @@ it.each<[string, unknown, string | null]>([
   ['an empty message', { error: { message: '   ' } }, null],
   ['numbers', { error: { message: 5 }, message: false }, null],
   // secrets that come back
+  ['a shorter key', { error: { message: 'Invalid key short!' } }, 'Invalid key [redacted]!'],
   ['the key', { error: { message: `Invalid key ${KEY}!` } }, 'Invalid key [redacted]!'],
   [
     'the key in Base64',

@@ -376,4 +376,32 @@ describe('parseRescore', () => {
   it.each(sources)('scores as the run does where the request states nothing', (source) => {
     expect(parseRescore({}, source)).toEqual(source);
   });
+
+  describe('with a cost limit', () => {
+    const price = { input_per_million: 1, output_per_million: 2, currency: 'EUR' };
+    const source = parseRunConfig({ provider: openai, price, max_cost: { amount: 3 } });
+    const priced = { ...judge, price };
+
+    it('keeps that of the run, unless it states another one or none', () => {
+      for (const stated of [{}, { checker: 'regex' }, { judge: priced }, { scorers: named }]) {
+        expect(parseRescore(stated, source).max_cost).toEqual({ amount: 3 });
+        expect(parseRescore({ ...stated, max_cost: { amount: 1 } }, source).max_cost).toEqual({ amount: 1 });
+        expect(parseRescore({ ...stated, max_cost: null }, source)).not.toHaveProperty('max_cost');
+      }
+      const { max_cost: _, ...unlimited } = source;
+      expect(parseRescore({ max_cost: { amount: 1 } }, unlimited).max_cost).toEqual({ amount: 1 });
+    });
+
+    it.each<[string, () => unknown, string]>([
+      ['of a judge without a price', () => parseRescore({ judge }, source), '/judge/price'],
+      [
+        'without a price',
+        () => parseRescore({ max_cost: { amount: 1 } }, parseRunConfig({ provider: openai })),
+        '/max_cost',
+      ],
+      ['that is none', () => parseRescore({ max_cost: { amount: -1 } }, source), '/max_cost/amount'],
+    ])('refuses one %s', (_, act, path) => {
+      expect(act).toThrow(expect.objectContaining({ errors: [expect.objectContaining({ path })] }));
+    });
+  });
 });
