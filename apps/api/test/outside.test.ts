@@ -115,7 +115,7 @@ describe('a run with results from outside', () => {
     ]);
     expect(pushed).toEqual({
       status: 200,
-      body: { accepted: 4, replaced: 0, rejected: [], rejected_total: 0 },
+      body: { accepted: 4, replaced: 0, redacted: 0, rejected: [], rejected_total: 0 },
     });
     expect((await call('GET', `/runs/${run.id}`)).body).toMatchObject({
       status: 'running',
@@ -523,7 +523,7 @@ describe('the program of docs/runs.md', () => {
       env: { PATH: String(process.env['PATH']), SVC_API_URL: api.url, NO_PROXY: '127.0.0.1' },
     });
     expect(stdout.split('\n').map((line) => (line.startsWith('{') ? JSON.parse(line) : line))).toEqual([
-      { accepted: 4, replaced: 0, rejected: [], rejected_total: 0 },
+      { accepted: 4, replaced: 0, redacted: 0, rejected: [], rejected_total: 0 },
       'completed',
       '',
     ]);

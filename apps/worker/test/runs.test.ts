@@ -141,7 +141,7 @@ describe('a run against a provider of every mood', () => {
     const provider = await provide(() => ({ status: 401 }));
     const service = await serve({
       env: {
-        SVC_PROVIDER_TEST: 'sk-planted-key',
+        SVC_PROVIDER_TEST: 'sk-planted-key-of-the-service',
         SVC_PROVIDER_TEST_ORIGINS: new URL(provider.baseUrl).origin,
       },
     });
@@ -392,7 +392,7 @@ describe('the endpoints of runs, where there is none,', () => {
   beforeAll(async () => {
     service = await startTestService({
       env: {
-        SVC_PROVIDER_TEST: 'sk-planted-key',
+        SVC_PROVIDER_TEST: 'sk-planted-key-of-the-service',
         SVC_PROVIDER_TEST_ORIGINS: 'http://127.0.0.1:9',
       },
     });
@@ -424,7 +424,7 @@ describe('the endpoints of runs, where there is none,', () => {
             type: 'openai_compatible',
             base_url: 'http://127.0.0.1:9/v1',
             model: 'm',
-            params: { user: 'sk-planted-key' },
+            params: { user: 'sk-planted-key-of-the-service' },
           },
         },
       },

@@ -37,6 +37,17 @@ it('puts requests and responses together', async () => {
   expect(lost).toEqual(['2 x parameter temperature']);
 });
 
+it.each([
+  [{ choices: [{ message: { content: 'half' }, finish_reason: 'error' }] }, 'The request failed.'],
+  [{ choices: [{ message: { content: 'half' }, error: { code: 502, message: 'Upstream' } }] }, 'Upstream'],
+  [{ choices: [{ message: { content: 'whole' } }], error: { message: 'Beside' } }, 'Beside'],
+  [{ choices: [], prompt_filter_results: [{ content_filter_results: {} }] }, 'The request failed.'],
+])('reads an error inside a good response as one: %j', async (body, message) => {
+  const line = { custom_id: `${HASH}-1`, error: null, response: { status_code: 200, body } };
+  const { results } = await convert({ 'output.jsonl': lines([line]) });
+  expect(results).toMatchObject([{ status: 'failed', output: null, error: { message } }]);
+});
+
 it('reads responses to requests of its own alone', async () => {
   const { items, results } = await convert({
     'output.jsonl': lines([response(`${HASH}-2`, 'second'), response(`${HASH}-1`, 'first')]),

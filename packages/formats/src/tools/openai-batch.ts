@@ -92,14 +92,15 @@ function customIdOf(line: JsonObject, location: SourceLocation): string {
 const keyOf = (id: string): string => OWN_ID.exec(id)?.[1] ?? id;
 
 const failedWith = (status: number | null): string =>
-  `The request failed${status === null ? '' : ` with status ${status}`}.`;
+  `The request failed${status === null || status < 400 ? '' : ` with status ${status}`}.`;
 
 function toResult(line: JsonObject, id: string, lost: LostCounter, location: SourceLocation): ToolResult {
   const body = memberOf(line['response'] ?? null, 'body');
   const status = numberOf(memberOf(line['response'] ?? null, 'status_code'));
-  const problem = memberOf(body, 'error') ?? line['error'] ?? null;
   const choices = elementsOf(memberOf(body, 'choices'));
   const [choice = null] = choices;
+  const problem =
+    [memberOf(body, 'error'), memberOf(choice, 'error'), line['error'] ?? null].find(isFilled) ?? null;
   const message = memberOf(choice, 'message');
   // The Responses API has a list of outputs instead.
   const outputs = elementsOf(memberOf(body, 'output'));
@@ -113,7 +114,11 @@ function toResult(line: JsonObject, id: string, lost: LostCounter, location: Sou
     messages.length > 0
       ? messages.map((one) => contentText(memberOf(one, 'content'))).join('')
       : (memberOf(message, 'content') ?? memberOf(message, 'refusal') ?? memberOf(choice, 'text'));
-  const hasFailed = isFilled(problem) || (status !== null && status >= 400);
+  // An answer that ended with an error is none, whatever its status is; nor is one without a choice, which was filtered.
+  const isNone =
+    memberOf(choice, 'finish_reason') === 'error' ||
+    (choice === null && Array.isArray(memberOf(body, 'choices')));
+  const hasFailed = problem !== null || isNone || (status !== null && status >= 400);
   const usage = memberOf(body, 'usage');
   return {
     repetition: Number(OWN_ID.exec(id)?.[2] ?? 1),

@@ -28,6 +28,7 @@ const MAX_NAMED = 100;
 interface Pushed {
   accepted: number;
   replaced: number;
+  redacted: number;
   readonly rejected: { readonly line: number; readonly message: string }[];
   rejected_total: number;
 }
@@ -69,7 +70,7 @@ export function addPushResultsCommand(results: Command, cli: Cli): void {
 
 /** Sends a file in requests of some MiB, each again if its connection is lost: the service stores each result once. */
 async function pushFile(cli: Cli, service: ServiceClient, run: string, file: string): Promise<Pushed> {
-  const pushed: Pushed = { accepted: 0, replaced: 0, rejected: [], rejected_total: 0 };
+  const pushed: Pushed = { accepted: 0, replaced: 0, redacted: 0, rejected: [], rejected_total: 0 };
   using progress = showProgress(cli, 'sending');
   let bytes = 0;
   const cutter = new LineCutter({ batchBytes: BATCH_BYTES, signal: cli.signal });
@@ -101,12 +102,13 @@ function push({ api }: ServiceClient, run: string, lines: Uint8Array) {
 
 /** Adds what the service says of a request. @param linesBefore lines of the file that earlier requests had */
 function add(pushed: Pushed, response: JsonValue, linesBefore: number): void {
-  const { accepted, replaced, rejected_total, rejected } = isJsonObject(response) ? response : {};
+  const { accepted, replaced, redacted, rejected_total, rejected } = isJsonObject(response) ? response : {};
   if (typeof accepted !== 'number' || typeof replaced !== 'number' || typeof rejected_total !== 'number') {
     throw new CliError('bad_response', 'The service returned something other than the outcome of the lines');
   }
   pushed.accepted += accepted;
   pushed.replaced += replaced;
+  pushed.redacted += typeof redacted === 'number' ? redacted : 0;
   pushed.rejected_total += rejected_total;
   for (const one of Array.isArray(rejected) ? rejected : []) {
     if (!isJsonObject(one) || pushed.rejected.length >= MAX_NAMED) continue;
@@ -114,11 +116,12 @@ function add(pushed: Pushed, response: JsonValue, linesBefore: number): void {
   }
 }
 
-function textOf({ accepted, replaced, rejected, rejected_total }: Pushed): string {
+function textOf({ accepted, replaced, redacted, rejected, rejected_total }: Pushed): string {
   const lines = rejected.map(({ line, message }) => `line ${line}: ${printableValue(message)}\n`).join('');
   const facts: [string, number][] = [
     ['accepted', accepted],
     ['replaced', replaced],
+    ...(redacted > 0 ? [['redacted', redacted] as [string, number]] : []),
     ['rejected', rejected_total],
   ];
   return `${formatFacts(facts)}${lines}`;
