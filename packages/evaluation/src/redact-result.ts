@@ -1,11 +1,18 @@
-import { type KnownSecrets, type Redacted, redactValue, type Scores } from '@svc/jsonl-v23/internal';
+import {
+  type FieldKind,
+  type KnownSecrets,
+  RESULT_FIELD_LIST,
+  type Redacted,
+  redactValue,
+  type Scores,
+} from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import { MAX_INLINE_TEXT_CHARS } from './item/large-item.ts';
 import { JsonText } from './json-text.ts';
 import { failedWith, toFailure } from './result-facts.ts';
 import { RunError } from './run-error.ts';
 import type { RunResult } from './run-session.ts';
-import { packValue, unpackSmall, unpackValue } from './scoring/packed-value.ts';
+import { type PackedValue, packValue, unpackSmall, unpackValue } from './scoring/packed-value.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
 
 /** What redacting needs: threads read large texts. */
@@ -14,12 +21,15 @@ export interface RedactDeps {
   readonly checks: Pick<CheckRunner, 'run'>;
 }
 
-/** The members of a result whose texts others write and that may stay JSON text. */
-const VALUES = ['output', 'usage', 'judgeUsage', 'usageReused', 'error', 'traceId', 'finishReason'] as const;
+/** Kinds of fields that hold texts of models, judges and clients. */
+const TEXT_KINDS: ReadonlySet<FieldKind> = new Set([
+  ...(['json', 'object', 'string', 'scores', 'failure', 'title', 'name'] as const),
+]);
+const TEXTS = RESULT_FIELD_LIST.filter(({ kind }) => TEXT_KINDS.has(kind));
 
 /**
  * A scored result as it is stored: known secrets are replaced in its texts, and counted. One whose texts take too much
- * time or memory fails without an output.
+ * time or memory fails without them.
  *
  * @throws the signal's reason when it is aborted
  */
@@ -31,22 +41,18 @@ export async function redactResult(
   if (deps.secrets === null) return result;
   const replaced: Record<string, unknown> = {};
   let { redacted } = result;
-  const keep = (name: string, { value, count }: Redacted<unknown>): void => {
-    if (count === 0) return;
-    redacted += count;
-    // A reason that holds a secret is none.
-    replaced[name] = name === 'finishReason' ? null : value;
-  };
   try {
-    for (const name of VALUES) keep(name, await redact(result[name], deps, signal));
-    const { scores, explanation } = result;
-    keep('explanation', await redactScores(explanation, deps, signal));
-    if (scores !== null && !(scores instanceof JsonText)) {
-      keep('scores', await redactScores(scores, deps, signal));
+    for (const { name, kind } of TEXTS) {
+      const text = result[name as keyof RunResult] as JsonValue | JsonText;
+      const isWhole = kind === 'string' || kind === 'scores';
+      const { value, count } = await redact(text, isWhole ? unpackValue : unpackSmall, deps, signal);
+      redacted += count;
+      // A name that holds a secret is none.
+      if (count > 0) replaced[name] = kind === 'name' ? null : value;
     }
   } catch (error) {
     if (!(error instanceof RunError)) throw error;
-    const nothing = { output: null, usage: null, usageReused: null, finishReason: null, traceId: null };
+    const nothing = Object.fromEntries(TEXTS.map(({ name }) => [name, null]));
     return { ...failedWith({ ...result, ...nothing }, toFailure(error)), requestHash: null };
   }
   return redacted === result.redacted ? result : { ...result, ...replaced, redacted };
@@ -57,33 +63,30 @@ export async function redactResult(
  *
  * @throws RunError `checker_limit` if that takes too much time or memory; the signal's reason when it is aborted
  */
-export async function redactScores<T extends Scores | string | null>(
-  said: T,
-  { secrets, checks }: RedactDeps,
+export async function redactScores(
+  scores: Scores,
+  deps: RedactDeps,
   signal: AbortSignal,
-): Promise<Redacted<T>> {
-  const value = said as JsonValue;
-  if (charsOf(value) <= MAX_INLINE_TEXT_CHARS) return redactValue(value, secrets) as Redacted<T>;
-  const redacted = await checks.run({ kind: 'redact', value: packValue(value), secrets }, signal);
-  if (redacted === null) return { value: said, count: 0 };
-  return { value: unpackValue(redacted.value) as T, count: redacted.count };
+): Promise<Redacted<Scores>> {
+  const said = scores as unknown as JsonObject;
+  return (await redact(said, unpackValue, deps, signal)) as unknown as Redacted<Scores>;
 }
 
-/** The same in any value, which stays JSON text if it is large. */
 async function redact(
-  value: JsonValue | JsonText | RunResult['error'],
+  value: JsonValue | JsonText,
+  unpack: (packed: PackedValue) => JsonValue | JsonText | undefined,
   { secrets, checks }: RedactDeps,
   signal: AbortSignal,
-): Promise<Redacted<unknown>> {
-  const isLarge = value instanceof JsonText || charsOf(value as JsonValue) > MAX_INLINE_TEXT_CHARS;
-  if (!isLarge) return redactValue(value as JsonObject, secrets);
-  const packed = packValue(value as JsonValue | JsonText);
-  const redacted = await checks.run({ kind: 'redact', value: packed, secrets }, signal);
+): Promise<Redacted<JsonValue | JsonText>> {
+  if (!(value instanceof JsonText) && charsOf(value) <= MAX_INLINE_TEXT_CHARS) {
+    return redactValue(value, secrets);
+  }
+  const redacted = await checks.run({ kind: 'redact', value: packValue(value), secrets }, signal);
   if (redacted === null) return { value, count: 0 };
-  return { value: unpackSmall(redacted.value), count: redacted.count };
+  return { value: unpack(redacted.value) ?? null, count: redacted.count };
 }
 
-/** Characters of a text, or of the explanations of scores. */
+/** Characters of a text, or of the explanations of scores; other values are small, or JSON text. */
 function charsOf(value: JsonValue): number {
   if (typeof value === 'string') return value.length;
   if (value === null || typeof value !== 'object') return 0;
