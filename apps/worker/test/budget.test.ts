@@ -250,3 +250,46 @@ it('keeps both promises when a worker is killed', async ({ skip }) => {
   // Only the two in flight were asked twice.
   expect(requests() - before).toBe(asked + 2);
 }, 120_000);
+
+it('holds for a run that scores outputs again, which may state another one', async () => {
+  reply = () => ({ text: 'yes' });
+  const dataset = await service.importItems(itemsOf(3));
+  const { ended } = await run(dataset, config({ max_cost: { amount: 100 } }));
+  const limitOf = async (body: object): Promise<Body> => {
+    const { status, body: again } = await service.post(`/runs/${ended.id}/rescore`, body);
+    expect([status, again]).toMatchObject([202, { source_run_id: ended.id }]);
+    await runEnded(service, again.id);
+    return again.config.max_cost;
+  };
+  expect(await limitOf({ checker: 'includes' })).toEqual({ amount: 100 });
+  expect(await limitOf({ max_cost: { amount: 5 } })).toEqual({ amount: 5 });
+  expect(await limitOf({ max_cost: null })).toBeUndefined();
+  const judge = { base_url: provider.baseUrl, model: 'j', price: PRICE };
+  reply = () => ({ text: '{"score": 1}' });
+  const before = requests();
+  const { body } = await service.post(`/runs/${ended.id}/rescore`, {
+    judge,
+    checker: 'judge',
+    max_cost: { amount: 1 },
+  });
+  expect(await runEnded(service, body.id)).toMatchObject({ status: 'stopped' });
+  expect(requests()).toBe(before);
+});
+
+it('counts answers that hold no message, and those of failed requests', async () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 9 };
+  const dataset = await service.importItems(itemsOf(30));
+  const limited = config({ concurrency: 1, max_cost: { amount: 100 }, max_consecutive_failures: 1_000 });
+  for (const answer of [
+    { body: JSON.stringify({ choices: [], usage }) },
+    { status: 400, body: JSON.stringify({ error: { code: 'content_filter' }, usage }) },
+  ]) {
+    reply = () => answer;
+    const { ended, sent } = await run(dataset, limited);
+    expect(ended).toMatchObject({ status: 'stopped', counts: { failed: sent } });
+    expect(ended.cost.amount).toBe(10 * sent);
+    // An estimated prompt may be longer than what the answer says.
+    expect(sent).toBeLessThanOrEqual(10);
+    expect(sent).toBeGreaterThan(5);
+  }
+});
