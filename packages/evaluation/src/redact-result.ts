@@ -22,8 +22,8 @@ export interface RedactDeps {
 }
 
 /** Kinds of fields that hold texts of models, judges and clients. */
-const TEXT_KINDS: ReadonlySet<FieldKind> = new Set([
-  ...(['json', 'object', 'string', 'scores', 'failure', 'title', 'name'] as const),
+const TEXT_KINDS: ReadonlySet<FieldKind> = new Set<FieldKind>([
+  ...(['json', 'object', 'string', 'long_string', 'scores', 'failure', 'title', 'name'] as const),
 ]);
 const TEXTS = RESULT_FIELD_LIST.filter(({ kind }) => TEXT_KINDS.has(kind));
 

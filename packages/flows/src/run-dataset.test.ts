@@ -188,16 +188,20 @@ describe('runDataset', () => {
     const usage = { note: `${KEY} ${KEY}`, [KEY]: 1 };
     const repeating: Provider = {
       usesMessages: true,
-      complete: async () => ({ output: { tool_calls: [KEY] }, usage, finishReason: KEY, attempts: 1 }),
+      complete: async () => ({
+        ...{ output: { tool_calls: [KEY] }, reasoning: KEY, usage, finishReason: KEY },
+        attempts: 1,
+      }),
     };
     await run(session, repeating);
     const result = session.results.get('0#1');
     expect(result).toMatchObject({
       output: { tool_calls: ['[redacted]'] },
+      reasoning: '[redacted]',
       usage: { note: '[redacted] [redacted]', '[redacted]': 1 },
       finishReason: null,
     });
-    expect(result?.redacted).toBeGreaterThanOrEqual(5);
+    expect(result?.redacted).toBeGreaterThanOrEqual(6);
     expect(JSON.stringify(result)).not.toContain(KEY);
   });
 
