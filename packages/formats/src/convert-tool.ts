@@ -38,8 +38,17 @@ const READERS: Readonly<Record<Tool, Reader>> = {
 const MAX_SAMPLES = 10_000_000;
 
 export interface ConvertToolOptions {
-  /** The package to write. */
+  /** The package to write: that of the first run. */
   readonly output: string;
+  /**
+   * Names the package of each further run, which is written in addition. Without it, files of several runs are refused
+   * unless `prompt` chooses one.
+   *
+   * @param prompt number of the run
+   */
+  readonly further?: (prompt: number) => string | Promise<string>;
+  /** Number of the only run to read: `promptIdx` of a pair of a prompt and a provider of promptfoo. */
+  readonly prompt?: number | undefined;
   /** Name of the dataset; by default that of the task, or else of the first file. */
   readonly name?: string | undefined;
   /** Whether items keep the row that the tool read them from, as `meta.source_row`. */
@@ -58,17 +67,32 @@ export interface ConvertToolOptions {
 export interface ToolReport extends WrittenPackage {
   readonly tool: Tool;
   readonly name: string;
+  /** Where the package is. */
+  readonly output: string;
+  /** Number of the run: 0 where the files have one. */
+  readonly prompt: number;
   /** Results of the run; 0 if the files hold none. */
   readonly resultCount: number;
   /** What has no place in a package. */
   readonly lost: readonly Lost[];
 }
 
+/** The most runs of one file. */
+const MAX_RUNS = 100;
+
+/** A run of the files on its way into a package. */
+interface Part {
+  readonly stage: SampleStage;
+  readonly lost: LostCounter;
+}
+
 /**
- * Makes a package of files of another tool: a dataset, with a run if they hold results. What has no place is in the
- * report, and in `schema.lost` and the configuration of the run. The package appears when it is complete; until then a
- * hidden folder next to it has the temporary files. Memory holds one sample, and about 150 bytes for each.
+ * Makes a package of files of another tool: a dataset, with a run if they hold results. Files of several runs make a package
+ * of each. What has no place is in the report, and in `schema.lost` and the configuration of the run. Packages appear when
+ * they are complete; until then a hidden folder next to the first has the temporary files. Memory holds one sample, and about
+ * 150 bytes for each.
  *
+ * @returns a report of each package, in the order of the runs
  * @throws TypeError for wrong options; PackageError with file, line and JSON Pointer: `package_invalid_line`,
  *   `package_invalid_json`, `package_limit`, `package_unsupported`, `package_corrupt`; errors of the file system; the
  *   signal's reason
@@ -77,24 +101,49 @@ export async function convertTool(
   tool: Tool,
   files: readonly ToolFile[],
   options: ConvertToolOptions,
-): Promise<ToolReport> {
+): Promise<readonly ToolReport[]> {
   checkOptions('convertTool', options, {
     ...{ output: true, name: true, keepSource: true, strict: true, force: true, limits: true },
-    ...{ signal: true, makeRoom: true },
+    ...{ signal: true, makeRoom: true, further: true, prompt: true },
   });
   const { output, name: given, keepSource = false, strict = false, force, makeRoom, signal } = options;
+  const { prompt, further } = options;
+  const entry = files[0]?.name ?? '';
   const limits: PackageLimits = { ...DEFAULT_LIMITS, ...options.limits };
-  const lost = new LostCounter();
   const folder = await mkdtemp(join(dirname(output), '.tool-temp-'));
-  await using _folder = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
-  // The files of the package and its own temporary ones are not larger than the staged lines.
-  const roomFor = makeRoom && ((bytes: number): Promise<void> => makeRoom(3 * bytes));
+  await using stack = new AsyncDisposableStack();
+  stack.defer(() => rm(folder, { recursive: true, force: true }));
   const meter = new ImportMeter({ ...limits, maxRows: MAX_SAMPLES });
   meter.setFileBytes(files.reduce((sum, { source }) => sum + source.byteLength, 0));
-  await using stage = new SampleStage(folder, { limits, meter, lost, keepSource, makeRoom: roomFor });
+  let staged = 0;
+  // The files of the packages and their own temporary ones are not larger than the staged lines.
+  const addBytes = async (bytes: number): Promise<void> => {
+    staged += bytes;
+    await makeRoom?.(3 * staged);
+  };
 
-  const { name: found, samples } = await READERS[tool](files, { limits, lost, signal });
-  let run: ToolRun | null = null;
+  const parts = new Map<number, Part>();
+  const partOf = (run: number): Part => {
+    const known = parts.get(run);
+    if (known !== undefined) return known;
+    if (parts.size === MAX_RUNS) {
+      const message = `A file must have at most ${MAX_RUNS} pairs of a prompt and a provider.`;
+      throw new PackageError('package_limit', message, { entry });
+    }
+    const lost = new LostCounter();
+    const stageOptions = { limits, meter, lost, keepSource, addBytes };
+    const stage = stack.use(new SampleStage(join(folder, String(parts.size)), stageOptions));
+    parts.set(run, { stage, lost });
+    return { stage, lost };
+  };
+  const { lost } = partOf(prompt ?? 0);
+  const unread = new LostCounter();
+  const isRead = (run: number): boolean => prompt === undefined || run === prompt;
+  const { name: found, samples } = await READERS[tool](files, {
+    ...{ limits, lost, signal },
+    lostOf: (run) => (isRead(run) ? partOf(run).lost : unread),
+  });
+  let ended: Awaited<ReturnType<typeof samples.next>>['value'] = null;
   const nextTurn = createYielder();
   for (;;) {
     const turn = nextTurn();
@@ -102,40 +151,65 @@ export async function convertTool(
     const next = await samples.next();
     signal?.throwIfAborted();
     if (next.done === true) {
-      run = next.value;
+      ended = next.value;
       break;
     }
-    await stage.add(next.value).catch((error: unknown) => {
-      throw toPackageError(error, files[0]?.name ?? '');
-    });
+    const { run = 0 } = next.value;
+    if (!isRead(run)) continue;
+    await partOf(run)
+      .stage.add(next.value)
+      .catch((error: unknown) => {
+        throw toPackageError(error, entry);
+      });
   }
-  await stage.flush();
-  if (stage.itemCount === 0) {
-    throw new PackageError('package_no_sections', 'The files have no samples.', {
-      entry: files[0]?.name ?? '',
-    });
+  const runs = ended instanceof Map ? (ended as ReadonlyMap<number, ToolRun>) : null;
+  const only = runs === null ? (ended as ToolRun | null) : null;
+  const written = [...parts].filter(([, { stage }]) => stage.itemCount > 0).sort(([a], [b]) => a - b);
+  if (written.length === 0) {
+    const problem =
+      prompt === undefined ? 'The files have no samples.' : `The files have no results of prompt ${prompt}.`;
+    throw new PackageError('package_no_sections', problem, { entry });
   }
-  const losses = lost.list();
+  if (written.length > 1 && further === undefined) {
+    const numbers = written.map(([run]) => run).join(', ');
+    const message = `The file has ${written.length} pairs of a prompt and a provider: choose one of ${numbers}.`;
+    throw new PackageError('package_unsupported', message, { entry });
+  }
+  for (const [number, { stage, lost }] of written) {
+    await stage.flush(runs?.get(number) ?? only);
+    if (strict) refuseLost(lost.list());
+  }
+  const reports: ToolReport[] = [];
+  for (const [index, [number, { stage, lost }]] of written.entries()) {
+    const run = runs?.get(number) ?? only;
+    const part = run?.part ?? null;
+    const name = datasetName([given ?? found, ...(part === null ? [] : [part])].join(', '));
+    const path = index === 0 ? output : ((await further?.(number)) ?? output);
+    const losses = lost.list();
+    const facts = { tool, files: files.map((file) => file.name), lost: losses.map(lostValue) };
+    const resultCount = run === null ? 0 : await stage.countResults();
+    const report = await writePackageFile(
+      path,
+      { name, schema: { source: 'pkg_zip', ...facts }, sections: stage.sections() },
+      {
+        ...(force !== undefined && { force }),
+        ...(signal && { signal }),
+        run: run === null || resultCount === 0 ? null : exportRun(run, facts, stage, resultCount),
+      },
+    );
+    reports.push({ ...report, tool, name, output: path, prompt: number, resultCount, lost: losses });
+  }
+  return reports;
+}
+
+/** @throws PackageError `package_unsupported` for anything that has no place */
+function refuseLost(losses: readonly Lost[]): void {
   const [first] = losses;
-  if (strict && first !== undefined) {
-    const all = losses.map(({ what, count }) => `${what} (${count})`).join(', ');
-    throw new PackageError('package_unsupported', `A package has no place for ${all}.`, {
-      location: first.first,
-    });
-  }
-  const name = given ?? datasetName(found);
-  const facts = { tool, files: files.map((file) => file.name), lost: losses.map(lostValue) };
-  const resultCount = run === null ? 0 : await stage.countResults();
-  const written = await writePackageFile(
-    output,
-    { name, schema: { source: 'pkg_zip', ...facts }, sections: stage.sections() },
-    {
-      ...(force !== undefined && { force }),
-      ...(signal && { signal }),
-      run: run === null || resultCount === 0 ? null : exportRun(run, facts, stage, resultCount),
-    },
-  );
-  return { ...written, tool, name, resultCount, lost: losses };
+  if (first === undefined) return;
+  const all = losses.map(({ what, count }) => `${what} (${count})`).join(', ');
+  throw new PackageError('package_unsupported', `A package has no place for ${all}.`, {
+    location: first.first,
+  });
 }
 
 const lostValue = ({ what, count }: Lost): JsonObject => ({ what, count });
@@ -153,7 +227,11 @@ function exportRun(
     error: error === null ? null : toolError(error),
     counts: { total: resultCount },
     scores: {},
-    config: { ...config, repetitions: stage.repetitions, imported_from: facts as JsonObject },
+    config: {
+      ...config,
+      ...(stage.mainScorer === null ? {} : { main_scorer: stage.mainScorer }),
+      ...{ repetitions: stage.repetitions, imported_from: facts as JsonObject },
+    },
     results: () => stage.results(),
   };
 }

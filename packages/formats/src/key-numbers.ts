@@ -14,17 +14,27 @@ export class KeyNumbers {
     return this.#size;
   }
 
+  /** Whether a key has a number. */
+  has(key: string): boolean {
+    const [high, low] = this.#hashOf(key);
+    return this.#slots[slotOf(this.#slots, high, low) + 2] !== 0;
+  }
+
   /** The number of a key, and whether it is new. */
   numberOf(key: string): { readonly number: number; readonly isNew: boolean } {
     if (4 * (this.#size + 1) > this.#slots.length) this.#grow();
-    const hash = createHash('sha256').update(this.#seed).update(key).digest();
-    const [high, low] = [hash.readUInt32LE(0), hash.readUInt32LE(4)];
+    const [high, low] = this.#hashOf(key);
     const at = slotOf(this.#slots, high, low);
     const found = this.#slots[at + 2] ?? 0;
     if (found > 0) return { number: found - 1, isNew: false };
     this.#size += 1;
     this.#slots.set([high, low, this.#size], at);
     return { number: this.#size - 1, isNew: true };
+  }
+
+  #hashOf(key: string): readonly [high: number, low: number] {
+    const hash = createHash('sha256').update(this.#seed).update(key).digest();
+    return [hash.readUInt32LE(0), hash.readUInt32LE(4)];
   }
 
   #grow(): void {

@@ -1,5 +1,5 @@
-import type { SourceLocation } from '@svc/jsonl-v23';
-import { linesOf, replacePythonLiterals, splitLines } from '@svc/jsonl-v23/internal';
+import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
+import { linesOf, MAX_LINE_VALUES, replacePythonLiterals, splitLines, ValueCounter } from '@svc/jsonl-v23/internal';
 import {
   getMember,
   isJsonObject,
@@ -38,17 +38,58 @@ export async function wholeText(
 /**
  * Parses JSON as Python writes it: `NaN` and `Infinity` become null.
  *
+ * @param infinity JSON in place of `Infinity`, where it must differ from `NaN`
  * @throws JsonlError with its location
  */
-export function parsePythonJson(text: string, location: SourceLocation, maxDepth: number): JsonValue {
-  return parseJson(replacePythonLiterals(text), { location, maxDepth });
+export function parsePythonJson(
+  text: string,
+  location: SourceLocation,
+  maxDepth: number,
+  infinity: string = 'null',
+): JsonValue {
+  return parseJson(replacePythonLiterals(text, 'null', infinity), { location, maxDepth });
 }
 
-/** The next value of a document. @throws JsonlError with its location */
+/** The next value of a document, which holds as many values as a line may. @throws JsonlError with its location */
 export async function nextValue(json: JsonStream, { maxDepth }: PackageLimits): Promise<JsonValue> {
-  const { text, location } = await json.text();
+  const { text, location } = await json.text(MAX_LINE_VALUES);
   return parsePythonJson(text, location, maxDepth);
 }
+
+/** Values and characters that members of one object may still take together, where it is held whole. */
+export class ValueBudget {
+  readonly #limits: PackageLimits;
+  readonly #maxLength: number;
+  #length = 0;
+  #values = 0;
+
+  constructor(limits: PackageLimits, maxLength: number) {
+    this.#limits = limits;
+    this.#maxLength = maxLength;
+  }
+
+  /** The next value of a document. @throws JsonlError `line_too_long` and others with its location */
+  async next(json: JsonStream, infinity?: string): Promise<JsonValue> {
+    const { text, location } = await json.text(MAX_LINE_VALUES - this.#values).catch((error: unknown) => {
+      if (!(error instanceof JsonlError) || !error.message.includes(' values')) throw error;
+      const problem = `What is read of the object has more than ${MAX_LINE_VALUES} values`;
+      throw new JsonlError('line_too_long', problem, error.location);
+    });
+    this.#length += text.length;
+    if (this.#length > this.#maxLength) {
+      const problem = `What is read of the object is longer than ${this.#maxLength} characters`;
+      throw new JsonlError('line_too_long', problem, location);
+    }
+    this.#values += valuesIn(text);
+    return parsePythonJson(text, location, this.#limits.maxDepth, infinity);
+  }
+}
+
+const valuesIn = (text: string): number => {
+  const counter = new ValueCounter();
+  counter.add(new TextEncoder().encode(text));
+  return counter.values;
+};
 
 /** An object of a file of lines. */
 export interface Line {

@@ -20,12 +20,22 @@ export async function recogniseTool(files: readonly ToolFile[]): Promise<Tool | 
   const found: (Tool | null)[] = [];
   for (const file of files) found.push(await toolOf(file));
   const [first = null] = found.filter((tool) => tool !== null);
-  if (first === null) return null;
-  // The results of lm-evaluation-harness say what their samples do not; alone they are nothing that can be read.
+  // The results of lm-evaluation-harness say what their samples do not; alone they are refused by its reader, which says so.
+  if (first === null) return (await areResults(files)) ? 'lm-eval' : null;
   const isWhole = found.every(
     (tool, index) => tool === first || (first === 'lm-eval' && isResults(files[index])),
   );
   return isWhole ? first : null;
+}
+
+/** Whether files are nothing but results of lm-evaluation-harness, which may have what JSON does not: NaN. */
+async function areResults(files: readonly ToolFile[]): Promise<boolean> {
+  for (const file of files) {
+    if (!/^results_.+\.json$/i.test(file.name)) return false;
+    const head = new TextDecoder().decode(await file.source.read(0, Math.min(64, file.source.byteLength)));
+    if (!/^\ufeff?\s*\{\s*"results"\s*:\s*\{/.test(head)) return false;
+  }
+  return files.length > 0;
 }
 
 const isResults = (file: ToolFile | undefined): boolean => /^results.*\.json$/i.test(file?.name ?? '');

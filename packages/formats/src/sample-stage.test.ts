@@ -10,7 +10,7 @@ import { SampleStage } from './sample-stage.ts';
 async function stageIn(): Promise<{ readonly folder: string; readonly stage: SampleStage }> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-stage-'));
   const limits = { limits: DEFAULT_LIMITS, meter: new ImportMeter(DEFAULT_IMPORT_LIMITS) };
-  const stage = new SampleStage(folder, { ...limits, lost: new LostCounter(), keepSource: false });
+  const stage = new SampleStage(join(folder, '0'), { ...limits, lost: new LostCounter(), keepSource: false });
   onTestFinished(async () => {
     await stage[Symbol.asyncDispose]();
     await rm(folder, { recursive: true, force: true });
@@ -24,7 +24,7 @@ it('keeps lines of no section but the last one in memory', async () => {
     const item = { id: section };
     await stage.add({ section, key: '', item, sourceRow: undefined, result: null, location: {} });
   }
-  expect(await readFile(join(folder, 'items-0'), 'utf8')).toBe('{"id":"a"}\n');
+  expect(await readFile(join(folder, '0-items-0'), 'utf8')).toBe('{"id":"a"}\n');
 });
 
 it('lets the event loop turn while it sorts results', async () => {
@@ -35,7 +35,7 @@ it('lets the event loop turn while it sorts results', async () => {
     const key = String(count - index);
     await stage.add({ section: 's', key, item: {}, sourceRow: undefined, result, location: {} });
   }
-  await stage.flush();
+  await stage.flush(null);
   let turns = 0;
   const turn = (): void => {
     turns += 1;

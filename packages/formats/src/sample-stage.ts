@@ -1,23 +1,28 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type ImportMeter, linesOf, splitLines } from '@svc/jsonl-v23/internal';
-import { canonicalJson, getMember, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import {
+  canonicalJson,
+  getMember,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  setMember,
+} from '@svc/jsonl-v23/json';
 import { type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-format';
 import { createYielder } from '@svc/tabular/internal';
 import { KeyNumbers } from './key-numbers.ts';
 import type { LostCounter } from './lost.ts';
 import { NumberList } from './number-list.ts';
 import { invalidLine } from './read-json.ts';
-import { type ToolResult, type ToolSample, type ToolScore, toolError } from './tool.ts';
+import { StagedScorers } from './staged-scorers.ts';
+import { type ToolResult, type ToolRun, type ToolSample, toolError } from './tool.ts';
 import { WindowReader } from './window-reader.ts';
 
 /** How often a run executes an item at most, as in packages. */
 const MAX_REPETITIONS = 100;
 const MAX_SECTIONS = 1_000;
-/** Scorers of one run; a package has no more. */
-const MAX_SCORERS = 16;
 /** Bytes of the hash of an item that are compared, where keys are equal. */
 const HASH_BYTES = 6;
 const BATCH_RESULTS = 100;
@@ -32,8 +37,8 @@ export interface StageOptions {
   readonly lost: LostCounter;
   /** Whether items keep the row that the tool read them from. */
   readonly keepSource: boolean;
-  /** Is awaited with the bytes of all files before more is written. */
-  readonly makeRoom?: ((bytes: number) => Promise<void>) | undefined;
+  /** Is awaited with the bytes of a line before it is written. */
+  readonly addBytes?: ((bytes: number) => Promise<void>) | undefined;
 }
 
 interface StagedSection {
@@ -41,8 +46,6 @@ interface StagedSection {
   readonly name: string;
   readonly items: LineFile;
   itemCount: number;
-  /** The scorer whose scores are those of the results: a task has its own. */
-  mainScorer: string | null;
 }
 
 /**
@@ -73,16 +76,17 @@ export class SampleStage implements AsyncDisposable {
   readonly #results: LineFile;
   /** The section of the last sample: only its lines wait in memory. */
   #current: StagedSection | null = null;
-  /** Names of the scorers of the run. */
-  readonly #scorers = new Set<string>();
-  #bytes = 0;
+  readonly #scorers: StagedScorers;
+  /** The main scorer that the tool names. */
+  #namedMain: string | null = null;
   #repetitions = 1;
 
-  /** @param folder that exists, for the files */
+  /** @param folder what the paths of the files begin with */
   constructor(folder: string, options: StageOptions) {
     this.#folder = folder;
     this.#options = options;
-    this.#results = new LineFile(join(folder, 'results'));
+    this.#scorers = new StagedScorers(options.lost);
+    this.#results = new LineFile(`${folder}-results`);
   }
 
   get itemCount(): number {
@@ -116,8 +120,7 @@ export class SampleStage implements AsyncDisposable {
       checkRepetition(count, location);
       this.#itemResults.set(number, count);
     }
-    const scores = this.#ofScorers(result.scores, location);
-    staged.mainScorer ??= scores.keys().next().value ?? null;
+    const scores = this.#scorers.add(section, result.scores, location);
     this.#resultItems.push(number);
     this.#resultRepetitions.push(stated ?? 0);
     this.#resultParts.push(part === null ? 0 : this.#parts.numberOf(part.name).number);
@@ -126,8 +129,10 @@ export class SampleStage implements AsyncDisposable {
     await this.#write(this.#results, encodeResult({ ...result, scores }, item), location);
   }
 
-  /** Ends writing. */
-  async flush(): Promise<void> {
+  /** Ends writing, and decides which scorers the run has. */
+  async flush(run: ToolRun | null): Promise<void> {
+    this.#scorers.decide(run?.statedMean ?? (() => undefined));
+    this.#namedMain = run?.mainScorer ?? null;
     await this.#results.flush();
     for (const { items } of this.#sections.values()) await items.flush();
   }
@@ -143,21 +148,40 @@ export class SampleStage implements AsyncDisposable {
 
   /** The results in the order of a package. */
   async *results(): AsyncGenerator<ExportResult[]> {
-    const sections = [...this.#sections.values()];
+    const sections = Array.from(this.#sections.values(), ({ name }) => {
+      const taken = this.#scorers.takenIn(name);
+      return { name, taken, main: this.#mainOf(taken) };
+    });
     await using file = await WindowReader.open(this.#results.path);
     let batch: ExportResult[] = [];
     for await (const { item, repetition, parts } of this.#ordered()) {
-      const section = sections[this.#itemSections.at(item)] as StagedSection;
+      const section = sections[this.#itemSections.at(item)] as (typeof sections)[number];
       const place = { section: section.name, order_index: this.#itemOrders.at(item), repetition };
       const [first, ...others] = parts;
       let value = await this.#read(file, first ?? 0);
       for (const other of others) value = merge(value, await this.#read(file, other));
-      batch.push(toResult(place, value, section.mainScorer));
+      batch.push(toResult(place, value, section));
       if (batch.length < BATCH_RESULTS) continue;
       yield batch;
       batch = [];
     }
     if (batch.length > 0) yield batch;
+  }
+
+  /** The scorer whose scores are those of the results, where all sections have the same. */
+  get mainScorer(): string | null {
+    const mains = new Set(
+      Array.from(this.#sections.values(), ({ name }) => this.#mainOf(this.#scorers.takenIn(name))),
+    );
+    mains.delete(null);
+    const [main = null, second] = mains;
+    return second === undefined ? main : null;
+  }
+
+  /** The scorer whose scores are those of the results of a section: a task has its own. */
+  #mainOf(taken: ReadonlySet<string>): string | null {
+    const [first = null] = taken;
+    return this.#namedMain !== null && taken.has(this.#namedMain) ? this.#namedMain : first;
   }
 
   /** Counts the results. */
@@ -269,11 +293,15 @@ export class SampleStage implements AsyncDisposable {
     staged: StagedSection,
     sample: ToolSample,
   ): Promise<{ readonly number: number; readonly item: JsonObject } | null> {
-    const { key, item, hasKeyOnly = false, isOwn = false, sourceRow, location } = sample;
+    const { key, item, hasKeyOnly = false, isKnown = false, isOwn = false, sourceRow, location } = sample;
     const { lost } = this.#options;
     const sectionKey = `${staged.index}\0${key}`;
     const digest = createHash('sha256').update(canonicalJson(item)).digest();
     const hash = digest.readUIntBE(0, HASH_BYTES);
+    if (isKnown && !this.#keys.has(sectionKey)) {
+      lost.add('results of unknown items', location);
+      return null;
+    }
     const first = this.#keys.numberOf(sectionKey);
     if (first.isNew) return await this.#addItem(staged, item, { hash, variant: 1, sourceRow, location });
     const variants = this.#itemVariants.at(first.number);
@@ -323,22 +351,10 @@ export class SampleStage implements AsyncDisposable {
         location,
       });
     }
-    const items = new LineFile(join(this.#folder, `items-${index}`));
-    const section = { index, name, items, itemCount: 0, mainScorer: null };
+    const items = new LineFile(`${this.#folder}-items-${index}`);
+    const section = { index, name, items, itemCount: 0 };
     this.#sections.set(name, section);
     return section;
-  }
-
-  /** The scores of those scorers that the run has place for. */
-  #ofScorers(scores: ToolResult['scores'], location: ToolSample['location']): ReadonlyMap<string, ToolScore> {
-    const kept = new Map<string, ToolScore>();
-    for (const [name, score] of scores) {
-      if (this.#scorers.size < MAX_SCORERS) this.#scorers.add(name);
-      if (this.#scorers.has(name)) kept.set(name, score);
-    }
-    const count = scores.size - kept.size;
-    this.#options.lost.add(`scores of scorers beyond ${MAX_SCORERS}`, location, count);
-    return kept;
   }
 
   #withSource(item: JsonObject, row: JsonValue | undefined): JsonObject {
@@ -348,16 +364,15 @@ export class SampleStage implements AsyncDisposable {
   }
 
   async #write(file: LineFile, value: JsonObject, location: ToolSample['location']): Promise<void> {
-    const { limits, meter, makeRoom } = this.#options;
+    const { limits, meter, addBytes } = this.#options;
     const line = `${canonicalJson(value)}\n`;
     const bytes = Buffer.byteLength(line);
-    this.#bytes += bytes;
     if (bytes > limits.maxLineBytes) {
       const message = `The sample must have at most ${limits.maxLineBytes} bytes.`;
       throw new PackageError('package_limit', message, { location });
     }
     meter.addItems({ bytes }, location);
-    await makeRoom?.(this.#bytes);
+    await addBytes?.(bytes);
     await file.add(line, bytes);
   }
 }
@@ -396,17 +411,21 @@ function merge(value: JsonObject, other: JsonObject): JsonObject {
 function toResult(
   place: { readonly section: string; readonly order_index: number; readonly repetition: number },
   value: JsonObject,
-  mainScorer: string | null,
+  { taken, main }: { readonly taken: ReadonlySet<string>; readonly main: string | null },
 ): ExportResult {
-  const { error = null, scores, ...rest } = value;
-  const main = mainScorer === null ? undefined : getMember(scores as JsonObject, mainScorer);
-  const { score = null, passed = null, explanation = null } = (main ?? {}) as JsonObject;
-  const hasScores = Object.keys(scores as JsonObject).length > 0;
+  const { error = null, scores: staged, ...rest } = value;
+  const scores: JsonObject = {};
+  for (const [name, one] of Object.entries(staged as JsonObject)) {
+    if (taken.has(name)) setMember(scores, name, one);
+  }
+  const byMain = main === null ? undefined : getMember(scores, main);
+  const { score = null, passed = null, explanation = null } = (byMain ?? {}) as JsonObject;
+  const hasScores = Object.keys(scores).length > 0;
   const status = score !== null ? 'ok' : error !== null ? 'failed' : 'unscored';
   return {
     ...{ ...place, ...rest, status, score, passed, explanation },
     error: status === 'ok' ? null : error,
-    scores: hasScores ? (scores as JsonValue) : null,
+    scores: hasScores ? scores : null,
     scored_by: score === null ? null : 'client',
   };
 }
@@ -431,10 +450,9 @@ function encodeResult(result: ToolResult, item: JsonObject): JsonObject {
     finish_reason: finishReason !== null && /^[\w.-]{1,64}$/.test(finishReason) ? finishReason : null,
     trace_id: traceId,
     scores: Object.fromEntries(
-      Array.from(scores, ([name, { score, explanation }]) => [
+      Array.from(scores, ([name, { score, passed, explanation }]) => [
         name,
-        // A partial score neither passes nor fails.
-        { score, passed: score === 1 ? true : score === 0 ? false : null, explanation, scored_by: 'client' },
+        { score, passed, explanation, scored_by: 'client' },
       ]),
     ),
   };

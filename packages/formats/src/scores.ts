@@ -16,29 +16,49 @@ export class ScoreList {
     this.#location = location;
   }
 
-  /** Adds what a scorer says. What is not a number from 0 to 1 has no place, and is counted. */
-  add(scorer: string, value: JsonValue | undefined, explanation: string | null): void {
+  /**
+   * Adds what a scorer says.
+   *
+   * @param passed the verdict of the tool; without one, 1 has passed, 0 has failed, and what is between has neither
+   */
+  add(
+    scorer: string,
+    value: JsonValue | undefined,
+    explanation: string | null,
+    passed: boolean | null = passedBy(value),
+  ): void {
     const score = typeof value === 'boolean' ? Number(value) : value;
-    const problem = problemOf(score);
     const name = scorerName(scorer);
-    if (problem !== null) this.#lost.add(`${problem} ${name}`, this.#location);
-    else if (this.scores.has(name)) this.#lost.add(`second score of ${name}`, this.#location);
-    else this.scores.set(name, { score: score as number, explanation });
+    const problem = problemOf(score);
+    if (this.scores.has(name)) this.#lost.add(`second score of ${name}`, this.#location);
+    else {
+      this.scores.set(name, {
+        score: problem === null ? (score as number) : null,
+        problem,
+        passed,
+        explanation,
+      });
+    }
   }
+}
+
+/** The verdict that a score alone is. */
+export function passedBy(score: JsonValue | undefined): boolean | null {
+  const value = typeof score === 'boolean' ? Number(score) : score;
+  return value === 1 ? true : value === 0 ? false : null;
 }
 
 /** Why a value is not a score; null if it is one. */
 function problemOf(value: JsonValue | undefined): string | null {
-  if (value === null || value === undefined) return 'missing score of';
-  if (typeof value === 'string') return 'text as score of';
-  if (isJsonObject(value) || Array.isArray(value))
-    return Array.isArray(value) ? 'list as score of' : 'dict as score of';
-  if (typeof value !== 'number') return 'score with too many digits of';
-  return value >= 0 && value <= 1 ? null : 'score outside 0 to 1 of';
+  if (value === null || value === undefined) return 'missing values';
+  if (typeof value === 'string') return 'texts';
+  if (Array.isArray(value)) return 'lists';
+  if (isJsonObject(value)) return 'dicts';
+  return typeof value === 'number' && value >= 0 && value <= 1 ? null : 'outside 0 to 1';
 }
 
 /** A name that a scorer may have in packages: letters, digits and `_.,-`. */
-function scorerName(name: string): string {
+export function scorerName(name: string): string {
   const plain = name.replaceAll(/[^\w.,-]/g, '_').slice(0, MAX_NAME);
   return plain === '' ? 'score' : plain;
 }

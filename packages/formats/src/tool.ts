@@ -3,15 +3,14 @@ import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import type { ByteSource, PackageLimits } from '@svc/pkg-format';
 import type { LostCounter } from './lost.ts';
 
-/** The formats, by the words that people use. */
-export const TOOLS = [
-  'lm-eval',
-  'inspect',
-  'inspect-json',
-  'promptfoo',
-  'openai-evals',
-  'openai-batch',
-] as const;
+/** The formats that are read and written, by the words that people use. */
+export const WRITTEN_TOOLS = ['lm-eval', 'inspect', 'inspect-json', 'promptfoo', 'openai-batch'] as const;
+
+/** A format that is written. */
+export type WrittenTool = (typeof WRITTEN_TOOLS)[number];
+
+/** The formats that are read. */
+export const TOOLS = [...WRITTEN_TOOLS, 'openai-evals'] as const;
 
 /** A format of another tool. */
 export type Tool = (typeof TOOLS)[number];
@@ -23,10 +22,14 @@ export interface ToolFile {
   readonly source: ByteSource;
 }
 
-/** What one scorer of a tool says. */
+/** What one scorer of a tool says of one output. */
 export interface ToolScore {
-  /** 0 to 1. */
-  readonly score: number;
+  /** Null if it is not a number. */
+  readonly score: number | null;
+  /** Why the value is no score of a package; null if it is one. */
+  readonly problem: string | null;
+  /** The verdict of the tool; null where it has none. */
+  readonly passed: boolean | null;
   readonly explanation: string | null;
 }
 
@@ -39,7 +42,7 @@ export interface ToolResult {
   /** Null for none. */
   readonly output: JsonValue;
   readonly error: string | null;
-  /** By name; the first is the main one. */
+  /** By name; the first is the main one, unless the run names another. */
   readonly scores: ReadonlyMap<string, ToolScore>;
   readonly latencyMs?: number | null;
   readonly usage?: JsonObject | null;
@@ -56,21 +59,31 @@ export interface ToolSample {
   readonly isOwn?: boolean;
   /** Whether the sample has nothing but the key of its item: it belongs to the one with that key. */
   readonly hasKeyOnly?: boolean;
+  /** Whether the item must be there: a result of an unknown one has no place. */
+  readonly isKnown?: boolean;
   /** The row that the tool read the item from. */
   readonly sourceRow: JsonValue | undefined;
   readonly result: ToolResult | null;
+  /** Which run of the file the sample belongs to; 0 where it has one. */
+  readonly run?: number;
   readonly location: SourceLocation;
 }
 
 /** The run that the results belong to, as far as the tool says; what it does not is null or left out. */
 export interface ToolRun {
   readonly name: string | null;
+  /** What tells its items apart from those of other runs of the file; null where all are the same. */
+  readonly part?: string | null;
   readonly status: 'completed' | 'failed' | 'cancelled';
   readonly startedAt: string | null;
   readonly finishedAt: string | null;
   readonly error: string | null;
   /** Such as the model and its parameters. */
   readonly config: JsonObject;
+  /** The scorer that the tool shows first, where it says so. */
+  readonly mainScorer?: string | null;
+  /** The mean of a scorer that the files state; undefined where they do not. */
+  readonly statedMean?: (section: string, scorer: string) => number | undefined;
 }
 
 /** Characters of an error that are kept. */
@@ -87,12 +100,14 @@ export interface ReadContext {
   readonly limits: PackageLimits;
   /** Counts what has no place. */
   readonly lost: LostCounter;
+  /** The same for one of several runs of a file. */
+  lostOf(run: number): LostCounter;
   readonly signal: AbortSignal | undefined;
 }
 
-/** What the files of a tool hold: samples, and after the last one the run. */
+/** What the files of a tool hold: samples, and after the last one the run, or each of several runs by its number. */
 export interface ToolContent {
   /** Default name of the dataset. */
   readonly name: string;
-  readonly samples: AsyncGenerator<ToolSample, ToolRun | null, undefined>;
+  readonly samples: AsyncGenerator<ToolSample, ToolRun | ReadonlyMap<number, ToolRun> | null, undefined>;
 }

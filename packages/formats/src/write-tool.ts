@@ -1,12 +1,12 @@
 import { checkOptions } from '@svc/jsonl-v23/internal';
 import { encodeText } from '@svc/pkg-format/internal';
 import { type Lost, LostCounter } from './lost.ts';
-import type { Tool } from './tool.ts';
+import type { WrittenTool } from './tool.ts';
 import { modelOf } from './write/item-texts.ts';
 import type { ToolSource, WriteContext, WrittenFile } from './write/tool-source.ts';
 import { inspectDocument, inspectLog, inspectSamples } from './write/write-inspect.ts';
 import { lmEvalTask } from './write/write-lm-eval.ts';
-import { batchRequests, batchResponses, evalsSamples, fitsOneBatch } from './write/write-openai.ts';
+import { batchRequests, batchResponses, fitsOneBatch } from './write/write-openai.ts';
 import { promptfooResults, promptfooTests } from './write/write-promptfoo.ts';
 
 export interface WriteToolOptions {
@@ -27,10 +27,10 @@ export interface ToolExport {
 }
 
 /** Whether a format has a form for runs, besides that for datasets. */
-export const writesRuns = (tool: Tool): boolean => tool !== 'lm-eval' && tool !== 'openai-evals';
+export const writesRuns = (tool: WrittenTool): boolean => tool !== 'lm-eval';
 
 /** Whether what is written has requests, which name a model. */
-export const needsModel = (tool: Tool, { run }: Pick<ToolSource, 'run'>): boolean =>
+export const needsModel = (tool: WrittenTool, { run }: Pick<ToolSource, 'run'>): boolean =>
   tool === 'openai-batch' && run === null;
 
 /**
@@ -40,7 +40,7 @@ export const needsModel = (tool: Tool, { run }: Pick<ToolSource, 'run'>): boolea
  *   requests without a model; what the source throws
  */
 export async function writeTool(
-  tool: Tool,
+  tool: WrittenTool,
   source: ToolSource,
   options: WriteToolOptions = {},
 ): Promise<ToolExport> {
@@ -83,8 +83,6 @@ export async function writeTool(
       return hasRun
         ? one('.json', 'application/json', promptfooResults(source, context))
         : jsonl(promptfooTests(source, context));
-    case 'openai-evals':
-      return jsonl(evalsSamples(source, context));
     case 'openai-batch':
       return hasRun ? jsonl(batchResponses(source, context)) : await batch(source, context, jsonl, several);
     case 'lm-eval':

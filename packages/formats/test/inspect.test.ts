@@ -164,11 +164,11 @@ it('counts scores of other kinds, tool calls and errors', async () => {
   ]);
   expect(lost).toEqual([
     '1 x tool calls',
-    '1 x dict as score of dict',
-    '1 x list as score of list',
-    '1 x text as score of text',
-    '1 x score outside 0 to 1 of big',
     '1 x missing score of nan',
+    '1 x scorer dict: dicts',
+    '1 x scorer list: lists',
+    '1 x scorer text: texts',
+    '1 x scorer big: outside 0 to 1',
   ]);
   expect(results[1]).toMatchObject({ status: 'failed', error: { message: 'Timed out' }, output: null });
   await expect(convert({ 'a.json': text }, { strict: true })).rejects.toMatchObject({
@@ -234,8 +234,100 @@ it('counts texts that are no scores, and adds up counts of tokens, whatever thei
   const { results, lost } = await convert({
     'log.json': document([sample(1, { scores, model_usage: usage })]),
   });
-  expect(lost).toEqual(['1 x text as score of s0', '1 x text as score of s1']);
+  expect(lost).toEqual(['1 x scorer s0: texts', '1 x scorer s1: texts']);
   expect(Object.keys(results[0]?.scores as object)).toEqual(['s2']);
   const expected: unknown = JSON.parse('{"__proto__":3,"constructor":6,"total_tokens":5}');
   expect(JSON.stringify(results[0]?.usage)).toBe(JSON.stringify(expected));
+});
+
+it('leaves a scorer of another scale as a whole, and keeps what was not scored out of the mean', async () => {
+  const samples = Array.from({ length: 20 }, (_, id) =>
+    sample(id, {
+      scores: {
+        grade: { value: 1 + (id % 10) },
+        match: { value: id < 5 ? 'C' : 'I' },
+        some: { value: id === 3 ? 'SOON' : 1 },
+      },
+    }),
+  );
+  const { results, lost } = await convert({ 'a.json': document(samples).replace('"SOON"', 'NaN') });
+  expect(Object.keys(results[0]?.scores as object).sort()).toEqual(['match', 'some']);
+  expect(results[3]?.scores).not.toHaveProperty('some');
+  expect(results.filter(({ passed }) => passed).length).toBe(5);
+  expect(lost).toEqual(['1 x missing score of some', '20 x scorer grade: outside 0 to 1']);
+  const infinite = await convert({ 'a.json': document(samples).replace('"SOON"', '-Infinity') });
+  expect(infinite.lost).toEqual(['20 x scorer grade: outside 0 to 1', '20 x scorer some: outside 0 to 1']);
+});
+
+it('leaves a scorer whose mean the log states in another way', async () => {
+  const samples = [0, 1].map((id) => sample(id, { scores: { a: { value: id }, b: { value: 1 } } }));
+  const scores = [
+    { name: 'b', metrics: { accuracy: { value: 1 } } },
+    { name: 'a', reducer: 'max', metrics: { accuracy: { value: 1 } } },
+  ];
+  const { results, lost } = await convert({
+    'a.json': document(samples, { ...HEADER, results: { scores } } as never),
+  });
+  expect(results.map((one) => one.scores)).toMatchObject([{ b: { score: 1 } }, { b: { score: 1 } }]);
+  expect(lost).toEqual(['2 x scorer a: not the mean of its scores']);
+});
+
+it('takes letters of choices for the choices', async () => {
+  const { items } = await convert({
+    'a.json': document([
+      sample(1, { choices: ['red', 'green'], target: 'B' }),
+      sample(2, { choices: ['red', 'green'], target: ['A', 'B'] }),
+      sample(3, { choices: ['red', 'green'], target: 'blue' }),
+    ]),
+  });
+  expect(items.map(({ answer }) => answer)).toEqual(['green', ['red', 'green'], 'blue']);
+});
+
+it('reads entries to their end, where nothing may follow and the CRC-32 must be right', async () => {
+  const content = JSON.stringify(sample('a', { metadata: { text: 'x'.repeat(300_000) } }));
+  const header = { name: 'header.json', content: JSON.stringify(HEADER) };
+  const name = 'samples/a_epoch_1.json';
+  const packed = (text: string): object => {
+    const bytes = zlib.zstdCompressSync(text);
+    return { packed: bytes, methodId: 93, compressedSize: bytes.byteLength };
+  };
+  for (const entry of [{}, packed(`${content} garbage`)]) {
+    const entries = [header, { name, content: `${content} garbage`, ...entry }];
+    await expect(convert({ 'a.eval': buildZip({ entries }) })).rejects.toMatchObject({
+      code: 'package_invalid_line',
+      location: { file: name },
+    });
+  }
+  for (const entry of [{}, packed(content)]) {
+    const entries = [header, { name, content, ...entry, crc32: 1 }];
+    await expect(convert({ 'a.eval': buildZip({ entries }) })).rejects.toMatchObject({
+      code: 'package_corrupt',
+      entry: name,
+    });
+  }
+});
+
+it('counts what a log holds whole, and passes over ids of samples that it does not have', async () => {
+  const ids = `[${'0,'.repeat(400_000)}"b","a"]`;
+  const header = JSON.stringify({ ...HEADER, eval: { ...SPEC, dataset: { sample_ids: 'IDS' } } }).replace(
+    '"IDS"',
+    ids,
+  );
+  const files = {
+    'header.json': header,
+    'samples/a_epoch_1.json': sample('a'),
+    'samples/b_epoch_1.json': sample('b'),
+  };
+  const { items } = await convert({ 'a.eval': evalArchive(files, 'deflated') });
+  expect(items.map(({ id }) => id)).toEqual(['b', 'a']);
+  const many = { ...files, 'header.json': header.replace('"dataset"', '"task_args"') };
+  await expect(convert({ 'a.eval': evalArchive(many, 'deflated') })).rejects.toMatchObject({
+    message: expect.stringContaining('more than 250000 values'),
+  });
+  const wide = Array.from({ length: 200_000 }, () => 0);
+  const large = sample('a', { metadata: { wide }, attachments: { wide } });
+  await expect(convert({ 'a.json': document([large]) })).rejects.toMatchObject({
+    message: expect.stringContaining('values'),
+    location: { file: 'a.json' },
+  });
 });

@@ -37,10 +37,10 @@ it('counts what has no place, and keeps the row where asked', async () => {
   ]).replace('"NAN"', 'NaN');
   const { items, lost } = await convert({ [NAME]: text }, { keepSource: true });
   expect(lost).toEqual([
-    '1 x score outside 0 to 1 of ppl',
-    '1 x list as score of pair',
-    '1 x missing score of nan',
     '1 x further responses of a sample',
+    '1 x scorer ppl: outside 0 to 1',
+    '1 x scorer pair: lists',
+    '1 x scorer nan: missing values',
   ]);
   expect(items[0]).toMatchObject({ id: 0, meta: { source_row: { question: '0?' } } });
 });
@@ -98,4 +98,92 @@ it('keeps the columns of the row as meta', async () => {
     },
   ]);
   expect(lost).toEqual([]);
+});
+
+it('takes two filters without names for two scorers, and repetitions with other responses for none', async () => {
+  const old = (doc_id: number, acc: number, response = 'r'): object => {
+    const {
+      filter: _,
+      metrics: __,
+      ...members
+    } = logged(doc_id, { acc, resps: [[response]] }) as Record<string, unknown>;
+    return members;
+  };
+  const { results, report } = await convert({ [NAME]: lines([old(0, 0), old(1, 1), old(0, 1), old(1, 1)]) });
+  expect(report.resultCount).toBe(2);
+  const scores = results.map((one) =>
+    Object.fromEntries(Object.entries(one.scores as object).map(([name, { score }]) => [name, score])),
+  );
+  expect(scores).toEqual([
+    { acc: 0, 'acc,filter-2': 1 },
+    { acc: 1, 'acc,filter-2': 1 },
+  ]);
+  const repeated = await convert({ [NAME]: lines([old(0, 0), old(0, 1, 'other')]) });
+  expect(repeated.results.map(({ repetition, score }) => [repetition, score])).toEqual([
+    [1, 0],
+    [2, 1],
+  ]);
+});
+
+it('leaves a metric whose mean is not that of the results, and one of any other scale', async () => {
+  const values = [0, 12.5, 25, 62.5];
+  const samples = values.map((bleu, id) =>
+    logged(id, { metrics: ['acc', 'bleu', 'f1'], acc: id % 2, bleu, f1: 0.5 }),
+  );
+  const means = { 'acc,none': 0.5, 'acc_stderr,none': 0.2, 'bleu,none': 25, 'f1,none': 0.7 };
+  const { results, lost } = await convert({
+    [NAME]: lines(samples),
+    'results_x.json': JSON.stringify({ results: { t: means } }),
+  });
+  expect(Object.keys(results[0]?.scores as object)).toEqual(['acc']);
+  expect(lost).toEqual(['4 x scorer bleu: outside 0 to 1', '4 x scorer f1: not the mean of its scores']);
+});
+
+it('gives texts that were only rated no output', async () => {
+  const { items, results, lost } = await convert({
+    [NAME]: lines([
+      logged(0, {
+        ...{ arguments: { gen_args_0: { arg_0: 'a whole page' } }, resps: [['-1000.4']] },
+        ...{ filtered_resps: ['-1000.4'], metrics: ['word_perplexity'], word_perplexity: [-1000.4, 3] },
+      }),
+    ]),
+  });
+  expect(items).toMatchObject([{ inputs: { prompt: 'a whole page' } }]);
+  expect(results).toMatchObject([{ output: null, status: 'unscored' }]);
+  expect(lost).toEqual(['1 x log-likelihoods', '1 x scorer word_perplexity: lists']);
+});
+
+it('finds the choices of a sample in contexts that differ', async () => {
+  const contexts = ['Few shots.\n\nSarah beat Maria, so Sarah', 'Few shots.\n\nSarah beat Maria, so Maria'];
+  const end = ' got the prize.';
+  const asked = (target: string): object =>
+    logged(0, {
+      target,
+      arguments: Object.fromEntries(
+        contexts.map((arg_0, index) => [`gen_args_${index}`, { arg_0, arg_1: end }]),
+      ),
+      ...{ resps: [[['-3', 'False']], [['-2', 'False']]], filtered_resps: [] },
+    });
+  const { items, results } = await convert({ [NAME]: lines([asked('1')]) });
+  expect(items).toMatchObject([
+    {
+      inputs: {
+        prompt: 'Few shots.\n\nSarah beat Maria, so _ got the prize.',
+        choices: ['Sarah', 'Maria'],
+      },
+      answer: 'Maria',
+    },
+  ]);
+  expect(results).toMatchObject([{ output: 'Maria' }]);
+  const unnamed = await convert({ [NAME]: lines([asked(end)]) });
+  expect(unnamed.items[0]).not.toHaveProperty('answer');
+  expect(unnamed.lost).toContain('1 x targets that name no choice');
+});
+
+it('says of results alone that their samples are missing', async () => {
+  const text = '{"results": {"t": {"acc,none": NaN}}}';
+  await expect(convert({ 'results_2026-01-01.json': text })).rejects.toMatchObject({
+    code: 'package_unsupported',
+    message: expect.stringContaining('samples_<task>_<time>.jsonl'),
+  });
 });

@@ -99,3 +99,56 @@ it('reads refusals, texts of completions and errors that are texts, and counts w
     '1 x output that is not text',
   ]);
 });
+
+it('reads what the Responses API says of the end of an output', async () => {
+  const of = (id: number, body: object): object => ({
+    ...{ custom_id: `${HASH}-${id}`, error: null },
+    response: { status_code: 200, body },
+  });
+  const output = [{ type: 'message', content: [{ type: 'output_text', text: 'so far' }] }];
+  const { results } = await convert({
+    'output.jsonl': lines([
+      of(1, { status: 'completed', output }),
+      of(2, { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' }, output }),
+      of(3, { status: 'incomplete', incomplete_details: { reason: 'content_filter' }, output }),
+      of(4, { status: 'failed', error: { message: 'Overloaded' }, output: [] }),
+      of(5, { status: 'cancelled', output }),
+      of(6, {
+        choices: [{ finish_reason: 'error', message: { content: 'half' }, error: { message: 'Gone' } }],
+      }),
+    ]),
+  });
+  expect(
+    results.map(({ status, finishReason, error }) => [status, finishReason, error?.message ?? null]),
+  ).toEqual([
+    ['unscored', 'stop', null],
+    ['unscored', 'length', null],
+    ['unscored', 'content_filter', null],
+    ['failed', 'error', 'Overloaded'],
+    ['failed', 'error', 'The request failed with status 200.'],
+    ['failed', 'error', 'Gone'],
+  ]);
+});
+
+it('lists responses to requests that are not there', async () => {
+  const request = { custom_id: 'a', body: { messages: [{ role: 'user', content: '1?' }] } };
+  const { items, results, lost } = await convert({
+    'in.jsonl': lines([request]),
+    'out.jsonl': lines([response('a', 'one'), response('unknown', 'two')]),
+  });
+  expect([items.length, results.length, lost]).toEqual([1, 1, ['1 x results of unknown items']]);
+});
+
+it('tells equal items apart by the number in their custom_id', async () => {
+  const { items, results } = await convert({
+    'output.jsonl': lines([response(`${HASH}-1`, 'first'), response(`${HASH}-1-2`, 'second')]),
+  });
+  expect(items).toEqual([
+    { id: HASH, inputs: {} },
+    { id: HASH, inputs: {} },
+  ]);
+  expect(results.map(({ orderIndex, repetition, output }) => [orderIndex, repetition, output])).toEqual([
+    [0, 1, 'first'],
+    [1, 1, 'second'],
+  ]);
+});

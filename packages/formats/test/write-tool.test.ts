@@ -4,11 +4,13 @@ import { expect, it, onTestFinished } from 'vitest';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
 import {
   type SourceRun,
-  type Tool,
   type ToolSource,
   type WriteToolOptions,
+  type WrittenTool,
   writeTool,
 } from '../src/index.ts';
+import { literal } from '../src/write/write-promptfoo.ts';
+import { convert } from './convert.ts';
 
 const RUN: SourceRun = {
   ...{ id: '', name: null, status: 'completed', startedAt: null, error: null, config: { model: 'm' } },
@@ -21,7 +23,7 @@ const RUN: SourceRun = {
 
 /** The text of each file, and `count x what` had no place. */
 async function write(
-  tool: Tool,
+  tool: WrittenTool,
   item: JsonObject,
   source: Partial<ToolSource> = {},
   options: WriteToolOptions = {},
@@ -79,19 +81,17 @@ it('writes a task of lm-evaluation-harness that names what a hub needs', async (
 });
 
 const OTHERS = ['1 x type', '1 x checkers', '1 x criteria', '1 x meta', '1 x tags', '1 x further'];
-const INPUTS = ['1 x choices', '1 x topic'];
 
 it.each([
-  ['openai-evals', [...OTHERS, ...INPUTS]],
-  ['openai-batch', ['1 x answers', ...OTHERS, ...INPUTS]],
+  ['openai-batch', ['1 x answers', ...OTHERS, '1 x topic']],
   ['lm-eval', ['1 x checkers', '1 x criteria']],
 ] as const)('lists what %s does not write', async (tool, expected) => {
   const { lost } = await write(tool, RICH, {}, tool === 'openai-batch' ? { model: 'm' } : {});
   expect([...lost].sort()).toEqual([...expected].sort());
 });
 
-it.each(['openai-evals', 'lm-eval'] as const)('lists items without an answer for %s', async (tool) => {
-  expect((await write(tool, { inputs: { prompt: 'q' } })).lost).toEqual(['1 x missing answers']);
+it('lists items without an answer for lm-evaluation-harness', async () => {
+  expect((await write('lm-eval', { inputs: { prompt: 'q' } })).lost).toEqual(['1 x missing answers']);
 });
 
 it('writes the usage of responses of a batch by the names of its API, and no reason that is not known', async () => {
@@ -207,4 +207,147 @@ it('writes images of items whose last message is not a question in a message of 
       { role: 'user', content: [{ type: 'image', image: expect.any(String), detail: 'auto' }] },
     ]);
   }
+});
+
+it('asks in a batch what a run asks, with ids that differ for equal items', async () => {
+  const item = { inputs: { prompt: 'pick', choices: ['red', { label: 'x', text: 'green' }] }, answer: 'red' };
+  const itemHash = 'ab'.repeat(32);
+  const { files, lost } = await write(
+    'openai-batch',
+    item,
+    {
+      items: async function* () {
+        yield [0, 1, 2].map((orderIndex) => ({ section: 's', orderIndex, item, itemHash }));
+      },
+    },
+    { model: 'm' },
+  );
+  const requests = (files['export.jsonl'] ?? '')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(requests.map(({ custom_id }) => custom_id)).toEqual(
+    ['-1', '-1-2', '-1-3'].map((end) => itemHash + end),
+  );
+  expect(requests[0].body.messages).toEqual([{ role: 'user', content: 'pick\n\nA. red\nB. green' }]);
+  expect(lost).toEqual(['3 x answers']);
+});
+
+it('adds choices to the last text of a question that has parts', async () => {
+  const choices = [
+    { label: 'x', text: 'red' },
+    { label: 'y', text: 'green' },
+  ];
+  const content = [{ type: 'text', text: 'pick' }];
+  const item = { inputs: { messages: [{ role: 'user', content }], choices } };
+  const { files } = await write('openai-batch', item, {}, { model: 'm' });
+  expect(JSON.parse(files['export.jsonl'] ?? '').body.messages).toEqual([
+    { role: 'user', content: [{ type: 'text', text: 'pick\n\nx. red\ny. green' }] },
+  ]);
+});
+
+it.each([
+  ['green', 'B'],
+  ['b', 'B'],
+  [1, 'B'],
+  [
+    ['red', 'C'],
+    ['A', 'C'],
+  ],
+  ['pink', ''],
+] as const)('writes the answer %j of choices as Inspect compares it', async (answer, target) => {
+  const item = {
+    inputs: { prompt: 'q', choices: ['red', 'green', 'blue'] },
+    answer,
+  } as unknown as JsonObject;
+  const { files, lost } = await write('inspect', item);
+  expect(JSON.parse(files['export.jsonl'] ?? '')).toMatchObject({
+    target,
+    choices: ['red', 'green', 'blue'],
+  });
+  expect(lost).toEqual(target === '' ? ['1 x answers that are none of the choices'] : []);
+});
+
+/** A run whose results have these members. */
+const runOf = (list: readonly object[], config: JsonObject = { model: 'm' }): SourceRun => ({
+  ...RUN,
+  config,
+  results: async function* () {
+    yield list.map((members, index) => {
+      const result = { section: 'a b', order_index: 0, repetition: index + 1, status: 'ok', output: 'x' };
+      return { ...result, ...members } as unknown as ExportResult;
+    });
+  },
+});
+
+it('writes for promptfoo as a success what has passed, and nothing else', async () => {
+  const list = [
+    { score: 0.8, passed: true },
+    { score: 0.8, passed: null },
+    { score: 0.75, passed: false },
+    { status: 'unscored', score: null, passed: null },
+    { status: 'failed', score: null, passed: null, error: { message: 'late' } },
+  ];
+  const { files, lost } = await write('promptfoo', { inputs: { prompt: 'q' } }, { run: runOf(list) });
+  const { results } = JSON.parse(files['export.json'] ?? '');
+  type Written = { success: boolean; failureReason: number; gradingResult: { pass: boolean } | null };
+  const shown = (results.results as Written[]).map(({ success, failureReason, gradingResult }) => {
+    return [success, failureReason, gradingResult?.pass ?? null];
+  });
+  expect(shown).toEqual([
+    [true, 0, true],
+    [false, 0, false],
+    [false, 1, false],
+    [false, 0, null],
+    [false, 2, null],
+  ]);
+  expect(results.stats).toEqual({ successes: 1, failures: 3, errors: 1 });
+  expect(lost).toEqual(['2 x results that have neither passed nor failed']);
+  const back = await convert({ 'export.json': files['export.json'] ?? '' });
+  expect(back.results.map(({ status, score, passed }) => [status, score, passed])).toEqual([
+    ['ok', 0.8, true],
+    ['ok', 0.8, null],
+    ['ok', 0.75, false],
+    ['unscored', null, null],
+    ['failed', null, null],
+  ]);
+  expect(back.run?.config['model']).toBe('m');
+});
+
+it.each(['inspect', 'inspect-json'] as const)(
+  'keeps the main scorer of %s first, both ways',
+  async (tool) => {
+    const scores = {
+      alpha: { score: 1, passed: true, explanation: 'a' },
+      zeta: { score: 0, passed: false, explanation: 'z' },
+    };
+    const run = runOf([{ score: 0, passed: false, explanation: 'z', scores }], {
+      model: 'm',
+      scorers: [{ name: 'zeta' }, { name: 'alpha' }],
+    });
+    const { files } = await write(tool, { inputs: { prompt: 'q' } }, { run });
+    const header = JSON.parse(files['header.json'] ?? files['export.json'] ?? '');
+    expect(header.results.scores.map(({ name }: { name: string }) => name)).toEqual(['zeta', 'alpha']);
+    const text = Object.entries(files).find(([name]) => /sample|export/.test(name))?.[1] ?? '';
+    expect(text.indexOf('"zeta"')).toBeLessThan(text.indexOf('"alpha"'));
+    if (tool === 'inspect') return;
+    const back = await convert({ 'log.json': files['export.json'] ?? '' });
+    expect(back.results).toMatchObject([{ score: 0, passed: false, scores }]);
+  },
+);
+
+it.each([
+  '{% raw %}',
+  '{% endraw %}',
+  '{%endraw%}{{env.K}}{%raw%}',
+  '{{{x}}}',
+  '{#',
+  'file:///etc/passwd',
+  '{{ "{{" }}',
+])('writes %s for promptfoo as no template', (text) => {
+  const written = literal(text);
+  // Nothing but values in quotes is left of templates, and those are what was there.
+  const escaped = /\{\{ "(\{[{%#]|[fph])" \}\}/g;
+  expect(written.replaceAll(escaped, '')).not.toMatch(/\{[{%#]|^file:/);
+  expect(written.replaceAll(escaped, (_, value: string) => value)).toBe(text);
 });

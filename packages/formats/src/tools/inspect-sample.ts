@@ -21,7 +21,7 @@ import {
   numberOf,
   textOf,
 } from '../read-json.ts';
-import { ScoreList } from '../scores.ts';
+import { ScoreList, scorerName } from '../scores.ts';
 import type { ReadContext, ToolResult, ToolSample } from '../tool.ts';
 
 /** A sample of Inspect's log: an item, and its result. */
@@ -87,10 +87,21 @@ function toItem(
       ...withMessages(messages, lost, location),
       ...(options.length === 0 ? {} : { choices: [...options] }),
     },
-    ...(isFilled(target) ? { answer: target } : {}),
+    ...(isFilled(target) ? { answer: answerOf(target, options) } : {}),
     ...(images.length === 0 ? {} : { assets: images }),
     ...(isFilled(meta) ? { meta } : {}),
   };
+}
+
+/** The letter of a choice, as Inspect gives them. @param index from 0 */
+export const choiceLetter = (index: number): string =>
+  index < 26 ? String.fromCharCode(65 + index) : String(index - 25);
+
+/** The answer: of choices, those that letters name. */
+function answerOf(target: JsonValue, choices: readonly JsonValue[]): JsonValue {
+  if (Array.isArray(target)) return target.map((one) => answerOf(one, choices));
+  const index = choices.findIndex((_, at) => choiceLetter(at) === target);
+  return choices[index] ?? target;
 }
 
 function toResult(
@@ -118,7 +129,10 @@ function toResult(
     const answer = textOf(memberOf(score, 'answer'));
     if (explanation !== null && answer !== null && answer !== explanation)
       lost.add(`answer of ${name}`, location);
-    list.add(name, toScore(memberOf(score, 'value')), explanation ?? answer);
+    const value = memberOf(score, 'value');
+    // What is no number was not scored: the log has it in no mean either.
+    if (value === null) lost.add(`missing score of ${scorerName(name)}`, location);
+    else list.add(name, toScore(value), explanation ?? answer);
   }
   const seconds = numberOf(memberOf(output, 'time'));
   const failure = textOf(memberOf(error, 'message')) ?? textOf(memberOf(output, 'error'));

@@ -1,4 +1,3 @@
-import { JsonlError } from '@svc/jsonl-v23';
 import { isJsonObject, type JsonObject, JsonStream, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { type Archive, openArchive, toPackageError } from '@svc/pkg-format/internal';
@@ -14,9 +13,10 @@ import {
   membersOf,
   nextValue,
   numberOf,
-  parsePythonJson,
   textOf,
+  ValueBudget,
 } from '../read-json.ts';
+import { scorerName } from '../scores.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
 import { toSample } from './inspect-sample.ts';
 
@@ -65,20 +65,17 @@ async function readArchive(file: ToolFile, context: ReadContext): Promise<ToolCo
       'The archive has neither header.json nor _journal/start.json: it is not a log of Inspect.';
     throw new PackageError('package_unsupported', message, { entry: file.name });
   }
-  const header = await readEntry(archive, headerPath, context);
+  const { header, order } = await readHeader(archive, headerPath, context);
   checkVersion(header, headerPath);
   const task = taskOf(header);
   async function* samples(): AsyncGenerator<ToolSample, ToolRun> {
     const seen = new Set<string>();
-    for (const path of samplePaths(archive, header)) {
+    for (const path of samplePaths(archive, order)) {
       seen.add(path);
-      const location = { file: path };
-      yield toSample(
-        await readSample(streamOf(archive, path, context), path, context),
-        task,
-        context,
-        location,
-      );
+      await using json = streamOf(archive, path, context);
+      const sample = await readSample(json, path, context);
+      await endOf(json, path);
+      yield toSample(sample, task, context, { file: path });
     }
     for (const path of archive.files.keys()) {
       if (/^samples\/.*\/sample\.json$/.test(path)) context.lost.add('samples in pieces', { file: path });
@@ -97,24 +94,81 @@ async function readArchive(file: ToolFile, context: ReadContext): Promise<ToolCo
   return { name: task, samples: samples() };
 }
 
-/** The paths of samples in the order of the dataset. */
-function samplePaths(archive: Archive, header: JsonObject): readonly string[] {
-  const ids = elementsOf(memberOf(memberOf(memberOf(header, 'eval'), 'dataset'), 'sample_ids'));
-  const order = new Map(ids.map((id, index) => [String(id), index]));
+/** The paths of samples in the order of the dataset. @param order the places of ids */
+function samplePaths(archive: Archive, order: ReadonlyMap<string, number>): readonly string[] {
   const found = [...archive.files.keys()].flatMap((path, index) => {
-    const [, id, epoch] = /^samples\/(.+)_epoch_(\d+)\.json$/.exec(path) ?? [];
+    const [, id, epoch] = SAMPLE_PATH.exec(path) ?? [];
     return id === undefined
       ? []
-      : [{ path, epoch: Number(epoch), place: order.get(id) ?? ids.length + index }];
+      : [{ path, epoch: Number(epoch), place: order.get(id) ?? order.size + index }];
   });
   return found.sort((a, b) => a.place - b.place || a.epoch - b.epoch).map(({ path }) => path);
 }
 
+const SAMPLE_PATH = /^samples\/(.+)_epoch_(\d+)\.json$/;
+
+/** Characters of what is read of a header. */
+const MAX_HEADER_LENGTH = 1024 * 1024;
+/** Members of a header that say something of a run; `eval` comes first. */
+const OF_HEADER: ReadonlySet<string> = new Set(['version', 'status', 'eval', 'results', 'stats', 'error']);
+const OF_EVAL: ReadonlySet<string> = new Set([
+  ...['task', 'task_version', 'task_args', 'model', 'created', 'packages', 'solver', 'tags', 'config'],
+  ...['model_generate_config', 'dataset'],
+]);
+
+/** Reads the members of a log's header that say something of its run. */
+class HeaderReader {
+  readonly header: JsonObject = {};
+  /** The places of the ids of samples that the archive has. */
+  readonly order: Map<string, number> = new Map();
+  readonly #budget: ValueBudget;
+  readonly #ids: ReadonlySet<string>;
+
+  constructor(limits: ReadContext['limits'], ids: ReadonlySet<string> = new Set()) {
+    this.#budget = new ValueBudget(limits, MAX_HEADER_LENGTH);
+    this.#ids = ids;
+  }
+
+  /** Reads the next value, that of a member. */
+  async read(json: JsonStream, key: string): Promise<void> {
+    if (!OF_HEADER.has(key)) return;
+    if (key !== 'eval' || (await json.peek()) !== 'object') {
+      setMember(this.header, key, await this.#budget.next(json));
+      return;
+    }
+    const spec: JsonObject = {};
+    for await (const name of json.members()) {
+      if (!OF_EVAL.has(name)) continue;
+      if (name === 'dataset') await this.#readDataset(json);
+      else setMember(spec, name, await this.#budget.next(json));
+    }
+    setMember(this.header, key, spec);
+  }
+
+  /** A dataset may have any number of ids: only those are kept that the archive has. */
+  async #readDataset(json: JsonStream): Promise<void> {
+    if ((await json.peek()) !== 'object') return;
+    for await (const name of json.members()) {
+      if (name !== 'sample_ids' || this.#ids.size === 0 || (await json.peek()) !== 'array') continue;
+      for await (const index of json.items()) {
+        // What has been found needs no more of them, which are passed over.
+        if (this.order.size === this.#ids.size) continue;
+        const { text } = await json.text(MAX_ID_VALUES);
+        const id = text.startsWith('"') ? String(JSON.parse(text)) : text;
+        if (this.#ids.has(id) && !this.order.has(id)) this.order.set(id, index);
+      }
+    }
+  }
+}
+
+const MAX_ID_VALUES = 16;
+
 /** The log as one JSON document, whose samples are read one by one. */
 async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolContent> {
   async function* samples(): AsyncGenerator<ToolSample, ToolRun> {
-    const header: JsonObject = {};
     const { limits, signal } = context;
+    const reader = new HeaderReader(limits);
+    const { header } = reader;
     const options = { file: file.name, maxDepth: limits.maxDepth, maxValueLength: limits.maxLineBytes };
     await using json = new JsonStream(bytesOf(file, signal), options);
     try {
@@ -125,9 +179,7 @@ async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolC
             const location = { file: file.name, path: `/samples/${index}` };
             yield toSample(await readSample(json, file.name, context), taskOf(header), context, location);
           }
-        } else if (key !== 'reductions' && key !== 'plan') {
-          setMember(header, key, await nextValue(json, limits));
-        }
+        } else await reader.read(json, key);
       }
       await json.end();
     } catch (error) {
@@ -172,10 +224,29 @@ async function readEntryValue(archive: Archive, path: string, context: ReadConte
   }
 }
 
-async function readEntry(archive: Archive, path: string, context: ReadContext): Promise<JsonObject> {
-  const value = await readEntryValue(archive, path, context);
-  if (isJsonObject(value)) return value;
-  throw new PackageError('package_invalid_json', 'The header of the log must be an object.', { entry: path });
+/** Reads to the end of an entry, where its CRC-32 is compared: nothing follows the value. */
+async function endOf(json: JsonStream, path: string): Promise<void> {
+  await json.end().catch((error: unknown) => {
+    throw toPackageError(error, path);
+  });
+}
+
+async function readHeader(archive: Archive, path: string, context: ReadContext): Promise<HeaderReader> {
+  const ids = [...archive.files.keys()].flatMap((name) => SAMPLE_PATH.exec(name)?.[1] ?? []);
+  const reader = new HeaderReader(context.limits, new Set(ids));
+  await using json = streamOf(archive, path, context);
+  try {
+    if ((await json.peek()) !== 'object') {
+      throw new PackageError('package_invalid_json', 'The header of the log must be an object.', {
+        entry: path,
+      });
+    }
+    for await (const key of json.members()) await reader.read(json, key);
+    await json.end();
+  } catch (error) {
+    throw toPackageError(error, path);
+  }
+  return reader;
 }
 
 /** Reads the next value of a document, a sample, but for the members that have no place. */
@@ -185,21 +256,13 @@ async function readSample(
   { limits, lost }: ReadContext,
 ): Promise<JsonObject> {
   const sample: JsonObject = {};
-  let length = 0;
+  const budget = new ValueBudget(limits, limits.maxLineBytes);
   try {
     for await (const key of json.members()) {
       const { location } = json;
       if (READ.has(key)) {
-        const found = await json.text();
-        length += found.text.length;
-        if (length > limits.maxLineBytes) {
-          throw new JsonlError(
-            'line_too_long',
-            `The sample is longer than ${limits.maxLineBytes} bytes`,
-            location,
-          );
-        }
-        sample[key] = parsePythonJson(found.text, found.location, limits.maxDepth);
+        // An infinite score is one, and differs from NaN, which is none.
+        sample[key] = await budget.next(json, key === 'scores' ? '1e999' : 'null');
       } else if (!REPEATED.has(key)) {
         const kind = await json.peek();
         if (kind === 'array') {
@@ -234,7 +297,8 @@ function toRun(header: JsonObject): ToolRun {
   const spec = membersOf(header['eval']);
   const stats = membersOf(header['stats']);
   const status = textOf(header['status']);
-  const scores = elementsOf(memberOf(header['results'], 'scores')).map((score) => ({
+  const stated = elementsOf(memberOf(header['results'], 'scores'));
+  const scores = stated.map((score) => ({
     name: memberOf(score, 'name'),
     metrics: Object.fromEntries(
       Object.entries(membersOf(memberOf(score, 'metrics'))).map(([name, metric]) => [
@@ -245,6 +309,8 @@ function toRun(header: JsonObject): ToolRun {
   }));
   return {
     name: textOf(spec['model']),
+    mainScorer: mainOf(stated),
+    statedMean: (_section, scorer) => meanOf(stated, scorer),
     // A log without an end is that of a task that did not get there.
     status: status === 'success' ? 'completed' : status === 'error' ? 'failed' : 'cancelled',
     startedAt: timeOf(stats['started_at']) ?? timeOf(spec['created']),
@@ -264,6 +330,26 @@ function toRun(header: JsonObject): ToolRun {
       aggregated: scores.length === 0 ? null : scores,
     }),
   };
+}
+
+const nameOf = (score: JsonValue): string | null => {
+  const name = textOf(memberOf(score, 'name'));
+  return name === null ? null : scorerName(name);
+};
+
+const mainOf = (scores: readonly JsonValue[]): string | null =>
+  scores[0] === undefined ? null : nameOf(scores[0]);
+
+/** The mean of a scorer, which the log has for each way to bring the epochs of a sample together. */
+function meanOf(scores: readonly JsonValue[], scorer: string): number | undefined {
+  const ofScorer = scores.filter((score) => nameOf(score) === scorer);
+  const byMean = ofScorer.find((score) => {
+    const reducer = textOf(memberOf(score, 'reducer'));
+    return reducer === null || reducer === 'mean';
+  });
+  const metrics = memberOf(byMean ?? ofScorer[0], 'metrics');
+  const found = ['accuracy', 'mean'].map((name) => memberOf(metrics, name)).find(isJsonObject);
+  return found === undefined ? undefined : (numberOf(found['value']) ?? Number.NaN);
 }
 
 /** A time in any zone as UTC; null for anything else. */

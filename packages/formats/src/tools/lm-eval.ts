@@ -1,11 +1,22 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import {
+  canonicalJson,
+  getMember,
+  isJsonObject,
+  type JsonObject,
+  JsonStream,
+  type JsonValue,
+  setMember,
+} from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
+import { toPackageError } from '@svc/pkg-format/internal';
 import { datasetName } from '../base-name.ts';
 import type { LostCounter } from '../lost.ts';
 import { promptInputs } from '../messages.ts';
+import { Occurrences } from '../occurrences.ts';
 import { OWN_ITEM, ownItem } from '../own-item.ts';
 import {
+  bytesOf,
   elementsOf,
   filled,
   invalidLine,
@@ -14,12 +25,11 @@ import {
   memberOf,
   membersOf,
   numberOf,
-  parsePythonJson,
   readLines,
   textOf,
-  wholeText,
+  ValueBudget,
 } from '../read-json.ts';
-import { ScoreList } from '../scores.ts';
+import { ScoreList, scorerName } from '../scores.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 
 /** Members of a sample that are not metrics, for logs that do not list their metrics. */
@@ -28,8 +38,13 @@ const KNOWN: ReadonlySet<string> = new Set([
   ...['doc_hash', 'prompt_hash', 'target_hash', 'schema'],
 ]);
 
-/** Bytes of `results_<time>.json`, which has no samples. */
-const MAX_RESULTS_BYTES = 64 * 1024 * 1024;
+/** Characters of what is read of `results_<time>.json`. */
+const MAX_RESULTS_LENGTH = 1024 * 1024;
+/** Its members that say something of the run. */
+const OF_RESULTS: ReadonlySet<string> = new Set([
+  ...['results', 'config', 'model_name', 'date', 'total_evaluation_time_seconds', 'lm_eval_version'],
+  ...['n-shot', 'versions'],
+]);
 
 const SAMPLES_FILE = /^samples_(.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl$/;
 
@@ -64,6 +79,7 @@ async function* samples(
   const summary = results === null ? {} : await readResults(results, context);
   for (const [source, file] of tasks.entries()) {
     const section = taskOf(file);
+    const unnamed = new Occurrences();
     for await (const { value, location } of readLines(file, limits, signal)) {
       if (!isLmEvalLine(value))
         throw invalidLine('The line must be a logged sample of lm-evaluation-harness', location);
@@ -72,13 +88,41 @@ async function* samples(
       const doc = getMember(value, 'doc') ?? null;
       const own = ownItem(doc, lost, location);
       const item = own ?? toItem(value, doc, requests, lost, location);
-      const { filter, ...found } = toResult(value, requests, lost, location);
+      const filter = filterOf(value, unnamed);
+      const found = toResult(value, filter, requests, lost, location);
       const result = { ...found, part: { source, name: filter } };
       const key = canonicalJson(docId);
       yield { section, key, item, isOwn: own !== null, sourceRow: doc, result, location };
     }
   }
-  return toRun(summary);
+  const sections = tasks.map(taskOf);
+  const isOnly = (section: string): boolean => sections.filter((one) => one === section).length === 1;
+  return {
+    ...toRun(summary),
+    statedMean: (section, scorer) => (isOnly(section) ? meanOf(summary, section, scorer) : undefined),
+  };
+}
+
+/** The filter of a sample. Older logs do not name it: the same responses to the same requests are another filter's then. */
+function filterOf(sample: JsonObject, unnamed: Occurrences): string {
+  const stated = textOf(getMember(sample, 'filter'));
+  if (stated !== null) return stated;
+  const members = ['doc_id', 'arguments', 'resps'].map((name) => getMember(sample, name) ?? null);
+  const count = unnamed.next(canonicalJson(members));
+  return count === 1 ? NO_FILTER : `filter-${count}`;
+}
+
+const NO_FILTER = 'none';
+
+/** The mean that the results state of a metric of a task. */
+function meanOf(summary: JsonObject, section: string, scorer: string): number | undefined {
+  for (const [task, metrics] of Object.entries(membersOf(summary['results']))) {
+    if (datasetName(task) !== section) continue;
+    for (const [name, value] of Object.entries(membersOf(metrics))) {
+      if (scorerName(name.replace(/,none$/, '')) === scorer) return numberOf(value) ?? Number.NaN;
+    }
+  }
+  return undefined;
 }
 
 /** The arguments of each request: an object `{gen_args_0: {arg_0, arg_1}}`, or lists in older logs. */
@@ -100,10 +144,15 @@ function toItem(
   const id = memberOf(doc, 'id') ?? getMember(sample, 'doc_id') ?? null;
   const target = getMember(sample, 'target') ?? null;
   const { id: _, [OWN_ITEM]: __, ...meta } = membersOf(doc);
-  const inputs = promptOf(context, lost, location);
-  const choices = choicesOf(requests);
+  const { context: shared = context, choices } = choicesOf(requests) ?? { choices: null };
+  const inputs = promptOf(shared, lost, location);
   const index = typeof target === 'string' && /^\d{1,4}$/.test(target) ? Number(target) : target;
-  const answer = choices !== null && typeof index === 'number' ? (choices[index] ?? target) : target;
+  const chosen = choices !== null && typeof index === 'number' ? choices[index] : undefined;
+  // What all choices end with names none of them.
+  const isNamed = typeof target === 'string' && choices?.includes(target.trim()) === true;
+  const isShared = shared !== context && chosen === undefined && !isNamed;
+  if (isShared) lost.add('targets that name no choice', location);
+  const answer = chosen ?? (isShared ? null : target);
   const others = elementsOf(getMember(sample, 'arguments') ?? null).length;
   if (choices === null && Math.max(requests.length, others) > 1)
     lost.add('further requests of a sample', location);
@@ -123,31 +172,61 @@ function promptOf(context: JsonValue, lost: LostCounter, location: SourceLocatio
   return {};
 }
 
-/** The continuations whose log-likelihoods were asked for after one context; null for any other request. */
-function choicesOf(requests: readonly (readonly JsonValue[])[]): readonly string[] | null {
+/**
+ * The choices whose log-likelihoods were asked for, and the context that they share: continuations after one context, or
+ * what differs between texts. Null for any other request.
+ */
+function choicesOf(
+  requests: readonly (readonly JsonValue[])[],
+): { readonly context?: string; readonly choices: readonly string[] } | null {
   if (requests.length < 2) return null;
-  const context = requests[0]?.[0];
-  const isChoice = requests.every(([prompt, text]) => typeof text === 'string' && prompt === context);
-  return isChoice ? requests.map(([, text]) => String(text).trim()) : null;
+  const asked = requests.map(([context, text]) =>
+    typeof context === 'string' && typeof text === 'string' ? { context, text } : null,
+  );
+  const known = asked.filter((one) => one !== null);
+  const [first] = known;
+  if (first === undefined || known.length < asked.length) return null;
+  if (known.every(({ context }) => context === first.context)) {
+    return { choices: known.map(({ text }) => text.trim()) };
+  }
+  const shared = known.every(({ text }) => text === first.text) ? first.text : '';
+  const texts = known.map(({ context, text }) => (shared === '' ? context + text : context));
+  const start = commonStart(texts);
+  const choices = texts.map((text) => text.slice(start).trim());
+  if (choices.includes('')) return { context: shared, choices: texts.map((text) => text.trim()) };
+  return { context: `${first.context.slice(0, start)}_${shared}`, choices };
+}
+
+/** The length of what all texts begin with, up to the end of a word. */
+function commonStart(texts: readonly string[]): number {
+  const [first = ''] = texts;
+  let length = first.length;
+  for (const text of texts) {
+    let same = 0;
+    while (same < length && text[same] === first[same]) same += 1;
+    length = same;
+  }
+  while (length > 0 && !/\s/.test(first[length - 1] ?? '')) length -= 1;
+  return length;
 }
 
 function toResult(
   sample: JsonObject,
+  filter: string,
   requests: readonly (readonly JsonValue[])[],
   lost: LostCounter,
   location: SourceLocation,
-): ToolResult & { readonly filter: string } {
-  const filter = textOf(getMember(sample, 'filter')) ?? 'none';
+): ToolResult {
   const filtered = elementsOf(getMember(sample, 'filtered_resps'));
-  const explanation = filter === 'none' ? null : textOf(filtered[0]);
+  const explanation = filter === NO_FILTER ? null : textOf(filtered[0]);
   const list = new ScoreList(lost, location);
   const names = elementsOf(getMember(sample, 'metrics')).filter((name) => typeof name === 'string');
   const metrics = names.length > 0 ? names : Object.keys(sample).filter((name) => !KNOWN.has(name));
   for (const name of metrics) {
-    list.add(filter === 'none' ? name : `${name},${filter}`, getMember(sample, name), explanation);
+    list.add(filter === NO_FILTER ? name : `${name},${filter}`, getMember(sample, name), explanation);
   }
   const output = outputOf(elementsOf(getMember(sample, 'resps')), requests, lost, location);
-  return { repetition: null, output, error: null, scores: list.scores, filter };
+  return { repetition: null, output, error: null, scores: list.scores };
 }
 
 /** The text that was generated; of log-likelihoods, the continuation with the highest. */
@@ -158,6 +237,16 @@ function outputOf(
   location: SourceLocation,
 ): JsonValue {
   const first = elementsOf(responses[0]);
+  // A text alone, without what generates from it, is asked for its own log-likelihood.
+  const isRolling = requests.length > 0 && requests.every((request) => request.length === 1);
+  if (isRolling) {
+    lost.add('log-likelihoods', location, responses.length);
+    return null;
+  }
+  if (typeof responses[0] === 'string') {
+    lost.add('further responses of a sample', location, responses.length - 1);
+    return responses[0];
+  }
   if (typeof first[0] === 'string') {
     lost.add('further responses of a sample', location, first.length - 1 + (responses.length - 1));
     return first[0];
@@ -168,16 +257,24 @@ function outputOf(
     return Number.isNaN(number) ? Number.NEGATIVE_INFINITY : number;
   });
   lost.add('log-likelihoods', location, likelihoods.length);
-  const choices = choicesOf(requests);
+  const choices = choicesOf(requests)?.choices;
   const best = likelihoods.reduce((at, value, index) => (value > (likelihoods[at] ?? 0) ? index : at), 0);
   return choices?.[best] ?? null;
 }
 
 async function readResults(file: ToolFile, { limits, signal }: ReadContext): Promise<JsonObject> {
-  const maxBytes = Math.min(MAX_RESULTS_BYTES, limits.maxLineBytes);
-  const text = await wholeText(file, maxBytes, `The results must have at most ${maxBytes} bytes.`, signal);
-  const value = parsePythonJson(text, { file: file.name }, limits.maxDepth);
-  if (isJsonObject(value) && isJsonObject(getMember(value, 'results'))) return value;
+  const results: JsonObject = {};
+  const budget = new ValueBudget(limits, MAX_RESULTS_LENGTH);
+  await using json = new JsonStream(bytesOf(file, signal), { file: file.name, maxDepth: limits.maxDepth });
+  try {
+    for await (const key of json.members()) {
+      if (OF_RESULTS.has(key)) setMember(results, key, await budget.next(json));
+    }
+    await json.end();
+  } catch (error) {
+    throw toPackageError(error, file.name);
+  }
+  if (isJsonObject(getMember(results, 'results'))) return results;
   throw new PackageError('package_invalid_json', 'The results must be an object with results.', {
     entry: file.name,
   });

@@ -16,8 +16,12 @@ import {
 } from '../read-json.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 
-/** A `custom_id` that was made of an item: its hash, and the repetition. */
-const OWN_ID = /^([0-9a-f]{64})-([1-9]\d{0,2})$/;
+/** A `custom_id` that was made of an item: its hash, the repetition, and its number among equal items, from the second. */
+const OWN_ID = /^([0-9a-f]{64})-([1-9]\d{0,2})(?:-([1-9]\d{0,9}))?$/;
+
+/** @param number of the item among equal ones, from 1 */
+export const customId = (itemHash: string, repetition: number, number: number): string =>
+  `${itemHash}-${repetition}${number === 1 ? '' : `-${number}`}`;
 
 /** What responses without their requests lack. */
 export const LOST_ITEMS = 'items of responses';
@@ -51,8 +55,8 @@ async function* samples(
       for (const name of Object.keys(body)) {
         if (!KNOWN.has(name)) lost.add(`parameter ${name}`, location);
       }
-      const key = keyOf(id);
-      const item = { id: key, inputs: withMessages(asked, lost, location) };
+      const { key, itemId } = itemOf(id);
+      const item = { id: itemId, inputs: withMessages(asked, lost, location) };
       yield { section: 'default', key, item, sourceRow: value, result: null, location };
     }
   }
@@ -67,9 +71,10 @@ async function* samples(
       }
       if (requests.length === 0) lost.add(LOST_ITEMS, location);
       model ??= textOf(memberOf(memberOf(value['response'] ?? null, 'body'), 'model'));
-      const key = keyOf(id);
-      const item = { id: key, inputs: {} };
-      const sample = { section: 'default', key, item, hasKeyOnly: true, sourceRow: undefined, location };
+      const { key, itemId } = itemOf(id);
+      const item = { id: itemId, inputs: {} };
+      const facts = { hasKeyOnly: true, isKnown: requests.length > 0, sourceRow: undefined, location };
+      const sample = { section: 'default', key, item, ...facts };
       yield { ...sample, result: toResult(value, id, lost, location) };
     }
   }
@@ -88,8 +93,13 @@ function customIdOf(line: JsonObject, location: SourceLocation): string {
   return id;
 }
 
-/** The item of a request. */
-const keyOf = (id: string): string => OWN_ID.exec(id)?.[1] ?? id;
+/** The item of a request: what it is told apart by, and its id. */
+function itemOf(id: string): { readonly key: string; readonly itemId: string } {
+  const [, hash, , number] = OWN_ID.exec(id) ?? [];
+  return hash === undefined
+    ? { key: id, itemId: id }
+    : { key: number === undefined ? hash : `${hash}-${number}`, itemId: hash };
+}
 
 const failedWith = (status: number | null): string =>
   `The request failed${status === null || status < 400 ? '' : ` with status ${status}`}.`;
@@ -114,19 +124,32 @@ function toResult(line: JsonObject, id: string, lost: LostCounter, location: Sou
     messages.length > 0
       ? messages.map((one) => contentText(memberOf(one, 'content'))).join('')
       : (memberOf(message, 'content') ?? memberOf(message, 'refusal') ?? memberOf(choice, 'text'));
+  const reason = reasonOf(body, choice);
   // An answer that ended with an error is none, whatever its status is; nor is one without a choice, which was filtered.
-  const isNone =
-    memberOf(choice, 'finish_reason') === 'error' ||
-    (choice === null && Array.isArray(memberOf(body, 'choices')));
-  const hasFailed = problem !== null || isNone || (status !== null && status >= 400);
+  const isNone = reason === 'error' || (choice === null && Array.isArray(memberOf(body, 'choices')));
+  const hasFailed = isFilled(problem) || isNone || (status !== null && status >= 400);
   const usage = memberOf(body, 'usage');
   return {
     repetition: Number(OWN_ID.exec(id)?.[2] ?? 1),
     output: hasFailed || content === null ? null : contentText(content),
-    error: hasFailed ? (textOf(memberOf(problem, 'message')) ?? textOf(problem) ?? failedWith(status)) : null,
+    error: hasFailed
+      ? (textOf(memberOf(problem ?? memberOf(choice, 'error'), 'message')) ??
+        textOf(problem) ??
+        failedWith(status))
+      : null,
     scores: new Map(),
     usage: isJsonObject(usage) ? usage : null,
-    finishReason: textOf(memberOf(choice, 'finish_reason')),
+    finishReason: reason,
     traceId: /^[^\p{Cc}]{1,255}$/u.test(id) ? id : null,
   };
+}
+
+/** Why an output ended, as chat completions say it; the Responses API has a status instead. */
+function reasonOf(body: JsonValue, choice: JsonValue): string | null {
+  const status = textOf(memberOf(body, 'status'));
+  if (status === null) return textOf(memberOf(choice, 'finish_reason'));
+  if (status === 'completed') return 'stop';
+  if (status !== 'incomplete') return 'error';
+  const reason = textOf(memberOf(memberOf(body, 'incomplete_details'), 'reason'));
+  return reason === 'content_filter' ? reason : 'length';
 }

@@ -16,9 +16,14 @@ const CHECKERS: ReadonlyMap<string, JsonObject> = new Map<string, JsonObject>([
 
 const RUBRICS: ReadonlySet<string> = new Set(['llm-rubric', 'g-eval', 'model-graded-closedqa']);
 
-/** Answer, checker and criteria of an item, for assertions; those without an equivalent are counted. */
+/**
+ * Answer, checker and criteria of an item, for assertions; those without an equivalent are counted.
+ *
+ * @param vars with which the tool renders the values of assertions
+ */
 export function checkOf(
   assertions: readonly JsonValue[],
+  vars: JsonObject,
   lost: LostCounter,
   location: SourceLocation,
 ): JsonObject {
@@ -26,8 +31,12 @@ export function checkOf(
   const criteria: string[] = [];
   for (const assertion of assertions) {
     const type = textOf(memberOf(assertion, 'type')) ?? 'unknown';
-    const value = memberOf(assertion, 'value');
     const checker = CHECKERS.get(type);
+    const value = renderedValue(listed(type, memberOf(assertion, 'value')), vars);
+    if (value === undefined) {
+      lost.add(`assertion ${type} with a template`, location);
+      continue;
+    }
     if (RUBRICS.has(type) && typeof value === 'string') criteria.push(value);
     else if (check['checker'] !== undefined) lost.add(`further assertion ${type}`, location);
     else if (checker !== undefined && isComparable(value)) Object.assign(check, { answer: value, checker });
@@ -36,6 +45,41 @@ export function checkOf(
     else lost.add(`assertion ${type}`, location);
   }
   return { ...check, ...(criteria.length === 0 ? {} : { criteria }) };
+}
+
+/** Assertions about several texts take them in one text, too. */
+function listed(type: string, value: JsonValue): JsonValue {
+  if (typeof value !== 'string' || !/-(?:any|all)$/.test(type) || value.startsWith('file://')) return value;
+  return value.split(',').map((one) => one.trim());
+}
+
+/** A value with its templates rendered; undefined where one is more than a variable. */
+function renderedValue(value: JsonValue, vars: JsonObject): JsonValue | undefined {
+  if (typeof value === 'string') return rendered(value, vars);
+  if (!Array.isArray(value)) return value;
+  const elements = value.map((one) => (typeof one === 'string' ? rendered(one, vars) : one));
+  return elements.includes(undefined) ? undefined : (elements as JsonValue[]);
+}
+
+/** What a template consists of: texts, variables by their names, texts in quotes, and blocks that are no template. */
+const PIECE =
+  /\{\{-?\s*(?:([A-Za-z_]\w*)|"([^"\\{}%#]*[{%#]*)"|'([^'\\{}%#]*[{%#]*)')\s*-?\}\}|\{%-?\s*raw\s*-?%\}([\s\S]*?)\{%-?\s*endraw\s*-?%\}|\{(?![{%#])|[^{]+|\{/gy;
+
+/** A text as promptfoo renders it with the variables of a test; undefined where that takes more than their values. */
+function rendered(text: string, vars: JsonObject): string | undefined {
+  if (!/\{[{%#]/.test(text)) return text;
+  let result = '';
+  for (const match of text.matchAll(PIECE)) {
+    const [piece, name, double, single, raw] = match;
+    if (name !== undefined) {
+      const value = memberOf(vars, name);
+      const found = typeof value === 'number' || typeof value === 'boolean' ? String(value) : textOf(value);
+      if (found === null || /\{[{%#]/.test(found) || found.startsWith('file://')) return undefined;
+      result += found;
+    } else if (piece === '{' && '{%#'.includes(text[match.index + 1] ?? ' ')) return undefined;
+    else result += double ?? single ?? raw ?? piece;
+  }
+  return result;
 }
 
 /** Whether a value is compared, and neither read from a file nor executed. */

@@ -66,12 +66,12 @@ async function* tests(files: readonly ToolFile[], context: ReadContext): AsyncGe
 
 async function* results(
   file: ToolFile,
-  { limits, lost, signal }: ReadContext,
-): AsyncGenerator<ToolSample, ToolRun> {
+  { limits, signal, lostOf }: ReadContext,
+): AsyncGenerator<ToolSample, ReadonlyMap<number, ToolRun>> {
   const options = { file: file.name, maxDepth: limits.maxDepth, maxValueLength: limits.maxLineBytes };
   await using json = new JsonStream(bytesOf(file, signal), options);
   const facts: JsonObject = {};
-  let provider: JsonValue = null;
+  const pairs = new Map<number, Pair>();
   try {
     for await (const key of json.members()) {
       if (key !== 'results' || (await json.peek()) !== 'object') {
@@ -89,12 +89,9 @@ async function* results(
           const value = await nextValue(json, limits);
           if (!isJsonObject(value)) throw invalidLine('A result must be an object', location);
           // A run has one prompt and one provider; each pair of them has a number.
-          if ((numberOf(value['promptIdx']) ?? 0) !== 0) {
-            lost.add(`results of ${labelOf(value)}`, location);
-            continue;
-          }
-          provider ??= value['provider'] ?? null;
-          yield toSample(value, lost, location);
+          const run = numberOf(value['promptIdx']) ?? 0;
+          if (!pairs.has(run)) pairs.set(run, pairOf(value));
+          yield { ...toSample(value, lostOf(run), location), run };
         }
       }
     }
@@ -103,18 +100,34 @@ async function* results(
     throw toPackageError(error, file.name);
   }
   checkVersion(facts, file.name);
-  return toRun(facts, textOf(memberOf(provider, 'label')) ?? textOf(memberOf(provider, 'id')));
+  const prompts = [...new Set(Array.from(pairs.values(), ({ promptId }) => promptId))];
+  return new Map(
+    Array.from(pairs, ([run, pair]) => {
+      const number = prompts.length === 1 ? null : prompts.indexOf(pair.promptId) + 1;
+      return [run, toRun(facts, pair, number, pairs.size)] as const;
+    }),
+  );
+}
+
+/** A provider, and the template that it was asked with. */
+interface Pair {
+  readonly model: string | null;
+  readonly promptId: string;
+  readonly prompt: string;
+}
+
+function pairOf({ provider = null, prompt = null, promptId = null }: JsonObject): Pair {
+  const filledText = (value: JsonValue): string | null => textOf(value) || null;
+  const model =
+    filledText(provider) ?? filledText(memberOf(provider, 'label')) ?? filledText(memberOf(provider, 'id'));
+  const label = textOf(memberOf(prompt, 'label')) ?? '';
+  return { model, promptId: textOf(promptId) ?? label, prompt: label };
 }
 
 function checkVersion({ version }: JsonObject, entry: string): void {
   if (version === 3) return;
   throw new PackageError('package_unsupported', 'Results of promptfoo must have version 3.', { entry });
 }
-
-const labelOf = (result: JsonObject): string => {
-  const { provider = null, promptIdx = null } = result;
-  return `${textOf(memberOf(provider, 'label')) ?? textOf(memberOf(provider, 'id')) ?? 'a provider'}, prompt ${String(promptIdx)}`;
-};
 
 function toSample(result: JsonObject, lost: LostCounter, location: SourceLocation): ToolSample {
   const test = membersOf(result['testCase']);
@@ -159,7 +172,7 @@ function toItem(
   });
   return {
     inputs: asked === null ? {} : promptInputs(asked, lost, location),
-    ...checkOf(elementsOf(assert), lost, location),
+    ...checkOf(elementsOf(assert), membersOf(vars), lost, location),
     ...(isFilled(meta) ? { meta } : {}),
   };
 }
@@ -172,12 +185,16 @@ function toResult(result: JsonObject, lost: LostCounter, location: SourceLocatio
   const reason = textOf(grading['reason']);
   const list = new ScoreList(lost, location);
   const hasFailed = result['failureReason'] === 2;
-  if (!hasFailed && isFilled(result['gradingResult'])) list.add('score', result['score'], reason);
+  const passed = verdictOf(result);
+  if (!hasFailed && (passed !== null || isFilled(result['gradingResult']))) {
+    list.add('score', result['score'], reason, passed);
+  }
   for (const [name, score] of Object.entries(membersOf(result['namedScores']))) list.add(name, score, null);
   if (isFilled(response['toolCalls'])) lost.add('tool calls', location);
   if (isFilled(grading['componentResults'])) {
     lost.add('results of single assertions', location, elementsOf(grading['componentResults']).length);
   }
+  if ((numberOf(result['cost']) ?? 0) > 0) lost.add('costs', location);
   const tokens = membersOf(response['tokenUsage']);
   const usage = filled({
     prompt_tokens: tokens['prompt'] ?? null,
@@ -196,12 +213,31 @@ function toResult(result: JsonObject, lost: LostCounter, location: SourceLocatio
   };
 }
 
-function toRun(facts: JsonObject, model: string | null): ToolRun {
+/** Whether a result has passed. One that has not, for no reason, is ours: it was not scored, or has neither passed nor failed. */
+function verdictOf({ success = null, failureReason = null }: JsonObject): boolean | null {
+  if (typeof success !== 'boolean') return null;
+  return success || failureReason !== NO_REASON ? success : null;
+}
+
+const NO_REASON = 0;
+
+/** @param prompt its number among those of the file, from 1; null for the only one @param runs of the file */
+function toRun(
+  facts: JsonObject,
+  { model, prompt: label }: Pair,
+  prompt: number | null,
+  runs: number,
+): ToolRun {
   const finishedAt = isoTime(new Date(textOf(facts['timestamp']) ?? ''));
   const config = membersOf(facts['config']);
+  const description = textOf(config['description']) || null;
+  const called = [description, model, prompt === null ? null : `prompt ${prompt}`].filter(
+    (one) => one !== null,
+  );
   return {
+    part: prompt === null ? null : `prompt ${prompt}`,
     ...{
-      name: textOf(config['description']) ?? model,
+      name: runs === 1 ? (description ?? model) : called.join(', ') || null,
       status: 'completed',
       startedAt: null,
       finishedAt,
@@ -211,7 +247,8 @@ function toRun(facts: JsonObject, model: string | null): ToolRun {
       model,
       tool_version: memberOf(facts['metadata'] ?? null, 'promptfooVersion'),
       description: config['description'] ?? null,
-      prompts: config['prompts'] ?? null,
+      prompts: runs === 1 ? (config['prompts'] ?? null) : null,
+      prompt: runs === 1 ? null : label,
     }),
   };
 }

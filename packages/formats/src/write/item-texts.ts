@@ -1,5 +1,7 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import type { ExportResult } from '@svc/pkg-format';
 import type { LostCounter } from '../lost.ts';
+import { itemMessages } from '../messages.ts';
 import { elementsOf, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
 import type { SourceItem, SourceRun } from './tool-source.ts';
 
@@ -7,19 +9,83 @@ import type { SourceItem, SourceRun } from './tool-source.ts';
 export const plainText = (value: JsonValue): string =>
   typeof value === 'string' ? value : canonicalJson(value);
 
-/** The choices of an item, each with its letter. */
+/** One choice of an item, with its own label or a letter, as runs show it. */
+interface LabelledChoice {
+  readonly label: string;
+  readonly text: string;
+}
+
+/** The choices of an item as runs show them: their own labels, if all have one and they differ, else A to Z, AA and so on. */
+function labelledChoices(item: JsonObject): readonly LabelledChoice[] {
+  const values = elementsOf(memberOf(item['inputs'] ?? null, 'choices'));
+  const own = values.map((value) => {
+    const label = memberOf(value, 'label');
+    return label === null || typeof label === 'object' ? '' : plainText(label).trim();
+  });
+  const hasOwn = own.every((label) => label !== '') && new Set(own).size === own.length;
+  return values.map((value, index) => ({
+    label: hasOwn ? (own[index] ?? '') : letter(index),
+    text: plainText(memberOf(value, 'text') ?? value),
+  }));
+}
+
+const letter = (index: number): string =>
+  (index < 26 ? '' : letter(Math.floor(index / 26) - 1)) + String.fromCharCode(65 + (index % 26));
+
+/** The choices of an item, each with its label. */
 export const letteredChoices = (item: JsonObject): string[] =>
-  elementsOf(memberOf(item['inputs'] ?? null, 'choices')).map(
-    (choice, index) => `${String.fromCharCode(65 + (index % 26))}. ${plainText(choice)}`,
-  );
+  labelledChoices(item).map(({ label, text }) => `${label}. ${text}`);
+
+/** The texts of the choices of an item. */
+export const choiceTexts = (item: JsonObject): string[] => labelledChoices(item).map(({ text }) => text);
+
+/** Which choices the answer of an item means, by their indexes; null for each that is none of them. */
+export function answeredChoices(item: JsonObject): readonly (number | null)[] {
+  const { answer = null } = item;
+  const choices = labelledChoices(item);
+  return (Array.isArray(answer) ? answer : [answer])
+    .filter((one) => one !== null)
+    .map((one) => {
+      const text = plainText(memberOf(one, 'text') ?? one).trim();
+      const found = [
+        choices.findIndex((choice) => choice.text.trim() === text),
+        choices.findIndex(({ label }) => label.toLowerCase() === text.toLowerCase()),
+        /^\d{1,4}$/.test(text) && Number(text) < choices.length ? Number(text) : -1,
+      ].find((index) => index !== -1);
+      return found ?? null;
+    });
+}
+
+/** What is asked with an item, as a run asks it: its choices follow what the user says last. */
+export function askedMessages(item: JsonObject): readonly JsonObject[] {
+  const messages = itemMessages(item);
+  const choices = letteredChoices(item).join('\n');
+  if (choices === '') return messages;
+  const last = messages.at(-1);
+  const isQuestion = last !== undefined && (last['role'] ?? 'user') === 'user';
+  const { content = '' } = isQuestion ? last : {};
+  const others = isQuestion ? messages.slice(0, -1) : messages;
+  const question = { ...(isQuestion ? last : {}), role: 'user' };
+  if (!Array.isArray(content)) {
+    const text = textOf(content) ?? '';
+    return [...others, { ...question, content: text === '' ? choices : `${text}\n\n${choices}` }];
+  }
+  const end = content.at(-1);
+  const text = memberOf(end, 'type') === 'text' ? textOf(memberOf(end, 'text')) : null;
+  const parts =
+    text === null
+      ? [...content, { type: 'text', text: choices }]
+      : [...content.slice(0, -1), { type: 'text', text: `${text}\n\n${choices}` }];
+  return [...others, { ...question, content: parts }];
+}
 
 /** What is counted for a member that a format does not write; any other one is counted by its own name. */
 const COUNTED_AS: ReadonlyMap<string, string> = new Map([
   ['answer', 'answers'],
   ['checker', 'checkers'],
 ]);
-/** Inputs that every format writes. */
-const ASKED: ReadonlySet<string> = new Set(['prompt', 'system_prompt', 'messages']);
+/** Inputs that are asked. */
+const ASKED: ReadonlySet<string> = new Set(['prompt', 'system_prompt', 'messages', 'choices']);
 
 /** Counts the members of an item and of its inputs that a format does not write. @param written names of members */
 export function countUnwritten(
@@ -63,6 +129,31 @@ export function modelOf(run: SourceRun | null): string {
   return (
     textOf(model) ?? textOf(memberOf(provider, 'model')) ?? textOf(memberOf(provider, 'label')) ?? 'unknown'
   );
+}
+
+/** The name of the main scorer of a run; null where it has no names. */
+export function mainScorerOf(run: SourceRun | null): string | null {
+  const { scorers = null, main_scorer: stated = null } = run?.config ?? {};
+  return textOf(memberOf(elementsOf(scorers)[0], 'name')) ?? textOf(stated);
+}
+
+/**
+ * The scores of a result by the names of their scorers, that of the main one first. A scorer without a name is called
+ * `score`.
+ */
+export function namedScores(
+  { scores = null, score = null, passed = null, explanation = null }: ExportResult,
+  main: string | null,
+): readonly (readonly [name: string, score: JsonObject])[] {
+  if (!isFilled(scores)) return score === null ? [] : [['score', { score, passed, explanation }]];
+  const isMain = ([name, one]: readonly [string, JsonObject]): boolean =>
+    main === null
+      ? score !== null && one['score'] === score && (one['explanation'] ?? null) === explanation
+      : name === main;
+  const all = Object.entries(membersOf(scores)).flatMap(([name, one]) =>
+    memberOf(one, 'score') === null ? [] : [[name, membersOf(one)] as const],
+  );
+  return [...all.filter(isMain), ...all.filter((one) => !isMain(one))];
 }
 
 /** Tokens by the names that providers give them; 0 where they are not known. */

@@ -1,10 +1,23 @@
+import type { SourceLocation } from '@svc/jsonl-v23';
 import { canonicalJson, type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
 import { KeyNumbers } from '../key-numbers.ts';
+import type { LostCounter } from '../lost.ts';
 import { itemImages, itemMessages } from '../messages.ts';
 import { OWN_ITEM } from '../own-item.ts';
-import { elementsOf, filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
-import { modelOf, plainText, tokensOf, withImages } from './item-texts.ts';
+import { filled, isFilled, memberOf, membersOf, numberOf, textOf } from '../read-json.ts';
+import { passedBy } from '../scores.ts';
+import { choiceLetter } from '../tools/inspect-sample.ts';
+import {
+  answeredChoices,
+  choiceTexts,
+  mainScorerOf,
+  modelOf,
+  namedScores,
+  plainText,
+  tokensOf,
+  withImages,
+} from './item-texts.ts';
 import {
   itemLines,
   type SourceItem,
@@ -28,7 +41,7 @@ export async function* inspectLog(source: ToolSource, context: WriteContext): As
   for await (const sample of evalSamples(source, context, metrics)) {
     yield {
       name: `samples/${String(sample['id'])}_epoch_${String(sample['epoch'])}.json`,
-      text: [canonicalJson(sample)],
+      text: [sampleText(sample)],
     };
   }
   async function* summaries(): AsyncGenerator<string> {
@@ -44,13 +57,21 @@ export async function* inspectLog(source: ToolSource, context: WriteContext): As
         error = null,
       } = sample;
       const message = error === null ? {} : { error: memberOf(error, 'message') };
-      yield `${start}${canonicalJson({ id, epoch, input, target, metadata, scores, completed: true, ...message })}`;
+      yield `${start}${sampleText({ id, epoch, input, target, metadata, scores, completed: true, ...message })}`;
       start = ',';
     }
     yield start === '[' ? '[]' : ']';
   }
   yield { name: 'summaries.json', text: summaries() };
   yield { name: 'header.json', text: [canonicalJson({ ...head, ...endOf(source, metrics) })] };
+}
+
+/** The JSON of a sample, whose scores keep their order: the first is the main one for the tool. */
+function sampleText({ scores = null, ...sample }: JsonObject): string {
+  const ordered = Object.entries(membersOf(scores)).map(
+    ([name, score]) => `${JSON.stringify(name)}:${canonicalJson(score)}`,
+  );
+  return `{"scores":{${ordered.join(',')}},${canonicalJson(sample).slice(1)}`;
 }
 
 /** The same log as one JSON document. */
@@ -60,7 +81,7 @@ export async function* inspectDocument(source: ToolSource, context: WriteContext
   yield `{"version":2,"status":${JSON.stringify(status)},"eval":${canonicalJson(evalOf(source))},"plan":{},"samples":[`;
   let start = '';
   for await (const sample of evalSamples(source, context, metrics)) {
-    yield `${start}${canonicalJson(sample)}`;
+    yield `${start}${sampleText(sample)}`;
     start = ',';
   }
   const { status: _, ...end } = endOf(source, metrics);
@@ -81,15 +102,26 @@ function toSample(
   const messages = withImages(said, images, (image) => ({ type: 'image', image, detail: 'auto' }));
   const { role = null, content = null } = messages[0] ?? {};
   const isPlain = messages.length === 1 && role === 'user' && typeof content === 'string';
-  const { answer = null } = item;
-  const choices = elementsOf(memberOf(item['inputs'] ?? null, 'choices'));
+  const choices = choiceTexts(item);
+  const target = choices.length === 0 ? targetOf(item) : letters(item, lost, location);
   return {
     ...(id === null ? {} : { id }),
     input: isPlain ? content : [...messages],
-    ...(choices.length === 0 ? {} : { choices: choices.map(plainText) }),
-    target: answer === null ? '' : Array.isArray(answer) ? answer.map(plainText) : plainText(answer),
+    ...(choices.length === 0 ? {} : { choices }),
+    target,
     metadata: { ...membersOf(item['meta']), item_hash: itemHash, [OWN_ITEM]: canonicalJson(item) },
   };
+}
+
+const targetOf = ({ answer = null }: JsonObject): JsonValue =>
+  answer === null ? '' : Array.isArray(answer) ? answer.map(plainText) : plainText(answer);
+
+/** The answer of an item with choices, as the tool compares it: their letters. */
+function letters(item: JsonObject, lost: LostCounter, location: SourceLocation): JsonValue {
+  const found = answeredChoices(item);
+  lost.add('answers that are none of the choices', location, found.filter((one) => one === null).length);
+  const targets = found.flatMap((index) => (index === null ? [] : [choiceLetter(index)]));
+  return Array.isArray(item['answer']) ? targets : (targets[0] ?? '');
 }
 
 async function* evalSamples(
@@ -99,18 +131,22 @@ async function* evalSamples(
 ): AsyncGenerator<JsonObject> {
   const ids = new SampleIds();
   const model = modelOf(source.run);
+  const main = mainScorerOf(source.run);
   for await (const sample of samplesOf(source)) {
     const id = ids.next(sample.item);
     if (sample.results.length === 0) continue;
     const base = toSample(sample, id, context);
     for (const result of sample.results) {
-      metrics.add(result);
-      yield { ...base, ...resultOf(result, model) };
+      const scores = namedScores(result, main);
+      metrics.add(result, scores);
+      const unsaid = scores.filter(([, { score = null, passed = null }]) => passed !== passedBy(score));
+      context.lost.add('verdicts', { file: sample.section }, unsaid.length);
+      yield { ...base, ...resultOf(result, scores, model) };
     }
   }
 }
 
-function resultOf(result: ExportResult, model: string): JsonObject {
+function resultOf(result: ExportResult, scores: ReturnType<typeof namedScores>, model: string): JsonObject {
   const { repetition = 1, output = null, error = null, latency_ms: latency = null, usage = null } = result;
   const text = output === null ? null : plainText(output);
   const seconds = numberOf(latency);
@@ -134,24 +170,17 @@ function resultOf(result: ExportResult, model: string): JsonObject {
       usage: usageOf(usage),
       time: seconds === null ? null : seconds / 1000,
     }),
-    scores: scoresOf(result),
+    scores: scoresOf(scores),
     ...(isFilled(usage) ? { model_usage: { [model]: usageOf(usage) } } : {}),
     ...(result.status === 'failed' ? { error: failure } : {}),
   };
 }
 
-/** What each scorer says; `score` is the name of one without a name. */
-function scoresOf({ scores = null, score = null, explanation = null }: ExportResult): JsonObject {
-  const named = isFilled(scores)
-    ? membersOf(scores)
-    : score === null
-      ? {}
-      : { score: { score, explanation } };
+/** What each scorer says, in their order. */
+function scoresOf(scores: ReturnType<typeof namedScores>): JsonObject {
   const found: JsonObject = {};
-  for (const [name, one] of Object.entries(named)) {
-    const value = memberOf(one, 'score');
-    if (value === null) continue;
-    setMember(found, name, filled({ value, explanation: memberOf(one, 'explanation') }));
+  for (const [name, { score = null, explanation = null }] of scores) {
+    setMember(found, name, filled({ value: score, explanation }));
   }
   return found;
 }
@@ -185,7 +214,11 @@ function endOf({ itemCount, run }: ToolSource, metrics: Metrics): JsonObject & {
   const { status = 'completed', startedAt = null, finishedAt = null, error = null } = run ?? {};
   return {
     status: status === 'completed' ? 'success' : status === 'failed' ? 'error' : 'cancelled',
-    results: { total_samples: itemCount, completed_samples: metrics.samples, scores: metrics.list() },
+    results: {
+      total_samples: itemCount,
+      completed_samples: metrics.samples,
+      scores: metrics.list(mainScorerOf(run)),
+    },
     stats: { started_at: startedAt ?? '', completed_at: finishedAt ?? '', model_usage: {} },
     ...(status === 'failed'
       ? { error: { message: error ?? 'failed', traceback: '', traceback_ansi: '' } }
@@ -198,18 +231,21 @@ class Metrics {
   readonly #sums = new Map<string, { sum: number; count: number }>();
   samples = 0;
 
-  add(result: ExportResult): void {
+  add(result: ExportResult, scores: ReturnType<typeof namedScores>): void {
     if (result.status !== 'failed') this.samples += 1;
-    for (const [name, score] of Object.entries(scoresOf(result))) {
+    for (const [name, { score = null }] of scores) {
       const found = this.#sums.get(name) ?? { sum: 0, count: 0 };
-      found.sum += numberOf(memberOf(score, 'value')) ?? 0;
+      found.sum += numberOf(score) ?? 0;
       found.count += 1;
       this.#sums.set(name, found);
     }
   }
 
-  list(): JsonObject[] {
-    return Array.from(this.#sums, ([name, { sum, count }]) => ({
+  /** @param main the name of the main scorer, which comes first */
+  list(main: string | null): JsonObject[] {
+    const isMain = ([name]: readonly [string, unknown]): number => (name === main ? 0 : 1);
+    const ordered = [...this.#sums].sort((one, other) => isMain(one) - isMain(other));
+    return ordered.map(([name, { sum, count }]) => ({
       ...{ name, scorer: name, params: {}, scored_samples: count },
       metrics: { mean: { name: 'mean', value: sum / count, params: {} } },
     }));

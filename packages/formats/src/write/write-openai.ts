@@ -1,9 +1,10 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { itemImages, itemMessages } from '../messages.ts';
-import { isFilled, memberOf, textOf } from '../read-json.ts';
-import { countUnwritten, plainText, tokensOf, withImages } from './item-texts.ts';
+import { itemImages } from '../messages.ts';
+import { Occurrences } from '../occurrences.ts';
+import { isFilled, memberOf, numberOf, textOf } from '../read-json.ts';
+import { customId } from '../tools/openai-batch.ts';
+import { askedMessages, countUnwritten, plainText, tokensOf, withImages } from './item-texts.ts';
 import {
-  itemLines,
   type SourceItem,
   samplesOf,
   type ToolSource,
@@ -14,19 +15,6 @@ import {
 /** What one file of a batch may have. */
 const MAX_REQUESTS = 50_000;
 const MAX_BATCH_BYTES = 200_000_000;
-
-/** Items as samples of OpenAI's evals. */
-export function evalsSamples(source: ToolSource, { lost }: WriteContext): AsyncGenerator<string> {
-  return itemLines(source, (one) => {
-    const { item, section } = one;
-    const { images, others } = itemImages(item);
-    lost.add('files of items', { file: section }, images.length + others);
-    countUnwritten(one, ['id', 'answer'], lost);
-    const { id, answer = null } = item;
-    if (answer === null) lost.add('missing answers', { file: section });
-    return { ...(id === undefined ? {} : { id }), input: itemMessages(item), ideal: answer };
-  });
-}
 
 /** The requests of a batch, in files that are not larger than a batch may be. */
 export async function* batchRequests(source: ToolSource, context: WriteContext): AsyncGenerator<WrittenFile> {
@@ -58,23 +46,27 @@ export async function fitsOneBatch(source: ToolSource, context: WriteContext): P
 }
 
 async function* requestLines(source: ToolSource, context: WriteContext): AsyncGenerator<string, undefined> {
+  const occurrences = new Occurrences();
   for await (const batch of source.items()) {
-    for (const item of batch) yield `${canonicalJson(toRequest(item, context))}\n`;
+    for (const item of batch) {
+      const number = occurrences.next(item.itemHash);
+      yield `${canonicalJson(toRequest(item, number, context))}\n`;
+    }
   }
   return undefined;
 }
 
-function toRequest(source: SourceItem, { lost, model }: WriteContext): JsonObject {
+function toRequest(source: SourceItem, number: number, { lost, model }: WriteContext): JsonObject {
   const { item, itemHash, section } = source;
   const { images, others } = itemImages(item);
   lost.add('files that are not images', { file: section }, others);
-  const messages = withImages(itemMessages(item), images, (url) => {
+  const messages = withImages(askedMessages(item), images, (url) => {
     return { type: 'image_url', image_url: { url } };
   });
   // The request keeps the hash of the item, from which its dataset has the id.
   countUnwritten(source, ['id'], lost);
   return {
-    custom_id: `${itemHash}-1`,
+    custom_id: customId(itemHash, 1, number),
     ...{ method: 'POST', url: '/v1/chat/completions' },
     body: { model, messages: [...messages] },
   };
@@ -85,7 +77,9 @@ export async function* batchResponses(
   source: ToolSource,
   { lost, model }: WriteContext,
 ): AsyncGenerator<string> {
+  const occurrences = new Occurrences();
   for await (const { itemHash, section, results } of samplesOf(source)) {
+    const number = occurrences.next(itemHash);
     for (const result of results) {
       const { repetition = 1, output = null, error = null, usage = null } = result;
       if (isFilled(result.scores) || (result.score ?? null) !== null) lost.add('scores', { file: section });
@@ -96,7 +90,7 @@ export async function* batchResponses(
         ...{ object: 'chat.completion', model, usage: isFilled(usage) ? usageOf(usage) : null },
         choices: [{ index: 0, message, finish_reason: result.finish_reason ?? null }],
       };
-      const custom_id = `${itemHash}-${String(repetition)}`;
+      const custom_id = customId(itemHash, numberOf(repetition) ?? 1, number);
       const failure = {
         code: memberOf(error, 'code'),
         message: textOf(memberOf(error, 'message')) ?? 'failed',

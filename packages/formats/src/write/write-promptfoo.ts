@@ -1,16 +1,20 @@
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
-import { itemImages, itemMessages } from '../messages.ts';
+import { itemImages } from '../messages.ts';
 import { OWN_ITEM } from '../own-item.ts';
 import { elementsOf, filled, isFilled, memberOf, membersOf, textOf } from '../read-json.ts';
 import { assertionsOf } from '../tools/promptfoo-assertions.ts';
-import { letteredChoices, modelOf, tokensOf } from './item-texts.ts';
+import { askedMessages, letteredChoices, modelOf, tokensOf } from './item-texts.ts';
 import { itemLines, type SourceItem, samplesOf, type ToolSource, type WriteContext } from './tool-source.ts';
 
-/** A text that promptfoo takes as it is: neither as a template nor as the address of a file. */
-function literal(text: string): string {
-  const isActive = /\{[{%#]/.test(text) || /^(?:file|package|https?):\/\//.test(text);
-  return isActive && !text.includes('{% endraw') ? `{% raw %}${text}{% endraw %}` : text;
+/**
+ * A text that promptfoo takes as it is, neither as a template nor as the address of a file: what begins a template is the
+ * value of one. A raw block would end where the text says so.
+ */
+export function literal(text: string): string {
+  return text
+    .replaceAll(/\{[{%#]/g, (opening) => `{{ "${opening}" }}`)
+    .replace(/^[fph](?=(?:ile|ackage|ttps?):\/\/)/, (first) => `{{ "${first}" }}`);
 }
 
 /** A dataset as tests in JSON Lines. */
@@ -56,9 +60,13 @@ export async function* promptfooResults(source: ToolSource, context: WriteContex
   for await (const sample of samplesOf(source)) {
     const test = toTest(sample, context);
     for (const result of sample.results) {
-      if (result.status === 'failed') stats.errors += 1;
-      else if (result.passed === false) stats.failures += 1;
-      else stats.successes += 1;
+      const { status, passed = null } = result;
+      if (status === 'failed') stats.errors += 1;
+      else if (passed === true) stats.successes += 1;
+      else stats.failures += 1;
+      if (status !== 'failed' && passed === null) {
+        context.lost.add('results that have neither passed nor failed', { file: sample.section });
+      }
       yield `${start}${canonicalJson(toResult(sample, test, result, { testIdx, provider }))}`;
       start = ',';
       testIdx += 1;
@@ -89,7 +97,7 @@ function toResult(
     usage = null,
   } = result;
   const failed = result.status === 'failed';
-  const messages = itemMessages(item);
+  const messages = askedMessages(item);
   const [only] = messages;
   const raw =
     messages.length === 1 && typeof only?.['content'] === 'string'
@@ -121,7 +129,7 @@ function toResult(
     }),
     ...{ error: failed ? (message ?? 'failed') : null, failureReason: failed ? 2 : passed === false ? 1 : 0 },
     ...{
-      success: !failed && passed !== false,
+      success: !failed && passed === true,
       score: score ?? 0,
       ...filled({ latencyMs: result.latency_ms ?? null }),
     },

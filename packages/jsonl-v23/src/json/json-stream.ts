@@ -3,6 +3,7 @@
 import { checkNumber, checkOptions, checkText } from '../arguments/check-arguments.ts';
 import type { ChunkSource } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
+import { hasMoreValues, ValueCounter } from '../lines/value-counter.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
 import { describeText } from './describe-text.ts';
@@ -109,10 +110,11 @@ export class JsonStream implements AsyncDisposable {
   /**
    * Reads the text of the next value without parsing it.
    *
+   * @param maxValues JSON values that it may hold, counted while it arrives; by default there is no limit
    * @throws JsonlError `invalid_json` if no value begins here or the value has no end; `invalid_utf8`; `line_too_long`
    */
-  async text(): Promise<LocatedText> {
-    const value = await this.#cut();
+  async text(maxValues: number = Number.POSITIVE_INFINITY): Promise<LocatedText> {
+    const value = await this.#cut(maxValues);
     if (this.#scanner.isOpen) throw this.#error('Unterminated value');
     return value;
   }
@@ -273,24 +275,31 @@ export class JsonStream implements AsyncDisposable {
   }
 
   /** The text of the next value. At the end of the document it may be incomplete: the parser knows how to say so. */
-  async #cut(): Promise<LocatedText> {
+  async #cut(maxValues: number = Number.POSITIVE_INFINITY): Promise<LocatedText> {
     const cursor = this.#cursor;
     const end = this.#endInPiece();
     if (end !== -1 && end - cursor.index <= this.#maxValueLength) {
       const found = { text: cursor.text.slice(cursor.index, end), location: this.location };
+      if (hasMoreValues(found.text, maxValues)) throw tooManyValues(maxValues, found.location);
       cursor.moveTo(end);
       this.#valueCount += 1;
       return found;
     }
     await this.#expectValue();
     const { location } = this;
-    const text = await this.#scanText(this.#maxValueLength, location);
+    const text = await this.#scanText(this.#maxValueLength, location, maxValues);
     this.#valueCount += 1;
     return { text, location };
   }
 
-  async #scanText(maxLength: number, location: SourceLocation): Promise<string> {
+  async #scanText(
+    maxLength: number,
+    location: SourceLocation,
+    maxValues: number = Number.POSITIVE_INFINITY,
+  ): Promise<string> {
     const pieces: string[] = [];
+    const counter = maxValues === Number.POSITIVE_INFINITY ? null : new ValueCounter();
+    const encoder = new TextEncoder();
     let length = 0;
     await this.#scanValue((piece) => {
       length += piece.length;
@@ -298,6 +307,8 @@ export class JsonStream implements AsyncDisposable {
         const problem = `The value is longer than ${this.#maxValueLength} characters`;
         throw new JsonlError('line_too_long', problem, location);
       }
+      counter?.add(encoder.encode(piece));
+      if (counter !== null && counter.values > maxValues) throw tooManyValues(maxValues, location);
       pieces.push(piece);
     });
     return pieces.join('');
@@ -359,6 +370,10 @@ export class JsonStream implements AsyncDisposable {
   #error(problem: string): JsonlError {
     return new JsonlError('invalid_json', problem, this.location);
   }
+}
+
+function tooManyValues(maxValues: number, location: SourceLocation): JsonlError {
+  return new JsonlError('line_too_long', `The value has more than ${maxValues} values`, location);
 }
 
 function kindByFirst(code: number): JsonKind | null {

@@ -6,14 +6,21 @@ const PYTHON_LITERAL = /-?\b(?:NaN|Infinity)\b/g;
  * names inside strings stay. Takes linear time, whatever the text is.
  *
  * @param replacement JSON text
+ * @param infinity JSON text in place of `Infinity` and `-Infinity`, where it must differ from that of `NaN`
  */
-export function replacePythonLiterals(text: string, replacement = 'null'): string {
+export function replacePythonLiterals(
+  text: string,
+  replacement = 'null',
+  infinity: string = replacement,
+): string {
   if (!text.includes('NaN') && !text.includes('Infinity')) return text;
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {
     const quote = text.indexOf('"', at);
     const start = quote === -1 ? text.length : quote;
-    pieces.push(text.slice(at, start).replace(PYTHON_LITERAL, () => replacement));
+    pieces.push(
+      text.slice(at, start).replace(PYTHON_LITERAL, (found) => (found.endsWith('NaN') ? replacement : infinity)),
+    );
     at = start === text.length ? start : endOfString(text, start);
     pieces.push(text.slice(start, at));
   }
