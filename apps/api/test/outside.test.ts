@@ -138,7 +138,7 @@ describe('a run with results from outside', () => {
         item_id: 'q-0',
       },
       { status: 'ok', score: 0, scored_by: 'checker', trace_id: null },
-      { status: 'ok', score: 0.25, passed: false, scored_by: 'client', explanation: 'close', item_id: 'q-1' },
+      { status: 'ok', score: 0.25, passed: null, scored_by: 'client', explanation: 'close', item_id: 'q-1' },
       { status: 'failed', score: null, scored_by: null, error: { code: 'timeout', message: 'too late' } },
     ]);
 

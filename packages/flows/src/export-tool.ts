@@ -1,4 +1,4 @@
-import { needsModel, type Tool, type ToolSource, writesRuns, writeTool } from '@svc/formats';
+import { needsModel, type ToolSource, type WrittenTool, writesRuns, writeTool } from '@svc/formats';
 import {
   encodeBase64,
   filesOfPart,
@@ -17,7 +17,7 @@ import { toExportResult } from './export-package.ts';
 import { fileBaseName } from './tables/file-base-name.ts';
 
 interface ToolExportOptions {
-  readonly tool: Tool;
+  readonly tool: WrittenTool;
   /** The run to write; the dataset alone without it. */
   readonly runId?: string | undefined;
   /** The model of the requests of a batch. */

@@ -1,4 +1,4 @@
-export { TOOLS, type Tool } from '@svc/formats';
+export { TOOLS, WRITTEN_TOOLS, type WrittenTool } from '@svc/formats';
 export { ImportErrors } from '@svc/jsonl-v23/internal';
 export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
 export type { TableColumn } from '@svc/tabular/write';
@@ -47,6 +47,7 @@ export {
   type OpenUpload,
   type OpenUploadRequest,
   openUpload,
+  furtherSources,
   uploadSource,
 } from './sources/open-upload.ts';
 export { packageSource } from './sources/package-source.ts';

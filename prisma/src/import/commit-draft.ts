@@ -64,19 +64,19 @@ export async function commitDataset(
   }
   checkTexts(dataset, sections);
   if (run) checkRunTexts(run.facts);
-  const stored = (createdAt: Date): StoredImport => {
-    return { dataset: summaryOf(dataset, sections, createdAt), changed: null, isNew: true, runId: null };
+  const stored = (createdAt: Date, runId: string | null): StoredImport => {
+    return { dataset: summaryOf(dataset, sections, createdAt), changed: null, isNew: true, runId };
   };
   if (dryRun) {
     if (run) for await (const _ of run.results);
-    return stored(new Date());
+    return stored(new Date(), null);
   }
   const { createdAt, transactionId } = await rows.insertDataset(dataset, sections);
-  if (run) {
-    const home = { ...dataset, version: 1 };
-    await rows.run((client) => insertImportedRun(client, home, run.facts, run.results));
-  }
-  return await endImport(draft, stored(createdAt), end, transactionId);
+  const home = { ...dataset, version: 1 };
+  const runId = run
+    ? await rows.run((client) => insertImportedRun(client, home, run.facts, run.results))
+    : null;
+  return await endImport(draft, stored(createdAt, runId), end, transactionId);
 }
 
 /** Checks that the texts of a dataset can be stored. @throws StoreError `invalid_request` that names the field */

@@ -71,6 +71,6 @@ export interface StoredImport {
   readonly changed: ChangedDataset | null;
   /** Whether there is a new dataset or version. */
   readonly isNew: boolean;
-  /** The run that was added to a dataset that has its items; null for none. */
+  /** The run that was stored with it, or added to a dataset that has its items; null for none. */
   readonly runId: string | null;
 }

@@ -31,8 +31,10 @@ const DERIVED: Readonly<Record<DerivedRunName, string>> = {
   summaryScorers: `CASE WHEN summary_of = ${SUMMARY_VERSION} THEN (${readableJson('summary::json')} -> 'scorers')::text END`,
   summaryScores: `CASE WHEN summary_of = ${SUMMARY_VERSION} THEN (${readableJson('summary::json')} -> 'scores')::text END`,
   addingScorers: `(adding::json -> 'names')::text`,
-  passRate: 'passed::float8 / nullif(ok + failed, 0)',
-  passRateScored: 'passed::float8 / nullif(scored, 0)',
+  // As `groupScores` has them.
+  passRate:
+    'CASE WHEN passed + wrong > 0 OR scored = 0 THEN passed::float8 / nullif(passed + wrong + failed, 0) END',
+  passRateScored: 'passed::float8 / nullif(passed + wrong, 0)',
   price: `(${readableJson('config::json')} -> 'price')::text`,
   judgePrice: JUDGE_PRICE,
   resultsLeft: 'greatest(0, coalesce(results_due - results_version, total - ok - failed - unscored))',

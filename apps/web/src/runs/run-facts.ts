@@ -29,7 +29,7 @@ export function factsOf(run: WatchedRun): readonly FactOfRun[] {
     run.finished_at === null && run.progress?.remaining_ms != null
       ? [`${formatDuration(run.progress.remaining_ms)} left`]
       : [];
-  const wrong = Math.max(0, counts.ok - scores.passed);
+  const { wrong } = scores;
   const tokens = tokensOf(run);
   return [
     ['Score', scoreText(scores), intervalText(run)],

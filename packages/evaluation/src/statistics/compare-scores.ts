@@ -14,6 +14,8 @@ export interface PairSums {
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;
+  /** Items that have passed or failed in both runs. */
+  readonly decided: number;
   /** Items that only this run passed, and only the other. */
   readonly onlyThisPassed: number;
   readonly onlyOtherPassed: number;
@@ -31,7 +33,7 @@ export interface ComparedScores {
   readonly wins: number;
   readonly losses: number;
   readonly ties: number;
-  /** McNemar's exact test; null without a pair. */
+  /** McNemar's exact test over the pairs that have passed or failed in both runs; null without one. */
   readonly p_value: number | null;
 }
 
@@ -39,7 +41,7 @@ const SCALE: Interval = [-1, 1];
 
 /** Paired by item, so that the difficulty of an item, which both runs share, does not count as uncertainty. */
 export function compareScores(sums: PairSums): ComparedScores {
-  const { paired, wins, losses, ties, meanDifference, spread } = sums;
+  const { paired, decided, wins, losses, ties, meanDifference, spread } = sums;
   return {
     paired,
     mean: sums.mean,
@@ -50,6 +52,6 @@ export function compareScores(sums: PairSums): ComparedScores {
     wins,
     losses,
     ties,
-    p_value: paired === 0 ? null : mcnemar(sums.onlyThisPassed, sums.onlyOtherPassed),
+    p_value: decided === 0 ? null : mcnemar(sums.onlyThisPassed, sums.onlyOtherPassed),
   };
 }

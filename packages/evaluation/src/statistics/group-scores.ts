@@ -10,12 +10,14 @@ export interface ResultSums {
   /** Results with a score, and the sum of their scores. */
   readonly scored: number;
   readonly scoreSum: number;
+  /** Scored results that have passed, and those that have failed: a score between 0 and 1 alone does neither. */
   readonly passed: number;
+  readonly wrong: number;
   /** Whether all scores are 0 or 1. */
   readonly isBinary: boolean;
   /** How the items' mean scores spread. */
   readonly scoreSpread: Spread;
-  /** How the items' pass rates spread: over the results that should have been scored, and over the scored ones. */
+  /** How the items' pass rates spread: over the results that have passed or failed and failed requests, and without these. */
   readonly dueSpread: Spread;
   readonly scoredSpread: Spread;
   readonly passCounts: readonly PassCount[];
@@ -34,14 +36,17 @@ export interface GroupScores {
   readonly stderr: number | null;
   readonly ci95: Interval | null;
   readonly passed: number;
-  /** Scored results that have not passed. */
+  /** Scored results that have failed. */
   readonly wrong: number;
   /** Failed requests. */
   readonly no_output: number;
-  /** Passed of those that should have been scored: a failed request has not passed. */
+  /**
+   * Passed of those that have passed or failed, and of failed requests. Null where there are scores, and none of them has
+   * passed or failed.
+   */
   readonly pass_rate: number | null;
   readonly pass_rate_ci95: Interval | null;
-  /** Passed of the scored ones. */
+  /** Passed of those that have passed or failed. */
   readonly pass_rate_scored: number | null;
   readonly pass_rate_scored_ci95: Interval | null;
   /** By k from 1 to the repetitions. */
@@ -67,22 +72,24 @@ const SCALE: Interval = [0, 1];
  * @param repetitions of the run
  */
 export function groupScores(sums: ResultSums, repetitions: number): GroupScores {
-  const { results, ok, failed, unscored, scored, passed, scoreSpread } = sums;
-  const due = ok + failed;
+  const { results, ok, failed, unscored, scored, passed, wrong, scoreSpread } = sums;
+  const decided = passed + wrong;
+  const due = scored > 0 && decided === 0 ? 0 : decided + failed;
+  const passCounts = due === 0 ? [] : sums.passCounts;
   const mean = scored === 0 ? null : sums.scoreSum / scored;
   return {
     mean,
     stderr: standardError(scoreSpread),
     ci95: mean === null ? null : scoreInterval(mean, sums),
     passed,
-    wrong: scored - passed,
+    wrong,
     no_output: failed,
     pass_rate: due === 0 ? null : passed / due,
     pass_rate_ci95: due === 0 ? null : shareInterval(passed / due, due, sums.dueSpread),
-    pass_rate_scored: scored === 0 ? null : passed / scored,
-    pass_rate_scored_ci95: scored === 0 ? null : shareInterval(passed / scored, scored, sums.scoredSpread),
-    pass_at_k: passAtK(sums.passCounts, repetitions),
-    pass_hat_k: passHatK(sums.passCounts, repetitions),
+    pass_rate_scored: decided === 0 ? null : passed / decided,
+    pass_rate_scored_ci95: decided === 0 ? null : shareInterval(passed / decided, decided, sums.scoredSpread),
+    pass_at_k: passAtK(passCounts, repetitions),
+    pass_hat_k: passHatK(passCounts, repetitions),
     results,
     ok,
     failed,

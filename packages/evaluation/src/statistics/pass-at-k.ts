@@ -1,6 +1,6 @@
 /** Items with equally many tries and passes. */
 export interface PassCount {
-  /** Results of the item that should have been scored. */
+  /** Results of the item that have passed or failed, and failed requests. */
   readonly tries: number;
   readonly passed: number;
   /** How many items have these counts. */

@@ -88,13 +88,14 @@ const alone = (values: readonly number[]): Spread => spreadOf(values, [...values
 function scoresOf(scores: readonly number[], clusters: readonly number[] = [...scores.keys()]): GroupScores {
   const spread = spreadOf(scores, clusters);
   const passed = scores.filter((score) => score === 1).length;
+  const wrong = scores.length - passed;
   const shares = spreadOf(
     scores.map((score) => (score === 1 ? 1 : 0)),
     clusters,
   );
   return groupScores(
     {
-      ...{ results: scores.length, ok: scores.length, failed: 0, unscored: 0, scored: scores.length, passed },
+      ...{ results: scores.length, ok: scores.length, failed: 0, unscored: 0, scored: scores.length, passed, wrong },
       ...{ scoreSum: scores.reduce((sum, one) => sum + one, 0), passCounts: [] },
       isBinary: scores.every((score) => score === 0 || score === 1),
       ...{ scoreSpread: spread, dueSpread: shares, scoredSpread: shares },
@@ -192,7 +193,7 @@ describe('groupScores', () => {
     const none = spreadOf([], []);
     const failed = groupScores(
       {
-        ...{ results: 80, ok: 0, failed: 80, unscored: 0, scored: 0, passed: 0, scoreSum: 0, passCounts: [] },
+        ...{ results: 80, ok: 0, failed: 80, unscored: 0, scored: 0, passed: 0, wrong: 0, scoreSum: 0, passCounts: [] },
         ...{ isBinary: true, scoreSpread: none, dueSpread: none, scoredSpread: none },
       },
       1,
@@ -200,6 +201,30 @@ describe('groupScores', () => {
     expect(failed.warnings).toEqual([
       { code: 'few_items', message: 'No scored items: the scores say little.' },
     ]);
+    expect(failed).toMatchObject({ pass_rate: 0, pass_rate_scored: null });
+  });
+
+  it('counts scores without a verdict in the mean alone', () => {
+    const of = (passed: number, wrong: number, failed: number): GroupScores => {
+      const decided = passed + wrong;
+      const shares = alone(Array.from({ length: decided }, (_, index) => Number(index < passed)));
+      return groupScores(
+        {
+          ...{ results: 10 + failed, ok: 10, failed, unscored: 0, scored: 10, passed, wrong, scoreSum: 7.5 },
+          ...{ isBinary: false, scoreSpread: alone([0.5, 1]), dueSpread: shares, scoredSpread: shares },
+          passCounts: [{ tries: 1, passed: 0, items: failed }],
+        },
+        1,
+      );
+    };
+    expect(of(3, 1, 0)).toMatchObject({ mean: 0.75, passed: 3, wrong: 1, pass_rate: 0.75, pass_rate_scored: 0.75 });
+    expect(of(3, 1, 4)).toMatchObject({ pass_rate: 3 / 8, pass_rate_scored: 0.75 });
+    for (const failed of [0, 4]) {
+      expect(of(0, 0, failed)).toMatchObject({
+        ...{ mean: 0.75, passed: 0, wrong: 0, pass_rate: null, pass_rate_ci95: null },
+        ...{ pass_rate_scored: null, pass_rate_scored_ci95: null, pass_at_k: {}, pass_hat_k: {} },
+      });
+    }
   });
 
   it('has no interval beyond its scale', () => {
@@ -271,6 +296,7 @@ describe('coverage of 95 % intervals', () => {
               unscored: 0,
               scored: 4 * n,
               passed: 0,
+              wrong: 4 * n,
               passCounts: [],
             },
             scoreSum: values.reduce((sum, one) => sum + one, 0),
@@ -297,7 +323,7 @@ describe('coverage of 95 % intervals', () => {
         return other - score;
       });
       const { ci95 } = compareScores({
-        ...{ paired: n, mean: 0, otherMean: 0, wins: 0, losses: 0, ties: 0 },
+        ...{ paired: n, decided: n, mean: 0, otherMean: 0, wins: 0, losses: 0, ties: 0 },
         ...{ onlyThisPassed: 0, onlyOtherPassed: 0 },
         meanDifference: meanOf(differences),
         spread: alone(differences),

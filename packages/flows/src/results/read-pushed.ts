@@ -28,7 +28,8 @@ interface PushedLineOptions {
 /** A score that a client sends. */
 export interface PushedScore {
   readonly score: number;
-  readonly passed: boolean;
+  /** Null for a score between 0 and 1 that came alone. */
+  readonly passed: boolean | null;
   readonly explanation: string | null;
 }
 
@@ -192,10 +193,10 @@ function readReference({ section, order_index, item_id, item_hash }: Members): I
   };
 }
 
-/** Least score that passes, where a line does not say whether it does. */
-const PASSING_SCORE = 0.5;
-
-/** Reads `{<name>: {score, passed, explanation}}`; a score or `passed` alone says the other. */
+/**
+ * Reads `{<name>: {score, passed, explanation}}`. `passed` alone is a score of 1 or 0; a score alone of 1 has passed and of 0
+ * has failed, and one between them has neither.
+ */
 function readScores(scores: JsonObject): Record<string, PushedScore> {
   const read: Record<string, PushedScore> = {};
   if (Object.keys(scores).length > MAX_SCORERS)
@@ -221,7 +222,11 @@ function readScores(scores: JsonObject): Record<string, PushedScore> {
     }
     const score =
       stated === null ? (passed === true ? 1 : 0) : numberFrom(0, 1)(stated, `scores.${name}.score`);
-    read[name] = { score, passed: passed ?? score >= PASSING_SCORE, explanation };
+    read[name] = {
+      score,
+      passed: passed ?? (score === 1 ? true : score === 0 ? false : null),
+      explanation,
+    };
   }
   return read;
 }

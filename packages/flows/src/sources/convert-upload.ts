@@ -6,7 +6,7 @@ import { nameOfFile } from './package-source.ts';
 import { roomInSteps, type StagedFile, type UploadStage } from './stage-content.ts';
 import type { UploadedFile } from './uploaded-file.ts';
 
-/** Converts the files of another tool into a package, whose hash stays that of the first of them. */
+/** Converts the files of another tool into a package of each of their runs. Its hash stays that of the first file. */
 export async function convertFiles(
   tool: Tool,
   files: readonly UploadedFile[],
@@ -14,13 +14,19 @@ export async function convertFiles(
   stage: UploadStage,
   limits: Partial<PackageLimits>,
   signal: AbortSignal,
-): Promise<StagedFile> {
+): Promise<readonly StagedFile[]> {
   const output = stage.create();
   const [{ name: fileName, sha256 } = { name: '', sha256: '' }] = files;
   const makeRoom = roomInSteps(output, 0);
-  await convertTool(tool, files, { output: output.path, name, limits, signal, makeRoom });
-  const { size: bytes } = await stat(output.path);
-  return { fileName, sha256, path: output.path, content: null, bytes };
+  // The room that is made for the first package is enough for all of them.
+  const further = (): string => stage.create().path;
+  const options = { output: output.path, further, name, limits, signal, makeRoom };
+  const converted: StagedFile[] = [];
+  for (const { output: path } of await convertTool(tool, files, options)) {
+    const { size: bytes } = await stat(path);
+    converted.push({ fileName, sha256, path, content: null, bytes });
+  }
+  return converted;
 }
 
 /** Converts an older archive into a package, whose hash stays that of what was sent. */

@@ -29,15 +29,21 @@ import { type StagedFile, type Staging, UploadStage } from './stage-content.ts';
 import { toUploadError, UploadError } from './upload-error.ts';
 import type { TableFile, UploadedFile, UploadedTables } from './uploaded-file.ts';
 
+/** A package, ready to be read. */
+interface OpenPackage {
+  readonly file: UploadedFile;
+  readonly archive: Archive;
+}
+
 /** What an upload is, ready to be read. */
 export type UploadContent =
-  | {
+  | (OpenPackage & {
       readonly kind: 'package';
-      readonly file: UploadedFile;
-      readonly archive: Archive;
       /** The tool whose files were converted; null for a package. */
       readonly tool: Tool | null;
-    }
+      /** Of files with several runs, the packages of the others. */
+      readonly further: readonly OpenPackage[];
+    })
   | { readonly kind: 'legacy_package' }
   | ({ readonly kind: 'items' | 'table' } & UploadedTables);
 
@@ -80,7 +86,11 @@ export async function openUpload(
   const tool = isPlain(request) ? await recogniseTool(files) : null;
   if (tool !== null) {
     const converted = await convertFiles(tool, files, request, stage, limits, signal);
-    return opened({ ...(await openConverted(converted, stack, limits)), tool });
+    const packages: OpenPackage[] = [];
+    for (const one of converted) packages.push(await openConverted(one, stack, limits));
+    const [first, ...further] = packages;
+    if (first === undefined) throw new Error('The files of a tool become at least one package.');
+    return opened({ kind: 'package', ...first, tool, further });
   }
   const recognised = await recognise(files, request.mapping, limits, signal);
   if (recognised.kind === 'files') {
@@ -104,10 +114,10 @@ export async function openUpload(
   }
   const { kind, file, archive } = recognised;
   const [archiveFile] = staged;
-  if (kind === 'package') return opened({ kind, file, archive, tool: null });
+  if (kind === 'package') return opened({ kind, file, archive, tool: null, further: [] });
   if (!request.convert || archiveFile === undefined) return opened({ kind });
   const converted = await convertArchive(archiveFile, request, stage, limits, signal);
-  return opened({ ...(await openConverted(converted, stack, limits)), tool: null });
+  return opened({ kind: 'package', ...(await openConverted(converted, stack, limits)), tool: null, further: [] });
 }
 
 /** Whether nothing says how files are to be read. */
@@ -119,10 +129,10 @@ async function openConverted(
   converted: StagedFile,
   stack: AsyncDisposableStack,
   limits: Partial<PackageLimits>,
-): Promise<Omit<Extract<UploadContent, { readonly kind: 'package' }>, 'tool'>> {
+): Promise<OpenPackage> {
   const file = await openFile(converted, stack);
   const archive = await openArchive(file.source, limits, () => Promise.resolve());
-  return { kind: 'package', file, archive };
+  return { file, archive };
 }
 
 async function openFiles(
@@ -165,14 +175,30 @@ export async function uploadSource(
   signal: AbortSignal,
 ): Promise<ImportSource> {
   if (upload.kind === 'legacy_package') throw legacyError();
-  if (upload.kind === 'package') {
-    const { name: fileName, source } = upload.file;
-    const { name, description } = request;
-    const wanted = { name, description, fileName };
-    return packageSource(source.byteLength, () => readPackage(upload.archive), wanted, options);
-  }
+  if (upload.kind === 'package') return sourceOfPackage(upload, upload.further, request, options);
   if (upload.kind === 'table' && request.mapping === null) throw await mappingRequired(upload.files, signal);
   return filesSource(upload, request, options);
+}
+
+/** The sources of the other runs of an upload of another tool's files. */
+export const furtherSources = (
+  upload: UploadContent,
+  request: FileRequest,
+  options: PackageSourceOptions,
+): readonly ImportSource[] =>
+  upload.kind === 'package'
+    ? upload.further.map((one) => sourceOfPackage(one, upload.further, request, options))
+    : [];
+
+/** @param further of several packages, each has its own name */
+function sourceOfPackage(
+  { file: { name: fileName, source }, archive }: OpenPackage,
+  further: readonly OpenPackage[],
+  { name, description }: FileRequest,
+  options: PackageSourceOptions,
+): ImportSource {
+  const wanted = { name: further.length === 0 ? name : undefined, description, fileName };
+  return packageSource(source.byteLength, () => readPackage(archive), wanted, options);
 }
 
 function legacyError(): PackageError {

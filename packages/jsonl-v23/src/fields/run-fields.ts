@@ -72,11 +72,13 @@ export const RUN_FIELDS = {
   /** Null until there is a score. */
   mean: { wire: 'mean', kind: 'number', group: 'scores', isDerived: true },
   passed: { wire: 'passed', kind: 'integer', isRequired: true, group: 'scores' },
+  /** Scored results may have neither passed nor failed. */
+  wrong: { wire: 'wrong', kind: 'integer', isRequired: true, group: 'scores' },
   /** Results with a score. */
   scored: { wire: 'scored', kind: 'integer', isRequired: true, group: 'scores' },
-  /** Passed among those that should have been scored: a failed request has not passed. Null without one. */
+  /** Passed among those that have passed or failed, and failed requests. Null without one. */
   passRate: { wire: 'pass_rate', kind: 'number', group: 'scores', isDerived: true },
-  /** Passed among those that have a score; null until there is one. */
+  /** Passed among those that have passed or failed; null until there is one. */
   passRateScored: { wire: 'pass_rate_scored', kind: 'number', group: 'scores', isDerived: true },
 
   /** The scores of the stored summary; null without a current one. */

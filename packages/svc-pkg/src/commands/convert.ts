@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { convertTool, TOOLS, type Tool, type ToolFile } from '@svc/formats';
+import { convertTool, TOOLS, type Tool, type ToolFile, WRITTEN_TOOLS, type WrittenTool } from '@svc/formats';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import { convertLegacyFile, legacyOutputPath } from '@svc/pkg-format/node';
 import { type Command, Option } from 'commander';
@@ -10,16 +10,24 @@ import { given } from '../given.ts';
 import { convertTo } from '../local/convert-to-tool.ts';
 import { refuseLog } from '../local/refuse-log.ts';
 import { eachPath } from '../output/each-path.ts';
+import { replaceableFile } from '../output/output-file.ts';
 import { checkOutputOfSeveral, outputPackage, withDefaultOutput } from '../output/package-output.ts';
 import { showProgress } from '../output/progress.ts';
 import { inputNames, isUnnamed, openInputFile, openSource } from '../package/input-file.ts';
 import { entryOf } from '../package/open-local-package.ts';
 import { conversionDocument, conversionText, toolDocument, toolText } from '../text/conversion-text.ts';
-import { checkName, type WriteOptions, withExamples, withOutputOptions } from './define-command.ts';
+import {
+  checkName,
+  numberOption,
+  type WriteOptions,
+  withExamples,
+  withOutputOptions,
+} from './define-command.ts';
 
 interface Options extends WriteOptions {
   readonly from?: Tool;
-  readonly to?: Tool;
+  readonly to?: WrittenTool;
+  readonly prompt?: number;
   readonly model?: string;
   readonly datasetOnly?: boolean;
   readonly keepSource?: boolean;
@@ -41,11 +49,17 @@ export function addConvertCommand(program: Command, cli: Cli): void {
     .addOption(new Option('--from <tool>', 'the tool that wrote the files').choices([...TOOLS]))
     .addOption(
       new Option('--to <tool>', 'the tool that is to read the package: its run, else its dataset').choices([
-        ...TOOLS,
+        ...WRITTEN_TOOLS,
       ]),
     )
     .option('--model <name>', 'with --to openai-batch: the model of the requests')
     .option('--dataset-only', 'with --to: the dataset, also of a package with a run')
+    .addOption(
+      numberOption('--prompt <n>', 'with --from promptfoo: only the results of this prompt and provider (promptIdx, from 0)', {
+        min: 0,
+        max: 1_000_000,
+      }),
+    )
     .option('--keep-source', 'with --from: keep the row of the tool in each item, as meta.source_row')
     .option('--strict', 'with --from or --to: fail if anything has no place');
   withOutputOptions(command, '<file>.pkg.zip in the folder of the file').action(
@@ -62,6 +76,7 @@ export function addConvertCommand(program: Command, cli: Cli): void {
       if (keepSource !== undefined || strict !== undefined) {
         throw new CliError('usage', '--keep-source and --strict need --from or --to');
       }
+      if (options.prompt !== undefined) throw new CliError('usage', '--prompt needs --from');
       await checkOutputOfSeveral(inputs, options);
       await eachPath(cli, inputs, (out, input) => convertOne(out, input, options));
     },
@@ -96,16 +111,25 @@ async function convertFiles(
   const bare = basename(input).replace(/\.(?:jsonl|json|eval|ya?ml|csv)$/i, '');
   const defaultPath = join(dirname(input), `${bare}.pkg.zip`);
   const chosen = withDefaultOutput(options, inputs);
-  const { name, keepSource, strict } = options;
+  const { name, keepSource, strict, prompt } = options;
   await outputPackage(cli, chosen, { input, defaultPath }, async (target, force) => {
-    const report = await convertTool(tool, files, {
-      ...{ output: target, name, force, signal: cli.signal },
+    const further = (number: number): Promise<string> =>
+      replaceableFile(target.replace(/((?:\.pkg)?\.zip)?$/i, `.prompt-${number}$1`), force);
+    const [first, ...others] = await convertTool(tool, files, {
+      ...{ output: target, name, force, signal: cli.signal, prompt },
+      // Standard output takes one package.
+      ...(chosen.output === '-' ? {} : { further }),
       ...given({ keepSource, strict }),
     });
-    return (shown) => ({
-      text: () => toolText(report, shown),
-      json: () => jsonText(toolDocument(inputs, report, shown)),
-    });
+    if (first === undefined) throw new Error('The files of a tool become at least one package.');
+    return (shown) => {
+      const reports = [{ ...first, output: shown }, ...others];
+      const documents = reports.map((report) => toolDocument(inputs, report, report.output));
+      return {
+        text: () => reports.map((report) => toolText(report, report.output)).join('\n'),
+        json: () => jsonText(documents.length === 1 ? documents[0] : documents),
+      };
+    };
   });
 }
 

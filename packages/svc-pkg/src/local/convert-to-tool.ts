@@ -6,9 +6,9 @@ import { pipeline } from 'node:stream/promises';
 import {
   type Lost,
   needsModel,
-  type Tool,
   type ToolExport,
   type ToolSource,
+  type WrittenTool,
   writesRuns,
   writeTool,
 } from '@svc/formats';
@@ -50,7 +50,7 @@ export interface ToToolOptions {
  * @throws CliError `usage` without the model that requests name, `output_exists`, `io_error`; PackageError, also
  *   `package_unsupported` where `strict` finds something without a place; errors of the file system
  */
-export async function convertTo(cli: Cli, path: string, tool: Tool, options: ToToolOptions): Promise<void> {
+export async function convertTo(cli: Cli, path: string, tool: WrittenTool, options: ToToolOptions): Promise<void> {
   await using file = await openInputFile(cli, path);
   try {
     await using pkg = await withFileErrors('read', path, () => openPackageFile(file.path));
@@ -92,17 +92,19 @@ const bareName = (path: string): string =>
 /** The run of a package, where the tool has no place for it. */
 async function unwrittenRun(
   pkg: PackageReader,
-  tool: Tool,
+  tool: WrittenTool,
   { datasetOnly = false }: ToToolOptions,
 ): Promise<readonly Lost[]> {
   if (datasetOnly || writesRuns(tool)) return [];
   return (await pkg.readRun()) === null ? [] : [{ what: 'the run and its results', count: 1, first: {} }];
 }
 
-async function place(path: string, tool: Tool, written: ToolExport, options: ToToolOptions): Promise<string> {
+async function place(path: string, tool: WrittenTool, written: ToolExport, options: ToToolOptions): Promise<string> {
   const bare = bareName(path);
   const name = written.kind === 'folder' ? `${bare}.${tool}` : `${bare}.${tool}${written.extension}`;
-  return await outputPath(options.output, isUnnamed(path) ? '.' : dirname(path), name);
+  // A folder of several batches has no name of a file.
+  const asked = written.kind === 'folder' ? options.output?.replace(/\.jsonl$/i, '') : options.output;
+  return await outputPath(asked, isUnnamed(path) ? '.' : dirname(path), name);
 }
 
 /** Writes the file or the folder beside its place, and moves it there. */
@@ -183,7 +185,7 @@ async function write(written: ToolExport, target: string, signal: AbortSignal): 
 async function sourceOf(
   pkg: PackageReader,
   bare: string,
-  tool: Tool,
+  tool: WrittenTool,
   { datasetOnly = false }: ToToolOptions,
   signal: AbortSignal,
 ): Promise<ToolSource> {

@@ -36,9 +36,9 @@ export interface RunDifference {
   /** Mean of the item's scores, in each run. */
   readonly score: number;
   readonly otherScore: number;
-  /** Whether more than half of the item's scored results passed. */
-  readonly passed: boolean;
-  readonly otherPassed: boolean;
+  /** Whether more than half of the item's results that have passed or failed passed; null without one. */
+  readonly passed: boolean | null;
+  readonly otherPassed: boolean | null;
   /** Whether any output differs. */
   readonly outputChanged: boolean;
 }

@@ -25,8 +25,8 @@ const NUMBERS = ['score', 'latency_ms', 'input_tokens', 'output_tokens', 'cost']
 type NumberName = (typeof NUMBERS)[number];
 
 /**
- * The scored items of a run with the means of their numbers, whether more than half of their results passed, and what
- * their outputs are.
+ * The scored items of a run with the means of their numbers, whether more than half of their results that have passed or
+ * failed passed (null without one), and what their outputs are.
  */
 const scoredItems = ({ run, scorer }: ScoredRun): string => {
   const [score, passed] =
@@ -75,8 +75,7 @@ function itemsWith(
 }
 
 const PAIR = `this.section_order_index, this.order_index, other.section_order_index AS other_section_order_index,
-  other.order_index AS other_order_index, coalesce(this.passed, false) AS passed,
-  coalesce(other.passed, false) AS other_passed, this.outputs <> other.outputs AS output_changed,
+  other.order_index AS other_order_index, this.passed, other.passed AS other_passed, this.outputs <> other.outputs AS output_changed,
   ${NUMBERS.map((name) => `this.${name}, other.${name} AS other_${name}`).join(', ')}`;
 
 /** How the items of two runs pair. */
@@ -151,6 +150,7 @@ const PAIR_SUMS: readonly (readonly [name: string, sql: string])[] = [
   ['wins', 'count(*) FILTER (WHERE other_score > score)::float8'],
   ['losses', 'count(*) FILTER (WHERE other_score < score)::float8'],
   ['ties', 'count(*) FILTER (WHERE other_score = score)::float8'],
+  ['decided', 'count(*) FILTER (WHERE passed IS NOT NULL AND other_passed IS NOT NULL)::float8'],
   ['onlyThisPassed', 'count(*) FILTER (WHERE passed AND NOT other_passed)::float8'],
   ['onlyOtherPassed', 'count(*) FILTER (WHERE other_passed AND NOT passed)::float8'],
 ];

@@ -58,7 +58,7 @@ export async function readGroups(
   });
 }
 
-const COUNTS = ['results', 'ok', 'failed', 'unscored', 'scored', 'scoreSum', 'passed'] as const;
+const COUNTS = ['results', 'ok', 'failed', 'unscored', 'scored', 'scoreSum', 'passed', 'wrong'] as const;
 
 /**
  * The sums of a group from those of its parts.
@@ -79,7 +79,9 @@ export function addUp(rows: readonly SumsRow[], clustered: ClusterRow | undefine
             scored.map((row) => [row.scoredItems, row.scoreMean ?? 0, row.scoreVariance ?? 0]),
           ),
           scoredSpread: spreadOf(
-            scored.map((row) => [row.scoredItems, row.shareMean ?? 0, row.shareVariance ?? 0]),
+            rows
+              .filter(({ shareItems }) => shareItems > 0)
+              .map((row) => [row.shareItems, row.shareMean ?? 0, row.shareVariance ?? 0]),
           ),
           // Items with equally many tries and passes have the same share.
           dueSpread: spreadOf(

@@ -34,27 +34,33 @@ export function scoresBy(number: number, results = 'run_results WHERE run_id = $
 
 /** Counts of results, and of scored items the mean and the variance of their scores, and of the shares that passed. */
 const SUMS = `count(*) AS items, sum(results) AS results, sum(ok) AS ok, sum(failed) AS failed, sum(unscored) AS unscored,
-  sum(scored) AS scored, coalesce(sum(score_sum), 0) AS score_sum, sum(passes) AS passed, bool_and(is_binary) AS is_binary,
+  sum(scored) AS scored, coalesce(sum(score_sum), 0) AS score_sum, sum(passes) AS passed, sum(wrong) AS wrong,
+  bool_and(is_binary) AS is_binary,
   count(score_mean) AS scored_items, avg(score_mean) AS score_mean, var_pop(score_mean) AS score_variance,
-  avg(scored_share) AS share_mean, var_pop(scored_share) AS share_variance`;
+  count(scored_share) AS share_items, avg(scored_share) AS share_mean, var_pop(scored_share) AS share_variance`;
+
+/** SQL for whether a result has passed or failed. A score between 0 and 1 alone does neither. */
+const HAS_VERDICT = '(score IS NOT NULL AND passed IS NOT NULL)';
 
 /** The items of a run, each with its results. */
 const repeatedItems = (results: string): string => `
   SELECT section_order_index, order_index, min(item_type COLLATE "C") AS item_type, min(tags) AS tags,
-    count(*) FILTER (WHERE status <> 'unscored') AS tries, count(*) FILTER (WHERE passed) AS passes, count(*) AS results,
+    count(*) FILTER (WHERE ${HAS_VERDICT} OR status = 'failed') AS tries, count(*) FILTER (WHERE passed) AS passes,
+    count(*) FILTER (WHERE ${HAS_VERDICT} AND NOT passed) AS wrong, count(*) AS results,
     count(*) FILTER (WHERE status = 'ok') AS ok, count(*) FILTER (WHERE status = 'failed') AS failed,
     count(*) FILTER (WHERE status = 'unscored') AS unscored, count(score) AS scored, sum(score) AS score_sum,
     coalesce(bool_and(score IN (0, 1)), true) AS is_binary, avg(score) AS score_mean,
-    count(*) FILTER (WHERE passed)::float8 / nullif(count(score), 0) AS scored_share
+    count(*) FILTER (WHERE passed)::float8 / nullif(count(*) FILTER (WHERE ${HAS_VERDICT}), 0) AS scored_share
   FROM ${results} AS results GROUP BY section_order_index, order_index`;
 
 /** The same of a run without repetitions: nothing needs to be brought together. */
 const singleItems = (results: string): string => `
-  SELECT section_order_index, order_index, item_type COLLATE "C" AS item_type, tags, (status <> 'unscored')::int AS tries,
-    coalesce(passed, false)::int AS passes, 1 AS results, (status = 'ok')::int AS ok, (status = 'failed')::int AS failed,
+  SELECT section_order_index, order_index, item_type COLLATE "C" AS item_type, tags,
+    (${HAS_VERDICT} OR status = 'failed')::int AS tries, coalesce(passed, false)::int AS passes,
+    (${HAS_VERDICT} AND NOT passed)::int AS wrong, 1 AS results, (status = 'ok')::int AS ok, (status = 'failed')::int AS failed,
     (status = 'unscored')::int AS unscored, (score IS NOT NULL)::int AS scored, score AS score_sum,
     coalesce(score IN (0, 1), true) AS is_binary, score AS score_mean,
-    CASE WHEN score IS NOT NULL THEN coalesce(passed, false)::int::float8 END AS scored_share
+    CASE WHEN ${HAS_VERDICT} THEN passed::int::float8 END AS scored_share
   FROM ${results} AS results`;
 
 /** What to add up. */
@@ -81,15 +87,15 @@ const addedUp = (grouped: string, order: string): string => `
     ${grouped}
   ), weighted AS (
     SELECT *, sum(scored_items * score_mean) OVER same / nullif(sum(scored_items) OVER same, 0) AS score_center,
-      sum(scored_items * share_mean) OVER same / nullif(sum(scored_items) OVER same, 0) AS share_center
+      sum(share_items * share_mean) OVER same / nullif(sum(share_items) OVER same, 0) AS share_center
     FROM grouped WINDOW same AS (PARTITION BY kind, key COLLATE "C", tries, passes)
   ), sums AS (
     SELECT kind, key COLLATE "C" AS key, tries, passes, sum(items) AS items, min(section_order_index) AS position,
       sum(results) AS results, sum(ok) AS ok, sum(failed) AS failed, sum(unscored) AS unscored, sum(scored) AS scored,
-      sum(score_sum) AS score_sum, sum(passed) AS passed, bool_and(is_binary) AS is_binary,
-      sum(scored_items) AS scored_items, min(score_center) AS score_mean, min(share_center) AS share_mean,
+      sum(score_sum) AS score_sum, sum(passed) AS passed, sum(wrong) AS wrong, bool_and(is_binary) AS is_binary,
+      sum(scored_items) AS scored_items, sum(share_items) AS share_items, min(score_center) AS score_mean, min(share_center) AS share_mean,
       sum(scored_items * (score_variance + (score_mean - score_center) ^ 2)) / nullif(sum(scored_items), 0) AS score_variance,
-      sum(scored_items * (share_variance + (share_mean - share_center) ^ 2)) / nullif(sum(scored_items), 0) AS share_variance
+      sum(share_items * (share_variance + (share_mean - share_center) ^ 2)) / nullif(sum(share_items), 0) AS share_variance
     FROM weighted GROUP BY kind, key COLLATE "C", tries, passes
   ), keyed AS (
     SELECT kind, key, dense_rank() OVER (PARTITION BY kind ORDER BY sum(results) DESC, key) AS rank,
@@ -97,9 +103,9 @@ const addedUp = (grouped: string, order: string): string => `
     FROM sums GROUP BY kind, key
   )
   SELECT kind, key, tries::float8, passes::float8, items::float8, results::float8, ok::float8, failed::float8,
-    unscored::float8, scored::float8, score_sum AS "scoreSum", passed::float8, is_binary AS "isBinary",
+    unscored::float8, scored::float8, score_sum AS "scoreSum", passed::float8, wrong::float8, is_binary AS "isBinary",
     scored_items::float8 AS "scoredItems", score_mean AS "scoreMean", score_variance::float8 AS "scoreVariance",
-    share_mean AS "shareMean", share_variance::float8 AS "shareVariance"
+    share_items::float8 AS "shareItems", share_mean AS "shareMean", share_variance::float8 AS "shareVariance"
   FROM sums JOIN keyed USING (kind, key) ${order}`;
 
 /** The run, its sections, types and tags; `rows` are items or sums of items. */
@@ -143,12 +149,14 @@ export interface SumsRow {
   readonly scored: number;
   readonly scoreSum: number;
   readonly passed: number;
+  readonly wrong: number;
   readonly isBinary: boolean;
   readonly scoredItems: number;
   /** Mean and variance of the items' mean scores; null without a scored item. */
   readonly scoreMean: number | null;
   readonly scoreVariance: number | null;
-  /** Mean and variance of the items' pass rates over their scored results. */
+  /** Items with a result that has passed or failed; mean and variance of their pass rates over these results. */
+  readonly shareItems: number;
   readonly shareMean: number | null;
   readonly shareVariance: number | null;
 }

@@ -4,6 +4,7 @@ import type pg from 'pg';
 export const COUNTS = `count(*) AS all, count(*) FILTER (WHERE status = 'ok') AS ok,
   count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'unscored') AS unscored,
   count(score) AS scored, coalesce(sum(score), 0) AS score_sum, count(*) FILTER (WHERE passed) AS passed,
+  count(*) FILTER (WHERE NOT passed AND score IS NOT NULL) AS wrong,
   count(*) FILTER (WHERE truncated) AS truncated, count(*) FILTER (WHERE reused) AS reused, coalesce(sum(input_tokens), 0) AS input_tokens,
   coalesce(sum(output_tokens), 0) AS output_tokens, coalesce(sum(judge_input_tokens), 0) AS judge_input_tokens,
   coalesce(sum(judge_output_tokens), 0) AS judge_output_tokens, coalesce(sum(judge_cost), 0) AS judge_cost`;
@@ -15,6 +16,7 @@ const COUNTED = [
   'scored',
   'score_sum',
   'passed',
+  'wrong',
   'truncated',
   'reused',
   'input_tokens',

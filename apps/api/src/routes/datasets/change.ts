@@ -213,25 +213,61 @@ export interface ImportNowDeps {
 export interface WantedImport {
   readonly source: ImportSource;
   readonly target: ImportTarget;
+  /** The other runs of a file: each joins the dataset that has its items by then, or makes one. */
+  readonly further?: readonly ImportSource[];
 }
 
 /** Imports within a request. @param claim of an idempotent request, which gets the response */
 export async function importNow(
-  { store, ...observers }: ImportNowDeps,
-  { source, target }: WantedImport,
+  deps: ImportNowDeps,
+  { source, target, further = [] }: WantedImport,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
+  const wanted = [{ source, target }, ...further.map((one) => ({ source: one, target: joining(target) }))];
+  const done: ImportDone[] = [];
+  for (const [index, one] of wanted.entries()) {
+    // The last one answers the request, with what all of them have made.
+    const of = (last: ImportDone): StoredResponse => importStored([...done, last]);
+    const isLast = index === further.length;
+    done.push(await importOne(deps, one, signal, isLast && claim !== undefined ? { claim, of } : null));
+  }
+  return importStored(done);
+}
+
+/** What an import has made, and what is probably a mistake in it. */
+interface ImportDone {
+  readonly stored: StoredImport;
+  readonly warnings: readonly string[];
+}
+
+/** The target of a further run of a file. @throws PackageError where the file is to change a dataset */
+function joining(target: ImportTarget): ImportTarget {
+  if (target.kind === 'dataset') return { ...target, handle: null, ifExists: null };
+  const message =
+    'A file with several pairs of a prompt and a provider cannot be the next version of a dataset.';
+  throw new PackageError('package_unsupported', message);
+}
+
+async function importOne(
+  { store, ...observers }: ImportNowDeps,
+  { source, target }: Pick<WantedImport, 'source' | 'target'>,
+  signal: AbortSignal,
+  response: { readonly claim: IdempotencyClaim; of(done: ImportDone): StoredResponse } | null,
+): Promise<ImportDone> {
   const report = new ImportReport();
   await using draft = await store.datasets.begin({ signal, report, target });
   const observed = observeImport(observers, source.start, target, draft);
   try {
     const content = await importDataset(source, draft, report, signal);
-    const of = (stored: StoredImport): StoredResponse => importStored(stored, importWarnings(report));
-    const response = claim === undefined ? undefined : { claim, of };
-    const stored = await draft.commit({ ...content, response });
+    const doneWith = (stored: StoredImport): ImportDone => ({ stored, warnings: importWarnings(report) });
+    const answer = response && {
+      claim: response.claim,
+      of: (stored: StoredImport) => response.of(doneWith(stored)),
+    };
+    const stored = await draft.commit({ ...content, response: answer ?? undefined });
     observed.finished(stored);
-    return of(stored);
+    return doneWith(stored);
   } catch (error) {
     observed.failed(error, requestFailure(error, signal));
     throw error;
@@ -241,26 +277,34 @@ export async function importNow(
 /** Does what an import does, stores nothing, and responds with what it found. */
 export async function dryRunNow(
   { store }: Pick<ImportNowDeps, 'store'>,
-  { source, target }: WantedImport,
+  { source, target, further = [] }: WantedImport,
   signal: AbortSignal,
 ): Promise<RouteResponse> {
-  const report = new ImportReport();
-  await using draft = await store.datasets.begin({ signal, report, target, dryRun: true });
-  return json(serializeDryRun(await dryRun(source, draft, report, signal)));
+  const found: DryRun[] = [];
+  for (const [index, one] of [source, ...further].entries()) {
+    const report = new ImportReport();
+    const wanted = index === 0 ? target : joining(target);
+    await using draft = await store.datasets.begin({ signal, report, target: wanted, dryRun: true });
+    found.push(await dryRun(one, draft, report, signal));
+  }
+  return json(serializeDryRun(found.find(({ errorsTotal }) => errorsTotal > 0) ?? (found[0] as DryRun)));
 }
 
-/** The response to an import: of a change, a new dataset, or one that is used again. */
-function importStored(
-  { dataset, changed, isNew, runId }: StoredImport,
-  warnings: readonly string[],
-): StoredResponse {
+/** The response to an import: of a change, a new dataset, or one that is used again; with several runs, of the first. */
+function importStored(done: readonly ImportDone[]): StoredResponse {
+  const { dataset, changed, isNew, runId } = (done[0] as ImportDone).stored;
+  const warnings = [...new Set(done.flatMap((one) => one.warnings))];
   if (changed !== null) return datasetChanged(dataset, changed, warnings);
-  const shown = { ...serializeSummary(dataset), ...(warnings.length === 0 ? {} : { warnings }) };
-  const run = isNew || runId === null ? {} : { dataset_id: dataset.id, run_id: runId };
+  const runs = done.map(({ stored }) => ({ dataset_id: stored.dataset.id, run_id: stored.runId }));
   return {
     status: isNew ? 201 : 200,
     headers: { Location: `/datasets/${dataset.id}` },
-    body: toJsonText({ ...shown, ...run }),
+    body: toJsonText({
+      ...serializeSummary(dataset),
+      ...(warnings.length === 0 ? {} : { warnings }),
+      ...(isNew || runId === null ? {} : { dataset_id: dataset.id, run_id: runId }),
+      ...(runs.length === 1 ? {} : { runs }),
+    }),
   };
 }
 

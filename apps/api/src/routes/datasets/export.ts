@@ -1,4 +1,4 @@
-import { exportPackage, exportTool, TOOLS, type Tool } from '@svc/flows';
+import { exportPackage, exportTool, WRITTEN_TOOLS, type WrittenTool } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
 import type { Route, RouteResponse } from '@svc/runtime';
 import { type Store, toCorrupt } from '@svc/store';
@@ -15,7 +15,7 @@ export interface ExportDeps {
 const QUERY = {
   format: {
     type: 'string',
-    enum: TOOLS,
+    enum: WRITTEN_TOOLS,
     description: 'write the dataset, or the results of `run_id`, for this tool instead of a package',
   },
   model: {
@@ -91,7 +91,7 @@ async function exportNow(
   const startedAt = performance.now();
   await using opening = new AsyncDisposableStack();
   const open = opening.use(await store.reads.datasets.open(id, { version, runId, signal }));
-  const tool = query['format'] as Tool | undefined;
+  const tool = query['format'] as WrittenTool | undefined;
   const model = query['model'] as string | undefined;
   const found =
     tool === undefined

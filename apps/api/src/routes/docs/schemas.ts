@@ -80,6 +80,12 @@ export const LISTED_DATASET: Schema = shape({
   },
 });
 
+const FOUND_RUNS: Schema = {
+  type: 'array',
+  description: 'of a file with several runs: each with its dataset',
+  items: shape({ dataset_id: UUID, run_id: { ...UUID, type: ['string', 'null'] } }),
+};
+
 /** A dataset that an upload found to be there, and the run that was added to it. */
 export const FOUND_DATASET: Schema = shape(
   {
@@ -87,8 +93,15 @@ export const FOUND_DATASET: Schema = shape(
     warnings: IMPORT_WARNINGS,
     dataset_id: { ...UUID, description: 'with a run of another tool: the dataset that has its items' },
     run_id: { ...UUID, description: 'the run that was added to it' },
+    runs: FOUND_RUNS,
   },
-  ['warnings', 'dataset_id', 'run_id'],
+  ['warnings', 'dataset_id', 'run_id', 'runs'],
+);
+
+/** A new dataset of an upload. */
+export const UPLOADED_DATASET: Schema = shape(
+  { ...SUMMARY.members, warnings: IMPORT_WARNINGS, runs: FOUND_RUNS },
+  ['warnings', 'runs'],
 );
 export const DATASET: Schema = shape({
   ...SUMMARY.members,

@@ -6,13 +6,13 @@ import type { Run, RunSummary } from '@svc/store';
 export function scoresOf({ scores, counts, summaryScores }: Run, summary: RunSummary | null): JsonBody {
   if (summary !== null) return { ...summary.scores, ...summary.parts } as unknown as JsonBody;
   if (summaryScores !== null) return new JsonText(summaryScores);
-  const { mean, scored, passed, passRate, passRateScored } = scores;
+  const { mean, passed, wrong, passRate, passRateScored } = scores;
   return {
     mean,
     stderr: null,
     ci95: null,
     passed,
-    wrong: scored - passed,
+    wrong,
     no_output: counts.failed,
     pass_rate: passRate,
     pass_rate_ci95: null,

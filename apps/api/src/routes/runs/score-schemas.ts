@@ -29,14 +29,17 @@ const NUMBERS: Readonly<Record<string, Schema>> = {
   stderr: { ...NUMBER_OR_NULL, description: 'standard error of the mean, clustered by item or `cluster_by`' },
   ci95: { ...INTERVAL, description: '95 % confidence interval of the mean' },
   passed: COUNT,
-  wrong: { ...COUNT, description: 'scored, and not passed' },
+  wrong: {
+    ...COUNT,
+    description: 'failed their checks; a score between 0 and 1 without a verdict has neither passed nor failed',
+  },
   no_output: { ...COUNT, description: 'failed requests' },
   pass_rate: {
     ...RATE,
-    description: 'share that passed of the results that should have a score, failed requests included',
+    description: 'share that passed of the results that passed or failed, failed requests included; null if no score came with a verdict',
   },
   pass_rate_ci95: INTERVAL,
-  pass_rate_scored: { ...RATE, description: 'share of the scored results that passed' },
+  pass_rate_scored: { ...RATE, description: 'share that passed of the scored results that passed or failed' },
   pass_rate_scored_ci95: INTERVAL,
 };
 const BY_K: Readonly<Record<string, Schema>> = {
@@ -105,7 +108,10 @@ const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
   wins: { ...COUNT, description: 'items with a higher score in the other run' },
   losses: COUNT,
   ties: COUNT,
-  p_value: { ...RATE, description: 'exact McNemar test of passed and not passed' },
+  p_value: {
+    ...RATE,
+    description: 'exact McNemar test of the pairs that passed or failed in both runs; null without one',
+  },
 };
 
 /** The members of a comparison besides its scores and its page. */
@@ -156,8 +162,11 @@ export const DIFFERENCE: ApiRecord<PairedItem> = record<PairedItem>({
   score: { type: 'number', description: 'mean over the repetitions' },
   other_score: { type: 'number' },
   difference: { type: 'number', description: 'other minus this' },
-  passed: { type: 'boolean', description: 'true if more than half of the scored repetitions passed' },
-  other_passed: { type: 'boolean' },
+  passed: {
+    type: ['boolean', 'null'],
+    description: 'true if more than half of the repetitions that passed or failed passed; null without one',
+  },
+  other_passed: { type: ['boolean', 'null'] },
   output_changed: { type: 'boolean', description: 'true if any output differs' },
 });
 type PairedItem = RunDifference & { readonly difference: number };

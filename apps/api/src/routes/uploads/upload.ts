@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Semaphore } from '@svc/concurrency';
 import {
   encodeUploadRequest,
+  furtherSources,
   type OpenUpload,
   openUpload,
   type ThreadReader,
@@ -41,7 +42,7 @@ import {
   MESSAGE,
   TARGET_ERRORS,
 } from '../datasets/change.ts';
-import { DATASET_SUMMARY, FOUND_DATASET } from '../docs/schemas.ts';
+import { FOUND_DATASET, UPLOADED_DATASET } from '../docs/schemas.ts';
 import { JOB, jobAccepted } from '../jobs/serialize.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM, type UploadForm } from './upload-form.ts';
 
@@ -103,7 +104,7 @@ export function uploadRoute(deps: UploadDeps): Route {
           'the existing dataset: with `if_exists=reuse`, or that to which the run of another tool was added',
         schema: FOUND_DATASET,
       },
-      201: { description: 'the stored dataset', schema: DATASET_SUMMARY },
+      201: { description: 'the stored dataset', schema: UPLOADED_DATASET },
       202: { description: 'with `respond-async`: the job that imports it', schema: JOB },
     },
     errors: [...UPLOAD_ERRORS, ...TARGET_ERRORS, 'mapping_required', 'idempotency_key_reused'],
@@ -151,11 +152,14 @@ export async function importUpload(
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   const content =
     received.areItems && upload.kind === 'table' ? { ...upload, kind: 'items' as const } : upload;
-  const source = await uploadSource(content, form, { maxLineBytes, maxDepth, reader }, signal);
+  const sourceOptions = { maxLineBytes, maxDepth, reader };
+  const source = await uploadSource(content, form, sourceOptions, signal);
+  const further = furtherSources(content, form, sourceOptions);
   if (request.query['dry_run'] === true) {
-    return await dryRunNow(deps, { source, target: await targetOf(form) }, signal);
+    return await dryRunNow(deps, { source, target: await targetOf(form), further }, signal);
   }
-  const isAsync = prefersAsync(request.header('prefer'));
+  // A job imports one package: several are imported within the request.
+  const isAsync = further.length === 0 && prefersAsync(request.header('prefer'));
   const digest = (): Uint8Array => {
     const files = received.files.flatMap(({ fileName, sha256 }) => [fileName, sha256]);
     return requestDigest(operation, isAsync, form.digest, ...files);
@@ -164,7 +168,7 @@ export async function importUpload(
     const target = await targetOf(form);
     return isAsync
       ? await enqueueUpload(deps, upload, { ...form, target }, signal, claim)
-      : await importNow(deps, { source, target }, signal, claim);
+      : await importNow(deps, { source, target, further }, signal, claim);
   });
 }
 

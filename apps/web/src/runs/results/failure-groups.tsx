@@ -20,7 +20,7 @@ export function FailureGroups({
   readonly onChoose: (filters: RunSearch) => void;
 }) {
   const api = useApi();
-  const { failed, ok, unscored } = run.counts;
+  const { failed, unscored } = run.counts;
   const groups = useRead({
     queryKey: ['errors', run.id, failed],
     read: (api, signal) => api.GET('/runs/{id}/errors', { params: { path: { id: run.id } }, signal }),
@@ -38,7 +38,7 @@ export function FailureGroups({
           return [`${output} output`, meta.total_items, { output }] as const;
         }),
       ),
-    enabled: run.finished_at !== null && (unscored > 0 || ok > run.scores.passed),
+    enabled: run.finished_at !== null && (unscored > 0 || run.scores.wrong > 0),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const found = groups.data?.data ?? [];
@@ -47,7 +47,7 @@ export function FailureGroups({
   const counts = found.map(({ count }) => count);
   const others = sumOf(counts.slice(SHOWN));
   const isOverlapping =
-    sumOf([...kinds.map(([, count]) => count), ...counts]) > run.counts.done - run.scores.passed;
+    sumOf([...kinds.map(([, count]) => count), ...counts]) > run.scores.wrong + failed + unscored;
   return (
     <Stack gap={4} component="section" aria-label="Errors">
       <Group gap="md">
@@ -94,7 +94,7 @@ function kindsOf({
   finish_reasons = {},
 }: Run): readonly (readonly [name: string, count: number, filters: RunSearch])[] {
   const kinds: readonly (readonly [string, number, RunSearch])[] = [
-    ['wrong', Math.max(0, counts.ok - scores.passed), { passed: false }],
+    ['wrong', scores.wrong, { passed: false }],
     ['not scored', counts.unscored, { status: 'unscored' }],
     ...Object.entries(finish_reasons)
       .filter(([reason]) => !ENDED.has(reason))
