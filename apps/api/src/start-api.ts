@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Semaphore } from '@svc/concurrency';
 import { createCheckRunner } from '@svc/evaluation';
-import { createThreadReader } from '@svc/flows';
+import { createThreadReader, createToolConverter } from '@svc/flows';
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import {
@@ -62,6 +62,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   // A thread, which starts with the first pattern.
   const checks = starting.use(createCheckRunner({ threads: 1 }));
   const reader = starting.use(createThreadReader());
+  const converter = starting.use(createToolConverter());
   const pushChecks = starting.use(createCheckRunner({ threads: 2 }));
   const encoder = starting.use(createItemEncoder(store.hubFiles));
   const workers = new WorkerBoard();
@@ -81,6 +82,7 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     limits: packageLimits(config),
     checks,
     reader,
+    converter,
     pushChecks,
     pushes: limit('requests with results', MAX_PUSHES, config.importWaitMs),
     longLines: limit('long lines of results', MAX_LONG_LINES, config.importWaitMs),

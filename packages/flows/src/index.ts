@@ -44,10 +44,10 @@ export { type EditedItem, editsSource } from './sources/edits-source.ts';
 export { filesSource } from './sources/files-source.ts';
 export { hubSource } from './sources/hub-source.ts';
 export {
+  furtherSources,
   type OpenUpload,
   type OpenUploadRequest,
   openUpload,
-  furtherSources,
   uploadSource,
 } from './sources/open-upload.ts';
 export { packageSource } from './sources/package-source.ts';
@@ -63,4 +63,5 @@ export { resultsTable } from './tables/results-table.ts';
 export { MEDIA_TYPES, type TableExport, type TableFormat, type TableOptions } from './tables/table-export.ts';
 export type { ItemText } from './threads/read-edits.ts';
 export { createThreadReader, type ThreadReader } from './threads/thread-reader.ts';
+export { createToolConverter, type ToolConverter } from './threads/tool-converter.ts';
 export { type TriedItem, type TryRunDeps, type TryRunRequest, tryRun } from './try-run.ts';

@@ -10,7 +10,14 @@ export const WRITTEN_TOOLS = ['lm-eval', 'inspect', 'inspect-json', 'promptfoo',
 export type WrittenTool = (typeof WRITTEN_TOOLS)[number];
 
 /** The formats that are read. */
-export const TOOLS = [...WRITTEN_TOOLS, 'openai-evals'] as const;
+export const TOOLS = [
+  'lm-eval',
+  'inspect',
+  'inspect-json',
+  'promptfoo',
+  'openai-evals',
+  'openai-batch',
+] as const;
 
 /** A format of another tool. */
 export type Tool = (typeof TOOLS)[number];

@@ -101,6 +101,7 @@ export { locateValue } from './json/locate-value.ts';
 export { ownText } from './json/own-text.ts';
 export { replacePythonLiterals } from './json/python-literals.ts';
 export { grownSize, transferBuffer } from './json/transfer-buffer.ts';
+export { checkValueCount, hasMoreValues, MAX_LINE_VALUES, ValueCounter } from './json/value-counter.ts';
 export {
   createNamer,
   type KnownSecrets,
@@ -116,7 +117,6 @@ export { createLineEncoder, type EncodedLine } from './lines/encode-lines.ts';
 export { type LineBatch, LineCutter, splitLines } from './lines/line-cutter.ts';
 export { PlainLineCollector, type PlainLines } from './lines/plain-line-collector.ts';
 export { parseLines } from './lines/read-items.ts';
-export { checkValueCount, hasMoreValues, MAX_LINE_VALUES, ValueCounter } from './lines/value-counter.ts';
 export { NULL_WORDS } from './mapping/cast-cell.ts';
 export {
   type CellBatch,

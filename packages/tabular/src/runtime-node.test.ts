@@ -1,4 +1,4 @@
-import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
+import { brotliCompressSync, gzipSync, constants as zlibConstants, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { type Compression, decompress, loadPageCodec } from './runtime-node.ts';
 
@@ -75,4 +75,25 @@ it.each([
   const inflate = await loadPageCodec(codec);
   expect(inflate?.(compress(bytes), bytes.length)).toHaveLength(bytes.length);
   expect(() => inflate?.(compress(bytes), 100)).toThrow();
+});
+
+it('inflates many small zstd frames among others, however the chunks are cut', async () => {
+  const checksum = { params: { [zlibConstants.ZSTD_c_checksumFlag]: 1 } };
+  const parts = Array.from({ length: 3_000 }, (_, index) =>
+    index % 500 === 0
+      ? `${index} `.repeat(9_000)
+      : index % 7 === 0
+        ? ''
+        : `${index}, ${'ab'.repeat(index % 90)}`,
+  );
+  const skipped = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2]);
+  const frames = parts.map((part, index) => zstdCompressSync(part, index % 400 === 3 ? checksum : {}));
+  const whole = Buffer.concat([skipped, ...frames.slice(0, 9), skipped, ...frames.slice(9)]);
+  for (const size of [100, 4_096, whole.length]) {
+    expect(await inflated('zstd', pieces(whole, size))).toBe(parts.join(''));
+  }
+  // A block of another kind in the middle.
+  const damaged = Buffer.from(whole);
+  damaged[skipped.length + Buffer.concat(frames.slice(0, 5)).length + 6] = 0xff;
+  await expect(inflated('zstd', pieces(damaged, whole.length))).rejects.toThrow();
 });

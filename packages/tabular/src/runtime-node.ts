@@ -3,6 +3,7 @@ import * as zlib from 'node:zlib';
 import { TableError } from './errors.ts';
 import type { Inflate } from './parquet/codecs/inflate.ts';
 import { createSnappyInflater } from './parquet/codecs/inflate-snappy.ts';
+import type { SmallFrames } from './parquet/codecs/zstd/small-frames.ts';
 
 export { crc32 } from 'node:zlib';
 
@@ -27,38 +28,72 @@ export async function* decompress(
   let rest: Uint8Array = new Uint8Array();
   let ended = false;
 
-  // The zstd engine is done at the end of a frame and leaves the rest of the chunk, which is another frame.
-  while (!ended) {
-    const inflate = INFLATERS[compression]();
-    const feed = async (): Promise<void> => {
-      while (!inflate.destroyed) {
-        if (rest.length === 0) {
+  let small = compression === 'zstd' ? await loadSmallFrames() : null;
+  let isDone = false;
+  try {
+    // The zstd engine is done at the end of a frame and leaves the rest of the chunk, which is another frame.
+    for (let isFirst = true; isFirst || !ended || rest.length > 0; isFirst = false) {
+      if (small !== null) {
+        // What is cut by the end of a chunk is left to the engine, which does not wait for all of it.
+        if (rest.length === 0 && !ended) {
           const next = await input.next();
           ended = next.done === true;
-          if (ended) break;
-          rest = next.value;
+          if (next.done !== true) rest = next.value;
         }
-        const before = inflate.bytesWritten;
-        await written(inflate, rest);
-        rest = rest.subarray(inflate.bytesWritten - before);
-        if (rest.length > 0) break;
+        const taken = small.take(rest);
+        // The engine says what is wrong with a frame.
+        if (taken === null) small = null;
+        else if (taken.end > 0) {
+          rest = rest.subarray(taken.end);
+          if (taken.bytes.length > 0) yield taken.bytes;
+          await yieldToEventLoop();
+          continue;
+        } else if (rest.length === 0 && !isFirst) break;
       }
-      inflate.end();
-    };
-    const feeding = feed().catch((error: unknown) => {
-      inflate.destroy(error as Error);
-    });
-    let finished = false;
-    try {
-      for await (const chunk of inflate) yield chunk as Uint8Array;
-      finished = true;
-    } finally {
-      if (!finished) stop.abort();
-      inflate.destroy();
-      await feeding;
-      if (!finished) await input.return?.();
+      const inflate = INFLATERS[compression]();
+      const feed = async (): Promise<void> => {
+        while (!inflate.destroyed) {
+          if (rest.length === 0) {
+            if (ended) break;
+            const next = await input.next();
+            ended = next.done === true;
+            if (next.done === true) break;
+            rest = next.value;
+          }
+          const before = inflate.bytesWritten;
+          await written(inflate, rest);
+          rest = rest.subarray(inflate.bytesWritten - before);
+          if (rest.length > 0) break;
+        }
+        inflate.end();
+      };
+      const feeding = feed().catch((error: unknown) => {
+        inflate.destroy(error as Error);
+      });
+      let isWhole = false;
+      try {
+        for await (const chunk of inflate) yield chunk as Uint8Array;
+        isWhole = true;
+      } finally {
+        if (!isWhole) stop.abort();
+        inflate.destroy();
+        await feeding;
+      }
+    }
+    isDone = true;
+  } finally {
+    if (!isDone) {
+      stop.abort();
+      await input.return?.();
     }
   }
+}
+
+/** Null where there is no zstd: whoever decompresses it is told so. */
+async function loadSmallFrames(): Promise<SmallFrames | null> {
+  if (createZstdDecompress === undefined) return null;
+  const module = await import('./parquet/codecs/zstd/small-frames.ts');
+  return new module.SmallFrames();
 }
 
 const INFLATERS = {

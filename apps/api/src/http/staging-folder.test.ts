@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openUpload } from '@svc/flows';
+import { createToolConverter, openUpload } from '@svc/flows';
 import { loadConfig, packageLimits } from '@svc/runtime';
 import { expect, it, onTestFinished } from 'vitest';
 import { makePackage } from '../../test/make-package.ts';
@@ -82,7 +82,8 @@ it('limits what older archives are converted to', async () => {
   });
   const staged = { path: null, content, bytes: content.byteLength, sha256: '', fileName: 'old.zip' };
   const form = readUploadForm({ fields: new Map([['convert', 'true']]) });
-  const deps = { limits: packageLimits(loadConfig({ SVC_DATA_DIR: folder })), staging };
+  await using converter = createToolConverter();
+  const deps = { limits: packageLimits(loadConfig({ SVC_DATA_DIR: folder })), staging, converter };
   const opened = openUpload([staged], form, deps, new AbortController().signal);
   await expect(opened).rejects.toMatchObject({ code: 'unavailable' });
   expect(await readdir(join(folder, '1'))).toEqual([]);

@@ -95,7 +95,15 @@ function scoresOf(scores: readonly number[], clusters: readonly number[] = [...s
   );
   return groupScores(
     {
-      ...{ results: scores.length, ok: scores.length, failed: 0, unscored: 0, scored: scores.length, passed, wrong },
+      ...{
+        results: scores.length,
+        ok: scores.length,
+        failed: 0,
+        unscored: 0,
+        scored: scores.length,
+        passed,
+        wrong,
+      },
       ...{ scoreSum: scores.reduce((sum, one) => sum + one, 0), passCounts: [] },
       isBinary: scores.every((score) => score === 0 || score === 1),
       ...{ scoreSpread: spread, dueSpread: shares, scoredSpread: shares },
@@ -193,7 +201,17 @@ describe('groupScores', () => {
     const none = spreadOf([], []);
     const failed = groupScores(
       {
-        ...{ results: 80, ok: 0, failed: 80, unscored: 0, scored: 0, passed: 0, wrong: 0, scoreSum: 0, passCounts: [] },
+        ...{
+          results: 80,
+          ok: 0,
+          failed: 80,
+          unscored: 0,
+          scored: 0,
+          passed: 0,
+          wrong: 0,
+          scoreSum: 0,
+          passCounts: [],
+        },
         ...{ isBinary: true, scoreSpread: none, dueSpread: none, scoredSpread: none },
       },
       1,
@@ -217,7 +235,13 @@ describe('groupScores', () => {
         1,
       );
     };
-    expect(of(3, 1, 0)).toMatchObject({ mean: 0.75, passed: 3, wrong: 1, pass_rate: 0.75, pass_rate_scored: 0.75 });
+    expect(of(3, 1, 0)).toMatchObject({
+      mean: 0.75,
+      passed: 3,
+      wrong: 1,
+      pass_rate: 0.75,
+      pass_rate_scored: 0.75,
+    });
     expect(of(3, 1, 4)).toMatchObject({ pass_rate: 3 / 8, pass_rate_scored: 0.75 });
     for (const failed of [0, 4]) {
       expect(of(0, 0, failed)).toMatchObject({

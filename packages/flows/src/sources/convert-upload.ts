@@ -1,32 +1,44 @@
-import { stat, writeFile } from 'node:fs/promises';
-import { convertTool, type Tool } from '@svc/formats';
+import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
+import type { Tool } from '@svc/formats';
 import type { PackageLimits } from '@svc/pkg-format';
 import { convertLegacyFile } from '@svc/pkg-format/node';
+import type { ToolConverter } from '../threads/tool-converter.ts';
 import { nameOfFile } from './package-source.ts';
 import { roomInSteps, type StagedFile, type UploadStage } from './stage-content.ts';
-import type { UploadedFile } from './uploaded-file.ts';
 
 /** Converts the files of another tool into a package of each of their runs. Its hash stays that of the first file. */
 export async function convertFiles(
   tool: Tool,
-  files: readonly UploadedFile[],
+  files: readonly StagedFile[],
   { name }: { readonly name: string | undefined },
   stage: UploadStage,
-  limits: Partial<PackageLimits>,
+  { converter, limits }: { readonly converter: ToolConverter; readonly limits: Partial<PackageLimits> },
   signal: AbortSignal,
 ): Promise<readonly StagedFile[]> {
   const output = stage.create();
-  const [{ name: fileName, sha256 } = { name: '', sha256: '' }] = files;
-  const makeRoom = roomInSteps(output, 0);
-  // The room that is made for the first package is enough for all of them.
-  const further = (): string => stage.create().path;
-  const options = { output: output.path, further, name, limits, signal, makeRoom };
-  const converted: StagedFile[] = [];
-  for (const { output: path } of await convertTool(tool, files, options)) {
-    const { size: bytes } = await stat(path);
-    converted.push({ fileName, sha256, path, content: null, bytes });
+  const [{ fileName, sha256 } = { fileName: '', sha256: '' }] = files;
+  // Beside the output, which is empty until then: whatever a thread leaves goes with the folder.
+  const folder = await mkdtemp(`${output.path}-`);
+  try {
+    const task = {
+      ...{ tool, name, limits, folder },
+      files: files.map(({ fileName: one, path, content }) =>
+        path === null ? { name: one, path, content } : { name: one, path, content: null },
+      ),
+    };
+    // The room that is made for the first package is enough for all of them.
+    const made = await converter.convert(task, roomInSteps(output, 0), signal);
+    const converted: StagedFile[] = [];
+    for (const [index, path] of made.entries()) {
+      const place = index === 0 ? output : stage.create();
+      await rename(path, place.path);
+      const { size: bytes } = await stat(place.path);
+      converted.push({ fileName, sha256, path: place.path, content: null, bytes });
+    }
+    return converted;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
-  return converted;
 }
 
 /** Converts an older archive into a package, whose hash stays that of what was sent. */

@@ -22,6 +22,7 @@ import {
 } from '@svc/tabular/internal';
 import type { ImportSource } from '../import-dataset.ts';
 import type { FileRequest } from '../requests.ts';
+import type { ToolConverter } from '../threads/tool-converter.ts';
 import { convertArchive, convertFiles } from './convert-upload.ts';
 import { type FilesSourceOptions, filesSource } from './files-source.ts';
 import { type PackageSourceOptions, packageSource } from './package-source.ts';
@@ -61,6 +62,8 @@ export interface OpenUploadRequest {
 
 export interface OpenUploadDeps {
   readonly staging: Staging;
+  /** Converts files of other tools. */
+  readonly converter: ToolConverter;
   readonly limits: Partial<PackageLimits> & Pick<PackageLimits, 'maxTotalBytes'>;
 }
 
@@ -72,7 +75,7 @@ export interface OpenUploadDeps {
 export async function openUpload(
   staged: readonly StagedFile[],
   request: OpenUploadRequest,
-  { staging, limits }: OpenUploadDeps,
+  { staging, limits, converter }: OpenUploadDeps,
   signal: AbortSignal,
 ): Promise<OpenUpload> {
   await using stack = new AsyncDisposableStack();
@@ -85,7 +88,7 @@ export async function openUpload(
   const files = await openFiles(staged, stack);
   const tool = isPlain(request) ? await recogniseTool(files) : null;
   if (tool !== null) {
-    const converted = await convertFiles(tool, files, request, stage, limits, signal);
+    const converted = await convertFiles(tool, staged, request, stage, { converter, limits }, signal);
     const packages: OpenPackage[] = [];
     for (const one of converted) packages.push(await openConverted(one, stack, limits));
     const [first, ...further] = packages;
@@ -117,7 +120,12 @@ export async function openUpload(
   if (kind === 'package') return opened({ kind, file, archive, tool: null, further: [] });
   if (!request.convert || archiveFile === undefined) return opened({ kind });
   const converted = await convertArchive(archiveFile, request, stage, limits, signal);
-  return opened({ kind: 'package', ...(await openConverted(converted, stack, limits)), tool: null, further: [] });
+  return opened({
+    kind: 'package',
+    ...(await openConverted(converted, stack, limits)),
+    tool: null,
+    further: [],
+  });
 }
 
 /** Whether nothing says how files are to be read. */

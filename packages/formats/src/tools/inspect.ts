@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, JsonStream, type JsonValue, setMember } from '@svc/jsonl-v23/json';
+import { isJsonObject, type JsonObject, JsonStream, type JsonValue } from '@svc/jsonl-v23/json';
 import { PackageError } from '@svc/pkg-format';
 import { type Archive, openArchive, toPackageError } from '@svc/pkg-format/internal';
 import { decompress, TableError } from '@svc/tabular/internal';
@@ -18,6 +18,7 @@ import {
 } from '../read-json.ts';
 import { scorerName } from '../scores.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolRun, ToolSample } from '../tool.ts';
+import { HeaderReader } from './inspect-header.ts';
 import { toSample } from './inspect-sample.ts';
 
 /** The version of logs that is read. */
@@ -106,62 +107,6 @@ function samplePaths(archive: Archive, order: ReadonlyMap<string, number>): read
 }
 
 const SAMPLE_PATH = /^samples\/(.+)_epoch_(\d+)\.json$/;
-
-/** Characters of what is read of a header. */
-const MAX_HEADER_LENGTH = 1024 * 1024;
-/** Members of a header that say something of a run; `eval` comes first. */
-const OF_HEADER: ReadonlySet<string> = new Set(['version', 'status', 'eval', 'results', 'stats', 'error']);
-const OF_EVAL: ReadonlySet<string> = new Set([
-  ...['task', 'task_version', 'task_args', 'model', 'created', 'packages', 'solver', 'tags', 'config'],
-  ...['model_generate_config', 'dataset'],
-]);
-
-/** Reads the members of a log's header that say something of its run. */
-class HeaderReader {
-  readonly header: JsonObject = {};
-  /** The places of the ids of samples that the archive has. */
-  readonly order: Map<string, number> = new Map();
-  readonly #budget: ValueBudget;
-  readonly #ids: ReadonlySet<string>;
-
-  constructor(limits: ReadContext['limits'], ids: ReadonlySet<string> = new Set()) {
-    this.#budget = new ValueBudget(limits, MAX_HEADER_LENGTH);
-    this.#ids = ids;
-  }
-
-  /** Reads the next value, that of a member. */
-  async read(json: JsonStream, key: string): Promise<void> {
-    if (!OF_HEADER.has(key)) return;
-    if (key !== 'eval' || (await json.peek()) !== 'object') {
-      setMember(this.header, key, await this.#budget.next(json));
-      return;
-    }
-    const spec: JsonObject = {};
-    for await (const name of json.members()) {
-      if (!OF_EVAL.has(name)) continue;
-      if (name === 'dataset') await this.#readDataset(json);
-      else setMember(spec, name, await this.#budget.next(json));
-    }
-    setMember(this.header, key, spec);
-  }
-
-  /** A dataset may have any number of ids: only those are kept that the archive has. */
-  async #readDataset(json: JsonStream): Promise<void> {
-    if ((await json.peek()) !== 'object') return;
-    for await (const name of json.members()) {
-      if (name !== 'sample_ids' || this.#ids.size === 0 || (await json.peek()) !== 'array') continue;
-      for await (const index of json.items()) {
-        // What has been found needs no more of them, which are passed over.
-        if (this.order.size === this.#ids.size) continue;
-        const { text } = await json.text(MAX_ID_VALUES);
-        const id = text.startsWith('"') ? String(JSON.parse(text)) : text;
-        if (this.#ids.has(id) && !this.order.has(id)) this.order.set(id, index);
-      }
-    }
-  }
-}
-
-const MAX_ID_VALUES = 16;
 
 /** The log as one JSON document, whose samples are read one by one. */
 async function readDocument(file: ToolFile, context: ReadContext): Promise<ToolContent> {

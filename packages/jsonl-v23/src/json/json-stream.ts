@@ -3,7 +3,6 @@
 import { checkNumber, checkOptions, checkText } from '../arguments/check-arguments.ts';
 import type { ChunkSource } from '../arguments/web-stream.ts';
 import { JsonlError } from '../errors.ts';
-import { hasMoreValues, ValueCounter } from '../lines/value-counter.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
 import { ASCII } from './ascii.ts';
 import { describeText } from './describe-text.ts';
@@ -11,6 +10,7 @@ import { describeUnexpected } from './json-tokenizer.ts';
 import type { JsonValue } from './json-value.ts';
 import { HIGHEST_MAX_DEPTH, JsonReader } from './parse-json.ts';
 import { TextCursor } from './text-cursor.ts';
+import { hasMoreValues, ValueCounter } from './value-counter.ts';
 import { ValueScanner } from './value-scanner.ts';
 
 const { QUOTE, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } = ASCII;

@@ -1,7 +1,7 @@
 import { JsonlError } from '../errors.ts';
 import { DEFAULT_MAX_LINE_BYTES } from '../item/embedded-size.ts';
 import { grownSize, transferBuffer } from '../json/transfer-buffer.ts';
-import { MAX_LINE_VALUES, ValueCounter } from './value-counter.ts';
+import { MAX_LINE_VALUES, ValueCounter } from '../json/value-counter.ts';
 
 /** Bytes of a batch by default: a few hundred typical items, enough to be worth posting to a thread. */
 const DEFAULT_BATCH_BYTES: number = 256 * 1024;

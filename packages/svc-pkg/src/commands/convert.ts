@@ -55,10 +55,14 @@ export function addConvertCommand(program: Command, cli: Cli): void {
     .option('--model <name>', 'with --to openai-batch: the model of the requests')
     .option('--dataset-only', 'with --to: the dataset, also of a package with a run')
     .addOption(
-      numberOption('--prompt <n>', 'with --from promptfoo: only the results of this prompt and provider (promptIdx, from 0)', {
-        min: 0,
-        max: 1_000_000,
-      }),
+      numberOption(
+        '--prompt <n>',
+        'with --from promptfoo: only the results of this prompt and provider (promptIdx, from 0)',
+        {
+          min: 0,
+          max: 1_000_000,
+        },
+      ),
     )
     .option('--keep-source', 'with --from: keep the row of the tool in each item, as meta.source_row')
     .option('--strict', 'with --from or --to: fail if anything has no place');

@@ -50,7 +50,12 @@ export interface ToToolOptions {
  * @throws CliError `usage` without the model that requests name, `output_exists`, `io_error`; PackageError, also
  *   `package_unsupported` where `strict` finds something without a place; errors of the file system
  */
-export async function convertTo(cli: Cli, path: string, tool: WrittenTool, options: ToToolOptions): Promise<void> {
+export async function convertTo(
+  cli: Cli,
+  path: string,
+  tool: WrittenTool,
+  options: ToToolOptions,
+): Promise<void> {
   await using file = await openInputFile(cli, path);
   try {
     await using pkg = await withFileErrors('read', path, () => openPackageFile(file.path));
@@ -99,7 +104,12 @@ async function unwrittenRun(
   return (await pkg.readRun()) === null ? [] : [{ what: 'the run and its results', count: 1, first: {} }];
 }
 
-async function place(path: string, tool: WrittenTool, written: ToolExport, options: ToToolOptions): Promise<string> {
+async function place(
+  path: string,
+  tool: WrittenTool,
+  written: ToolExport,
+  options: ToToolOptions,
+): Promise<string> {
   const bare = bareName(path);
   const name = written.kind === 'folder' ? `${bare}.${tool}` : `${bare}.${tool}${written.extension}`;
   // A folder of several batches has no name of a file.

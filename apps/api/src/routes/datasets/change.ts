@@ -1,4 +1,5 @@
 import {
+  type DryRun,
   dryRun,
   type ImportSource,
   importDataset,
@@ -7,6 +8,7 @@ import {
   requestFailure,
 } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
+import { PackageError } from '@svc/pkg-format';
 import {
   invalidRequest,
   type JsonBody,
@@ -19,6 +21,7 @@ import {
 } from '@svc/runtime';
 import {
   type ChangedDataset,
+  type DatasetDraft,
   type DatasetSummary,
   datasetExists,
   type IdempotencyClaim,

@@ -31,12 +31,14 @@ const NUMBERS: Readonly<Record<string, Schema>> = {
   passed: COUNT,
   wrong: {
     ...COUNT,
-    description: 'failed their checks; a score between 0 and 1 without a verdict has neither passed nor failed',
+    description:
+      'failed their checks; a score between 0 and 1 without a verdict has neither passed nor failed',
   },
   no_output: { ...COUNT, description: 'failed requests' },
   pass_rate: {
     ...RATE,
-    description: 'share that passed of the results that passed or failed, failed requests included; null if no score came with a verdict',
+    description:
+      'share that passed of the results that passed or failed, failed requests included; null if no score came with a verdict',
   },
   pass_rate_ci95: INTERVAL,
   pass_rate_scored: { ...RATE, description: 'share that passed of the scored results that passed or failed' },

@@ -35,7 +35,7 @@ export const UPLOAD_PREVIEW: Schema = shape(
 
 /** `POST /datasets/upload/preview`: form → staging files → the first rows. Nothing is stored. */
 export function uploadPreviewRoute(deps: UploadDeps): Route {
-  const { config, staging, limits, uploads } = deps;
+  const { config, staging, limits, uploads, converter } = deps;
   const schema = { ...UPLOAD_FORM, properties: { ...(UPLOAD_FORM['properties'] as object), limit: LIMIT } };
   return {
     method: 'post',
@@ -57,7 +57,7 @@ export function uploadPreviewRoute(deps: UploadDeps): Route {
       await using received = await receiveUpload(raw, staging, config, fields, arriving.signal);
       const limit = readLimit(received.fields.get('limit'));
       const form = readUploadForm(received);
-      await using upload = await openUpload(received.files, form, { staging, limits }, signal);
+      await using upload = await openUpload(received.files, form, { staging, limits, converter }, signal);
       const maxBytes = Math.floor(config.maxPreviewBytes * (1 - HEAD_SHARE));
       return json(serialize(await previewUpload(upload, form.mapping, { limit, maxBytes, signal })));
     },

@@ -6,6 +6,7 @@ import {
   type OpenUpload,
   openUpload,
   type ThreadReader,
+  type ToolConverter,
   type UploadJobRequest,
   uploadSource,
 } from '@svc/flows';
@@ -58,6 +59,8 @@ export interface UploadDeps {
   readonly uploads: Semaphore;
   /** Reads the results of runs in packages. */
   readonly reader: ThreadReader;
+  /** Converts files of other tools. */
+  readonly converter: ToolConverter;
 }
 
 /** Error codes of uploads and their previews. */
@@ -140,7 +143,7 @@ export async function importUpload(
   request: RouteRequest,
   { names, operation, receive, targetOf }: UploadOperation,
 ): Promise<RouteResponse> {
-  const { config, store, staging, limits, uploads, reader } = deps;
+  const { config, store, staging, limits, uploads, reader, converter } = deps;
   const { raw, signal } = request;
   // Until a permit is free, the body is paused, and none of its files is on the disk.
   raw.pause();
@@ -148,7 +151,7 @@ export async function importUpload(
   using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
   await using received = await receive(raw, staging, config, names, arriving.signal);
   const form = readUploadForm(received);
-  await using upload = await openUpload(received.files, form, { staging, limits }, signal);
+  await using upload = await openUpload(received.files, form, { staging, limits, converter }, signal);
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   const content =
     received.areItems && upload.kind === 'table' ? { ...upload, kind: 'items' as const } : upload;

@@ -15,23 +15,48 @@ const MAX_BLOCK_BYTES = 128 * 1024;
  */
 export function inflateZstd(input: Uint8Array, outputLength: number): Uint8Array {
   const output = new Uint8Array(outputLength);
-  const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
-  let at = 0;
-  let to = 0;
-  while (at < input.length) {
-    const magic = view.getUint32(at, true);
-    if ((magic & ~15) >>> 0 === SKIPPABLE_MAGIC) {
-      at += 8 + view.getUint32(at + 4, true);
-      if (at > input.length) throw damaged('ends early');
-      continue;
-    }
-    if (magic !== MAGIC) throw damaged('does not begin as one');
-    const frame = new ZstdFrame(input, view, at + 4, output, to);
-    frame.inflate();
-    ({ at, to } = frame);
-  }
-  if (to !== outputLength) throw damaged(`has ${to} bytes and not ${outputLength}`);
+  const length = new ZstdInflater().inflate(input, output);
+  if (length !== outputLength) throw damaged(`has ${length} bytes and not ${outputLength}`);
   return output;
+}
+
+/** Inflates frames with tables that are made once. */
+export class ZstdInflater {
+  readonly #shared: Shared = {
+    codes: sequenceCodes(),
+    literalLengths: lengthsFrom(0, [...zeros(16), 1, 1, 1, 1, 2, 2, 3, 3, 4, ...upTo16(6)]),
+    matchLengths: lengthsFrom(3, [...zeros(32), 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, ...upTo16(7)]),
+    literals: new Uint8Array(MAX_BLOCK_BYTES),
+  };
+
+  /** Inflates frames into the beginning of the output. @returns the bytes of all of them @throws RangeError as {@link inflateZstd} */
+  inflate(input: Uint8Array, output: Uint8Array): number {
+    const view = new DataView(input.buffer, input.byteOffset, input.byteLength);
+    let at = 0;
+    let to = 0;
+    while (at < input.length) {
+      const magic = view.getUint32(at, true);
+      if ((magic & ~15) >>> 0 === SKIPPABLE_MAGIC) {
+        at += 8 + view.getUint32(at + 4, true);
+        if (at > input.length) throw damaged('ends early');
+        continue;
+      }
+      if (magic !== MAGIC) throw damaged('does not begin as one');
+      const frame = new ZstdFrame(input, view, at + 4, output, to, this.#shared);
+      frame.inflate();
+      ({ at, to } = frame);
+    }
+    return to;
+  }
+}
+
+/** What all frames use. */
+interface Shared {
+  readonly codes: readonly [SequenceCode, SequenceCode, SequenceCode];
+  readonly literalLengths: Lengths;
+  readonly matchLengths: Lengths;
+  /** The literals of a block. */
+  readonly literals: Uint8Array;
 }
 
 /** How the codes of a sequence are written. */
@@ -82,10 +107,7 @@ class ZstdFrame {
   readonly #view: DataView;
   readonly #output: Uint8Array;
   readonly #start: number;
-  readonly #codes = sequenceCodes();
-  readonly #literalLengths = lengthsFrom(0, [...zeros(16), 1, 1, 1, 1, 2, 2, 3, 3, 4, ...upTo16(6)]);
-  readonly #matchLengths = lengthsFrom(3, [...zeros(32), 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, ...upTo16(7)]);
-  readonly #literalBuffer = new Uint8Array(MAX_BLOCK_BYTES);
+  readonly #shared: Shared;
   #huffman: HuffmanTable | undefined;
   #tables: readonly FseTable[] = [];
   readonly #repeated: [number, number, number] = [1, 4, 8];
@@ -93,8 +115,9 @@ class ZstdFrame {
   at: number;
   to: number;
 
-  constructor(input: Uint8Array, view: DataView, at: number, output: Uint8Array, to: number) {
+  constructor(input: Uint8Array, view: DataView, at: number, output: Uint8Array, to: number, shared: Shared) {
     this.#input = input;
+    this.#shared = shared;
     this.#view = view;
     this.#output = output;
     this.#start = to;
@@ -167,7 +190,7 @@ class ZstdFrame {
       if ((format & 1) === 1) size = (first >> 4) | (this.#byte() << 4);
       if (format === 3) size |= this.#byte() << 12;
       if (size > MAX_BLOCK_BYTES) throw damaged('has too many literals');
-      if (type === 1) return this.#literalBuffer.subarray(0, size).fill(this.#byte());
+      if (type === 1) return this.#shared.literals.subarray(0, size).fill(this.#byte());
       const start = this.#pass(size);
       if (this.at > end) throw damaged('ends early');
       return this.#input.subarray(start, this.at);
@@ -184,7 +207,7 @@ class ZstdFrame {
       this.at = tableEnd;
     }
     if (this.#huffman === undefined) throw damaged('has no code for its literals');
-    const literals = this.#literalBuffer.subarray(0, size);
+    const literals = this.#shared.literals.subarray(0, size);
     const decode = format === 0 ? decodeStream : decodeFourStreams;
     decode(this.#huffman, this.#input, [this.at, packedEnd], literals);
     this.at = packedEnd;
@@ -212,7 +235,7 @@ class ZstdFrame {
   #readTables(end: number): readonly FseTable[] {
     const modes = this.#byte();
     if ((modes & 3) !== 0) throw damaged('has an unknown form');
-    return this.#codes.map((code, index) => {
+    return this.#shared.codes.map((code, index) => {
       switch ((modes >> (6 - 2 * index)) & 3) {
         case 0:
           return code.predefined;
@@ -245,8 +268,8 @@ class ZstdFrame {
   ): number {
     if (literalTable === undefined || offsetTable === undefined || matchTable === undefined) return 0;
     const output = this.#output;
-    const { bits: literalBits, bases: literalBases } = this.#literalLengths;
-    const { bits: matchBits, bases: matchBases } = this.#matchLengths;
+    const { bits: literalBits, bases: literalBases } = this.#shared.literalLengths;
+    const { bits: matchBits, bases: matchBases } = this.#shared.matchLengths;
     let literalState = bits.read(literalTable.accuracyLog);
     let offsetState = bits.read(offsetTable.accuracyLog);
     let matchState = bits.read(matchTable.accuracyLog);
