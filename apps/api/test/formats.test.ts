@@ -243,7 +243,7 @@ it('writes a dataset for other tools, with its images', async () => {
   expect(inspect[1]).toMatchObject({ choices: ['1', '2'], target: 'B' });
   const [test] = await linesOf('promptfoo');
   expect(test).toMatchObject({
-    vars: { prompt: '{% raw %}What is {{this}}?{% endraw %}' },
+    vars: { prompt: 'What is {{ "{{" }}this}}?' },
     assert: [{ type: 'equals', value: 'a PNG' }],
   });
   expect((await request('GET', `/datasets/${id}/export?format=openai-batch`)).body).toMatchObject({
@@ -256,8 +256,98 @@ it('writes a dataset for other tools, with its images', async () => {
     custom_id: expect.stringMatching(/^[0-9a-f]{64}-1$/),
     body: { model: 'gpt-x', messages: [{ content: [{ type: 'text' }, { type: 'image_url' }] }] },
   });
-  expect((await linesOf('openai-evals'))[1]).toMatchObject({ ideal: 'B' });
+  const [, asked] = await linesOf('openai-batch&model=gpt-x');
+  expect((asked?.['body'] as Body)['messages']).toMatchObject([
+    { role: 'system' },
+    { role: 'user', content: '1 + 1?\n\nA. 1\nB. 2' },
+  ]);
+  expect((await request('GET', `/datasets/${id}/export?format=openai-evals`)).status).toBe(400);
   expect((await download(`/datasets/${id}/export?format=lm-eval`)).name).toBe('items.lm-eval.zip');
+});
+
+it('makes a run of each prompt and provider of promptfoo, of one dataset', async () => {
+  const files = await filesOf('promptfoo');
+  const before = await totals();
+  const { status, body } = await upload(files);
+  const runs = body['runs'] as Body[];
+  expect({ status, count: runs.length }).toEqual({ status: 201, count: 2 });
+  expect(new Set(runs.map((run) => run['dataset_id']))).toEqual(new Set([body['id']]));
+  expect(await totals()).toEqual([Number(before[0]) + 1, Number(before[1]) + 2]);
+  const shown = await Promise.all(
+    runs.map(async ({ run_id: id }) => {
+      const { config, scores } = (await get(`/runs/${id}`)) as { config: Body; scores: Body };
+      return [config['model'], scores['mean'], scores['passed'], scores['wrong'], scores['pass_rate']];
+    }),
+  );
+  expect(shown).toEqual([
+    ['openai:chat:model-a', 0.6375, 2, 2, 0.5],
+    ['openai:chat:model-b', expect.closeTo(2.5 / 3, 12), 2, 1, 0.5],
+  ]);
+  const compared = await get(`/runs/${runs[0]?.['run_id']}/compare/${runs[1]?.['run_id']}`);
+  expect(compared).toMatchObject({ paired: 3, wins: 2, losses: 0, p_value: 1 });
+  // The same file again: two further runs.
+  expect(await upload(files)).toMatchObject({ status: 200, body: { id: body['id'] } });
+  expect(await totals()).toEqual([Number(before[0]) + 1, Number(before[1]) + 4]);
+  const preview = await send('/datasets/upload/preview', files);
+  expect(preview).toMatchObject({ status: 200, body: { kind: 'promptfoo' } });
+});
+
+it('counts scores without a verdict in the mean alone, by whatever way they come', async () => {
+  const samples = Array.from({ length: 10 }, (_, id) => ({
+    ...{ id, epoch: 1, input: `q${id}`, target: '' },
+    output: { choices: [{ message: { role: 'assistant', content: 'x' } }] },
+    scores: { grade: { value: 0.6 + id * 0.04 } },
+  }));
+  const log = { version: 2, status: 'success', eval: { task: 't', model: 'm' }, samples };
+  const { body: dataset } = await upload({ 'log.json': JSON.stringify(log) });
+  const [imported] = await list(`/runs?dataset_id=${dataset['id']}`);
+  const created = await request(
+    'POST',
+    '/runs',
+    JSON.stringify({ dataset_id: dataset['id'], config: { provider: { type: 'external', label: 'x' } } }),
+  );
+  const lines = samples.map(({ scores }, order_index) =>
+    JSON.stringify({
+      ...{ section: 't', order_index, output: 'x' },
+      scores: { main: { score: scores.grade.value } },
+    }),
+  );
+  await request('POST', `/runs/${created.body['id']}/results`, `${lines.join('\n')}\n`);
+  await request('POST', `/runs/${created.body['id']}/finish`, '{}');
+  for (const id of [imported?.['id'], created.body['id']]) {
+    const expected = {
+      ...{ mean: expect.closeTo(0.78, 12), passed: 0, wrong: 0, pass_rate: null, pass_rate_ci95: null },
+      ...{ pass_rate_scored: null, pass_at_k: {}, pass_hat_k: {} },
+    };
+    expect((await get(`/runs/${id}`))['scores'], String(id)).toMatchObject(expected);
+    expect(await list(`/runs/${id}/results?passed=false`)).toEqual([]);
+  }
+  const listed = await list(`/runs?dataset_id=${dataset['id']}`);
+  expect(listed.map(({ scores }) => (scores as Body)['pass_rate'])).toEqual([null, null]);
+  const compared = await get(`/runs/${imported?.['id']}/compare/${created.body['id']}`);
+  expect(compared).toMatchObject({ paired: 10, mean_difference: 0, ties: 10, p_value: null });
+});
+
+it('finds the results of equal items in a batch', async () => {
+  const item = JSON.stringify({ inputs: { prompt: 'same' } });
+  const { body: dataset } = await upload({ 'items.jsonl': [item, item].join('\n') });
+  const { bytes } = await download(`/datasets/${dataset['id']}/export?format=openai-batch&model=m`);
+  const answers = new TextDecoder()
+    .decode(bytes)
+    .trim()
+    .split('\n')
+    .map((line, index) => {
+      const { custom_id } = JSON.parse(line);
+      const choices = [{ message: { role: 'assistant', content: `answer ${index}` } }];
+      return JSON.stringify({ custom_id, response: { status_code: 200, body: { choices } }, error: null });
+    });
+  const { status, body } = await upload({ 'output.jsonl': answers.join('\n') });
+  expect({ status, id: body['dataset_id'] }).toEqual({ status: 200, id: dataset['id'] });
+  const found = await list(`/runs/${body['run_id']}/results`);
+  expect(found.map(({ order_index, repetition, output }) => [order_index, repetition, output])).toEqual([
+    [0, 1, 'answer 0'],
+    [1, 1, 'answer 1'],
+  ]);
 });
 
 it('stores nothing of a file that it cannot read', async () => {

@@ -232,20 +232,20 @@ it('writes --to standard output, and replaces with --force only what it may', as
   const path = await writeArchive({ 'sections/a.jsonl': '{"inputs":{"prompt":"q"},"answer":"a"}\n' });
   const convert = (tool: string, ...more: string[]): ReturnType<typeof svcPkg> =>
     svcPkg(['convert', '--to', tool, path, '-f', '-o', ...more]);
-  const printed = await convert('openai-evals', '-');
+  const printed = await convert('promptfoo', '-');
   expect(printed).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^\{.*"q".*\}\n$/) });
   expect(await convert('lm-eval', '-')).toMatchObject({ exitCode: 2, stdout: '' });
   const file = `${path}.jsonl`;
   await writeFile(file, 'old', { mode: 0o600 });
   await symlink(file, `${path}.link`);
-  expect(await convert('openai-evals', `${path}.link`)).toMatchObject({ exitCode: 0 });
+  expect(await convert('promptfoo', `${path}.link`)).toMatchObject({ exitCode: 0 });
   expect(await readFile(file, 'utf8')).toBe(printed.stdout);
   expect((await stat(file)).mode & 0o777).toBe(0o600);
   expect((await lstat(`${path}.link`)).isSymbolicLink()).toBe(true);
   // Neither a pipe nor a file of another kind is replaced.
   const pipe = `${path}.pipe`;
   execFileSync('mkfifo', [pipe]);
-  expect(await convert('openai-evals', pipe)).toMatchObject({ exitCode: 3 });
+  expect(await convert('promptfoo', pipe)).toMatchObject({ exitCode: 3 });
   expect((await stat(pipe)).isFIFO()).toBe(true);
   expect(await convert('lm-eval', file)).toMatchObject({ exitCode: 3 });
   expect((await stat(file)).isFile()).toBe(true);
@@ -257,9 +257,9 @@ it('counts a run that the tool has no place for, unless the dataset alone is wan
     'sections/a.jsonl': '{"inputs":{"prompt":"2 + 2?"},"answer":"4"}\n',
     'results.jsonl': `${JSON.stringify({ ...result, passed: true, scored_by: 'checker' })}\n`,
   });
-  const output = `${path}.jsonl`;
+  const output = `${path}.task`;
   const convert = (...more: string[]): ReturnType<typeof svcPkg> =>
-    svcPkg(['convert', '--to', 'openai-evals', '--strict', path, '-o', output, ...more]);
+    svcPkg(['convert', '--to', 'lm-eval', '--strict', path, '-o', output, ...more]);
   expect(await convert()).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('no place for the run and its results (1)'),
@@ -329,4 +329,35 @@ it('refuses a log of Inspect without --from, and says how to convert it', async 
     });
   }
   expect((await svcPkg(['convert', '--from', 'inspect', log, '-o', output])).exitCode).toBe(0);
+});
+
+it('makes a package of each prompt and provider of promptfoo, or of the one that is chosen', async () => {
+  const folder = await temporaryFolder();
+  const path = join(folder, 'results.json');
+  const results = ['x', 'y'].map((id, promptIdx) => ({
+    ...{ promptIdx, promptId: 'p', provider: { id, label: '' }, prompt: { raw: 'q', label: 'q' } },
+    ...{ success: true, score: 1, failureReason: 0, gradingResult: { pass: true, score: 1 } },
+    ...{ testCase: { vars: {} }, response: { output: id } },
+  }));
+  await writeFile(path, JSON.stringify({ evalId: 'e', results: { version: 3, results } }));
+  const all = await svcPkg(['convert', '--from', 'promptfoo', path, '--json']);
+  expect(all.document()).toMatchObject([
+    { output: join(folder, 'results.pkg.zip'), prompt: 0 },
+    { output: join(folder, 'results.prompt-1.pkg.zip'), prompt: 1 },
+  ]);
+  const again = await svcPkg(['convert', '--from', 'promptfoo', path, '-o', join(folder, 'new.pkg.zip')]);
+  expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('new.prompt-1.pkg.zip') });
+  const one = await svcPkg(['convert', '--from', 'promptfoo', '--prompt', '1', path, '-f', '--json']);
+  expect(one.document()).toMatchObject({ output: join(folder, 'results.pkg.zip'), prompt: 1 });
+  const printed = await svcPkg(['convert', '--from', 'promptfoo', path, '-o', '-']);
+  expect(printed).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('choose one of 0, 1') });
+});
+
+it('writes more requests than a batch may have into a folder without the name of a file', async () => {
+  const folder = await temporaryFolder();
+  const path = await writeArchive({ 'sections/a.jsonl': '{"inputs":{"prompt":"q"}}\n'.repeat(50_001) });
+  const output = join(folder, 'b.jsonl');
+  const made = await svcPkg(['convert', '--to', 'openai-batch', '--model', 'm', path, '-o', output]);
+  expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(join(folder, 'b')) });
+  expect((await readdir(join(folder, 'b'))).sort()).toEqual(['batch-1.jsonl', 'batch-2.jsonl']);
 });

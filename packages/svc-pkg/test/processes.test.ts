@@ -324,7 +324,7 @@ it.runIf(IS_LONG)('leaves nothing of a conversion to a tool on a disk that is fu
   const pkg = `${items}.pkg.zip`;
   expect(await run(['pack', items, '-o', pkg])).toMatchObject({ code: 0 });
   const output = join(disk.folder, 'out.jsonl');
-  expect(await run(['convert', '--to', 'openai-evals', pkg, '-o', output])).toMatchObject({
+  expect(await run(['convert', '--to', 'promptfoo', pkg, '-o', output])).toMatchObject({
     code: 3,
     stderr: `${output}: Cannot write the file: no space left on the device (io_error)\n`,
   });

@@ -26,13 +26,13 @@ export async function convertFiles(
         path === null ? { name: one, path, content } : { name: one, path, content: null },
       ),
     };
-    // The room that is made for the first package is enough for all of them.
     const made = await converter.convert(task, roomInSteps(output, 0), signal);
     const converted: StagedFile[] = [];
     for (const [index, path] of made.entries()) {
       const place = index === 0 ? output : stage.create();
+      const { size: bytes } = await stat(path);
+      if (index > 0) await place.makeRoom(bytes);
       await rename(path, place.path);
-      const { size: bytes } = await stat(place.path);
       converted.push({ fileName, sha256, path: place.path, content: null, bytes });
     }
     return converted;

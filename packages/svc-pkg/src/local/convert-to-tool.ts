@@ -112,8 +112,9 @@ async function place(
 ): Promise<string> {
   const bare = bareName(path);
   const name = written.kind === 'folder' ? `${bare}.${tool}` : `${bare}.${tool}${written.extension}`;
-  // A folder of several batches has no name of a file.
-  const asked = written.kind === 'folder' ? options.output?.replace(/\.jsonl$/i, '') : options.output;
+  // The folder of batches that are too long for one file has no name of a file.
+  const isSeveral = written.kind === 'folder' && tool === 'openai-batch';
+  const asked = isSeveral ? options.output?.replace(/\.jsonl$/i, '') : options.output;
   return await outputPath(asked, isUnnamed(path) ? '.' : dirname(path), name);
 }
 

@@ -69,11 +69,11 @@ export function toolText(
 /** The report on files of another tool, for machines. */
 export function toolDocument(
   input: readonly string[],
-  { tool, name, versionHash, itemCount, sections, resultCount, lost }: ToolReport,
+  { tool, prompt, name, versionHash, itemCount, sections, resultCount, lost }: ToolReport,
   output: string,
 ): Record<string, unknown> {
   return {
-    ...{ input, output, tool, name, version_hash: versionHash, item_count: itemCount },
+    ...{ input, output, tool, prompt, name, version_hash: versionHash, item_count: itemCount },
     sections: sections.map((section) => ({ name: section.name, item_count: section.itemCount })),
     result_count: resultCount,
     lost: lost.map(({ what, count, first }) => ({ what, count, first })),
