@@ -49,7 +49,7 @@ function simulated(difference: number, random: () => number): Verdict {
   }
   const mean = (wins - losses) / ITEMS;
   const { ci95 } = compareScores({
-    ...{ paired: ITEMS, mean: 0, otherMean: mean, meanDifference: mean, wins, losses },
+    ...{ paired: ITEMS, decided: ITEMS, mean: 0, otherMean: mean, meanDifference: mean, wins, losses },
     spread: { items: ITEMS, clusters: ITEMS, squares: wins + losses - ITEMS * mean * mean },
     ...{ ties: ITEMS - wins - losses, onlyThisPassed: losses, onlyOtherPassed: wins },
   });

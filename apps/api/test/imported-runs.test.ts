@@ -72,7 +72,7 @@ describe('a run that goes round', () => {
     await queryDatabase(
       api.databaseUrl,
       `UPDATE runs SET status = 'failed', error = '{"code":"provider_forbidden","message":"No."}', ok = 3, failed = 1,
-         scored = 3, score_sum = 0.6, passed = 1, started_at = '2026-01-02T03:04:05.678Z',
+         scored = 3, score_sum = 0.6, passed = 1, wrong = 2, started_at = '2026-01-02T03:04:05.678Z',
          finished_at = '2026-01-02T03:05:00Z' WHERE id = '${runId}';
        INSERT INTO run_results (run_id, section_order_index, order_index, repetition, section, item_id, item_type, status, output,
          score, passed, explanation, error, latency_ms, usage)

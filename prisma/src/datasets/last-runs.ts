@@ -1,12 +1,13 @@
 import type { ReadQuery } from '@svc/postgres';
+import { PASS_RATE } from '../runs/run-row.ts';
 
 /** The newest run of a dataset that has ended and has a score. */
 export interface LastRun {
   readonly id: string;
   /** The mean. */
   readonly score: number;
-  /** Share of the results that should have been scored, as in the run itself. */
-  readonly passRate: number;
+  /** As in the run itself. */
+  readonly passRate: number | null;
   readonly finishedAt: Date;
 }
 
@@ -17,7 +18,7 @@ interface LastRunRow extends LastRun {
 /** Reads the index on `(dataset_id, created_at, id)`, of each dataset down to the first run with a score. */
 const LAST_RUNS = `
   SELECT shown.id AS "datasetId", last.* FROM unnest($1::uuid[]) AS shown (id) CROSS JOIN LATERAL (
-    SELECT id, score_sum / scored AS score, CASE WHEN passed + wrong > 0 OR scored = 0 THEN passed::float8 / nullif(passed + wrong + failed, 0) END AS "passRate", finished_at AS "finishedAt"
+    SELECT id, score_sum / scored AS score, ${PASS_RATE} AS "passRate", finished_at AS "finishedAt"
     FROM runs WHERE dataset_id = shown.id AND finished_at IS NOT NULL AND scored > 0 AND NOT is_trial
     ORDER BY created_at DESC, id DESC LIMIT 1
   ) AS last`;

@@ -24,6 +24,10 @@ export const JUDGE_PRICE: string = `(SELECT coalesce(${['judge', 'scorers[*].jud
   .map((judge) => `jsonb_path_query_first(stated, 'lax $.${judge}.price')`)
   .join(', ')}) FROM (SELECT ${readableJson('config::json')}::jsonb AS stated) AS configuration)::text`;
 
+/** SQL for the pass rate of a run, as `groupScores` computes it. */
+export const PASS_RATE =
+  'CASE WHEN passed + wrong > 0 OR scored = 0 THEN passed::float8 / nullif(passed + wrong + failed, 0) END';
+
 /** What the store computes of a run, as SQL. */
 const DERIVED: Readonly<Record<DerivedRunName, string>> = {
   done: 'ok + failed + unscored',
@@ -31,9 +35,7 @@ const DERIVED: Readonly<Record<DerivedRunName, string>> = {
   summaryScorers: `CASE WHEN summary_of = ${SUMMARY_VERSION} THEN (${readableJson('summary::json')} -> 'scorers')::text END`,
   summaryScores: `CASE WHEN summary_of = ${SUMMARY_VERSION} THEN (${readableJson('summary::json')} -> 'scores')::text END`,
   addingScorers: `(adding::json -> 'names')::text`,
-  // As `groupScores` has them.
-  passRate:
-    'CASE WHEN passed + wrong > 0 OR scored = 0 THEN passed::float8 / nullif(passed + wrong + failed, 0) END',
+  passRate: PASS_RATE,
   passRateScored: 'passed::float8 / nullif(passed + wrong, 0)',
   price: `(${readableJson('config::json')} -> 'price')::text`,
   judgePrice: JUDGE_PRICE,

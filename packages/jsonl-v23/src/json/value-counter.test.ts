@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { splitLines } from './line-cutter.ts';
+import { splitLines } from '../lines/line-cutter.ts';
 import { MAX_LINE_VALUES, ValueCounter } from './value-counter.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -59,7 +59,7 @@ export const SUMMARY: ApiRecord<DatasetSummary> = record<DatasetSummary>({
 export const LAST_RUN: ApiRecord<LastRun> = record<LastRun>({
   id: UUID,
   score: { type: 'number' },
-  pass_rate: { type: 'number' },
+  pass_rate: { type: ['number', 'null'] },
   finished_at: TIME,
 });
 
