@@ -257,10 +257,9 @@ it('writes a dataset for other tools, with its images', async () => {
     body: { model: 'gpt-x', messages: [{ content: [{ type: 'text' }, { type: 'image_url' }] }] },
   });
   const [, asked] = await linesOf('openai-batch&model=gpt-x');
-  expect((asked?.['body'] as Body)['messages']).toMatchObject([
-    { role: 'system' },
-    { role: 'user', content: '1 + 1?\n\nA. 1\nB. 2' },
-  ]);
+  expect(asked?.['body']).toMatchObject({
+    messages: [{ role: 'system' }, { role: 'user', content: '1 + 1?\n\nA. 1\nB. 2' }],
+  });
   expect((await request('GET', `/datasets/${id}/export?format=openai-evals`)).status).toBe(400);
   expect((await download(`/datasets/${id}/export?format=lm-eval`)).name).toBe('items.lm-eval.zip');
 });

@@ -8,7 +8,7 @@ import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { createYielder } from '@svc/tabular/internal';
 import { datasetName } from './base-name.ts';
 import { type Lost, LostCounter } from './lost.ts';
-import { SampleStage } from './sample-stage.ts';
+import { SampleStage } from './stage/sample-stage.ts';
 import {
   type ReadContext,
   type Tool,

@@ -13,7 +13,6 @@ import { toPackageError } from '@svc/pkg-format/internal';
 import { datasetName } from '../base-name.ts';
 import type { LostCounter } from '../lost.ts';
 import { promptInputs } from '../messages.ts';
-import { Occurrences } from '../occurrences.ts';
 import { OWN_ITEM, ownItem } from '../own-item.ts';
 import {
   bytesOf,
@@ -30,6 +29,7 @@ import {
   ValueBudget,
 } from '../read-json.ts';
 import { ScoreList, scorerName } from '../scores.ts';
+import { Occurrences } from '../stage/occurrences.ts';
 import type { ReadContext, ToolContent, ToolFile, ToolResult, ToolRun, ToolSample } from '../tool.ts';
 
 /** Members of a sample that are not metrics, for logs that do not list their metrics. */

@@ -1,6 +1,6 @@
 import type { SourceLocation } from '@svc/jsonl-v23';
-import type { LostCounter } from './lost.ts';
-import type { ToolScore } from './tool.ts';
+import type { LostCounter } from '../lost.ts';
+import type { ToolScore } from '../tool.ts';
 
 /** Scorers of one run; a package has no more. */
 const MAX_SCORERS = 16;

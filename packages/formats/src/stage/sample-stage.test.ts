@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DEFAULT_IMPORT_LIMITS, ImportMeter } from '@svc/jsonl-v23/internal';
 import { DEFAULT_LIMITS } from '@svc/pkg-format';
 import { expect, it, onTestFinished } from 'vitest';
-import { LostCounter } from './lost.ts';
+import { LostCounter } from '../lost.ts';
 import { SampleStage } from './sample-stage.ts';
 
 async function stageIn(): Promise<{ readonly folder: string; readonly stage: SampleStage }> {

@@ -12,12 +12,12 @@ import {
 } from '@svc/jsonl-v23/json';
 import { type ExportResult, PackageError, type PackageLimits } from '@svc/pkg-format';
 import { createYielder } from '@svc/tabular/internal';
+import type { LostCounter } from '../lost.ts';
+import { invalidLine } from '../read-json.ts';
+import { type ToolResult, type ToolRun, type ToolSample, toolError } from '../tool.ts';
 import { KeyNumbers } from './key-numbers.ts';
-import type { LostCounter } from './lost.ts';
 import { NumberList } from './number-list.ts';
-import { invalidLine } from './read-json.ts';
 import { StagedScorers } from './staged-scorers.ts';
-import { type ToolResult, type ToolRun, type ToolSample, toolError } from './tool.ts';
 import { WindowReader } from './window-reader.ts';
 
 /** How often a run executes an item at most, as in packages. */
