@@ -186,7 +186,7 @@ describe('a run with three scorers', () => {
     });
     const [first] = await resultsOf(run.id, '&scorer=human&passed=true');
     expect(first.scores.human).toEqual({
-      score: 0.5,
+      score: 1,
       passed: true,
       explanation: 'seen',
       scored_by: 'client',

@@ -21,7 +21,6 @@ import {
 } from '@svc/runtime';
 import {
   type ChangedDataset,
-  type DatasetDraft,
   type DatasetSummary,
   datasetExists,
   type IdempotencyClaim,
