@@ -163,7 +163,6 @@ CREATE TABLE "runs" (
     "scored" INTEGER NOT NULL DEFAULT 0,
     "score_sum" DOUBLE PRECISION NOT NULL DEFAULT 0,
     "passed" INTEGER NOT NULL DEFAULT 0,
-    "wrong" INTEGER NOT NULL DEFAULT 0,
     "error" TEXT,
     "request_id" TEXT,
     "attempt" INTEGER NOT NULL DEFAULT 0,
@@ -321,8 +320,8 @@ CREATE TABLE "run_differences" (
     "other_order_index" INTEGER NOT NULL,
     "score" DOUBLE PRECISION NOT NULL,
     "other_score" DOUBLE PRECISION NOT NULL,
-    "passed" BOOLEAN,
-    "other_passed" BOOLEAN,
+    "passed" BOOLEAN NOT NULL,
+    "other_passed" BOOLEAN NOT NULL,
     "output_changed" BOOLEAN NOT NULL,
 
     CONSTRAINT "run_differences_pkey" PRIMARY KEY ("run_id","other_run_id","pair_by","section_order_index","order_index")
