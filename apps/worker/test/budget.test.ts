@@ -4,6 +4,7 @@ import { expireLeases } from './expire-leases.ts';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
 import { runWorker } from './run-worker.ts';
 import { type Body, runEnded, startTestService, type TestService, until } from './start-test-service.ts';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 
 let cleanUp: AsyncDisposableStack;
 let service: TestService;
@@ -208,7 +209,7 @@ it('needs prices', async () => {
   ).toMatchObject({ status: 400, body: { errors: [{ path: '/max_cost' }] } });
 });
 
-it('keeps both promises when a worker is killed', async ({ skip }) => {
+it.runIf(IS_LONG)('keeps both promises when a worker is killed', async ({ skip }) => {
   const isCitus = (process.env['TEST_CITUS_URL'] ?? '') !== '';
   skip(
     isCitus,

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { DATASET, fakeService, json, problem } from './fake-service.ts';
 import { temporaryFolder, writeArchive } from './temporary-folder.ts';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('on-a-terminal.py', import.meta.url));
@@ -59,7 +60,7 @@ describe.skipIf(!hasPython())('on a terminal', () => {
     expect(deleted).toEqual([path]);
   });
 
-  it('login does not show the key, and stores it for its owner alone', async () => {
+  it.runIf(IS_LONG)('login does not show the key, and stores it for its owner alone', async () => {
     const page = json({ role: 'admin', anonymous: false, expires_at: null });
     const service = await fakeService({
       'GET /session': (request, response, raw) =>
@@ -87,7 +88,7 @@ describe.skipIf(!hasPython())('on a terminal', () => {
     });
   });
 
-  it('shows progress and the next command, and colours only without NO_COLOR', async () => {
+  it.runIf(IS_LONG)('shows progress and the next command, and colours only without NO_COLOR', async () => {
     const package_ = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' });
     const checked = await onTerminal(['check', package_], {});
     expect(checked.exitCode).toBe(0);
