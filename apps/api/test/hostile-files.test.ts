@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { expect, it } from 'vitest';
+import { times } from '../../../tools/vitest/long.ts';
 import { makePackage } from './make-package.ts';
 import { startTestApi } from './start-test-api.ts';
 
@@ -268,7 +269,7 @@ async function addBinaries(parquet: Uint8Array): Promise<void> {
   refused('a.zip', await makePackage({ 'a.csv': csv, 'a.tsv': csv }), 'invalid_request', { file: 'a.tsv' });
 }
 
-it('takes each of 200 hostile files exactly, or refuses it with its location and stores nothing', async () => {
+it('takes each of many hostile files exactly, or refuses it with its location and stores nothing', async () => {
   await using cleanUp = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'svc-hostile-'));
   cleanUp.defer(() => rm(folder, { recursive: true, force: true }));
@@ -293,7 +294,8 @@ it('takes each of 200 hostile files exactly, or refuses it with its location and
 
   const api = cleanUp.use(await startTestApi({ SVC_MAX_UNCOMPRESSED_BYTES: '20000000' }));
   let stored = 0;
-  for (const { name, content, fields, rows, code, at } of files) {
+  const tried = files.filter((_, index) => index % times(1, 4) === 0);
+  for (const { name, content, fields, rows, code, at } of tried) {
     const form = new FormData();
     form.append('mapping', '{"prompt_column":"q","answer_column":"a"}');
     for (const [key, value] of Object.entries(fields ?? {})) form.append(key, JSON.stringify(value));

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fake-hub.ts';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { makePackage } from './make-package.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
@@ -123,18 +124,21 @@ describe('limits of what an import makes', () => {
     expect(await countDatasets(small)).toBe(0);
   });
 
-  it('SVC_MAX_EXPANSION_RATIO compares items with the bytes of the files, past the first 64 MiB', async () => {
-    const mapping = { prompt_column: 'a' };
-    const compressed = gzipSync(csv(1200, 'x'.repeat(62_000)));
-    expect(compressed.byteLength * 500).toBeLessThan(64 * MIB + MIB);
-    const refused = await upload(api, compressed, { ...mapping, meta_columns: ['a'] });
-    expect(refused).toMatchObject(limitOf('SVC_MAX_EXPANSION_RATIO'));
-    expect(await importHub(api, 'org/repeated', mapping)).toMatchObject(limitOf('SVC_MAX_EXPANSION_RATIO'));
-    // 1,000 rows are 62 MB.
-    const allowed = gzipSync(csv(1000, 'x'.repeat(62_000)));
-    expect((await upload(api, allowed, mapping, '/datasets/upload?dry_run=true')).status).toBe(200);
-    expect(await countDatasets(api)).toBe(0);
-  });
+  it.runIf(IS_LONG)(
+    'SVC_MAX_EXPANSION_RATIO compares items with the bytes of the files, past the first 64 MiB',
+    async () => {
+      const mapping = { prompt_column: 'a' };
+      const compressed = gzipSync(csv(1200, 'x'.repeat(62_000)));
+      expect(compressed.byteLength * 500).toBeLessThan(64 * MIB + MIB);
+      const refused = await upload(api, compressed, { ...mapping, meta_columns: ['a'] });
+      expect(refused).toMatchObject(limitOf('SVC_MAX_EXPANSION_RATIO'));
+      expect(await importHub(api, 'org/repeated', mapping)).toMatchObject(limitOf('SVC_MAX_EXPANSION_RATIO'));
+      // 1,000 rows are 62 MB.
+      const allowed = gzipSync(csv(1000, 'x'.repeat(62_000)));
+      expect((await upload(api, allowed, mapping, '/datasets/upload?dry_run=true')).status).toBe(200);
+      expect(await countDatasets(api)).toBe(0);
+    },
+  );
 });
 
 describe('tables in an archive', () => {
@@ -190,26 +194,30 @@ describe('bounds of a mapping', () => {
 });
 
 describe('compressed tables', () => {
-  it('count what comes out of them, also while only the types of columns are looked for', async () => {
-    // The first value is a number, and the last is not: the types of all rows are read.
-    const table = gzipSync(`a,b\n1,${'x'.repeat(1000)}\n${'1,\n'.repeat(25_000_000)}x,\n`);
-    const mapping = { prompt_column: 'b', invalid_rows: 'skip' };
-    const refused = await upload(api, table, mapping, '/datasets/upload?dry_run=true');
-    expect(refused).toMatchObject({ status: 400, body: { code: 'package_limit' } });
-    const members = await upload(
-      small,
-      gzipSync(csv(100_000)),
-      { prompt_template: 'x' },
-      '/datasets/upload/preview',
-    );
-    expect(members).toMatchObject({
-      status: 400,
-      body: {
-        code: 'package_limit',
-        detail: expect.stringContaining('more than 100000 bytes come out of its'),
-        errors: [{ file: 'table' }],
-      },
-    });
-    expect(members.body.detail).toContain('(SVC_MAX_UNCOMPRESSED_BYTES, SVC_MAX_EXPANSION_RATIO).');
-  }, 120_000);
+  it.runIf(IS_LONG)(
+    'count what comes out of them, also while only the types of columns are looked for',
+    async () => {
+      // The first value is a number, and the last is not: the types of all rows are read.
+      const table = gzipSync(`a,b\n1,${'x'.repeat(1000)}\n${'1,\n'.repeat(25_000_000)}x,\n`);
+      const mapping = { prompt_column: 'b', invalid_rows: 'skip' };
+      const refused = await upload(api, table, mapping, '/datasets/upload?dry_run=true');
+      expect(refused).toMatchObject({ status: 400, body: { code: 'package_limit' } });
+      const members = await upload(
+        small,
+        gzipSync(csv(100_000)),
+        { prompt_template: 'x' },
+        '/datasets/upload/preview',
+      );
+      expect(members).toMatchObject({
+        status: 400,
+        body: {
+          code: 'package_limit',
+          detail: expect.stringContaining('more than 100000 bytes come out of its'),
+          errors: [{ file: 'table' }],
+        },
+      });
+      expect(members.body.detail).toContain('(SVC_MAX_UNCOMPRESSED_BYTES, SVC_MAX_EXPANSION_RATIO).');
+    },
+    120_000,
+  );
 });

@@ -13,8 +13,8 @@ import { svcPkg } from '../../../packages/svc-pkg/test/run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from '../../../packages/svc-pkg/test/temporary-folder.ts';
 import { createEmptyDatabase } from '../../../prisma/test/empty-database.ts';
 import { createTestDatabase, type TestDatabase } from '../../../prisma/test/template-db.ts';
-import { createDatabase, secretsOf } from '../src/database/create-database.ts';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
+import { createDatabase, secretsOf } from '../src/database/create-database.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 

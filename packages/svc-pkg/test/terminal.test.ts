@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { IS_LONG } from '../../../tools/vitest/long.ts';
 import { DATASET, fakeService, json, problem } from './fake-service.ts';
 import { temporaryFolder, writeArchive } from './temporary-folder.ts';
-import { IS_LONG } from '../../../tools/vitest/long.ts';
 
 const MAIN = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const PROGRAM = fileURLToPath(new URL('on-a-terminal.py', import.meta.url));
