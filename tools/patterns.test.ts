@@ -91,8 +91,11 @@ function textOf(node: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Each is several times the one before, so that exponential time is found before it takes too long. */
-const SIZES = [24, 512, 8_192, 16_384, 32_768];
+/**
+ * Each takes exponential time several times as long as the one before, so that it is found before it takes too long: also on a
+ * machine that needs less than `MIN_SLOW_MS` for the first ones.
+ */
+const SIZES = [16, 20, 24, 28, 512, 8_192, 16_384, 32_768];
 /** Shorter times are noise, and harmless. */
 const MIN_SLOW_MS = 50;
 /** Too much growth of the time, for input that grows by `FACTOR`. */
