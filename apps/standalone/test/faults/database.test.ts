@@ -89,23 +89,26 @@ describe('an unavailable database', () => {
     });
   });
 
-  it('does not let its connections be missed: after a restart requests just work', async (context) => {
-    const restarts = times(10, 1);
-    const responses: ServiceResponse[] = [];
-    for (let round = 0; round < restarts; round++) {
-      await Promise.all(REQUESTS.map(([path, init]) => send(path, init)));
-      await file.database.restart();
-      for (const [path, init] of REQUESTS) responses.push(await send(path, init));
-    }
-    expect(tally(responses.map(outcomeOf))).toEqual({ 200: responses.length });
-    report(context, {
-      area: AREA,
-      scenario: 'restarted while idle, then requests of every kind',
-      expected: 'normal responses',
-      runs: responses.length,
-      observed: tally(responses.map(outcomeOf)),
-    });
-  });
+  it.runIf(IS_LONG)(
+    'does not let its connections be missed: after a restart requests just work',
+    async (context) => {
+      const restarts = times(10, 1);
+      const responses: ServiceResponse[] = [];
+      for (let round = 0; round < restarts; round++) {
+        await Promise.all(REQUESTS.map(([path, init]) => send(path, init)));
+        await file.database.restart();
+        for (const [path, init] of REQUESTS) responses.push(await send(path, init));
+      }
+      expect(tally(responses.map(outcomeOf))).toEqual({ 200: responses.length });
+      report(context, {
+        area: AREA,
+        scenario: 'restarted while idle, then requests of every kind',
+        expected: 'normal responses',
+        runs: responses.length,
+        observed: tally(responses.map(outcomeOf)),
+      });
+    },
+  );
 });
 
 describe('a database whose line breaks', () => {
@@ -150,66 +153,75 @@ describe('a database whose line breaks', () => {
     });
   });
 
-  it('in the middle of an export: the client sees that it is not complete', async (context) => {
-    const whole = (await (await fetch(`${service.url}/datasets/${sample}/export`)).arrayBuffer()).byteLength;
-    const found: string[] = [];
-    for (let round = 0; round < times(30, 3); round++) {
-      const response = await fetch(`${service.url}/datasets/${sample}/export`);
-      const reader = (response.body as ReadableStream<Uint8Array>).getReader();
-      let bytes = (await reader.read()).value?.byteLength ?? 0;
-      await delay(30);
-      file.database.line.cut();
-      try {
-        for (;;) {
-          const { done, value } = await reader.read();
-          if (done) break;
-          bytes += value.byteLength;
+  it.runIf(IS_LONG)(
+    'in the middle of an export: the client sees that it is not complete',
+    async (context) => {
+      const whole = (await (await fetch(`${service.url}/datasets/${sample}/export`)).arrayBuffer())
+        .byteLength;
+      const found: string[] = [];
+      for (let round = 0; round < times(30, 3); round++) {
+        const response = await fetch(`${service.url}/datasets/${sample}/export`);
+        const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+        let bytes = (await reader.read()).value?.byteLength ?? 0;
+        await delay(30);
+        file.database.line.cut();
+        try {
+          for (;;) {
+            const { done, value } = await reader.read();
+            if (done) break;
+            bytes += value.byteLength;
+          }
+          expect(bytes).toBe(whole);
+          found.push('complete');
+        } catch {
+          found.push('aborted visibly for the client');
         }
-        expect(bytes).toBe(whole);
-        found.push('complete');
-      } catch {
-        found.push('aborted visibly for the client');
       }
-    }
-    expect(found).toContain('aborted visibly for the client');
-    report(context, {
-      area: AREA,
-      scenario: 'connection lost during an export',
-      expected: 'the response ends with a transport error: a partial archive never looks complete',
-      runs: found.length,
-      observed: tally(found),
-    });
-  });
+      expect(found).toContain('aborted visibly for the client');
+      report(context, {
+        area: AREA,
+        scenario: 'connection lost during an export',
+        expected: 'the response ends with a transport error: a partial archive never looks complete',
+        runs: found.length,
+        observed: tally(found),
+      });
+    },
+  );
 });
 
 describe('a database that does not answer', () => {
-  it('bounds every wait, and serves probes and metrics immediately', async (context) => {
-    for (const [path, init] of REQUESTS) await send(path, init);
-    file.database.line.line = 'stalls';
-    // with so small a pool, one client may read one stream at a time
-    const atOnce = REQUESTS.filter(([path]) => !path.endsWith('/export'));
-    const waiting = Promise.all(atOnce.map(([path, init]) => send(path, init)));
-    const probes = await Promise.all(
-      ['/healthz', '/readyz', '/metrics'].map((path) => ask(service.url + path)),
-    );
-    expect(probes.map(({ status }) => status)).toEqual([200, 503, 200]);
-    // The short run lets the line pass again before the silence is found.
-    if (!IS_LONG) file.database.line.line = 'passes';
-    const responses = await waiting;
-    for (const { status } of responses) expect([200, 503]).toContain(status);
-    if (IS_LONG) expect(tally(responses.map(outcomeOf))).toEqual({ '503 unavailable': atOnce.length });
-    file.database.line.line = 'passes';
-    for (const [path, init] of REQUESTS) expect([path, (await send(path, init)).status]).toEqual([path, 200]);
-    report(context, {
-      area: AREA,
-      scenario: 'the connection is open but silent; requests of every kind',
-      expected: '503 `unavailable` after a bounded wait; `/healthz`, `/readyz` and `/metrics` respond',
-      runs: responses.length,
-      observed: tally(responses.map(outcomeOf)),
-    });
-  }, 180_000);
+  it.runIf(IS_LONG)(
+    'bounds every wait, and serves probes and metrics immediately',
+    async (context) => {
+      for (const [path, init] of REQUESTS) await send(path, init);
+      file.database.line.line = 'stalls';
+      // with so small a pool, one client may read one stream at a time
+      const atOnce = REQUESTS.filter(([path]) => !path.endsWith('/export'));
+      const waiting = Promise.all(atOnce.map(([path, init]) => send(path, init)));
+      const probes = await Promise.all(
+        ['/healthz', '/readyz', '/metrics'].map((path) => ask(service.url + path)),
+      );
+      expect(probes.map(({ status }) => status)).toEqual([200, 503, 200]);
+      // The short run lets the line pass again before the silence is found.
+      if (!IS_LONG) file.database.line.line = 'passes';
+      const responses = await waiting;
+      for (const { status } of responses) expect([200, 503]).toContain(status);
+      if (IS_LONG) expect(tally(responses.map(outcomeOf))).toEqual({ '503 unavailable': atOnce.length });
+      file.database.line.line = 'passes';
+      for (const [path, init] of REQUESTS)
+        expect([path, (await send(path, init)).status]).toEqual([path, 200]);
+      report(context, {
+        area: AREA,
+        scenario: 'the connection is open but silent; requests of every kind',
+        expected: '503 `unavailable` after a bounded wait; `/healthz`, `/readyz` and `/metrics` respond',
+        runs: responses.length,
+        observed: tally(responses.map(outcomeOf)),
+      });
+    },
+    180_000,
+  );
 
-  it('or slowly, only makes everything slower', async (context) => {
+  it.runIf(IS_LONG)('or slowly, only makes everything slower', async (context) => {
     file.database.line.line = { delayMs: 15 };
     const responses: ServiceResponse[] = [];
     for (let round = 0; round < times(5, 1); round++) {
@@ -230,33 +242,36 @@ describe('a database that does not answer', () => {
 });
 
 describe('a crowd', () => {
-  it('that needs more connections than there are is served in turn or refused', async (context) => {
-    const slowReaders = new AbortController();
-    // exports whose readers take nothing hold their connections
-    const { signal } = slowReaders;
-    for (let index = 0; index < 2; index++)
-      await fetch(`${service.url}/datasets/${sample}/export`, { signal });
-    const requests = Array.from({ length: times(600, 80) }, (_, index) => {
-      const [path, init] = REQUESTS[index % REQUESTS.length] as (typeof REQUESTS)[number];
-      return /jsonl|export/.test(path)
-        ? upload(`crowd ${index}`, samplePackage(5, 50, index))
-        : send(path, init);
-    });
-    const responses = await Promise.all(requests);
-    slowReaders.abort();
-    for (const answer of responses) expect(['200', '201', '503 unavailable']).toContain(outcomeOf(answer));
-    await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
-    expect(await file.database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
-    for (const dataset of await listDatasets(service.url)) {
-      if (dataset.name.startsWith('crowd')) expect(await verifyDataset(service.url, dataset)).toEqual([]);
-    }
-    report(context, {
-      area: AREA,
-      scenario:
-        'many more concurrent requests than connections (8 in the pool, two of them held by clients that do not read)',
-      expected: 'responses in turn, or 503 `unavailable` with `Retry-After`',
-      runs: responses.length,
-      observed: tally(responses.map(outcomeOf)),
-    });
-  });
+  it.runIf(IS_LONG)(
+    'that needs more connections than there are is served in turn or refused',
+    async (context) => {
+      const slowReaders = new AbortController();
+      // exports whose readers take nothing hold their connections
+      const { signal } = slowReaders;
+      for (let index = 0; index < 2; index++)
+        await fetch(`${service.url}/datasets/${sample}/export`, { signal });
+      const requests = Array.from({ length: times(600, 80) }, (_, index) => {
+        const [path, init] = REQUESTS[index % REQUESTS.length] as (typeof REQUESTS)[number];
+        return /jsonl|export/.test(path)
+          ? upload(`crowd ${index}`, samplePackage(5, 50, index))
+          : send(path, init);
+      });
+      const responses = await Promise.all(requests);
+      slowReaders.abort();
+      for (const answer of responses) expect(['200', '201', '503 unavailable']).toContain(outcomeOf(answer));
+      await expect.poll(() => metricOf(service.url, 'svc_http_requests_in_progress')).toBe(1);
+      expect(await file.database.query(LEFTOVERS)).toEqual(NO_LEFTOVERS);
+      for (const dataset of await listDatasets(service.url)) {
+        if (dataset.name.startsWith('crowd')) expect(await verifyDataset(service.url, dataset)).toEqual([]);
+      }
+      report(context, {
+        area: AREA,
+        scenario:
+          'many more concurrent requests than connections (8 in the pool, two of them held by clients that do not read)',
+        expected: 'responses in turn, or 503 `unavailable` with `Retry-After`',
+        runs: responses.length,
+        observed: tally(responses.map(outcomeOf)),
+      });
+    },
+  );
 });

@@ -61,7 +61,7 @@ describe.runIf(process.platform === 'linux')('the server of the embedded databas
     });
   });
 
-  it('recovers by itself when its processes crash', async (context) => {
+  it.runIf(IS_LONG)('recovers by itself when its processes crash', async (context) => {
     const service = await start();
     const names: string[] = [];
     const found: string[] = [];

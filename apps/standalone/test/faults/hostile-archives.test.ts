@@ -201,7 +201,7 @@ describe('an archive in which many references name one file', () => {
     });
   });
 
-  it('stays usable for archives that are honest', async () => {
+  it.runIf(IS_LONG)('stays usable for archives that are honest', async () => {
     const shared = packageOf(itemsOf(times(60, 20), 1), compressible());
     const answer = await upload('a file of many items', shared);
     expect(outcomeOf(answer)).toBe('201');
@@ -236,36 +236,32 @@ describe('a line of very many values', () => {
       ],
     }) as Uint8Array<ArrayBuffer>;
 
-  it.for(SHAPES.slice(0, times(SHAPES.length, 1)))(
-    '%s',
-    { timeout: 300_000 },
-    async ([what, lineOf], context) => {
-      // The peak is the service's own: nothing else was sent to it. What packs well is not refused as such.
-      await using fresh = await startService({ SVC_MAX_EXPANSION_RATIO: '5000' }, 'standalone');
-      const { service } = fresh;
-      const archive = archiveOf(lineOf());
-      const send = (): Promise<ServiceResponse> =>
-        ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, 'values') });
-      const responses = [await send(), ...(await Promise.all(Array.from({ length: times(4, 2) }, send)))];
-      for (const { body } of responses) {
-        expect(body.errors).toEqual([expect.objectContaining({ file: 'sections/default.jsonl', line: 2 })]);
-      }
-      const outcomes = tally(responses.map(outcomeOf));
-      expect(outcomes).toEqual({ '400 package_limit': responses.length });
-      const status = await readFile(`/proc/${service.child.pid}/status`, 'utf8');
-      const peakMib = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
-      expect(peakMib).toBeLessThan(MAX_PEAK_MIB);
-      report(context, {
-        area: AREA,
-        scenario: `a line of 60 MB or less with ${what}, in one archive, then ${IS_LONG ? 'four' : 'two'} concurrently`,
-        expected: `400 package_limit with the line, under ${MAX_PEAK_MIB} MiB of memory at any time`,
-        runs: responses.length,
-        observed: outcomes,
-      });
-    },
-  );
+  it.runIf(IS_LONG).for(SHAPES)('%s', { timeout: 300_000 }, async ([what, lineOf], context) => {
+    // The peak is the service's own: nothing else was sent to it. What packs well is not refused as such.
+    await using fresh = await startService({ SVC_MAX_EXPANSION_RATIO: '5000' }, 'standalone');
+    const { service } = fresh;
+    const archive = archiveOf(lineOf());
+    const send = (): Promise<ServiceResponse> =>
+      ask(`${service.url}/datasets/upload`, { method: 'POST', body: uploadForm(archive, 'values') });
+    const responses = [await send(), ...(await Promise.all(Array.from({ length: times(4, 2) }, send)))];
+    for (const { body } of responses) {
+      expect(body.errors).toEqual([expect.objectContaining({ file: 'sections/default.jsonl', line: 2 })]);
+    }
+    const outcomes = tally(responses.map(outcomeOf));
+    expect(outcomes).toEqual({ '400 package_limit': responses.length });
+    const status = await readFile(`/proc/${service.child.pid}/status`, 'utf8');
+    const peakMib = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
+    expect(peakMib).toBeLessThan(MAX_PEAK_MIB);
+    report(context, {
+      area: AREA,
+      scenario: `a line of 60 MB or less with ${what}, in one archive, then ${IS_LONG ? 'four' : 'two'} concurrently`,
+      expected: `400 package_limit with the line, under ${MAX_PEAK_MIB} MiB of memory at any time`,
+      runs: responses.length,
+      observed: outcomes,
+    });
+  });
 
-  it('stays usable for items with many values that are honest', async () => {
+  it.runIf(IS_LONG)('stays usable for items with many values that are honest', async () => {
     const embeddings = Array.from({ length: 2 }, () => Array.from({ length: 100_000 }, Math.random));
     const messages = Array.from({ length: 5000 }, (_, index) => ({
       role: index % 2 === 0 ? 'user' : 'assistant',
@@ -286,34 +282,37 @@ describe('a line of very many values', () => {
 });
 
 describe('a hub file with a line that is too long', () => {
-  it('a row of very many values is refused as well, in lines and in an array', async (context) => {
-    const row = `{"q":[${'1e20,'.repeat(1_000_000)}0]}`;
-    const outcomes: string[] = [];
-    for (const [path, file, text] of [
-      ['org/values-in-lines', 'train.jsonl.gz', `{"q":[1]}\n${row}\n`],
-      ['org/values-in-array', 'train.json.gz', `[{"q":[1]},${row}]`],
-    ] as const) {
-      hub.add({ id: path, files: { [file]: gzipSync(text) } });
-      const answer = await ask(`${own.service.url}/datasets/hub/import`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: JSON.stringify({ name: path, config: { path }, mapping: { prompt_column: 'q' } }),
+  it.runIf(IS_LONG)(
+    'a row of very many values is refused as well, in lines and in an array',
+    async (context) => {
+      const row = `{"q":[${'1e20,'.repeat(1_000_000)}0]}`;
+      const outcomes: string[] = [];
+      for (const [path, file, text] of [
+        ['org/values-in-lines', 'train.jsonl.gz', `{"q":[1]}\n${row}\n`],
+        ['org/values-in-array', 'train.json.gz', `[{"q":[1]},${row}]`],
+      ] as const) {
+        hub.add({ id: path, files: { [file]: gzipSync(text) } });
+        const answer = await ask(`${own.service.url}/datasets/hub/import`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json' },
+          body: JSON.stringify({ name: path, config: { path }, mapping: { prompt_column: 'q' } }),
+        });
+        expect(answer.body.errors).toMatchObject([{ file }]);
+        expect(answer.body.detail).toContain('values');
+        outcomes.push(outcomeOf(answer));
+      }
+      expect(tally(outcomes)).toEqual({ '400 invalid_row': 2 });
+      report(context, {
+        area: AREA,
+        scenario: 'a hub file has a row of 1,000,000 numbers that are longer in canonical form',
+        expected: '400 invalid_row, before the row is parsed',
+        runs: 2,
+        observed: tally(outcomes),
       });
-      expect(answer.body.errors).toMatchObject([{ file }]);
-      expect(answer.body.detail).toContain('values');
-      outcomes.push(outcomeOf(answer));
-    }
-    expect(tally(outcomes)).toEqual({ '400 invalid_row': 2 });
-    report(context, {
-      area: AREA,
-      scenario: 'a hub file has a row of 1,000,000 numbers that are longer in canonical form',
-      expected: '400 invalid_row, before the row is parsed',
-      runs: 2,
-      observed: tally(outcomes),
-    });
-  });
+    },
+  );
 
-  it('is the same error in an import as in a preview', async (context) => {
+  it.runIf(IS_LONG)('is the same error in an import as in a preview', async (context) => {
     const tries = times(10, 1);
     const outcomes: string[] = [];
     for (let index = 0; index < tries; index++) {
