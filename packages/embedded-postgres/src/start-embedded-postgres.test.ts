@@ -389,7 +389,7 @@ describe('the embedded server', () => {
     ).rejects.toThrow('enough');
   });
 
-  it.runIf(IS_LONG).runIf(process.platform === 'linux')(
+  it.runIf(IS_LONG && process.platform === 'linux')(
     'leaves nothing when the start is aborted, whenever',
     async () => {
       // during initdb, during the start of the server, and when both are there
@@ -422,7 +422,7 @@ describe('the embedded server', () => {
     },
   );
 
-  it.runIf(IS_LONG).runIf(process.platform === 'linux')(
+  it.runIf(IS_LONG && process.platform === 'linux')(
     'leaves nothing when its process is killed in initdb',
     async () => {
       const owner = startElsewhere().catch(() => undefined);

@@ -176,14 +176,14 @@ it('ends quietly when the reader of an archive closes the pipe', async () => {
   expect({ code, stderr }).toEqual({ code: 141, stderr: '' });
 });
 
-it.runIf(IS_LONG).runIf(isLinux)('ends with exit code 3 when standard output is full', async () => {
+it.runIf(IS_LONG && isLinux)('ends with exit code 3 when standard output is full', async () => {
   const good = await writeArchive({ 'sections/a.jsonl': '{}\n' });
   const argv = `"${process.execPath}" "${MAIN}" hash "${good}" > /dev/full`;
   const outcome = await ended(spawn('/bin/sh', ['-c', argv], { stdio: ['ignore', 'pipe', 'pipe'] }));
   expect(outcome).toMatchObject({ code: 3, stderr: expect.stringContaining('io_error') });
 });
 
-it.runIf(IS_LONG).runIf(isLinux)(
+it.runIf(IS_LONG && isLinux)(
   'treats descriptors as standard input: without a name, and with no folder to write to',
   async () => {
     const folder = await temporaryFolder();
@@ -218,7 +218,7 @@ it.runIf(IS_LONG).runIf(isLinux)(
   },
 );
 
-it.runIf(IS_LONG).runIf(isLinux)('writes directly to a device, and reports that it is full', async () => {
+it.runIf(IS_LONG && isLinux)('writes directly to a device, and reports that it is full', async () => {
   const service = await fakeService({ [`GET ${EXPORT}`]: (_request, response) => void response.end('zip') });
   const argv = ['export', DATASET.id, '--api-url', service.url, '--output'];
   expect(await run([...argv, '/dev/null'])).toMatchObject({ code: 0 });
@@ -256,7 +256,7 @@ it('leaves nothing on a disk that is full', async (context) => {
   expect(await readdir(disk.folder)).toEqual([]);
 });
 
-it.runIf(IS_LONG).runIf(isLinux)('sends a large file without holding it', async () => {
+it.runIf(IS_LONG && isLinux)('sends a large file without holding it', async () => {
   let peakKiB = 0;
   const service = await fakeService({
     'raw POST /datasets/upload': async (_request, response, raw) => {
