@@ -1,5 +1,11 @@
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import { linesOf, MAX_LINE_VALUES, replacePythonLiterals, splitLines, ValueCounter } from '@svc/jsonl-v23/internal';
+import {
+  linesOf,
+  MAX_LINE_VALUES,
+  replacePythonLiterals,
+  splitLines,
+  ValueCounter,
+} from '@svc/jsonl-v23/internal';
 import {
   getMember,
   isJsonObject,

@@ -125,7 +125,7 @@ it('reads what the Responses API says of the end of an output', async () => {
     ['unscored', 'length', null],
     ['unscored', 'content_filter', null],
     ['failed', 'error', 'Overloaded'],
-    ['failed', 'error', 'The request failed with status 200.'],
+    ['failed', 'error', 'The request failed.'],
     ['failed', 'error', 'Gone'],
   ]);
 });

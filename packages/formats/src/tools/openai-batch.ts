@@ -127,16 +127,12 @@ function toResult(line: JsonObject, id: string, lost: LostCounter, location: Sou
   const reason = reasonOf(body, choice);
   // An answer that ended with an error is none, whatever its status is; nor is one without a choice, which was filtered.
   const isNone = reason === 'error' || (choice === null && Array.isArray(memberOf(body, 'choices')));
-  const hasFailed = isFilled(problem) || isNone || (status !== null && status >= 400);
+  const hasFailed = problem !== null || isNone || (status !== null && status >= 400);
   const usage = memberOf(body, 'usage');
   return {
     repetition: Number(OWN_ID.exec(id)?.[2] ?? 1),
     output: hasFailed || content === null ? null : contentText(content),
-    error: hasFailed
-      ? (textOf(memberOf(problem ?? memberOf(choice, 'error'), 'message')) ??
-        textOf(problem) ??
-        failedWith(status))
-      : null,
+    error: hasFailed ? (textOf(memberOf(problem, 'message')) ?? textOf(problem) ?? failedWith(status)) : null,
     scores: new Map(),
     usage: isJsonObject(usage) ? usage : null,
     finishReason: reason,
