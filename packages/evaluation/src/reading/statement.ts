@@ -1,0 +1,235 @@
+import type { Role } from './languages.ts';
+import { type Grammar, grammarOf, type Roles, type Word } from './words.ts';
+
+/** A place of a text that names something: a choice, or a number. */
+export interface Name {
+  readonly start: number;
+  readonly end: number;
+  /** Index of what it names. */
+  readonly of: number;
+  /** Whether it is only a label of a choice. */
+  readonly isLabel: boolean;
+  /** Whether it begins with a label, as "A) red" does. */
+  readonly isLabelled: boolean;
+  /** Whether a label is written as the item has it. */
+  readonly isOwnCase: boolean;
+}
+
+/** A word, a mark, or a name of a text. */
+export interface Unit extends Pick<Word, 'start' | 'end' | 'text' | 'isMark' | 'isUnspaced'> {
+  /** Null for words and marks. */
+  readonly name: Name | null;
+}
+
+/** A text as sentences of words and names. */
+export interface Statement {
+  readonly units: readonly Unit[];
+  rolesAt(index: number): Roles;
+  /** Index after the phrase with this role that begins here; undefined without one. */
+  phraseEnd(index: number, role: Role): number | undefined;
+  readonly grammar: Grammar;
+  /** Index of the first unit of the sentence of a unit, ... */
+  readonly sentenceStart: Uint32Array;
+  /** ... and the index after its last one. */
+  readonly sentenceEnd: Uint32Array;
+  /** Whether a name is denied, by its unit. */
+  readonly isDenied: Uint8Array;
+  /** Whether a unit belongs to a question or a condition, which state nothing. */
+  readonly isHypothetical: Uint8Array;
+}
+
+const SENTENCE_END = new Set(['.', '!', '?', ';', '\n', '。', '।']);
+const CLAUSE_END = new Set([...SENTENCE_END, ':', '—', '→']);
+/** How far the words after a name are looked at for a denial. */
+const MAX_LOOK_AHEAD = 14;
+
+/** @param names in order, without overlaps */
+export function toStatement(
+  words: readonly Word[],
+  names: readonly Name[],
+  text: string,
+): Statement {
+  const units = withNames(words, names);
+  const grammar = grammarOf(units);
+  const known: (Roles | undefined)[] = [];
+  const rolesAt = (index: number): Roles => {
+    known[index] ??= grammar.rolesAt(index);
+    return known[index];
+  };
+  const phraseEnd = (index: number, role: Role): number | undefined => rolesAt(index).get(role);
+  const parts = { units, rolesAt, phraseEnd, grammar, ...sentencesOf(units, text) };
+  return { ...parts, ...meaningOf(parts) };
+}
+
+function withNames(words: readonly Word[], names: readonly Name[]): Unit[] {
+  const units: Unit[] = [];
+  let next = 0;
+  for (const word of words) {
+    while (next < names.length && (names[next]?.end ?? 0) <= word.start) next += 1;
+    const name = names[next];
+    if (name === undefined || word.end <= name.start) units.push({ ...word, name: null });
+    else if (units.at(-1)?.name !== name) {
+      units.push({ ...word, start: name.start, end: name.end, text: '', isMark: false, name });
+    }
+  }
+  return units;
+}
+
+function sentencesOf(
+  units: readonly Unit[],
+  text: string,
+): Pick<Statement, 'sentenceStart' | 'sentenceEnd'> {
+  const sentenceStart = new Uint32Array(units.length);
+  const sentenceEnd = new Uint32Array(units.length);
+  let start = 0;
+  for (const [index, unit] of units.entries()) {
+    sentenceStart[index] = start;
+    if (index < units.length - 1 && !endsSentence(unit, text)) continue;
+    sentenceEnd.fill(index + 1, start, index + 1);
+    start = index + 1;
+  }
+  return { sentenceStart, sentenceEnd };
+}
+
+/** A full stop inside of an abbreviation, such as `e.g.`, ends no sentence. */
+function endsSentence({ text: mark, end, isMark }: Unit, text: string): boolean {
+  return isMark && SENTENCE_END.has(mark) && (mark !== '.' || !/[\p{L}\p{N}]/u.test(text[end] ?? ''));
+}
+
+/** Goes through the units once and notes what is denied, and what is a question or a condition. */
+function meaningOf(
+  statement: Omit<Statement, 'isDenied' | 'isHypothetical'>,
+): Pick<Statement, 'isDenied' | 'isHypothetical'> {
+  const { units, phraseEnd, rolesAt, sentenceEnd } = statement;
+  const isDenied = new Uint8Array(units.length);
+  const isHypothetical = new Uint8Array(units.length);
+  let isDenying = false;
+  /** Whether a name was denied since then. */
+  let hasDenied = false;
+  let isRelative = false;
+  let isIf = false;
+  const stop = (): void => {
+    isDenying = false;
+    hasDenied = false;
+    isRelative = false;
+  };
+  for (let index = 0; index < units.length; index += 1) {
+    const unit = units[index] as Unit;
+    const roles = rolesAt(index);
+    if (units[(sentenceEnd[index] ?? 0) - 1]?.text === '?' || isIf) isHypothetical[index] = 1;
+    if (unit.name !== null) {
+      if (isDenying || deniedAfter(statement, index)) isDenied[index] = 1;
+      if (isDenying) hasDenied = true;
+    } else if (unit.isMark && CLAUSE_END.has(unit.text)) {
+      if (unit.text !== ':' || hasDenied) stop();
+      isIf = false;
+    } else if (roles.has('no') && !isParticiple(statement, index)) {
+      const after = roles.get('no') ?? index + 1;
+      stop();
+      isDenying = true;
+      isRelative = [index - 1, index - 2].some((at) => at >= 0 && phraseEnd(at, 'that') !== undefined);
+      index = Math.max(index, after - 1);
+    } else if (unit.text === ',' || roles.has('join')) {
+      if (!(hasDenied && continuesList(statement, roles.get('join') ?? index + 1))) stop();
+      if (unit.text === ',') isIf = false;
+    } else if (roles.has('but') || roles.has('because') || roles.has('so')) stop();
+    else if (isRelative && roles.has('is')) stop();
+    if (unit.name === null && roles.has('if')) isIf = true;
+    if (unit.name === null && roles.has('wrong') && isHeading(statement, index)) isDenying = true;
+  }
+  return { isDenied, isHypothetical };
+}
+
+/** Whether "excluded" follows "is": it rejects what precedes it. */
+function isParticiple(statement: Pick<Statement, 'phraseEnd' | 'units' | 'rolesAt'>, index: number): boolean {
+  const { phraseEnd, units } = statement;
+  const end = phraseEnd(index, 'wrong');
+  if (end === undefined || units[skipFillers(statement, end)]?.name != null) return false;
+  const before = [index - 1, index - 2].filter((at) => at >= 0 && !units[at]?.isMark);
+  return before.some((at) => phraseEnd(at, 'is') !== undefined || phraseEnd(at, 'was') !== undefined);
+}
+
+/** Whether a rejection is the heading of a list: "Incorrect options: A, B". */
+function isHeading({ units, phraseEnd, sentenceStart }: Omit<Statement, 'isDenied' | 'isHypothetical'>, index: number): boolean {
+  if (index > (sentenceStart[index] ?? 0) + 2) return false;
+  const after = phraseEnd(index, 'wrong') ?? index + 1;
+  const end = phraseEnd(after, 'plural') ?? phraseEnd(after, 'option') ?? phraseEnd(after, 'answer') ?? after;
+  return units[end]?.text === ':';
+}
+
+/** Whether a list goes on with a name here, and not a new statement about it. */
+function continuesList(statement: Pick<Statement, 'units' | 'phraseEnd' | 'rolesAt'>, from: number): boolean {
+  const at = skipFillers(statement, from);
+  const { units, rolesAt } = statement;
+  if (units[at]?.name == null) return false;
+  const after = units[at + 1];
+  if (after === undefined || after.name !== null || after.isMark) return after?.text !== ':';
+  const roles = rolesAt(at + 1);
+  return roles.has('join') || roles.has('because') || roles.has('but') || roles.has('so');
+}
+
+/** The index after words that may stand before a name. */
+export function skipFillers(
+  { units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>,
+  from: number,
+  more: readonly Role[] = [],
+): number {
+  let at = from;
+  for (let steps = 0; steps < MAX_LOOK_AHEAD; steps += 1) {
+    const unit = units[at];
+    if (unit === undefined || unit.name !== null) return at;
+    const roles = rolesAt(at);
+    const end = (['filler', 'a', 'option', 'correct', 'join', ...more] as const)
+      .map((role) => roles.get(role))
+      .find((one) => one !== undefined);
+    if (end !== undefined) at = end;
+    else if (unit.isMark && '([{<"|'.includes(unit.text)) at += 1;
+    else return at;
+  }
+  return at;
+}
+
+/** Whether words after a name reject it, or the list that it belongs to: "A and B are wrong", "A: wrong". */
+function deniedAfter(
+  { units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>,
+  index: number,
+): boolean {
+  let hasVerb = false;
+  const isPredicate = followsVerb({ units, rolesAt }, index);
+  for (let at = index + 1; at < Math.min(units.length, index + MAX_LOOK_AHEAD); ) {
+    const unit = units[at] as Unit;
+    if (unit.name !== null) {
+      if (hasVerb || isPredicate) return false;
+      at += 1;
+      continue;
+    }
+    const roles = rolesAt(at);
+    const [wrong, no] = [roles.get('wrong'), roles.get('no')];
+    const negative = wrong ?? no;
+    const isVerdict = wrong !== undefined && (hasVerb || unit.isMark || roles.has('verbless'));
+    if (negative !== undefined && (isVerdict || no !== undefined)) {
+      // "C not A" denies A.
+      return isVerdict || units[skipFillers({ units, rolesAt }, negative)]?.name == null;
+    }
+    if (roles.has('correct') && (hasVerb || roles.has('verbless'))) return false;
+    const verb = roles.get('is') ?? roles.get('was') ?? roles.get('may');
+    const end = verb ?? roles.get('filler') ?? roles.get('a') ?? roles.get('join') ?? roles.get('option');
+    if (verb !== undefined || (unit.isMark && ':=-–—'.includes(unit.text))) hasVerb = true;
+    if (end !== undefined) at = end;
+    else if (unit.isMark && (':=-–—)]}>(/'.includes(unit.text) || (unit.text === ',' && !hasVerb))) at += 1;
+    else return false;
+  }
+  return false;
+}
+
+/** Whether a name is what the words before it say of something: "the answer is A". */
+function followsVerb({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, index: number): boolean {
+  for (let at = index - 1; at >= Math.max(0, index - 4); at -= 1) {
+    const unit = units[at] as Unit;
+    const roles = rolesAt(at);
+    if (roles.has('is') || roles.has('pick') || roles.has('say') || unit.text === ':' || unit.text === '=') return true;
+    if (unit.name !== null) return false;
+    if (!(roles.has('filler') || roles.has('a') || roles.has('option') || (unit.isMark && '([{<'.includes(unit.text)))) return false;
+  }
+  return false;
+}
