@@ -288,6 +288,7 @@ class ConclusionReader {
 
   /** Whether "wrong" or "other" stands before a noun: what it names is not the answer. */
   #isOther(index: number): boolean {
+    if (this.#units[index - 1]?.text === '/') return true;
     const start = this.#statement.sentenceStart[index] ?? 0;
     for (let at = index - 1; at >= Math.max(start, index - 3); at -= 1) {
       const roles = this.#statement.rolesAt(at);

@@ -180,6 +180,7 @@ class Scanner {
       const before = this.#at;
       const isSign = this.#text[before] === isGroupSign && isDigit(this.#text[before + 1]);
       const isBlank = this.#text[before] === ' ' && this.#hasThreeDigits(before + 1) && (groups.at(-1)?.length ?? 4) <= 3;
+      if (this.#decimal === ',' && '{,'.includes(this.#text[before] ?? ' ')) break;
       if (isSign || isBlank) this.#at += 1;
       else if (this.#match(GROUP_SIGN) === null) break;
       const isSpace = /\s$/.test(this.#text.slice(before, this.#at));
@@ -320,7 +321,9 @@ class Scanner {
     const isLetter = /[\p{L}\p{M}]/u.test(previous) && !isUnspaced(previous);
     const isCode = isLetter && /(?:^|[^\p{L}])(?:us|rs|usd|eur|gbp|inr|hk|a|c|nt|r)$/iu.test(text.slice(Math.max(0, start - 4), start)) && start < this.#start;
     const isName = (isLetter && !isCode) || (previous === '#' && text[start - 2] !== '#') || previous === '@';
-    const isUnitPower = (previous === '^' || SUPERSCRIPT.includes(previous || ' ')) && /\p{L}/u.test(text[start - 2] ?? '') && /\p{L}/u.test(text[start - 3] ?? '');
+    const unit = text.slice(Math.max(0, start - 5), start).replace(/\^$/, '');
+    const isPower = previous === '^' || SUPERSCRIPT.includes(previous || ' ');
+    const isUnitPower = isPower && /\p{L}{2}$|\p{L}\s?\}$|(?<![\p{L}\\])m$/u.test(unit);
     const isAfterBrace = previous === '{' && /[\^_]|\\sqrt|\\log|\\ln|\\frac/.test(text.slice(Math.max(0, start - 6), start - 1).split(/[\s{}]/).at(-1) ?? '');
     const isRoot = /(?:\\sqrt|√|sqrt\(|\\sqrt\[\d\]\{)\s?$/.test(text.slice(Math.max(0, start - 12), start));
     const isTail = '/^_:√'.includes(previous || ' ') || (previous === '.' && isDigit(text[start - 2])) || (previous === '-' && start === this.#start);

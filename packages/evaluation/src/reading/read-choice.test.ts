@@ -52,7 +52,7 @@ const CASES: Readonly<Record<string, readonly (readonly [string, string])[]>> = 
   ],
   'other languages': [
     ['答案是C。', 'C'], ['故选C', 'C'], ['选C。因为A是暖色', 'C'], ['选项C正确', 'C'], ['正确答案：C', 'C'], ['不选A，选C', 'C'], ['A错误，B错误，因此选C', 'C'],
-    ['答えはＣです', 'C'], ['正解はCです。Aではありません。', 'C'], ['Cが正解です', 'C'], ['答えはAではなくCです', 'C'], ['答え：Aではありません', '-'],
+    ['答案是C，不是A', 'C'], ['答案是C不是A', 'C'], ['答えはＣです', 'C'], ['正解はCです。Aではありません。', 'C'], ['Cが正解です', 'C'], ['答えはAではなくCです', 'C'], ['答え：Aではありません', '-'],
     ['정답은 C입니다', 'C'], ['정답: C', 'C'], ['A가 아니라 C가 정답입니다.', 'C'], ['정답은 A가 아닙니다', '-'],
     ['Ответ: С', 'C'], ['Правильный ответ — C.', 'C'], ['Ответ: C, а не A.', 'C'], ['Ответ не A.', '-'], ['Вариант C верный, вариант A неверный.', 'C'],
     ['Die richtige Antwort ist C.', 'C'], ['Die Antwort ist nicht A, sondern C.', 'C'], ['Antwort: C', 'C'], ['C ist richtig, A ist falsch.', 'C'], ['Daher ist die Antwort C, weil A warm ist.', 'C'],

@@ -213,6 +213,7 @@ function verbAfter({ units, phraseEnd, sentenceEnd }: Statement, from: number, i
 }
 
 function isOtherAnswer({ units, rolesAt }: Statement, index: number): boolean {
+  if (units[index - 1]?.text === '/') return true;
   for (let at = index - 1; at >= Math.max(0, index - 2); at -= 1) {
     if (units[at]?.isMark || units[at]?.name != null) return false;
     if (rolesAt(at).has('other') || rolesAt(at).has('wrong')) return true;

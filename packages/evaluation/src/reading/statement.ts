@@ -209,7 +209,7 @@ function deniedAfter(
     const isVerdict = wrong !== undefined && (hasVerb || unit.isMark || roles.has('verbless'));
     if (negative !== undefined && (isVerdict || no !== undefined)) {
       // "C not A" denies A.
-      return isVerdict || units[skipFillers({ units, rolesAt }, negative)]?.name == null;
+      return (isVerdict && (no === undefined || hasVerb)) || units[skipFillers({ units, rolesAt }, negative)]?.name == null;
     }
     if (roles.has('correct') && (hasVerb || roles.has('verbless'))) return false;
     const verb = roles.get('is') ?? roles.get('was') ?? roles.get('may');
