@@ -68,6 +68,11 @@ describe('includes', () => {
     ['  ', 'x', null],
     [[''], 'x', null],
     ['k', { k: 1 }, true],
+    ['art', 'It is a part.', true],
+    ['art', 'It is a part.', false, { words: true }],
+    ['art', 'It is a part of art.', true, { words: true }],
+    ['art', 'Art, of course', false, { words: true }],
+    ['青', '青です', true, { words: true }],
   ])('answer %j, output %j: %j %j', async (answer, output, expected, options) => {
     expect(await verdict({ answer, checker: { type: 'includes', ...options } }, output)).toBe(expected);
   });
@@ -147,7 +152,7 @@ describe('numeric', () => {
     [1234567.5, '$1,234,567.50 in all', true],
     [-5, 'x = -5', true],
     [-5, '\u22125', true],
-    [5, '10-5', true],
+    [5, '10-5', false],
     [0.5, '.5', true],
     [1000, '1e3', true],
     [1e21, '1E+21', true],
@@ -167,8 +172,11 @@ describe('numeric', () => {
     [1, '1e999999999', false],
     ['abc', '1', null],
     [null, '1', null],
-    [5, 'item5', true],
-    [20, '10-20', true],
+    [5, 'item5', false],
+    [20, '10-20', false],
+    [1.5, '3/2', true],
+    ['3/2', '1.5', true],
+    ['(1,2)', '2', null],
   ])('answer %j, output %j: %j (tolerance %j)', async (answer, output, expected, tolerance) => {
     const checker = { type: 'numeric', ...(tolerance === undefined ? {} : { tolerance }) };
     expect(await verdict({ answer, checker }, output)).toBe(expected);
@@ -180,14 +188,36 @@ describe('numeric', () => {
     });
   });
 
+  it.each<[JsonValue, JsonValue, boolean | null, object]>([
+    [100, '105', true, { relative_tolerance: 0.05 }],
+    [100, '106', false, { relative_tolerance: 0.05 }],
+    [-100, '-95', true, { relative_tolerance: 0.05 }],
+    [0, '0.1', false, { relative_tolerance: 0.5 }],
+    [0, '0.1', true, { relative_tolerance: 0.5, tolerance: 0.1 }],
+    ['1.234,5', '1234,50', true, { decimal: ',' }],
+    ['1.234,5', '1234.5', null, {}],
+    [3.5, 'etwa 3,5', true, { decimal: ',' }],
+  ])('answer %j, output %j: %j %j', async (answer, output, expected, options) => {
+    expect(await verdict({ answer, checker: { type: 'numeric', ...options } }, output)).toBe(expected);
+  });
+
+  it.each([{ relative_tolerance: -1 }, { relative_tolerance: '1' }, { decimal: ';' }, { decimal: 1 }])(
+    'rejects %j',
+    async (options) => {
+      await expect(check({ answer: 1, checker: { type: 'numeric', ...options } }, '1')).rejects.toMatchObject(
+        { code: 'checker_invalid' },
+      );
+    },
+  );
+
   it('explains which number it read', async () => {
     expect(await check({ answer: 1, checker: { type: 'numeric' } }, 'is 2.50')).toMatchObject({
-      explanation: 'Read as 2.5',
+      explanation: 'Read 2.5 from "is 2.50"',
     });
   });
 
   it('is fast on long outputs without a number', async () => {
-    expect(await verdict({ answer: 1, checker: { type: 'numeric' } }, '1,'.repeat(1_000_000))).toBe(true);
+    expect(await verdict({ answer: 1, checker: { type: 'numeric' } }, '1,'.repeat(1_000_000))).toBe(false);
     expect(await verdict({ answer: 2, checker: { type: 'numeric' } }, '-'.repeat(1_000_000))).toBe(false);
   });
 });
@@ -271,7 +301,7 @@ describe('choice', () => {
   it('explains which choice was picked', async () => {
     expect(
       await check({ inputs: { choices: cities }, answer: 'B', checker: 'choice' }, 'Rome'),
-    ).toMatchObject({ explanation: 'Picked B' });
+    ).toMatchObject({ explanation: 'Picked B: "Rome"' });
   });
 
   it('is fast on hostile outputs', async () => {
@@ -304,6 +334,69 @@ describe('json_equal', () => {
     [null, 'null', null],
   ])('answer %j, output %j: %j', async (answer, output, expected) => {
     expect(await verdict({ answer, checker: { type: 'json_equal' } }, output)).toBe(expected);
+  });
+});
+
+describe('reasoning', () => {
+  const items: Readonly<Record<string, Item>> = {
+    exact_match: { answer: 'B' },
+    includes: { answer: 'B' },
+    regex: { answer: '^B$' },
+    choice: { answer: 'B', inputs: { choices: ['red', 'green'] } },
+    numeric: { answer: 7 },
+    json_equal: { answer: 'B' },
+  };
+  const cases = Object.entries(items).map(
+    ([type, item]) => [type, { ...item, checker: type }, type === 'numeric' ? '7' : 'B'] as const,
+  );
+
+  it.each(cases)('is not scored by %s', async (_type, item, right) => {
+    for (const before of ['<think>A 8</think>\n', 'A 8</think>', '[THINK]A 8[/THINK]']) {
+      expect(await verdict(item, `${before}${right}`)).toBe(true);
+    }
+    expect(await verdict(item, `<think>${right}</think>no`)).toBe(false);
+  });
+
+  it.each(cases)('without an answer fails by %s', async (_type, item, right) => {
+    expect(await check(item, `<think>${right}`)).toEqual({
+      ...{ status: 'ok', score: 0, passed: false },
+      explanation: 'Only reasoning, no answer',
+    });
+    const { answer: _, ...without } = item;
+    expect(await verdict(without, `<think>${right}`)).toBeNull();
+  });
+
+  it('is scored where the run says so', async () => {
+    const item: Item = { answer: 'A', checker: 'includes' };
+    const request = { item, output: '<think>A</think>B', judge: null, checks } as const;
+    const signal = new AbortController().signal;
+    expect(await checkOutput({ ...request, reasoning: 'score', signal })).toMatchObject({ passed: true });
+    expect(await checkOutput({ ...request, reasoning: 'strip', signal })).toMatchObject({ passed: false });
+  });
+
+  it('is not sent to a judge, unless its prompt names it', async () => {
+    const asked: string[] = [];
+    const judge: Judge = {
+      provider: {
+        usesMessages: true,
+        complete: async ({ messages }) => {
+          asked.push(messages.map(({ content }) => content).join('\n'));
+          return { output: '{"score": 1}', usage: null, finishReason: null, attempts: null };
+        },
+      },
+      ...{ threshold: 0.5, price: null, defaultPrompts: null },
+    };
+    await check({ checker: 'judge' }, '<think>secret plan</think>Rome', judge);
+    await check(
+      { checker: { type: 'judge', judge_prompt: 'Is {{reasoning}} sound?' } },
+      '<think>secret plan</think>Rome',
+      judge,
+    );
+    expect(await check({ checker: 'judge' }, '<think>secret plan', judge)).toMatchObject({ score: 0 });
+    expect(asked).toHaveLength(2);
+    expect(asked[0]).not.toContain('secret plan');
+    expect(asked[0]).toContain('Rome');
+    expect(asked[1]).toContain('Is secret plan sound?');
   });
 });
 

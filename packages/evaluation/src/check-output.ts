@@ -2,6 +2,7 @@ import type { Item } from '@svc/jsonl-v23';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from './assets/marked-files.ts';
 import type { CheckOutcome } from './checkers/checker.ts';
+import type { ReasoningMode } from './reading/split-reasoning.ts';
 import { askJudge, type Judge } from './scoring/ask-judge.ts';
 import { type CheckPlan, planCheck } from './scoring/plan-check.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
@@ -12,6 +13,8 @@ export interface ScoreRequest {
   /** The provider's output. */
   readonly output: JsonValue;
   readonly item: Item;
+  /** What of the output is scored. */
+  readonly reasoning: ReasoningMode;
   /** Files whose marks the item contains. */
   readonly files?: MarkedFiles | undefined;
   /** Null if the run has no judge. */
@@ -27,8 +30,9 @@ export type ScorePlan = CheckPlan | Scored;
 export function planOutput({
   output,
   item,
+  reasoning,
   judge,
-}: Pick<ScoreRequest, 'output' | 'item' | 'judge'>): CheckPlan {
+}: Pick<ScoreRequest, 'output' | 'item' | 'reasoning' | 'judge'>): CheckPlan {
   const planned =
     judge === null
       ? null
@@ -36,7 +40,7 @@ export function planOutput({
           defaultPrompts: judge.defaultPrompts,
           wireFormat: judge.provider.wireFormat ?? ('chat_completions' as const),
         };
-  return planCheck({ output, item, judge: planned });
+  return planCheck({ output, item, reasoning, judge: planned });
 }
 
 /**

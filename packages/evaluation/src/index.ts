@@ -26,6 +26,7 @@ export {
   promptsOf,
   type RunConfig,
   type RunSelection,
+  reasoningOf,
   scorersOf,
   wireFormatOf,
 } from './config/run-config.ts';

@@ -5,6 +5,7 @@ import { performCheck, planOutput, type ScorePlan } from './check-output.ts';
 import { isLargeItem, MAX_INLINE_TEXT_CHARS, readItem } from './item/large-item.ts';
 import { type RunChecker, withChecker } from './item/with-checker.ts';
 import { JsonText } from './json-text.ts';
+import type { ReasoningMode } from './reading/split-reasoning.ts';
 import { type Facts, failed, failedWith, nothingOf, UNREADABLE } from './result-facts.ts';
 import { RunError } from './run-error.ts';
 import type { RunItem, RunResult, StoredOutput } from './run-session.ts';
@@ -19,6 +20,8 @@ export interface Scorer {
   readonly name: string;
   readonly checker: RunChecker | null;
   readonly judge: Judge | null;
+  /** What of an output it scores. */
+  readonly reasoning: ReasoningMode;
 }
 
 /** The scorers of a run: that of `score` and the others. */
@@ -115,7 +118,7 @@ function factsOf({ failure: _, ...facts }: StoredOutput): Partial<Facts> {
 
 async function score(
   deps: ScoreOutputDeps,
-  { checker, judge }: Scorer,
+  { checker, judge, reasoning }: Scorer,
   marked: { readonly parts: ItemParts; readonly files: MarkedFiles | undefined },
   facts: Facts,
   signal: AbortSignal,
@@ -126,8 +129,8 @@ async function score(
   try {
     const plan =
       output instanceof JsonText || isLongText(output) || isLargeItem(parts)
-        ? await planOnThread({ ...deps, judge }, parts, output, signal)
-        : planOutput({ judge, output, item: readItem(parts) });
+        ? await planOnThread({ ...deps, judge, reasoning }, parts, output, signal)
+        : planOutput({ judge, reasoning, output, item: readItem(parts) });
     if ('question' in plan) known = withOmitted(facts, plan.question.omittedAssets);
     const { judgeUsage = null, ...outcome } = await performCheck(plan, {
       ...deps,
@@ -152,7 +155,7 @@ function withOmitted(facts: Facts, names: readonly string[]): Facts {
 }
 
 async function planOnThread(
-  { judge, checks }: Pick<ScoreOutputDeps, 'checks'> & Pick<Scorer, 'judge'>,
+  { judge, reasoning, checks }: Pick<ScoreOutputDeps, 'checks'> & Pick<Scorer, 'judge' | 'reasoning'>,
   parts: ItemParts,
   output: RunResult['output'],
   signal: AbortSignal,
@@ -162,6 +165,7 @@ async function planOnThread(
       kind: 'score',
       parts,
       output: packValue(output),
+      reasoning,
       judge:
         judge === null
           ? null

@@ -2,6 +2,8 @@ import { performCheck, planOutput, type ScoreRequest } from '../src/check-output
 import type { CheckOutcome } from '../src/checkers/checker.ts';
 
 /** Scores an output as `runItem` does for an item that is not large. */
-export async function checkOutput(request: ScoreRequest): Promise<CheckOutcome> {
-  return await performCheck(planOutput(request), request);
+export async function checkOutput(
+  request: Omit<ScoreRequest, 'reasoning'> & Partial<Pick<ScoreRequest, 'reasoning'>>,
+): Promise<CheckOutcome> {
+  return await performCheck(planOutput({ reasoning: 'strip', ...request }), request);
 }

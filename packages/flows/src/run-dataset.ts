@@ -50,6 +50,7 @@ export interface RunDatasetOptions {
     | 'prompt_template'
     | 'checker'
     | 'checker_mode'
+    | 'reasoning'
     | 'max_consecutive_failures'
     | 'price'
     | 'max_cost'

@@ -45,11 +45,12 @@ export function passedOrNot(passed: boolean, explanation: string | null = null):
   return { status: 'ok', score: passed ? 1 : 0, passed, explanation };
 }
 
-/** What checkers explain where an output has nothing that they can compare with the answer. */
+/** What results explain whose output has nothing that can be compared with the answer. */
 export const UNREADABLE = {
   choice: 'The output picks none of the choices',
   json: 'The output is not JSON',
   number: 'No number in the output',
+  reasoning: 'Only reasoning, no answer',
 } as const;
 
 /** An output that cannot be scored. */

@@ -1,4 +1,5 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
+import { excerpt } from '../item/plain-text.ts';
 import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
 import { comparableText } from './comparable-text.ts';
 import { type CheckerDeclaration, IGNORE_CASE, option } from './declaration.ts';
@@ -18,7 +19,8 @@ const exactMatch: Checker = ({ output, item, options }) => {
   if (answers.length === 0) return NO_ANSWER;
   const given = comparableText(output, how);
   const isSame = canonicalJson(output) === canonicalJson(answer);
-  return passedOrNot(isSame || answers.some((expected) => comparableText(expected, how) === given));
+  const isRight = isSame || answers.some((expected) => comparableText(expected, how) === given);
+  return passedOrNot(isRight, `Compared ${excerpt(given)}`);
 };
 
 export const EXACT_MATCH: CheckerDeclaration = {

@@ -1,17 +1,21 @@
 import type { Item } from '@svc/jsonl-v23';
+import { excerpt } from '../item/plain-text.ts';
+import { isWholeWord } from '../reading/choice-names.ts';
 import { checkerLimit, MAX_SEARCH_STEPS } from './check-limits.ts';
 import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
 import { comparableText } from './comparable-text.ts';
 import { type CheckerDeclaration, IGNORE_CASE, option } from './declaration.ts';
-import { createTextSearch } from './find-text.ts';
+import { occurrences } from './find-text.ts';
 
 /**
  * `includes`: the output contains the answer; if `answer` is a list, one of them, or every one with `all`.
- * Options: `ignore_case` (false), `all` (false). Blanks around the answer do not count.
+ * Options: `ignore_case` (false), `all` (false), `words` (false: an answer may stand inside of a word). Blanks around the
+ * answer do not count.
  */
 const includes: Checker = ({ output, item, options }) => {
   const ignoreCase = booleanOption(options, 'ignore_case', false);
   const all = booleanOption(options, 'all', false);
+  const isWords = booleanOption(options, 'words', false);
   const wanted = wantedTexts(item, ignoreCase);
   if (wanted.length === 0) return NO_ANSWER;
   const given = comparableText(output, { ignoreCase, trim: false });
@@ -20,9 +24,24 @@ const includes: Checker = ({ output, item, options }) => {
       `The item has too many answers (${wanted.length}) for an output of ${given.length} characters.`,
     );
   }
-  const isIn = (text: string): boolean => createTextSearch(text)(given, 0) >= 0;
-  return passedOrNot(all ? wanted.every(isIn) : wanted.some(isIn));
+  const isIn = (text: string): boolean => contains(given, text, isWords);
+  if (all) {
+    const missing = wanted.find((text) => !isIn(text));
+    return passedOrNot(
+      missing === undefined,
+      missing === undefined ? 'Found all' : `Missing ${excerpt(missing)}`,
+    );
+  }
+  const found = wanted.find(isIn);
+  return passedOrNot(found !== undefined, found === undefined ? 'Found none' : `Found ${excerpt(found)}`);
 };
+
+function contains(text: string, wanted: string, isWords: boolean): boolean {
+  for (const at of occurrences(text, wanted)) {
+    if (!isWords || isWholeWord(text, at, at + wanted.length)) return true;
+  }
+  return false;
+}
 
 /** The texts that an output may contain, without empty ones. */
 function wantedTexts(item: Item, ignoreCase: boolean): string[] {
@@ -37,6 +56,7 @@ export const INCLUDES: CheckerDeclaration = {
   example: '“It is Paris.” is right for “Paris”',
   options: {
     ignore_case: IGNORE_CASE,
+    words: option('boolean', 'whether the answer must be whole words of the output', { default: false }),
     all: option('boolean', 'whether it must contain every answer of the list', { default: false }),
   },
   check: includes,

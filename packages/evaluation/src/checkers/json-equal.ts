@@ -1,10 +1,12 @@
 import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
+import { excerpt } from '../item/plain-text.ts';
+import { unfenced } from '../reading/split-reasoning.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE } from './checker.ts';
 import type { CheckerDeclaration } from './declaration.ts';
 
 /**
  * `json_equal`: the output and the answer are the same JSON value by their canonical text: neither the order of keys nor
- * the spelling of numbers counts. A text is parsed as JSON, without a Markdown code fence around it. No options.
+ * the spelling of numbers counts. A text is parsed as JSON, without a fenced block of Markdown around it. No options.
  */
 const jsonEqual: Checker = ({ output, item }) => {
   const answer = referenceAnswer(item);
@@ -15,16 +17,15 @@ const jsonEqual: Checker = ({ output, item }) => {
   }
   const found = canonicalJson(given ?? output);
   const expected = [answer, asJson(answer)].filter((one) => one !== undefined);
-  return passedOrNot(
-    expected.some((one) => canonicalJson(one) === found) || canonicalJson(output) === canonicalJson(answer),
-  );
+  const isRight =
+    expected.some((one) => canonicalJson(one) === found) || canonicalJson(output) === canonicalJson(answer);
+  return passedOrNot(isRight, `Compared ${excerpt(found)}`);
 };
 
 function asJson(value: JsonValue): JsonValue | undefined {
   if (typeof value !== 'string') return value;
-  const fenced = /^\s*```(?:json)?[ \t]*\r?\n([\s\S]*?)\r?\n?```\s*$/i.exec(value);
   try {
-    return parseJson((fenced?.[1] ?? value).trim());
+    return parseJson(unfenced(value).trim());
   } catch {
     return undefined;
   }

@@ -37,9 +37,10 @@ const regex: Checker = ({ output, item, options }) => {
       `The pattern is too large for an output of ${text.length} characters.`,
     );
   }
-  return passedOrNot(
-    booleanOption(options, 'full_match', false) ? compiled.testExact(text) : compiled.test(text),
-  );
+  const isWhole = booleanOption(options, 'full_match', false);
+  const matcher = compiled.matcher(text);
+  const isMatch = isWhole ? matcher.matches() : matcher.find();
+  return passedOrNot(isMatch, isMatch ? `Matched ${excerpt(matcher.group() ?? '')}` : 'No match');
 };
 
 /** The pattern of an item; undefined without one. @throws RunError `checker_invalid` */

@@ -289,6 +289,11 @@ const members = {
     maxItems: 16,
     description: 'further scorers, as `POST /runs/{id}/rescore` adds them to a finished run',
   },
+  reasoning: {
+    type: 'string',
+    enum: ['strip', 'score'],
+    description: '`strip`: what follows the reasoning of an output is scored; `score`: all of it',
+  },
   allow_unscored: {
     type: 'boolean',
     description: 'run even if no item can be scored',

@@ -3,6 +3,7 @@ import type { FromSchema } from 'json-schema-to-ts';
 import type { RunPrompts } from '../item/prompt-template.ts';
 import type { RunChecker } from '../item/with-checker.ts';
 import type { WireFormat } from '../provider.ts';
+import type { ReasoningMode } from '../reading/split-reasoning.ts';
 import type {
   JUDGE_SCHEMA,
   PRICE_SCHEMA,
@@ -117,6 +118,10 @@ function scorerPlan({ name, checker, judge }: ScorerConfig): ScorerPlan {
 export function promptsOf(config: Pick<RunConfig, 'system_prompt' | 'prompt_template'>): RunPrompts {
   return { system: config.system_prompt ?? null, template: config.prompt_template ?? null };
 }
+
+/** What of an output a run scores. */
+export const reasoningOf = ({ reasoning = 'strip' }: Pick<RunConfig, 'reasoning'>): ReasoningMode =>
+  reasoning;
 
 /** The checker of a run; null without one. */
 export function checkerOf(config: Pick<RunConfig, 'checker' | 'checker_mode'>): RunChecker | null {

@@ -1,5 +1,5 @@
 import { checkerLimit } from '../checkers/check-limits.ts';
-import { createTextSearch } from '../checkers/find-text.ts';
+import { occurrences } from '../checkers/find-text.ts';
 import type { LabelledChoices } from '../item/labelled-choices.ts';
 import { type CleanText, cleanText, foldCase } from './clean-text.ts';
 import { LOOK_ALIKES } from './languages.ts';
@@ -20,7 +20,6 @@ interface Sought {
 
 /** The labels and texts of an item's choices. */
 export interface ChoiceNames {
-  readonly listed: LabelledChoices;
   readonly sought: readonly Sought[];
   /** Labels of one letter or a number, by their own spelling, and in lower case. */
   readonly labels: ReadonlyMap<string, number>;
@@ -32,11 +31,16 @@ export interface ChoiceNames {
 }
 
 /** @throws RunError `checker_limit` for over 1,000 choices */
-export function choiceNames(listed: LabelledChoices): ChoiceNames {
-  const { choices } = listed;
-  if (choices.length > MAX_CHOICES) {
-    throw checkerLimit(`The item must have at most ${MAX_CHOICES} choices, got ${choices.length}.`);
+export function limitChoices({ choices: { length } }: LabelledChoices): void {
+  if (length > MAX_CHOICES) {
+    throw checkerLimit(`The item must have at most ${MAX_CHOICES} choices, got ${length}.`);
   }
+}
+
+/** @throws RunError `checker_limit` for over 1,000 choices */
+export function choiceNames(listed: LabelledChoices): ChoiceNames {
+  limitChoices(listed);
+  const { choices } = listed;
   const bare = choices.map(({ label }) => bareText(cleanText(label).text));
   const isBare = new Set(bare).size === bare.length;
   const sought = choices.map(({ label, text }, index): Sought => {
@@ -46,7 +50,6 @@ export function choiceNames(listed: LabelledChoices): ChoiceNames {
   const short = sought.map(({ label }) => (/^(?:\p{L}|[A-Z]{2}|\d{1,4})$/u.test(label) ? label : null));
   const words = sought.map(({ label }, index) => (short[index] === null ? foldCase(label) : null));
   return {
-    listed,
     sought,
     labels: firstOf(short),
     anyCase: firstOf(short.map((label) => (label === null ? null : foldCase(label)))),
@@ -86,11 +89,10 @@ export function findTexts(clean: CleanText, names: ChoiceNames, weak: ReadonlySe
   const found: Name[] = [];
   const add = (wanted: string, of: number, isLabel: boolean): void => {
     if (wanted === '') return;
-    const search = createTextSearch(wanted);
-    for (let start = search(clean.folded, 0); start >= 0; ) {
+    for (const start of occurrences(clean.folded, wanted)) {
       const end = start + wanted.length;
-      if (hasBorders(clean.folded, start, end)) found.push({ start, end, of, isLabel, isLabelled: isLabel, isOwnCase: true });
-      start = search(clean.folded, end);
+      if (hasBorders(clean.folded, start, end))
+        found.push({ start, end, of, isLabel, isLabelled: isLabel, isOwnCase: true });
     }
   };
   for (const [of, { text, folded }] of names.sought.entries()) {
@@ -126,15 +128,24 @@ const WORD = /[\p{L}\p{N}]/u;
 const DIGIT = /\d/;
 const CURRENCY = /[$€£¥₹₩₽]/;
 
+/** Whether no letter or digit continues a text on either side. Scripts without blanks between words need none. */
+export function isWholeWord(text: string, start: number, end: number): boolean {
+  const isFree = (outside: string, inside: string): boolean =>
+    !WORD.test(outside) || isUnspaced(outside) || isUnspaced(inside);
+  return (
+    isFree(previous(text, start), characterAt(text, start)) &&
+    isFree(characterAt(text, end), text[end - 1] ?? '')
+  );
+}
+
 /** Whether a text stands on its own: no letter, and for a number no sign, decimal or unit, continues it. */
 export function hasBorders(text: string, start: number, end: number): boolean {
   const [first, last] = [characterAt(text, start), text[end - 1] ?? ''];
   const before = text[start - 1] ?? '';
   const after = characterAt(text, end);
-  const isFree = (outside: string, inside: string): boolean =>
-    !WORD.test(outside) || isUnspaced(outside) || isUnspaced(inside);
-  if (!isFree(previous(text, start), first) || !isFree(after, last)) return false;
-  if (before === '-' && /\p{L}/u.test(text[start - 2] ?? '') && !isUnspaced(text[start - 2] ?? '')) return false;
+  if (!isWholeWord(text, start, end)) return false;
+  if (before === '-' && /\p{L}/u.test(text[start - 2] ?? '') && !isUnspaced(text[start - 2] ?? ''))
+    return false;
   if (after === '-' && /\p{L}/u.test(text[end + 1] ?? '') && /\p{L}/u.test(last)) return false;
   if (DIGIT.test(first)) {
     if (CURRENCY.test(before) || '/^_\\√'.includes(before || ' ')) return false;
@@ -195,14 +206,23 @@ function labelAt(
   const word = words[index] as Word;
   const following = words[index + 1];
   const hasSuffix =
-    clean.text[word.end - 1] === "'" && grammar.isSuffix(following?.text ?? '') && following?.start === word.end;
+    clean.text[word.end - 1] === "'" &&
+    grammar.isSuffix(following?.text ?? '') &&
+    following?.start === word.end;
   const end = hasSuffix ? word.end - 1 : word.end;
   const written = clean.text.slice(word.start, end);
   const own = names.labels.get(written);
   const isLookAlike = own === undefined && LOOK_ALIKES.has(written);
   const of = own ?? names.labels.get(LOOK_ALIKES.get(written) ?? '') ?? names.anyCase.get(foldCase(written));
   if (of === undefined || !isFreeLabel(clean.text, word.start, end, names, hasSuffix)) return null;
-  const name = { start: word.start, end: hasSuffix ? (following?.end ?? end) : end, of, isLabel: true, isLabelled: true, isOwnCase: own !== undefined };
+  const name = {
+    start: word.start,
+    end: hasSuffix ? (following?.end ?? end) : end,
+    of,
+    isLabel: true,
+    isLabelled: true,
+    isOwnCase: own !== undefined,
+  };
   if (hasSuffix) return name;
   if (isUnspaced(following === undefined ? '' : characterAt(clean.text, following.start))) {
     return own === undefined && !isEnd(words[index - 1]) && index > 0 ? null : name;
@@ -215,7 +235,9 @@ function labelAt(
   if (own === undefined) {
     const isAfterMark = index === 0 || isEnd(words[index - 1]);
     const isLetter = grammar.isLetterWord(isLookAlike ? foldCase(written) : written);
-    return endsPhrase && !isEmbedded(clean.text, word.start) && (isAfterMark || !isLetter || isEnd(following)) ? name : null;
+    return endsPhrase && !isEmbedded(clean.text, word.start) && (isAfterMark || !isLetter || isEnd(following))
+      ? name
+      : null;
   }
   const isWord = grammar.isLetterWord(written) || DIGIT.test(written);
   if (!isWord || endsPhrase) return name;
@@ -236,9 +258,10 @@ function isFreeLabel(
   const [before = '', after = ''] = [text[start - 1], text[end]];
   const [farBefore = '', farAfter = ''] = [text[start - 2], text[end + 1]];
   const isPart = (character: string): boolean => /[\p{L}\p{N}]/u.test(character) && !isUnspaced(character);
-  const isLone = (at: number, step: number): boolean => isPart(text[at] ?? '') && !isPart(text[at + step] ?? '');
+  const isLone = (at: number, step: number): boolean =>
+    isPart(text[at] ?? '') && !isPart(text[at + step] ?? '');
   const isLabel = (at: number, step: number): boolean => isLone(at, step) && labels.has(text[at] ?? '');
-  if ("^_\\@=#".includes(after || ' ') || '^_\\@#'.includes(before || ' ')) return false;
+  if ('^_\\@=#'.includes(after || ' ') || '^_\\@#'.includes(before || ' ')) return false;
   if (after === '+' || (after === ' ' && '=+^'.includes(farAfter || ' '))) return false;
   if (before === "'" || after === "'") return false;
   if ('/-–&'.includes(before || ' ') && isPart(farBefore) && !isLabel(start - 2, -1)) return false;

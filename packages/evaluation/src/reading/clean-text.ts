@@ -36,8 +36,10 @@ const COMMANDS: ReadonlyMap<string, string> = new Map([
 ]);
 const QUOTES = new Set('"“”„‟«»‹›「」『』〝〞`');
 const APOSTROPHES = new Set("'‘’‚‛′´");
-const SPACES = new Set('\t\r\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000 ');
-const UNSEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe0e\ufe0f\ufeff]/;
+const SPACES = new Set(
+  '\t\r\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000 ',
+);
+const UNSEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]|\ufe0e|\ufe0f/;
 const HTML_MARKUP = /<\/?(?:b|i|em|u|p|strong|br|code|span|div)\s?\/?>/iy;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
@@ -134,7 +136,11 @@ function isBullet(source: string, at: number): boolean {
 function isCurrency(source: string, at: number): boolean {
   let end = at + 1;
   while (end - at < 32 && /[\d,.{}\s]/.test(source[end] ?? '')) end += 1;
-  return /\d/.test(source.slice(at + 1, end)) && /^\s?\d/.test(source.slice(at + 1, at + 3)) && !'$\\^_=+*/<>'.includes(source[end] ?? ' ');
+  return (
+    /\d/.test(source.slice(at + 1, end)) &&
+    /^\s?\d/.test(source.slice(at + 1, at + 3)) &&
+    !'$\\^_=+*/<>'.includes(source[end] ?? ' ')
+  );
 }
 
 function asciiOf(character: string): string {

@@ -53,7 +53,8 @@ class ConclusionReader {
   /** `\boxed{B}` */
   boxed(index: number): Conclusion | null {
     const units = this.#units;
-    const isBox = units[index]?.text === 'boxed' && units[index - 1]?.text === '\\' && units[index + 1]?.text === '{';
+    const isBox =
+      units[index]?.text === 'boxed' && units[index - 1]?.text === '\\' && units[index + 1]?.text === '{';
     if (!isBox) return null;
     const of = new Set<number>();
     let end = index + 2;
@@ -73,9 +74,11 @@ class ConclusionReader {
     const roles = this.#statement.rolesAt(index);
     const isNoun = roles.has('answer') || roles.has('option');
     const isPlural = roles.has('plural');
-    if (!(isNoun || (isPlural && takesPlural) || roles.has('correct')) || (isPlural && !takesPlural)) return null;
+    if (!(isNoun || (isPlural && takesPlural) || roles.has('correct')) || (isPlural && !takesPlural))
+      return null;
     if (this.#isOther(index)) return null;
-    const after = roles.get('answer') ?? roles.get('option') ?? roles.get('plural') ?? roles.get('correct') ?? 0;
+    const after =
+      roles.get('answer') ?? roles.get('option') ?? roles.get('plural') ?? roles.get('correct') ?? 0;
     const sentenceEnd = this.#statement.sentenceEnd[index] ?? 0;
     const limit = Math.min(sentenceEnd, index + MAX_SUBJECT_UNITS);
     let lastVerb: number | null = null;
@@ -121,7 +124,12 @@ class ConclusionReader {
       if (roles.has('may')) isGuess = true;
       const verb = roles.get('is');
       if (verb !== undefined || isDash(unit)) hasVerb = true;
-      const end = verb ?? roles.get('may') ?? roles.get('filler') ?? roles.get('option') ?? (isDash(unit) || isCloser(unit) ? at + 1 : undefined);
+      const end =
+        verb ??
+        roles.get('may') ??
+        roles.get('filler') ??
+        roles.get('option') ??
+        (isDash(unit) || isCloser(unit) ? at + 1 : undefined);
       if (end === undefined) return null;
       at = end;
     }
@@ -155,12 +163,7 @@ class ConclusionReader {
     return say === undefined ? null : this.#direct(index, say, true);
   }
 
-  #conclusion(
-    of: ReadonlySet<number>,
-    start: number,
-    end: number,
-    isPraise = false,
-  ): Conclusion | null {
+  #conclusion(of: ReadonlySet<number>, start: number, end: number, isPraise = false): Conclusion | null {
     return of.size === 0 ? null : { of, start, end, isPraise, isGuess: false };
   }
 
@@ -194,7 +197,12 @@ class ConclusionReader {
       if (weak !== undefined && this.#endsPhrase(at + 1)) return { of: new Set([weak]), end: at + 1 };
       const roles = this.#statement.rolesAt(at);
       const end =
-        roles.get('filler') ?? roles.get('a') ?? roles.get('option') ?? roles.get('correct') ?? roles.get('is') ?? roles.get('answer');
+        roles.get('filler') ??
+        roles.get('a') ??
+        roles.get('option') ??
+        roles.get('correct') ??
+        roles.get('is') ??
+        roles.get('answer');
       if (end !== undefined) at = end;
       else if (unit.isMark && '([{<>:=-–—→|/'.includes(unit.text)) at += 1;
       else return null;
@@ -229,7 +237,11 @@ class ConclusionReader {
       const isAfterComma = next > at;
       const follows = next + 1;
       const isMember =
-        isSubject || !isAfterComma || this.#endsPhrase(follows) || this.#nextInList(follows) > follows || this.#units[follows]?.name != null;
+        isSubject ||
+        !isAfterComma ||
+        this.#endsPhrase(follows) ||
+        this.#nextInList(follows) > follows ||
+        this.#units[follows]?.name != null;
       if (!isMember) break;
       of.add(unit.name.of);
       end = follows;
@@ -246,9 +258,16 @@ class ConclusionReader {
       if (unit === undefined || unit.name !== null) return at;
       const roles = this.#statement.rolesAt(at);
       const isSeparator = roles.has('join') || (unit.isMark && ',/&+|-–)](['.includes(unit.text));
-      const isBetween = at > from && (roles.has('filler') || roles.has('option') || roles.has('a') || roles.has('maybe'));
+      const isBetween =
+        at > from && (roles.has('filler') || roles.has('option') || roles.has('a') || roles.has('maybe'));
       if (!isSeparator && !isBetween) return from;
-      at = roles.get('join') ?? roles.get('filler') ?? roles.get('option') ?? roles.get('a') ?? roles.get('maybe') ?? at + 1;
+      at =
+        roles.get('join') ??
+        roles.get('filler') ??
+        roles.get('option') ??
+        roles.get('a') ??
+        roles.get('maybe') ??
+        at + 1;
     }
     return from;
   }
@@ -282,7 +301,13 @@ class ConclusionReader {
   /** Whether a verb is that of the model: "many pick A" states nothing. */
   #isOwnPick(index: number): boolean {
     const before = this.#units[index - 1];
-    if (before === undefined || before.isMark || before.isUnspaced || !/^[a-z]/.test(this.#units[index]?.text ?? '')) return true;
+    if (
+      before === undefined ||
+      before.isMark ||
+      before.isUnspaced ||
+      !/^[a-z]/.test(this.#units[index]?.text ?? '')
+    )
+      return true;
     return this.#statement.rolesAt(index - 1).size > 0;
   }
 
@@ -304,7 +329,9 @@ class ConclusionReader {
     if (index - start > 8) return false;
     for (let at = start; at < index; at += 1) {
       const roles = this.#statement.rolesAt(at);
-      const isLight = (['filler', 'a', 'correct', 'so', 'wait', 'join', 'but', 'answer', 'option'] as const).some((role) => roles.has(role));
+      const isLight = (
+        ['filler', 'a', 'correct', 'so', 'wait', 'join', 'but', 'answer', 'option'] as const
+      ).some((role) => roles.has(role));
       if (!isLight && !this.#units[at]?.isMark) return false;
     }
     return true;
@@ -315,7 +342,14 @@ class ConclusionReader {
     if (index === start) return true;
     const before = this.#units[index - 1] as Unit;
     const roles = this.#statement.rolesAt(index - 1);
-    return before.isMark || roles.has('join') || roles.has('but') || roles.has('so') || roles.has('wait') || before.isUnspaced;
+    return (
+      before.isMark ||
+      roles.has('join') ||
+      roles.has('but') ||
+      roles.has('so') ||
+      roles.has('wait') ||
+      before.isUnspaced
+    );
   }
 
   #overLines(from: number): number {

@@ -120,7 +120,8 @@ export const LANGUAGES: readonly Language[] = [
     so: 'also|daher|somit|folglich|deshalb|demnach|deswegen|mithin|insgesamt|fazit|bleibt|es bleibt',
     say: 'es ist|das ist|ich würde sagen|es muss',
     correct: 'richtig|korrekt|richtige|korrekte|richtigen|korrekten|beste|besten|stimmt|zutreffend',
-    wrong: 'falsch|inkorrekt|ausgeschlossen|nicht|unzutreffend|stimmt nicht|scheidet aus|scheiden aus|kein|keine|unmöglich',
+    wrong:
+      'falsch|inkorrekt|ausgeschlossen|nicht|unzutreffend|stimmt nicht|scheidet aus|scheiden aus|kein|keine|unmöglich',
     no: 'nicht|kein|keine|keinen|außer|weder|noch|statt|niemals|schließe|schließt|als',
     filler:
       'die|der|das|den|dem|hier|klar|wohl|wahrscheinlich|demnach|daher|eindeutig|damit|also|somit|nur|eigentlich|sicher|muss|müsste|sollte|meine|finale|endgültige|nicht nur|sowohl',
@@ -149,13 +150,13 @@ export const LANGUAGES: readonly Language[] = [
     so: "donc|ainsi|par conséquent|alors|en conclusion|finalement|c'est pourquoi|en résumé|reste|il reste",
     say: "c'est|ce serait|je dirais|il s'agit de",
     correct: 'correcte|correct|bonne|juste|exacte|bon|meilleure|exact|correctes',
-    wrong: "fausse|faux|incorrecte|incorrect|pas|exclue|éliminée|inexacte|erronée|fausses|incorrectes",
+    wrong: 'fausse|faux|incorrecte|incorrect|pas|exclue|éliminée|inexacte|erronée|fausses|incorrectes',
     no: "pas|ne|n'|sauf|élimine|exclut|exclus|ni|jamais|éliminer|exclure|plutôt que|excepté|que pas",
     filler:
       "la|le|l'|les|bien|clairement|probablement|certainement|finale|donc|doit|correcte|bonne|ma|celle|évidemment|sûrement|très probablement|à la fois|soit",
     a: 'un|une',
-    join: "ou|et|ainsi que|ou bien|soit",
-    because: 'car|parce que|parce qu\'|puisque|étant donné',
+    join: 'ou|et|ainsi que|ou bien|soit',
+    because: "car|parce que|parce qu'|puisque|étant donné",
     but: 'mais|cependant|tandis que|alors que|plutôt|bien que',
     if: "si|supposons|s'",
     that: 'qui|que',
@@ -293,7 +294,8 @@ export const LANGUAGES: readonly Language[] = [
     correct: 'poprawna|prawidłowa|właściwa|poprawny|poprawną|prawidłową|poprawne|najlepsza|słuszna',
     wrong: 'błędna|błędny|niepoprawna|nieprawidłowa|fałszywa|nie|odpada|błędne|wykluczona',
     no: 'nie|oprócz|poza|ani|wykluczam|zamiast|eliminuję',
-    filler: 'prawidłowa|poprawna|prawdopodobnie|na pewno|oczywiście|więc|zatem|litera|moja|ostateczna|zarówno',
+    filler:
+      'prawidłowa|poprawna|prawdopodobnie|na pewno|oczywiście|więc|zatem|litera|moja|ostateczna|zarówno',
     join: 'lub|albo|i|oraz|jak i',
     because: 'ponieważ|bo|gdyż|bowiem',
     but: 'ale|lecz|tylko|natomiast|a',
@@ -347,7 +349,8 @@ export const LANGUAGES: readonly Language[] = [
     wrong:
       'неверно|неверный|неверен|неверна|неправильно|неправильный|ошибочен|ошибочно|ложно|не является|не подходит|не верно|не верен|не|исключён|исключен|исключается|неверны|не подходят|ошибочный',
     no: 'не|кроме|исключаем|исключить|исключая|ни|вместо|нельзя|отбрасываем',
-    filler: 'правильный|верный|вероятно|очевидно|скорее всего|здесь|именно|под|буквой|номер|значит|мой|окончательный|только|как|не только',
+    filler:
+      'правильный|верный|вероятно|очевидно|скорее всего|здесь|именно|под|буквой|номер|значит|мой|окончательный|только|как|не только',
     join: 'или|и|либо|а также|так и',
     because: 'потому|потому что|так как|поскольку|ведь',
     but: 'но|а|однако|хотя',
@@ -417,7 +420,8 @@ export const LANGUAGES: readonly Language[] = [
     is: '은|는|입니다|이다|이에요|예요|이며|가|이|임|됩니다|이고|일 것입니다',
     may: '일 수 있습니다|일 수도 있습니다',
     so: '따라서|그러므로|그래서|결론적으로|즉|결국|그렇다면|결론',
-    correct: '맞습니다|맞다|정답|옳다|옳습니다|맞는|옳은|올바른|적절하다|적절합니다|정확합니다|정답입니다|정답이다',
+    correct:
+      '맞습니다|맞다|정답|옳다|옳습니다|맞는|옳은|올바른|적절하다|적절합니다|정확합니다|정답입니다|정답이다',
     wrong:
       '아닙니다|아니다|아니라|아니고|틀렸|틀렸습니다|틀린|오답|오답입니다|잘못|제외|틀리다|틀립니다|적절하지 않다|적절하지 않습니다|옳지 않다|옳지 않습니다|맞지 않습니다|부적절',
     filler: '번|의|을|를|로|으로|가장|올바른|옳은|분명히|아마|최종|문제|도|이|가|항|택|것|적절한',
@@ -482,9 +486,9 @@ export const LANGUAGES: readonly Language[] = [
 
 /** Letters of other scripts that look like Latin ones, as a model writes them for a label. */
 export const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
-  [...'АВСЕНКМОРТХІЅ'].map((letter, index): [string, string] => [letter, 'ABCEHKMOPTXIS'[index] ?? '']).concat(
-    [...'ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ'].map((letter, index) => [letter, 'ABEZHIKMNOPTYX'[index] ?? '']),
-  ),
+  [...'АВСЕНКМОРТХІЅ']
+    .map((letter, index): [string, string] => [letter, 'ABCEHKMOPTXIS'[index] ?? ''])
+    .concat([...'ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ'].map((letter, index) => [letter, 'ABEZHIKMNOPTYX'[index] ?? ''])),
 );
 
 /** Powers of ten by the words that multiply a number. */
@@ -492,7 +496,10 @@ export const MULTIPLIERS: ReadonlyMap<string, number> = new Map(
   (
     [
       [2, 'hundred|百|백'],
-      [3, 'thousand|тысяч|тысячи|тыс|tausend|mille|mil|mila|bin|tysiąc|tysiące|tysięcy|tys|nghìn|ngàn|千|천|ألف|हज़ार|हजार'],
+      [
+        3,
+        'thousand|тысяч|тысячи|тыс|tausend|mille|mil|mila|bin|tysiąc|tysiące|tysięcy|tys|nghìn|ngàn|千|천|ألف|हज़ार|हजार',
+      ],
       [4, '万|萬|만'],
       [5, 'lakh|lakhs|लाख'],
       [

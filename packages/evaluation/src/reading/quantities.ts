@@ -140,7 +140,8 @@ class Scanner {
       this.#at += 1;
       return { value: rational(...vulgar) };
     }
-    if (first === '\\') return this.#match(FRACTION_COMMAND) === null ? null : { value: this.#latexFraction() };
+    if (first === '\\')
+      return this.#match(FRACTION_COMMAND) === null ? null : { value: this.#latexFraction() };
     const isPoint = first === this.#decimal && !isDigit(text[this.#at - 1]) && isDigit(text[this.#at + 1]);
     if (!isDigit(first) && !isPoint) return null;
     const value = this.#digits();
@@ -179,7 +180,8 @@ class Scanner {
     for (;;) {
       const before = this.#at;
       const isSign = this.#text[before] === isGroupSign && isDigit(this.#text[before + 1]);
-      const isBlank = this.#text[before] === ' ' && this.#hasThreeDigits(before + 1) && (groups.at(-1)?.length ?? 4) <= 3;
+      const isBlank =
+        this.#text[before] === ' ' && this.#hasThreeDigits(before + 1) && (groups.at(-1)?.length ?? 4) <= 3;
       if (this.#decimal === ',' && '{,'.includes(this.#text[before] ?? ' ')) break;
       if (isSign || isBlank) this.#at += 1;
       else if (this.#match(GROUP_SIGN) === null) break;
@@ -200,15 +202,21 @@ class Scanner {
       if (!/^\d+$/.test(decimals)) return null;
     }
     // Another sign after the decimals, as in 1.2.3 or 1.234,56.
-    while (this.#at < this.#text.length && '.,'.includes(this.#text[this.#at] ?? ' ') && isDigit(this.#text[this.#at + 1])) {
+    while (
+      this.#at < this.#text.length &&
+      '.,'.includes(this.#text[this.#at] ?? ' ') &&
+      isDigit(this.#text[this.#at + 1])
+    ) {
       this.#at += 1;
       this.#run();
       this.#isJoined = true;
     }
-    if (this.#at - from > MAX_NUMBER_CHARS) {
-      throw checkerLimit(`A number must have at most ${MAX_NUMBER_CHARS} characters to be compared, got ${this.#at - from}.`);
-    }
     if (this.#isJoined || isPlainGroup || (groups.length > 1 && !areGroups(groups))) return null;
+    if (this.#at - from > MAX_NUMBER_CHARS) {
+      throw checkerLimit(
+        `A number must have at most ${MAX_NUMBER_CHARS} characters to be compared, got ${this.#at - from}.`,
+      );
+    }
     return fromDecimal(`${groups.join('') || '0'}.${decimals}`);
   }
 
@@ -220,7 +228,9 @@ class Scanner {
 
   #hasThreeDigits(at: number): boolean {
     const text = this.#text;
-    return isDigit(text[at]) && isDigit(text[at + 1]) && isDigit(text[at + 2]) && !/[\d/]/.test(text[at + 3] ?? '');
+    return (
+      isDigit(text[at]) && isDigit(text[at + 1]) && isDigit(text[at + 2]) && !/[\d/]/.test(text[at + 3] ?? '')
+    );
   }
 
   /** What follows digits to make a fraction or a mixed number of them. */
@@ -264,7 +274,10 @@ class Scanner {
     let value = magnitude;
     const power = this.#match(EXPONENT) ?? this.#match(POWER_OF_TEN);
     if (power !== null) {
-      const written = power[1] ?? power[2] ?? [...(power[3] ?? '0')].map((one) => '-+0123456789'[SUPERSCRIPT.indexOf(one)]).join('');
+      const written =
+        power[1] ??
+        power[2] ??
+        [...(power[3] ?? '0')].map((one) => '-+0123456789'[SUPERSCRIPT.indexOf(one)]).join('');
       const exponent = Number(written.replace('\u2212', '-'));
       value = value === null || Math.abs(exponent) > MAX_EXPONENT ? null : times(value, powerOfTen(exponent));
     }
@@ -276,7 +289,9 @@ class Scanner {
         while (this.#at - from < 24 && /[\s{~]/.test(this.#text[this.#at] ?? 'x')) this.#at += 1;
       }
       const isAttached = this.#at === from;
-      const word = isUnspaced(this.#text[this.#at] ?? '') ? unspacedMultiplier(this.#text, this.#at) : (peek(WORD, this.#text, this.#at) ?? '');
+      const word = isUnspaced(this.#text[this.#at] ?? '')
+        ? unspacedMultiplier(this.#text, this.#at)
+        : (peek(WORD, this.#text, this.#at) ?? '');
       const exponent = MULTIPLIERS.get(word.toLowerCase());
       const isKnown = exponent !== undefined && (!isAttached || word.length > 3 || isUnspaced(word));
       if (!isKnown) {
@@ -299,7 +314,11 @@ class Scanner {
     const text = this.#text;
     let start = this.#start;
     const skipCurrency = (): void => {
-      while (start > limit && (CURRENCIES.includes(text[start - 1] ?? ' ') || (text[start - 1] === '\\' && text[start] === '$'))) start -= 1;
+      while (
+        start > limit &&
+        (CURRENCIES.includes(text[start - 1] ?? ' ') || (text[start - 1] === '\\' && text[start] === '$'))
+      )
+        start -= 1;
     };
     skipCurrency();
     let isNegative = false;
@@ -319,14 +338,29 @@ class Scanner {
     }
     const previous = text[start - 1] ?? '';
     const isLetter = /[\p{L}\p{M}]/u.test(previous) && !isUnspaced(previous);
-    const isCode = isLetter && /(?:^|[^\p{L}])(?:us|rs|usd|eur|gbp|inr|hk|a|c|nt|r)$/iu.test(text.slice(Math.max(0, start - 4), start)) && start < this.#start;
+    const isCode =
+      isLetter &&
+      /(?:^|[^\p{L}])(?:us|rs|usd|eur|gbp|inr|hk|a|c|nt|r)$/iu.test(
+        text.slice(Math.max(0, start - 4), start),
+      ) &&
+      start < this.#start;
     const isName = (isLetter && !isCode) || (previous === '#' && text[start - 2] !== '#') || previous === '@';
     const unit = text.slice(Math.max(0, start - 5), start).replace(/\^$/, '');
     const isPower = previous === '^' || SUPERSCRIPT.includes(previous || ' ');
     const isUnitPower = isPower && /\p{L}{2}$|\p{L}\s?\}$|(?<![\p{L}\\])m$/u.test(unit);
-    const isAfterBrace = previous === '{' && /[\^_]|\\sqrt|\\log|\\ln|\\frac/.test(text.slice(Math.max(0, start - 6), start - 1).split(/[\s{}]/).at(-1) ?? '');
+    const isAfterBrace =
+      previous === '{' &&
+      /[\^_]|\\sqrt|\\log|\\ln|\\frac/.test(
+        text
+          .slice(Math.max(0, start - 6), start - 1)
+          .split(/[\s{}]/)
+          .at(-1) ?? '',
+      );
     const isRoot = /(?:\\sqrt|√|sqrt\(|\\sqrt\[\d\]\{)\s?$/.test(text.slice(Math.max(0, start - 12), start));
-    const isTail = '/^_:√'.includes(previous || ' ') || (previous === '.' && isDigit(text[start - 2])) || (previous === '-' && start === this.#start);
+    const isTail =
+      '/^_:√'.includes(previous || ' ') ||
+      (previous === '.' && isDigit(text[start - 2])) ||
+      (previous === '-' && start === this.#start);
     const isColon = previous === ':' && !isDigit(text[start - 2]);
     return {
       start,
@@ -346,17 +380,25 @@ class Scanner {
       // A counter such as 個, unless a date goes on.
       let end = this.#at;
       while (end - this.#at < 2 && isUnspaced(text[end] ?? '')) end += 1;
-      const isDate = '年月日時时分点點년월일시분'.includes(next) && isDigit(text[this.#at + 1]?.trim() || (text[this.#at + 2] ?? ''));
+      const isDate =
+        '年月日時时分点點년월일시분'.includes(next) &&
+        isDigit(text[this.#at + 1]?.trim() || (text[this.#at + 2] ?? ''));
       if (isDate || '点點時时시'.includes(next)) this.#isJoined = true;
       return;
     }
     if (/[\p{L}\p{M}]/u.test(next)) {
       const word = peek(WORD, text, this.#at) ?? '';
-      if (!UNITS.has(word.toLowerCase()) || /\d/.test(text[this.#at + word.length] ?? '')) this.#isJoined = true;
+      if (!UNITS.has(word.toLowerCase()) || /\d/.test(text[this.#at + word.length] ?? ''))
+        this.#isJoined = true;
       this.#at += word.length;
       return;
     }
-    if (next === '^' || next === '_' || SUPERSCRIPT.includes(next || ' ') || next === '!' && isDigit(following)) {
+    if (
+      next === '^' ||
+      next === '_' ||
+      SUPERSCRIPT.includes(next || ' ') ||
+      (next === '!' && isDigit(following))
+    ) {
       this.#isJoined = true;
       this.#at += 1;
       const close = text[this.#at] === '{' ? closingBrace(text, this.#at) : -1;
@@ -373,11 +415,20 @@ class Scanner {
     const afterSpace = text[this.#at + spaced] ?? '';
     if (DASHES.includes(afterSpace || 'x')) {
       const far = text[this.#at + spaced + 1] ?? '';
-      const isRange = spaced === 0 ? isDigit(far) || (CURRENCIES.includes(far || 'x') && isDigit(text[this.#at + spaced + 2])) : '–'.includes(afterSpace) && isDigit(far.trim() || text[this.#at + spaced + 2]);
+      const isRange =
+        spaced === 0
+          ? isDigit(far) || (CURRENCIES.includes(far || 'x') && isDigit(text[this.#at + spaced + 2]))
+          : '–'.includes(afterSpace) && isDigit(far.trim() || text[this.#at + spaced + 2]);
       if (isRange) this.#chain();
       return;
     }
-    if (spaced <= 1 && afterSpace === ':' && isDigit(text[this.#at + spaced + 1]?.trim() || text[this.#at + spaced + 2]) && spaced === 1) this.#chain();
+    if (
+      spaced <= 1 &&
+      afterSpace === ':' &&
+      isDigit(text[this.#at + spaced + 1]?.trim() || text[this.#at + spaced + 2]) &&
+      spaced === 1
+    )
+      this.#chain();
     if (afterSpace === 'π' || afterSpace === '√') this.#isJoined = true;
     if (afterSpace === '\\') {
       const name = /^\\([A-Za-z]{1,24})/.exec(text.slice(this.#at + spaced, this.#at + spaced + 26))?.[1];
@@ -385,7 +436,10 @@ class Scanner {
     }
     const word = peek(WORD, text, this.#at + spaced)?.toLowerCase();
     if (spaced > 0 && word !== undefined && ['pi', 'sqrt'].includes(word)) this.#isJoined = true;
-    const isTime = spaced <= 1 && (['am', 'pm', 'uhr'].includes(word ?? '') || /^[ap]\.m\b/i.test(text.slice(this.#at + spaced, this.#at + spaced + 4)));
+    const isTime =
+      spaced <= 1 &&
+      (['am', 'pm', 'uhr'].includes(word ?? '') ||
+        /^[ap]\.m\b/i.test(text.slice(this.#at + spaced, this.#at + spaced + 4)));
     if (isTime) this.#isJoined = true;
   }
 
@@ -411,7 +465,9 @@ function areGroups(groups: readonly string[]): boolean {
   const [first = '', ...rest] = groups;
   const last = rest.pop() ?? '';
   if (last.length !== 3 || first === '' || first.length > 3 || first.startsWith('0')) return false;
-  return rest.every(({ length }) => length === 3) || (first.length < 3 && rest.every(({ length }) => length === 2));
+  return (
+    rest.every(({ length }) => length === 3) || (first.length < 3 && rest.every(({ length }) => length === 2))
+  );
 }
 
 function unspacedMultiplier(text: string, at: number): string {
@@ -434,6 +490,9 @@ function closingBrace(text: string, open: number): number {
 /** A number that is a whole text, with a sign. */
 function simpleNumber(text: string, decimal: DecimalSign): Rational | null {
   const trimmed = text.trim();
-  const [only, ...others] = trimmed.length > 100 || trimmed.includes('\\') ? [] : findQuantities(trimmed, decimal);
-  return only !== undefined && others.length === 0 && only.start === 0 && only.end === trimmed.length ? only.value : null;
+  const [only, ...others] =
+    trimmed.length > 100 || trimmed.includes('\\') ? [] : findQuantities(trimmed, decimal);
+  return only !== undefined && others.length === 0 && only.start === 0 && only.end === trimmed.length
+    ? only.value
+    : null;
 }

@@ -42,8 +42,10 @@ export function showRational({ numerator, denominator }: Rational): string {
   let places = 0;
   let scaled = top;
   while (rest % 10n === 0n) [rest, places] = [rest / 10n, places + 1];
-  for (; rest % 2n === 0n && places < MAX_SHOWN_DIGITS; places += 1) [rest, scaled] = [rest / 2n, scaled * 5n];
-  for (; rest % 5n === 0n && places < MAX_SHOWN_DIGITS; places += 1) [rest, scaled] = [rest / 5n, scaled * 2n];
+  for (; rest % 2n === 0n && places < MAX_SHOWN_DIGITS; places += 1)
+    [rest, scaled] = [rest / 2n, scaled * 5n];
+  for (; rest % 5n === 0n && places < MAX_SHOWN_DIGITS; places += 1)
+    [rest, scaled] = [rest / 5n, scaled * 2n];
   if (rest !== 1n) return cut(`${top}/${bottom}`);
   const sign = scaled < 0n ? '-' : '';
   const digits = String(scaled < 0n ? -scaled : scaled).padStart(places + 1, '0');

@@ -2,8 +2,8 @@ import type { LabelledChoices } from '../item/labelled-choices.ts';
 import { bareText, type ChoiceNames, choiceNames, findLabels, findTexts, joinNames } from './choice-names.ts';
 import { type CleanText, cleanText, foldCase } from './clean-text.ts';
 import { type Conclusion, findConclusions } from './conclusions.ts';
-import { quoted } from './quoted.ts';
 import { LOOK_ALIKES } from './languages.ts';
+import { quoted } from './quoted.ts';
 import { type Name, type Statement, toStatement } from './statement.ts';
 import { type Grammar, grammarOf, splitWords } from './words.ts';
 
@@ -34,7 +34,9 @@ interface Read {
 }
 
 /** What a rule says: nothing, or choices by the units in which it found them. */
-type Rule = (read: Read) => { readonly of: ReadonlySet<number>; readonly from: number; readonly to: number } | null;
+type Rule = (
+  read: Read,
+) => { readonly of: ReadonlySet<number>; readonly from: number; readonly to: number } | null;
 
 /** The rules, in their order. The first that names a choice decides. */
 const RULES: readonly (readonly [NonNullable<ReadChoice['rule']>, Rule])[] = [
@@ -53,7 +55,10 @@ const RULES: readonly (readonly [NonNullable<ReadChoice['rule']>, Rule])[] = [
  */
 export function readChoice(output: string, listed: LabelledChoices, isSeveral: boolean): ReadChoice {
   const names = choiceNames(listed);
-  const maxChars = Math.min(MAX_SEARCHED_CHARS, Math.ceil(MAX_SEARCH_STEPS / Math.max(1, listed.choices.length)));
+  const maxChars = Math.min(
+    MAX_SEARCHED_CHARS,
+    Math.ceil(MAX_SEARCH_STEPS / Math.max(1, listed.choices.length)),
+  );
   const clean = cleanText(output.slice(-maxChars).toWellFormed());
   const exact = wholeName(clean.text, names);
   if (exact !== undefined) return { picked: new Set([exact]), rule: 'whole', words: quoted(clean.source) };
@@ -92,7 +97,9 @@ function weakTexts({ sought }: ChoiceNames, grammar: Grammar): ReadonlyMap<strin
     const [word, ...others] = splitWords(folded);
     if (word === undefined || others.length > 0 || weak.has(folded) || word.isUnspaced) continue;
     const roles = grammarOf([word]).rolesAt(0);
-    const isWeak = (['filler', 'a', 'is', 'was', 'join', 'because', 'but', 'if', 'that', 'so', 'may'] as const).some((role) => roles.has(role));
+    const isWeak = (
+      ['filler', 'a', 'is', 'was', 'join', 'because', 'but', 'if', 'that', 'so', 'may'] as const
+    ).some((role) => roles.has(role));
     if (isWeak || (roles.has('no') && folded !== 'no')) weak.set(folded, index);
   }
   return grammar === undefined ? new Map() : weak;
@@ -101,11 +108,17 @@ function weakTexts({ sought }: ChoiceNames, grammar: Grammar): ReadonlyMap<strin
 /** The choice that a text is, by its label or text, whatever its case and punctuation. */
 export function wholeName(text: string, names: ChoiceNames): number | undefined {
   const bare = bareText(text);
-  const label = names.labels.get(bare) ?? names.labels.get(LOOK_ALIKES.get(bare) ?? '') ?? names.anyCase.get(foldCase(bare)) ?? names.wordLabels.get(foldCase(bare));
+  const label =
+    names.labels.get(bare) ??
+    names.labels.get(LOOK_ALIKES.get(bare) ?? '') ??
+    names.anyCase.get(foldCase(bare)) ??
+    names.wordLabels.get(foldCase(bare));
   if (label !== undefined) return label;
   const whole = text.trim();
   const exact = names.sought.findIndex((one) => one.text === whole || one.text === bare);
-  const ways = [names.texts.get(foldCase(whole)), names.texts.get(foldCase(bare))].filter((one) => one !== undefined);
+  const ways = [names.texts.get(foldCase(whole)), names.texts.get(foldCase(bare))].filter(
+    (one) => one !== undefined,
+  );
   if (exact >= 0) return exact;
   if (ways.length > 0) return Math.min(...ways);
   const withoutEnd = names.texts.get(foldCase(whole).replace(/[.!?;:,。]$/, ''));
@@ -113,14 +126,20 @@ export function wholeName(text: string, names: ChoiceNames): number | undefined 
 }
 
 /** 1. The whole text is a label, a choice's text, or both; a list of them where several are asked for. */
-function wholeText({ statement: { units, rolesAt, isDenied }, names, clean, isSeveral }: Read): ReturnType<Rule> {
+function wholeText({
+  statement: { units, rolesAt, isDenied },
+  names,
+  clean,
+  isSeveral,
+}: Read): ReturnType<Rule> {
   const run = isSeveral ? labelsWithoutGap(bareText(clean.text), names) : null;
   if (run !== null) return { of: run, from: 0, to: units.length };
   const of = new Set<number>();
   for (let index = 0; index < units.length; ) {
     const unit = units[index];
     const isJoin = isSeveral && rolesAt(index).has('join');
-    if (unit === undefined || (unit.name === null && !unit.isMark && !isJoin) || isDenied[index] === 1) return null;
+    if (unit === undefined || (unit.name === null && !unit.isMark && !isJoin) || isDenied[index] === 1)
+      return null;
     if (unit.name !== null) of.add(unit.name.of);
     else if (!isSeveral && unit.isMark && !'()[]{}<>.,:!'.includes(unit.text)) return null;
     index = isJoin ? (rolesAt(index).get('join') ?? index + 1) : index + 1;
@@ -159,7 +178,12 @@ function gapless({ statement: { units, rolesAt }, clean, names, isSeveral }: Rea
     if (isMark || name !== null) continue;
     const run = labelsWithoutGap(clean.text.slice(start, end), names);
     const before = units[index - 1];
-    const isStated = before?.isMark === true ? ':={('.includes(before.text) : (['is', 'answer', 'pick', 'option', 'plural'] as const).some((role) => rolesAt(index - 1).has(role));
+    const isStated =
+      before?.isMark === true
+        ? ':={('.includes(before.text)
+        : (['is', 'answer', 'pick', 'option', 'plural'] as const).some((role) =>
+            rolesAt(index - 1).has(role),
+          );
     if (run !== null && isStated) return { of: run, from: index - 1, to: index + 1 };
   }
   return null;
@@ -182,12 +206,16 @@ function labelOfLine({ statement: { units, isDenied }, isSeveral }: Read): Retur
   const isList = new Set(begins.filter((one) => one?.isEntry).map((one) => one?.name.of)).size > 1;
   const [first, last] = [begins[0], begins.at(-1)];
   if (isList) return null;
-  if (last != null && last.isEntry && last.name.isLabelled && isDenied[last.at] !== 1) {
-    const others = units.slice(last.at + 1, last.to).some(({ name }) => name !== null && name.of !== last.name.of);
+  if (last?.isEntry && last.name.isLabelled && isDenied[last.at] !== 1) {
+    const others = units
+      .slice(last.at + 1, last.to)
+      .some(({ name }) => name !== null && name.of !== last.name.of);
     if (!others) return { of: new Set([last.name.of]), from: last.at, to: last.to };
   }
   if (first == null || lines.length < 2 || isDenied[first.at] === 1) return null;
-  const isAlone = units.slice(first.at, first.to).every(({ name, isMark }) => isMark || name?.of === first.name.of);
+  const isAlone = units
+    .slice(first.at, first.to)
+    .every(({ name, isMark }) => isMark || name?.of === first.name.of);
   return isAlone ? { of: new Set([first.name.of]), from: first.at, to: first.to } : null;
 }
 
@@ -210,8 +238,13 @@ function textsNamed(read: Read): ReturnType<Rule> {
   const { units } = read.statement;
   const texts = named(read, (name) => !name.isLabel);
   if (texts === null || read.isSeveral) return texts;
-  const stated = named(read, (name, index) => name.isLabel && name.isOwnCase && units[index + 1]?.isMark !== false);
-  return stated !== null && texts.of.size === 1 ? { ...texts, of: new Set([...texts.of, ...stated.of]) } : texts;
+  const stated = named(
+    read,
+    (name, index) => name.isLabel && name.isOwnCase && units[index + 1]?.isMark !== false,
+  );
+  return stated !== null && texts.of.size === 1
+    ? { ...texts, of: new Set([...texts.of, ...stated.of]) }
+    : texts;
 }
 
 /** 5. Exactly one label stands alone in the text. */
@@ -220,7 +253,9 @@ function labelsAlone(read: Read): ReturnType<Rule> {
   return named(
     read,
     (name, index) =>
-      name.isLabel && name.isOwnCase && !(index > 0 && phraseEnd(index - 1, 'carrier') !== undefined && !units[index - 1]?.isMark),
+      name.isLabel &&
+      name.isOwnCase &&
+      !(index > 0 && phraseEnd(index - 1, 'carrier') !== undefined && !units[index - 1]?.isMark),
   );
 }
 

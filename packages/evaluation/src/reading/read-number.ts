@@ -61,7 +61,9 @@ export function fromLiteral(literal: string): Rational {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(canonicalNumber(literal));
   const [, sign = '', whole = '0', fraction = '', exponent = '0'] = match ?? [];
   if (literal.length > MAX_NUMBER_CHARS || Math.abs(Number(exponent)) > MAX_NUMBER_CHARS) {
-    throw checkerLimit(`A number must have at most ${MAX_NUMBER_CHARS} characters to be compared, got ${literal.length}.`);
+    throw checkerLimit(
+      `A number must have at most ${MAX_NUMBER_CHARS} characters to be compared, got ${literal.length}.`,
+    );
   }
   const size = times(fromDecimal(`${whole}.${fraction}`), powerOfTen(Number(exponent)));
   return sign === '-' ? times(size, rational(-1n)) : size;
@@ -119,11 +121,13 @@ function afterMark(text: string, decimal: DecimalSign): ReadNumber | undefined {
 }
 
 /** What may stand before the only number of a text: signs of currency and markup, ... */
-const BEFORE = /^(?:[\s$€£¥₹₩₽(*_~≈`"{]|\\[()[\],$;! ]|\\(?:text|textbf|mathrm|mathbf|approx)\b|(?:usd|eur|gbp|inr|rs\.?|us|aud|cad|hk|nt|r)(?=[\s$.\d]))*$/i;
+const BEFORE =
+  /^(?:[\s$€£¥₹₩₽(*_~≈`"{]|\\[()[\],$;! ]|\\(?:text|textbf|mathrm|mathbf|approx)\b|(?:usd|eur|gbp|inr|rs\.?|us|aud|cad|hk|nt|r)(?=[\s$.\d]))*$/i;
 /** ... in an output also a name and what it is equal to, ... */
 const BEFORE_IN_OUTPUT = /^[^=]{0,40}[=≈:]$/;
 /** ... and after it a unit of at most four words. */
-const AFTER = /^(?:[\s.!,;°%$€£¥₹₩₽)*_~`"}{]|\\[()[\],$;!% ]|\\(?:text|textbf|mathrm|mathbf|circ|degree|quad)\b|\^\s?\{?\s?[23]|[/·²³'-]|(?:[\p{L}\p{M}]{1,24}\.?(?![\p{L}\p{M}\p{N}]))){0,24}$/u;
+const AFTER =
+  /^(?:[\s.!,;°%$€£¥₹₩₽)*_~`"}{]|\\[()[\],$;!% ]|\\(?:text|textbf|mathrm|mathbf|circ|degree|quad)\b|\^\s?\{?\s?[23]|[/·²³'-]|(?:[\p{L}\p{M}]{1,24}\.?(?![\p{L}\p{M}\p{N}]))){0,24}$/u;
 
 /** The number of a text that says nothing else; with what it is equal to, if `isOutput`. */
 function onlyNumber(
@@ -132,7 +136,9 @@ function onlyNumber(
   isOutput: boolean,
 ): { readonly value: Rational } | undefined {
   const all = findQuantities(text, decimal).filter(({ isInName }) => !isInName);
-  const equals = isOutput ? Math.max(text.lastIndexOf('='), text.lastIndexOf('≈'), text.lastIndexOf('\\approx')) : -1;
+  const equals = isOutput
+    ? Math.max(text.lastIndexOf('='), text.lastIndexOf('≈'), text.lastIndexOf('\\approx'))
+    : -1;
   const [only, ...others] = all.filter(({ start }) => start > equals);
   if (only?.value == null || others.length > 0) return undefined;
   const isOneName = equals < 0 || !text.slice(0, equals).includes(',');
@@ -140,11 +146,13 @@ function onlyNumber(
   const after = text.slice(only.end);
   const isLabelled = isOutput && before.length < 60 && BEFORE_IN_OUTPUT.test(before.trim());
   const words = after.match(/[\p{L}\p{M}]{2,}/gu) ?? [];
-  const isAlone = (BEFORE.test(before) || isLabelled) && after.length < 120 && AFTER.test(after) && words.length <= 6;
+  const isAlone =
+    (BEFORE.test(before) || isLabelled) && after.length < 120 && AFTER.test(after) && words.length <= 6;
   return isAlone && isOneName && !isOpenBracket(text) ? { value: only.value } : undefined;
 }
 
-const isOpenBracket = (text: string): boolean => /^\s{0,8}[[(].{0,200},.{0,200}[\])]\s{0,8}$/s.test(text.slice(0, 420));
+const isOpenBracket = (text: string): boolean =>
+  /^\s{0,8}[[(].{0,200},.{0,200}[\])]\s{0,8}$/s.test(text.slice(0, 420));
 
 /** The number of the last conclusion, else the last one. */
 function readSentences(text: string, decimal: DecimalSign): ReadNumber | undefined {
@@ -175,7 +183,8 @@ function namesOf(quantities: readonly Quantity[], clean: CleanText): Name[] {
     while (at < clean.at.length && (clean.at[at] ?? 0) < start) at += 1;
     const from = at;
     while (at < clean.at.length && (clean.at[at] ?? 0) < end) at += 1;
-    if (at > from) names.push({ start: from, end: at, of, isLabel: false, isLabelled: false, isOwnCase: true });
+    if (at > from)
+      names.push({ start: from, end: at, of, isLabel: false, isLabelled: false, isOwnCase: true });
   }
   return names;
 }
@@ -188,7 +197,10 @@ function lastStated(statement: Statement, quantities: readonly Quantity[]): numb
     if (isHypothetical[index] === 1 || !(roles.has('answer') || roles.has('so'))) continue;
     if (roles.has('answer')) {
       const verb = verbAfter(statement, roles.get('answer') ?? index + 1, index);
-      const at = verb === null || isOtherAnswer(statement, index) ? undefined : numberFrom(statement, quantities, verb, false);
+      const at =
+        verb === null || isOtherAnswer(statement, index)
+          ? undefined
+          : numberFrom(statement, quantities, verb, false);
       if (at !== undefined) return at;
     }
     const isStart = index === sentenceStart[index] || units[index - 1]?.isMark === true;
@@ -207,7 +219,8 @@ function verbAfter({ units, phraseEnd, sentenceEnd }: Statement, from: number, i
     const unit = units[at] as Unit;
     const verb = phraseEnd(at, 'is');
     if (verb !== undefined) return verb;
-    if (unit.isMark && (':=→'.includes(unit.text) || (at === from && '>—–-'.includes(unit.text)))) return at + 1;
+    if (unit.isMark && (':=→'.includes(unit.text) || (at === from && '>—–-'.includes(unit.text))))
+      return at + 1;
   }
   return units[from]?.name == null ? null : from;
 }
@@ -255,17 +268,27 @@ function numberFrom(
 }
 
 /** The value of a number that stands on its own: no operand, no member of a list, a pair or a range. */
-function valueAt({ units, rolesAt }: Statement, quantities: readonly Quantity[], at: number): Rational | null {
+function valueAt(
+  { units, rolesAt }: Statement,
+  quantities: readonly Quantity[],
+  at: number,
+): Rational | null {
   const value = quantities[units[at]?.name?.of ?? -1]?.value ?? null;
-  const isNumber = (index: number): boolean => units[index]?.name != null && !quantities[units[index]?.name?.of ?? -1]?.isInName;
-  const isOperator = (index: number): boolean => units[index]?.isMark === true && '+*×÷·±/^'.includes(units[index]?.text ?? ' ');
-  const isOperand = (index: number): boolean => isNumber(index) || /^(?:\p{L}|[()])$/u.test(units[index]?.text ?? '');
-  const isMinus = (index: number): boolean => units[index]?.isMark === true && '-–'.includes(units[index]?.text ?? ' ');
+  const isNumber = (index: number): boolean =>
+    units[index]?.name != null && !quantities[units[index]?.name?.of ?? -1]?.isInName;
+  const isOperator = (index: number): boolean =>
+    units[index]?.isMark === true && '+*×÷·±/^'.includes(units[index]?.text ?? ' ');
+  const isOperand = (index: number): boolean =>
+    isNumber(index) || /^(?:\p{L}|[()])$/u.test(units[index]?.text ?? '');
+  const isMinus = (index: number): boolean =>
+    units[index]?.isMark === true && '-–'.includes(units[index]?.text ?? ' ');
   if ((isOperator(at - 1) && isOperand(at - 2)) || (isOperator(at + 1) && isOperand(at + 2))) return null;
   if ((isMinus(at - 1) && isNumber(at - 2)) || (isMinus(at + 1) && isNumber(at + 2))) return null;
   const isComma = (index: number): boolean => units[index]?.text === ',';
-  const isEnd = (index: number): boolean => units[index] === undefined || (units[index]?.isMark === true && units[index]?.text !== '(');
-  const joins = (index: number): boolean => units[index]?.name === null && (isComma(index) || rolesAt(index).has('join'));
+  const isEnd = (index: number): boolean =>
+    units[index] === undefined || (units[index]?.isMark === true && units[index]?.text !== '(');
+  const joins = (index: number): boolean =>
+    units[index]?.name === null && (isComma(index) || rolesAt(index).has('join'));
   if (joins(at - 1) && isNumber(at - 2) && isEnd(at + 1)) return null;
   if (joins(at + 1) && isNumber(at + 2) && isEnd(at + 3)) return null;
   if (isComma(at - 1) && rolesAt(at).size === 0 && joins(at - 1) && isNumber(at - 2)) return null;

@@ -22,7 +22,10 @@ describe('splitReasoning', () => {
     ['<think>a</think>', null],
     ['<think>7 and no end', null],
     ['<think>a</think><think>b', null],
-    ['<|channel|>analysis<|message|>is it A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>', 'B'],
+    [
+      '<|channel|>analysis<|message|>is it A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>',
+      'B',
+    ],
     ['analysis<|message|>is it A?<|end|><|start|>assistant<|channel|>final<|message|>B', 'B'],
     ['<|channel|>analysis<|message|>is it A?', null],
     ['plain ', 'plain '],
@@ -47,13 +50,25 @@ describe('splitReasoning', () => {
   });
 
   it('never makes an answer longer, whatever the output is', () => {
-    const part = fc.constantFrom('<think>', '</think>', '<THOUGHT a="b">', '[THINK]', '[/THINK]', '`', '\n', 'x', ' ');
+    const part = fc.constantFrom(
+      '<think>',
+      '</think>',
+      '<THOUGHT a="b">',
+      '[THINK]',
+      '[/THINK]',
+      '`',
+      '\n',
+      'x',
+      ' ',
+    );
     fc.assert(
       fc.property(fc.array(part), (parts) => {
         const output = parts.join('');
         const { scored, reasoning } = splitReasoning(output, 'strip');
         expect(output).toContain(scored);
-        expect((scored as string).length + (reasoning?.length ?? 0)).toBeLessThanOrEqual(output.length + 2 * parts.length);
+        expect((scored as string).length + (reasoning?.length ?? 0)).toBeLessThanOrEqual(
+          output.length + 2 * parts.length,
+        );
       }),
     );
   });

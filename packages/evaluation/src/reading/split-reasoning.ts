@@ -39,10 +39,7 @@ function splitHarmony(output: string): SplitOutput | null {
   if (final < 0) return split(text.replaceAll(HARMONY_MARK, ' '), '');
   const answer = text.slice(final + HARMONY_FINAL.length);
   const end = answer.search(/<\|(?:return|end|call|start)\|>/);
-  return split(
-    text.slice(0, final).replaceAll(HARMONY_MARK, ' '),
-    end < 0 ? answer : answer.slice(0, end),
-  );
+  return split(text.slice(0, final).replaceAll(HARMONY_MARK, ' '), end < 0 ? answer : answer.slice(0, end));
 }
 
 interface Tag {
@@ -127,7 +124,11 @@ function lastUnopened(output: string, tags: readonly Tag[], start: number, isOpe
 function isQuoted(output: string, { start, end }: Tag): boolean {
   const isQuote = (character = ''): boolean => character !== '' && '`"\'“”‘’«»「」'.includes(character);
   if (isQuote(output[start - 1]) && isQuote(output[end])) return true;
-  const before = output.slice(Math.max(0, start - 512), start).split('\n').at(-1) ?? '';
+  const before =
+    output
+      .slice(Math.max(0, start - 512), start)
+      .split('\n')
+      .at(-1) ?? '';
   const after = output.slice(end, end + 512).split('\n', 1)[0] ?? '';
   return before.split('`').length % 2 === 0 && after.includes('`');
 }

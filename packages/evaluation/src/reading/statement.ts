@@ -44,11 +44,7 @@ const CLAUSE_END = new Set([...SENTENCE_END, ':', '—', '→']);
 const MAX_LOOK_AHEAD = 14;
 
 /** @param names in order, without overlaps */
-export function toStatement(
-  words: readonly Word[],
-  names: readonly Name[],
-  text: string,
-): Statement {
+export function toStatement(words: readonly Word[], names: readonly Name[], text: string): Statement {
   const units = withNames(words, names);
   const grammar = grammarOf(units);
   const known: (Roles | undefined)[] = [];
@@ -75,10 +71,7 @@ function withNames(words: readonly Word[], names: readonly Name[]): Unit[] {
   return units;
 }
 
-function sentencesOf(
-  units: readonly Unit[],
-  text: string,
-): Pick<Statement, 'sentenceStart' | 'sentenceEnd'> {
+function sentencesOf(units: readonly Unit[], text: string): Pick<Statement, 'sentenceStart' | 'sentenceEnd'> {
   const sentenceStart = new Uint32Array(units.length);
   const sentenceEnd = new Uint32Array(units.length);
   let start = 0;
@@ -150,7 +143,10 @@ function isParticiple(statement: Pick<Statement, 'phraseEnd' | 'units' | 'rolesA
 }
 
 /** Whether a rejection is the heading of a list: "Incorrect options: A, B". */
-function isHeading({ units, phraseEnd, sentenceStart }: Omit<Statement, 'isDenied' | 'isHypothetical'>, index: number): boolean {
+function isHeading(
+  { units, phraseEnd, sentenceStart }: Omit<Statement, 'isDenied' | 'isHypothetical'>,
+  index: number,
+): boolean {
   if (index > (sentenceStart[index] ?? 0) + 2) return false;
   const after = phraseEnd(index, 'wrong') ?? index + 1;
   const end = phraseEnd(after, 'plural') ?? phraseEnd(after, 'option') ?? phraseEnd(after, 'answer') ?? after;
@@ -190,10 +186,7 @@ export function skipFillers(
 }
 
 /** Whether words after a name reject it, or the list that it belongs to: "A and B are wrong", "A: wrong". */
-function deniedAfter(
-  { units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>,
-  index: number,
-): boolean {
+function deniedAfter({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, index: number): boolean {
   let hasVerb = false;
   const isPredicate = followsVerb({ units, rolesAt }, index);
   for (let at = index + 1; at < Math.min(units.length, index + MAX_LOOK_AHEAD); ) {
@@ -209,7 +202,10 @@ function deniedAfter(
     const isVerdict = wrong !== undefined && (hasVerb || unit.isMark || roles.has('verbless'));
     if (negative !== undefined && (isVerdict || no !== undefined)) {
       // "C not A" denies A.
-      return (isVerdict && (no === undefined || hasVerb)) || units[skipFillers({ units, rolesAt }, negative)]?.name == null;
+      return (
+        (isVerdict && (no === undefined || hasVerb)) ||
+        units[skipFillers({ units, rolesAt }, negative)]?.name == null
+      );
     }
     if (roles.has('correct') && (hasVerb || roles.has('verbless'))) return false;
     const verb = roles.get('is') ?? roles.get('was') ?? roles.get('may');
@@ -227,9 +223,18 @@ function followsVerb({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, i
   for (let at = index - 1; at >= Math.max(0, index - 4); at -= 1) {
     const unit = units[at] as Unit;
     const roles = rolesAt(at);
-    if (roles.has('is') || roles.has('pick') || roles.has('say') || unit.text === ':' || unit.text === '=') return true;
+    if (roles.has('is') || roles.has('pick') || roles.has('say') || unit.text === ':' || unit.text === '=')
+      return true;
     if (unit.name !== null) return false;
-    if (!(roles.has('filler') || roles.has('a') || roles.has('option') || (unit.isMark && '([{<'.includes(unit.text)))) return false;
+    if (
+      !(
+        roles.has('filler') ||
+        roles.has('a') ||
+        roles.has('option') ||
+        (unit.isMark && '([{<'.includes(unit.text))
+      )
+    )
+      return false;
   }
   return false;
 }

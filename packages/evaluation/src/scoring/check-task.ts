@@ -1,6 +1,6 @@
 import type { Item } from '@svc/jsonl-v23';
 import { isJsonObject } from '@svc/jsonl-v23/json';
-import type { CheckOutcome } from '../checkers/checker.ts';
+import { type CheckOutcome, passedOrNot, UNREADABLE } from '../checkers/checker.ts';
 import { CHECKERS } from '../checkers/checkers.ts';
 import { type PackedValue, unpackValue } from './packed-value.ts';
 
@@ -11,7 +11,10 @@ export interface CheckTask {
   readonly type: string;
   /** Approximate number of characters of all values together. */
   readonly chars: number;
+  /** What of the output is scored. */
   readonly output: PackedValue;
+  /** Whether that is nothing, since the output ends in its reasoning: it fails. Default: false. */
+  readonly isOnlyReasoning?: boolean;
   readonly answer: PackedValue;
   readonly choices: PackedValue;
   /** An object. */
@@ -34,9 +37,10 @@ export function runCheck(task: CheckTask): CheckOutcome {
     ...(answer === undefined ? {} : { answer }),
     ...(choices === undefined ? {} : { inputs: { choices } }),
   } as Item;
-  return checker.check({
+  const outcome = checker.check({
     output: unpackValue(task.output) ?? null,
     item,
     options: isJsonObject(options) ? options : {},
   });
+  return task.isOnlyReasoning && outcome.status === 'ok' ? passedOrNot(false, UNREADABLE.reasoning) : outcome;
 }

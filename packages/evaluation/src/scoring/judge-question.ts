@@ -7,6 +7,7 @@ import { type CheckRequest, stringOption } from '../checkers/checker.ts';
 import { labelledChoices } from '../item/labelled-choices.ts';
 import { plainText } from '../item/plain-text.ts';
 import type { ChatMessage, WireFormat } from '../provider.ts';
+import { unfenced } from '../reading/split-reasoning.ts';
 import { judgePrompt } from './judge-prompt.ts';
 
 /** @param nonce a text that no output can contain */
@@ -30,19 +31,26 @@ export interface JudgeQuestion {
  * the output, and then the assets.
  *
  * A judge prompt may contain `{{prompt}}`, `{{answer}}`, `{{criteria}}` and `{{output}}`; the parts that it does not
- * contain follow it.
+ * contain follow it. `{{reasoning}}` is what preceded the output, and is sent nowhere else.
  *
  * @throws RunError `checker_invalid`; `checker_limit` if the conversation would be too long
  */
 export function judgeQuestion(
-  { output, item, options }: CheckRequest,
+  { output, reasoning = null, item, options }: CheckRequest & { readonly reasoning?: string | null },
   defaultPrompts: JsonValue,
   format: WireFormat = 'chat_completions',
 ): JudgeQuestion {
   const fallback = stringOption(options, 'judge_prompt') ?? defaultPrompts;
   const nonce = randomBytes(8).toString('hex');
   const { parts, omitted } = assetParts(item, format);
-  const messages = judgeMessages({ prompt: judgePrompt(item, fallback), item, output, nonce, parts });
+  const messages = judgeMessages({
+    prompt: judgePrompt(item, fallback),
+    item,
+    output,
+    reasoning,
+    nonce,
+    parts,
+  });
   return { messages, omittedAssets: omitted };
 }
 
@@ -60,6 +68,7 @@ export function judgeMessages(task: {
   prompt: string | undefined;
   item: Item;
   output: JsonValue;
+  reasoning?: string | null;
   /** New for each question. */
   nonce: string;
   /** The assets of the task. */
@@ -71,13 +80,15 @@ export function judgeMessages(task: {
     criteria: criteriaOf(task.item)
       .map((one) => `- ${one}`)
       .join('\n'),
-    output: plainText(task.output),
+    output: unfenced(plainText(task.output)),
+    reasoning: task.reasoning ?? '',
   };
   const template = task.prompt ?? 'Grade how well the output does the task.';
   const located = new Set<string>();
-  let chars = template.length + Object.values(parts).reduce((sum, part) => sum + part.length, 0);
+  const { reasoning: _, ...always } = parts;
+  let chars = template.length + Object.values(always).reduce((sum, part) => sum + part.length, 0);
   const text = template.replace(
-    /\{\{\s{0,32}(prompt|answer|criteria|output)\s{0,32}\}\}/g,
+    /\{\{\s{0,32}(prompt|answer|criteria|output|reasoning)\s{0,32}\}\}/g,
     (_whole, name: string) => {
       const part = parts[name] ?? '';
       chars += part.length;

@@ -1,7 +1,13 @@
 import type { Item } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { measureCheck } from '../checkers/check-limits.ts';
-import { type CheckOutcome, referenceAnswer, unscored } from '../checkers/checker.ts';
+import {
+  type CheckOutcome,
+  passedOrNot,
+  referenceAnswer,
+  UNREADABLE,
+  unscored,
+} from '../checkers/checker.ts';
 import { CHECKERS } from '../checkers/checkers.ts';
 import { CHOICE } from '../checkers/choice.ts';
 import type { CheckerDeclaration, UnscorableReason } from '../checkers/declaration.ts';
@@ -9,6 +15,7 @@ import { JUDGE } from '../checkers/judge.ts';
 import { choicesOf, labelledChoices } from '../item/labelled-choices.ts';
 import { excerpt } from '../item/plain-text.ts';
 import type { WireFormat } from '../provider.ts';
+import { type ReasoningMode, splitReasoning } from '../reading/split-reasoning.ts';
 import type { CheckTask } from './check-task.ts';
 import { asksForJudge, type JudgeQuestion, judgeQuestion } from './judge-question.ts';
 import { packValue } from './packed-value.ts';
@@ -24,6 +31,8 @@ interface PlannedCheck {
   /** The provider's output. */
   readonly output: JsonValue;
   readonly item: Item;
+  /** What of the output is scored. */
+  readonly reasoning: ReasoningMode;
   /** Null if the run has no judge. */
   readonly judge: RunJudge | null;
 }
@@ -67,27 +76,33 @@ export function chooseCheck(item: Item, judge: Pick<RunJudge, 'defaultPrompts'> 
 }
 
 /**
- * Plans how an output is scored, see {@link chooseCheck}.
+ * Plans how an output is scored, see {@link chooseCheck}: what follows its reasoning. An output that is only reasoning
+ * fails, also without asking the judge.
  *
  * @throws RunError `checker_invalid`; `checker_limit` if a check or a question would be too large
  */
-export function planCheck({ output, item, judge }: PlannedCheck): CheckPlan {
+export function planCheck({ output, item, reasoning: mode, judge }: PlannedCheck): CheckPlan {
   const chosen = chooseCheck(item, judge);
   if ('reason' in chosen) return { outcome: unscored(chosen.explanation) };
   const { checker, options } = chosen;
+  const { scored, reasoning, isOnlyReasoning } = splitReasoning(output, mode);
   if (checker === null) {
+    if (isOnlyReasoning) return { outcome: passedOrNot(false, UNREADABLE.reasoning) };
     const { defaultPrompts = null, wireFormat } = judge ?? {};
-    return { question: judgeQuestion({ output, item, options }, defaultPrompts, wireFormat) };
+    return {
+      question: judgeQuestion({ output: scored, reasoning, item, options }, defaultPrompts, wireFormat),
+    };
   }
   const answer = getMember(item, 'answer');
   const choices = checker === CHOICE ? choicesOf(item) : undefined;
-  const chars = measureCheck({ output, answer, choices, options });
+  const chars = measureCheck({ output: scored, answer, choices, options });
   return {
     task: {
       kind: 'check',
       type: checker.name,
       chars,
-      output: packValue(output),
+      output: packValue(scored),
+      isOnlyReasoning,
       answer: packValue(answer),
       choices: packValue(choices),
       options: packValue(options),

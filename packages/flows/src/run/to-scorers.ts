@@ -1,4 +1,11 @@
-import { type Provider, type RunConfig, type Scorer, type Scorers, scorersOf } from '@svc/evaluation';
+import {
+  type Provider,
+  type RunConfig,
+  reasoningOf,
+  type Scorer,
+  type Scorers,
+  scorersOf,
+} from '@svc/evaluation';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 
 /**
@@ -9,17 +16,18 @@ import type { JsonValue } from '@svc/jsonl-v23/json';
  * @param names of those that are wanted, the first in place of the main one; absent for all
  */
 export function toScorers(
-  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge' | 'scorers' | 'added_scorers'>,
+  config: Pick<RunConfig, 'checker' | 'checker_mode' | 'judge' | 'scorers' | 'added_scorers' | 'reasoning'>,
   judges: ReadonlyMap<string, Provider>,
   defaultPrompts: JsonValue,
   names?: readonly string[],
 ): Scorers {
+  const reasoning = reasoningOf(config);
   const toScorer = ({ name, checker, judge }: ReturnType<typeof scorersOf>[0]): Scorer => {
     const provider = judges.get(name);
     const threshold = judge?.threshold ?? 0.5;
     const price = judge?.price ?? null;
     const asked = provider === undefined ? null : { provider, threshold, defaultPrompts, price };
-    return { name, checker, judge: asked };
+    return { name, checker, judge: asked, reasoning };
   };
   const [main, ...others] = scorersOf(config);
   const [first, ...rest] = [main, ...others].filter(({ name }) => names?.includes(name));

@@ -173,7 +173,7 @@ const worseItem = (item: Difference): WorseItem => ({
 });
 
 /** Members of a configuration that say how outputs are scored. */
-const SCORING = /^\/(?:checker|checker_mode|judge|scorers)(?:\/|$)/;
+const SCORING = /^\/(?:checker|checker_mode|judge|reasoning|scorers)(?:\/|$)/;
 
 function warningsOf(
   { baseline: { run: baseline, label }, run }: GateComparison,
