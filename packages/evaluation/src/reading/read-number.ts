@@ -5,7 +5,7 @@ import { type DecimalSign, findQuantities, type Quantity } from './quantities.ts
 import { quoted } from './quoted.ts';
 import { fromDecimal, powerOfTen, type Rational, rational, times } from './rational.ts';
 import { type Name, type Statement, toStatement, type Unit } from './statement.ts';
-import { splitWords } from './words.ts';
+import { splitWords, type Word } from './words.ts';
 
 /** Characters of an output, from its end, that are searched for its number. */
 const MAX_SEARCHED_CHARS = 100_000;
@@ -120,14 +120,13 @@ function afterMark(text: string, decimal: DecimalSign): ReadNumber | undefined {
   return only === undefined ? undefined : { value: only.value, rule: 'marked', words: quoted(`####${line}`) };
 }
 
-/** What may stand before the only number of a text: signs of currency and markup, ... */
-const BEFORE =
-  /^(?:[\s$€£¥₹₩₽(*_~≈`"{]|\\[()[\],$;! ]|\\(?:text|textbf|mathrm|mathbf|approx)\b|(?:usd|eur|gbp|inr|rs\.?|us|aud|cad|hk|nt|r)(?=[\s$.\d]))*$/i;
-/** ... in an output also a name and what it is equal to, ... */
-const BEFORE_IN_OUTPUT = /^[^=]{0,40}[=≈:]$/;
-/** ... and after it a unit of at most four words. */
-const AFTER =
-  /^(?:[\s.!,;°%$€£¥₹₩₽)*_~`"}{]|\\[()[\],$;!% ]|\\(?:text|textbf|mathrm|mathbf|circ|degree|quad)\b|\^\s?\{?\s?[23]|[/·²³'-]|(?:[\p{L}\p{M}]{1,24}\.?(?![\p{L}\p{M}\p{N}]))){0,24}$/u;
+/** Codes of currencies, and marks, that may stand before the only number of a text, ... */
+const BEFORE = new Set('usd|eur|gbp|inr|rs|us|aud|cad|hk|nt|r|$|€|£|¥|₹|₩|₽|(|{|[|~|≈|.|='.split('|'));
+/** ... and marks that may stand after it, with the words of its unit: at most six. */
+const AFTER = new Set(".|!|;|,|°|%|$|€|£|¥|₹|₩|₽|)|}|]|~|/|^|·|'|-|{|。".split('|'));
+const MAX_UNIT_WORDS = 6;
+/** Characters around the only number of a text. */
+const MAX_AROUND_CHARS = 200;
 
 /** The number of a text that says nothing else; with what it is equal to, if `isOutput`. */
 function onlyNumber(
@@ -135,24 +134,34 @@ function onlyNumber(
   decimal: DecimalSign,
   isOutput: boolean,
 ): { readonly value: Rational } | undefined {
-  const all = findQuantities(text, decimal).filter(({ isInName }) => !isInName);
   const equals = isOutput
     ? Math.max(text.lastIndexOf('='), text.lastIndexOf('≈'), text.lastIndexOf('\\approx'))
     : -1;
-  const [only, ...others] = all.filter(({ start }) => start > equals);
+  const [only, ...others] = findQuantities(text, decimal).filter(
+    ({ start, isInName }) => !isInName && start > equals,
+  );
   if (only?.value == null || others.length > 0) return undefined;
-  const isOneName = equals < 0 || !text.slice(0, equals).includes(',');
-  const before = text.slice(isOutput && equals >= 0 ? equals + 1 : 0, only.start).replace(/^approx/, '');
+  // "x = 3, y = 4" states two numbers.
+  if (equals >= 0 && text.slice(0, equals).includes(',')) return undefined;
+  const before = text.slice(Math.max(0, equals), only.start);
   const after = text.slice(only.end);
-  const isLabelled = isOutput && before.length < 60 && BEFORE_IN_OUTPUT.test(before.trim());
-  const words = after.match(/[\p{L}\p{M}]{2,}/gu) ?? [];
-  const isAlone =
-    (BEFORE.test(before) || isLabelled) && after.length < 120 && AFTER.test(after) && words.length <= 6;
-  return isAlone && isOneName && !isOpenBracket(text) ? { value: only.value } : undefined;
+  if (before.length > MAX_AROUND_CHARS || after.length > MAX_AROUND_CHARS) return undefined;
+  const leading = wordsOf(before);
+  const isNamed = isOutput && leading.at(-1)?.text === ':';
+  if (!isNamed && !leading.every((word) => BEFORE.has(word.text))) return undefined;
+  const trailing = wordsOf(after);
+  const isPower = (at: number): boolean =>
+    '23'.includes(trailing[at]?.text ?? ' ') && /^[\^{]$/.test(trailing[at - 1]?.text ?? '');
+  const units = trailing.filter(({ isMark }) => !isMark).length;
+  const isUnit = trailing.every(({ isMark, text: word }, at) =>
+    isMark ? AFTER.has(word) : !/\d/.test(word) || isPower(at),
+  );
+  const isPair =
+    leading.some((word) => '(['.includes(word.text)) && trailing.some((word) => word.text === ',');
+  return isUnit && units <= MAX_UNIT_WORDS && !isPair ? { value: only.value } : undefined;
 }
 
-const isOpenBracket = (text: string): boolean =>
-  /^\s{0,8}[[(].{0,200},.{0,200}[\])]\s{0,8}$/s.test(text.slice(0, 420));
+const wordsOf = (text: string): Word[] => splitWords(cleanText(text).folded);
 
 /** The number of the last conclusion, else the last one. */
 function readSentences(text: string, decimal: DecimalSign): ReadNumber | undefined {
