@@ -89,8 +89,11 @@ export function findTexts(clean: CleanText, names: ChoiceNames, weak: ReadonlySe
   const found: Name[] = [];
   const add = (wanted: string, of: number, isLabel: boolean): void => {
     if (wanted === '') return;
+    // "No other way" does not say no.
+    const isDeterminer = DETERMINERS.has(wanted);
     for (const start of occurrences(clean.folded, wanted)) {
       const end = start + wanted.length;
+      if (isDeterminer && /^ [\p{L}\p{N}]/u.test(clean.folded.slice(end, end + 3))) continue;
       if (hasBorders(clean.folded, start, end))
         found.push({ start, end, of, isLabel, isLabelled: isLabel, isOwnCase: true });
     }
@@ -105,6 +108,9 @@ export function findTexts(clean: CleanText, names: ChoiceNames, weak: ReadonlySe
   }
   return longest(found, clean, names);
 }
+
+/** Texts of choices that are other words before a word. */
+const DETERMINERS = new Set(['no', 'all', 'some', 'any', 'both', 'none', 'neither', 'either', 'each']);
 
 /** Drops names inside of longer ones, and decides between choices that differ only in case. */
 function longest(found: Name[], clean: CleanText, { sought }: ChoiceNames): Name[] {
@@ -240,6 +246,7 @@ function labelAt(
       : null;
   }
   const isWord = grammar.isLetterWord(written) || DIGIT.test(written);
+  if (isSpeaker(words, index, names)) return null;
   if (!isWord || endsPhrase) return name;
   const roles = rolesAt(index + 1);
   const isSubject = AFTER_LABEL.some((role) => roles.has(role)) || roles.has('wrong') || roles.has('no');
@@ -278,6 +285,18 @@ const isEmbedded = (text: string, start: number): boolean =>
 
 /** "I is" is about the label, "I was" about the speaker. */
 const isPronoun = (label: string, next: string): boolean => foldCase(label) === 'i' && next !== 'is';
+
+/** "I, as a model, …" is about the speaker. */
+function isSpeaker(words: readonly Word[], index: number, { anyCase }: ChoiceNames): boolean {
+  const before = words[index - 1];
+  const begins = before === undefined || '.!?;\n'.includes(before.text);
+  return (
+    words[index]?.text === 'i' &&
+    begins &&
+    words[index + 1]?.text === ',' &&
+    !anyCase.has(words[index + 2]?.text ?? '')
+  );
+}
 
 /** Whether a list of labels goes on: "A and C". */
 function isJoined(

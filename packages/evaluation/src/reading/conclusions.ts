@@ -82,10 +82,12 @@ class ConclusionReader {
     const sentenceEnd = this.#statement.sentenceEnd[index] ?? 0;
     const limit = Math.min(sentenceEnd, index + MAX_SUBJECT_UNITS);
     let lastVerb: number | null = null;
+    let isGuess = false;
     for (let at = after; at < limit; ) {
       const unit = this.#units[at] as Unit;
       const own = this.#statement.rolesAt(at);
       if (unit.name !== null) break;
+      if (own.has('may')) isGuess = true;
       const verb = own.get('is') ?? (isVerbMark(unit, at, after) ? at + 1 : undefined);
       if (verb !== undefined) {
         lastVerb = verb;
@@ -93,21 +95,24 @@ class ConclusionReader {
         const from = isHeading && !isPlural ? this.#overLines(verb) : verb;
         const said = this.#readAt(from);
         const isList = said !== null && from > verb && this.#goesOnAsList(said);
+        // "The answer could be A" states nothing; "… A or B" is a hedge.
+        if (said !== null && isGuess && said.of.size === 1) return null;
         if (said !== null && !isList) return this.#conclusion(said.of, index, said.end);
       }
       at = verb ?? own.get('filler') ?? at + 1;
     }
     if (lastVerb === null) return roles.has('answer') ? this.#direct(index, after) : null;
-    return this.#begins(index) ? this.#only(index, lastVerb, sentenceEnd) : null;
+    return this.#begins(index) && !isGuess ? this.#only(index, lastVerb, sentenceEnd) : null;
   }
 
   /** "B is correct", "B is the answer", "Both A and C are right" */
   praise(index: number): Conclusion | null {
     if (this.#units[index]?.name == null || this.#isDenied(index) || this.#continuesList(index)) return null;
     const list = this.#list(index, true);
-    let at = list.end;
+    const isEntry = this.#units[list.end]?.text === '.' && (this.#units[index - 1]?.text ?? '\n') === '\n';
+    let at = isEntry && this.#statement.rolesAt(list.end + 1).has('correct') ? list.end + 1 : list.end;
     let isGuess = false;
-    let hasVerb = false;
+    let hasVerb = at > list.end;
     for (let steps = 0; steps < MAX_SUBJECT_UNITS; steps += 1) {
       const unit = this.#units[at];
       if (unit === undefined || unit.name !== null) return null;
@@ -145,7 +150,7 @@ class ConclusionReader {
       if (said !== null) return this.#conclusion(said.of, index, said.end);
     }
     const isStart = this.#beginsClause(index);
-    const so = roles.get('so');
+    const so = roles.get('so') ?? roles.get('rest');
     if (so !== undefined && isStart) {
       const said = this.#direct(index, so);
       if (said !== null) return said;
@@ -175,10 +180,15 @@ class ConclusionReader {
     const name = this.#units[at]?.name;
     if (name == null || this.#isDenied(at) || (isLabelOnly && !name.isLabel)) return null;
     const list = this.#list(at, false);
-    // In some languages the verb follows: "उत्तर B है", "정답은 B입니다".
-    const verbEnd = skipFillers(this.#statement, list.end, ['is', 'pick']);
-    const isVerbLast = !/[a-z]/.test(this.#units[list.end]?.text ?? '') && this.#endsPhrase(verbEnd);
-    return this.#endsPhrase(list.end) || isVerbLast ? this.#conclusion(list.of, index, list.end) : null;
+    return this.#endsStatement(list.end) ? this.#conclusion(list.of, index, list.end) : null;
+  }
+
+  /** Whether a phrase ends here, after its verb in languages where that follows: "उत्तर B है", "정답은 B입니다". */
+  #endsStatement(at: number): boolean {
+    if (this.#endsPhrase(at)) return true;
+    const isVerbLast =
+      !/[a-z]/.test(this.#units[at]?.text ?? '') || this.#statement.rolesAt(at).has('option');
+    return isVerbLast && this.#endsPhrase(skipFillers(this.#statement, at, ['is', 'pick']));
   }
 
   /** What stands at a place as the answer: the names of a list. */
@@ -239,7 +249,7 @@ class ConclusionReader {
       const isMember =
         isSubject ||
         !isAfterComma ||
-        this.#endsPhrase(follows) ||
+        this.#endsStatement(follows) ||
         this.#nextInList(follows) > follows ||
         this.#units[follows]?.name != null;
       if (!isMember) break;
@@ -257,7 +267,7 @@ class ConclusionReader {
       const unit = this.#units[at];
       if (unit === undefined || unit.name !== null) return at;
       const roles = this.#statement.rolesAt(at);
-      const isSeparator = roles.has('join') || (unit.isMark && ',/&+|-–)](['.includes(unit.text));
+      const isSeparator = roles.has('join') || (unit.isMark && ',;/&+|-–)](['.includes(unit.text));
       const isBetween =
         at > from && (roles.has('filler') || roles.has('option') || roles.has('a') || roles.has('maybe'));
       if (!isSeparator && !isBetween) return from;
@@ -314,6 +324,7 @@ class ConclusionReader {
   /** Whether "wrong" or "other" stands before a noun: what it names is not the answer. */
   #isOther(index: number): boolean {
     if (this.#units[index - 1]?.text === '/') return true;
+    if (index > 0 && this.#statement.rolesAt(index - 1).has('that')) return true;
     const start = this.#statement.sentenceStart[index] ?? 0;
     for (let at = index - 1; at >= Math.max(start, index - 3); at -= 1) {
       const roles = this.#statement.rolesAt(at);
@@ -372,4 +383,4 @@ const isCloser = (unit: Unit): boolean => unit.isMark && ')]}>'.includes(unit.te
 
 /** A mark in place of a verb: `:`, `=`, a dash, and `>` of `<answer>`. */
 const isVerbMark = ({ isMark, text }: Unit, at: number, after: number): boolean =>
-  isMark && (':=→'.includes(text) || (at === after && '>—–-'.includes(text)));
+  isMark && (':=→'.includes(text) || (at === after && '>]—–-'.includes(text)));

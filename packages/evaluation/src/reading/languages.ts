@@ -21,6 +21,8 @@ export type Role =
   | 'may'
   /** Begins a conclusion: "therefore". */
   | 'so'
+  /** Names what is left: "leaving". */
+  | 'rest'
   /** Begins a statement without a subject: "it is", "I would say". */
   | 'say'
   /** Praises a choice: "correct". */
@@ -82,15 +84,16 @@ export const LANGUAGES: readonly Language[] = [
     plural: 'answers|options|choices|letters|alternatives|selections',
     pick: 'pick|select|choose|go with|going with|picking|choosing|selecting|opt for|settle on|vote for|lean toward|lean towards|leaning toward|leaning towards',
     who: "i|we|i'd|i'll|let's|to|you|must",
-    is: "is|are|be|equals|isn't anything but",
+    is: 'is|are|be|equals',
     was: 'was|were|been|being|has been|have been|gets|get|seems|looks|appears|can be|could be|may be|does|do|did|can|could',
-    may: 'could|might|may|could also|might also|may also',
-    so: 'so|therefore|thus|hence|consequently|accordingly|in conclusion|to conclude|in summary|to sum up|as a result|it follows that|it follows|this leaves|which leaves|that leaves|leaves|leaving|this leaves us with|leaving us with|leaving only|which leaves only|final|conclusion|verdict|in short|overall|ergo',
+    may: 'could|might|may|could be|might be|may be|could also|might also|may also',
+    so: 'so|therefore|thus|hence|consequently|accordingly|in conclusion|to conclude|in summary|to sum up|as a result|it follows that|it follows|final|conclusion|verdict|in short|overall|ergo',
+    rest: 'this leaves|which leaves|that leaves|leaves|leaving|this leaves us with|leaving us with|leaving only|which leaves only|what remains is|that remains is|remaining',
     say: "it is|it's|it must be|it should be|it would be|it has to be|it will be|this is|that is|that's|i'd say|i would say|i say|my guess is|i mean|i meant|i think it is|i think it's|i believe it is|i believe it's|i am confident it is|make it",
     correct: 'correct|right|best|accurate|the one|most accurate|most appropriate|most likely|✅|✓|✔|☑',
     wrong:
-      'incorrect|wrong|false|untrue|eliminated|ruled out|excluded|impossible|invalid|inaccurate|rejected|discarded|out|irrelevant|unlikely|less likely|less accurate|a distractor|distractors|no good|❌|✗|✘|❎',
-    no: "not|never|neither|nor|cannot|rule out|rules out|ruled out|ruling out|eliminate|eliminates|eliminated|eliminating|exclude|excludes|excluded|excluding|except|except for|other than|instead of|rather than|as opposed to|unlike|than|over|reject|rejects|rejected|discard|discarded|dismiss|without|isn't|aren't|wasn't|can't|won't|don't|doesn't|didn't|couldn't|wouldn't|shouldn't|haven't|hasn't|ain't|avoid",
+      'incorrect|wrong|false|untrue|eliminated|ruled out|excluded|impossible|invalid|inaccurate|rejected|discarded|out|irrelevant|unlikely|less likely|less accurate|a distractor|distractors|no good|mistake|mistaken|erroneous|error|❌|✗|✘|❎',
+    no: "not|anything but|never|neither|nor|cannot|rule out|rules out|ruled out|ruling out|eliminate|eliminates|eliminated|eliminating|exclude|excludes|excluded|excluding|except|except for|other than|instead of|rather than|as opposed to|unlike|than|over|reject|rejects|rejected|discard|discarded|dismiss|without|isn't|aren't|wasn't|can't|won't|don't|doesn't|didn't|couldn't|wouldn't|shouldn't|haven't|hasn't|ain't|avoid",
     filler:
       'the|therefore|clearly|likely|most likely|definitely|certainly|indeed|thus|then|hence|probably|simply|just|actually|obviously|surely|undoubtedly|must|should|would|will|has to|have to|now|my|our|your|final|following|both|either|only|also|in fact|no doubt|without doubt|without a doubt|without question|not only|that|of course|as follows|given as|known as|called|labeled|labelled|number|still|indeed the|evidently|it seems|apparently|nothing but|namely',
     a: 'a|an|one of',
@@ -103,7 +106,7 @@ export const LANGUAGES: readonly Language[] = [
     maybe:
       'maybe|perhaps|possibly|alternatively|or maybe|or perhaps|or|or possibly|could also be|might also be|it could be|it could also be|it might be|it may be|it might also be|could be|might be|may be|but maybe|but possibly|but perhaps|but it could be|but it could also be|but it might be|but it may be|although it could be|though it could be|i could also see',
     other:
-      'other|another|second|previous|first|initial|tempting|common|worst|least|next|incorrect|wrong|false|earlier|provisional|popular|naive|excluded|remaining|reject|which|what|whose|each|every|any|no|this',
+      'other|another|second|previous|first|initial|tempting|common|worst|least|next|incorrect|wrong|false|earlier|provisional|popular|naive|excluded|remaining|reject|each|every|any|no|this',
     carrier:
       'vitamin|vitamins|hepatitis|plan|type|group|class|grade|figure|fig|section|part|schedule|influenza|appendix|point|points|team|line|side|variable|event|events|matrix|set|person|company|country|city|town|student|product|country|angle|vertex|node|box|bag|train|statement|factor|phase|stage|step|table|room|gate|exhibit|item',
   },
@@ -117,7 +120,8 @@ export const LANGUAGES: readonly Language[] = [
     is: 'ist|sind|lautet|wäre|sein|heißt',
     was: 'war|wurde|wird|kann|scheint',
     may: 'könnte|könnten',
-    so: 'also|daher|somit|folglich|deshalb|demnach|deswegen|mithin|insgesamt|fazit|bleibt|es bleibt',
+    so: 'also|daher|somit|folglich|deshalb|demnach|deswegen|mithin|insgesamt|fazit',
+    rest: 'bleibt|es bleibt',
     say: 'es ist|das ist|ich würde sagen|es muss',
     correct: 'richtig|korrekt|richtige|korrekte|richtigen|korrekten|beste|besten|stimmt|zutreffend',
     wrong:
@@ -147,7 +151,8 @@ export const LANGUAGES: readonly Language[] = [
     is: 'est|sera|serait|être|sont',
     was: 'était|peut|semble|a',
     may: 'pourrait|pourraient',
-    so: "donc|ainsi|par conséquent|alors|en conclusion|finalement|c'est pourquoi|en résumé|reste|il reste",
+    so: "donc|ainsi|par conséquent|alors|en conclusion|finalement|c'est pourquoi|en résumé",
+    rest: 'reste|il reste',
     say: "c'est|ce serait|je dirais|il s'agit de",
     correct: 'correcte|correct|bonne|juste|exacte|bon|meilleure|exact|correctes',
     wrong: 'fausse|faux|incorrecte|incorrect|pas|exclue|éliminée|inexacte|erronée|fausses|incorrectes',
@@ -176,7 +181,8 @@ export const LANGUAGES: readonly Language[] = [
     is: 'es|sería|ser|son|será',
     was: 'era|fue|puede|parece|está|queda',
     may: 'podría|podrían',
-    so: 'por lo tanto|por tanto|entonces|así que|luego|en conclusión|por ende|por consiguiente|en resumen|finalmente|queda|quedando',
+    so: 'por lo tanto|por tanto|entonces|así que|luego|en conclusión|por ende|por consiguiente|en resumen|finalmente',
+    rest: 'queda|quedando',
     say: 'es la|diría que es|diría|se trata de|debe ser|sería la',
     correct: 'correcta|correcto|mejor|correctas|acertada|verdadera|adecuada',
     wrong: 'incorrecta|incorrecto|falsa|falso|errónea|descartada|incorrectas|equivocada|no|falsas|eliminada',
@@ -205,7 +211,8 @@ export const LANGUAGES: readonly Language[] = [
     is: 'è|sarebbe|essere|sarà|sono',
     was: 'era|può|sembra|viene|va',
     may: 'potrebbe|potrebbero',
-    so: 'quindi|pertanto|dunque|perciò|in conclusione|di conseguenza|resta|rimane',
+    so: 'quindi|pertanto|dunque|perciò|in conclusione|di conseguenza',
+    rest: 'resta|rimane',
     say: 'è la|direi|si tratta di|sarebbe la',
     correct: 'corretta|giusta|corretto|esatta|migliore|giusto|corrette',
     wrong: 'sbagliata|errata|falsa|sbagliato|scorretta|esclusa|non|errato|falso|scartata|sbagliate|errate',
@@ -234,7 +241,8 @@ export const LANGUAGES: readonly Language[] = [
     is: 'é|seria|ser|será|são',
     was: 'era|foi|pode|parece|está|fica',
     may: 'poderia|poderiam',
-    so: 'portanto|logo|então|assim|em conclusão|por isso|dessa forma|desse modo|resta|por conseguinte',
+    so: 'portanto|logo|então|assim|em conclusão|por isso|dessa forma|desse modo|por conseguinte',
+    rest: 'resta',
     say: 'é a|diria que é|diria|trata-se de|seria a',
     correct: 'correta|certa|correto|certo|melhor|corretas|verdadeira',
     wrong: 'incorreta|errada|falsa|incorreto|errado|falso|não|descartada|incorretas|erradas|eliminada',
@@ -289,7 +297,8 @@ export const LANGUAGES: readonly Language[] = [
     is: 'to|jest|brzmi|będzie|byłaby|powinna być|musi być',
     was: 'była|może|został|została',
     may: 'mogłaby|może',
-    so: 'zatem|więc|dlatego|stąd|podsumowując|a więc|w związku z tym|zostaje',
+    so: 'zatem|więc|dlatego|stąd|podsumowując|a więc|w związku z tym',
+    rest: 'zostaje',
     say: 'to jest|jest to',
     correct: 'poprawna|prawidłowa|właściwa|poprawny|poprawną|prawidłową|poprawne|najlepsza|słuszna',
     wrong: 'błędna|błędny|niepoprawna|nieprawidłowa|fałszywa|nie|odpada|błędne|wykluczona',
@@ -309,6 +318,7 @@ export const LANGUAGES: readonly Language[] = [
   {
     code: 'vi',
     isLatin: true,
+    isVerbless: true,
     letters: 'ý|ở|à|y',
     answer: 'đáp án|câu trả lời|trả lời|đáp số|kết quả',
     option: 'phương án|lựa chọn',
@@ -342,7 +352,8 @@ export const LANGUAGES: readonly Language[] = [
     is: 'это|является|будет|есть|являются|быть|явля́ется',
     was: 'был|была|может|кажется|можно',
     may: 'может быть|мог бы|может',
-    so: 'следовательно|поэтому|значит|итак|таким образом|получаем|в итоге|остаётся|остается|вывод',
+    so: 'следовательно|поэтому|значит|итак|таким образом|получаем|в итоге|вывод',
+    rest: 'остаётся|остается',
     say: 'это вариант|я бы сказал',
     correct:
       'верный|правильный|верно|правильно|верен|верна|правильным|верным|правильна|верны|правильный ответ|верный ответ|правильного',

@@ -203,7 +203,9 @@ function labelOfLine({ statement: { units, isDenied }, isSeveral }: Read): Retur
     from = to + 1;
   }
   const begins = lines.map((line) => beginningOf(units, line));
-  const isList = new Set(begins.filter((one) => one?.isEntry).map((one) => one?.name.of)).size > 1;
+  const isList =
+    new Set(begins.filter((one) => one?.isEntry && isDenied[one.at] !== 1).map((one) => one?.name.of)).size >
+    1;
   const [first, last] = [begins[0], begins.at(-1)];
   if (isList) return null;
   if (last?.isEntry && last.name.isLabelled && isDenied[last.at] !== 1) {

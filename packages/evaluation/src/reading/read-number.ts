@@ -4,7 +4,7 @@ import { type CleanText, cleanText } from './clean-text.ts';
 import { type DecimalSign, findQuantities, type Quantity } from './quantities.ts';
 import { quoted } from './quoted.ts';
 import { fromDecimal, powerOfTen, type Rational, rational, times } from './rational.ts';
-import { type Name, type Statement, toStatement, type Unit } from './statement.ts';
+import { type Name, type Statement, skipFillers, toStatement, type Unit } from './statement.ts';
 import { splitWords, type Word } from './words.ts';
 
 /** Characters of an output, from its end, that are searched for its number. */
@@ -214,9 +214,24 @@ function lastStated(statement: Statement, quantities: readonly Quantity[]): numb
     }
     const isStart = index === sentenceStart[index] || units[index - 1]?.isMark === true;
     if (roles.has('so') && isStart) {
-      const at = numberFrom(statement, quantities, roles.get('so') ?? index + 1, true);
+      const from = roles.get('so') ?? index + 1;
+      const at = numberAfterVerb(statement, from, index) ?? numberFrom(statement, quantities, from, true);
       if (at !== undefined) return at;
     }
+  }
+  return undefined;
+}
+
+/** The number right after a verb in a sentence without "answer": "so the total is 55 of 60". */
+function numberAfterVerb(statement: Statement, from: number, index: number): number | undefined {
+  const { units, phraseEnd, sentenceEnd, isDenied } = statement;
+  const limit = Math.min(sentenceEnd[index] ?? 0, from + 40);
+  for (let at = from; at < limit; at += 1) {
+    const verb = phraseEnd(at, 'is');
+    if (verb === undefined) continue;
+    const next = skipFillers(statement, verb);
+    const goesOn = units.slice(next, limit).some(({ text }) => text === '=');
+    if (units[next]?.name != null && isDenied[next] !== 1 && !goesOn) return next;
   }
   return undefined;
 }

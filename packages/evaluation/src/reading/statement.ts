@@ -189,6 +189,8 @@ export function skipFillers(
 function deniedAfter({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, index: number): boolean {
   let hasVerb = false;
   const isPredicate = followsVerb({ units, rolesAt }, index);
+  const isEntry = units[index]?.name?.isLabel === true && (units[index - 1]?.text ?? '\n') === '\n';
+  if (isEntry && units[index + 1]?.text === '.' && rolesAt(index + 2).has('wrong')) return true;
   for (let at = index + 1; at < Math.min(units.length, index + MAX_LOOK_AHEAD); ) {
     const unit = units[at] as Unit;
     if (unit.name !== null) {

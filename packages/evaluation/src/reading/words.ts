@@ -105,7 +105,7 @@ interface Phrase {
 const ROLES = Object.keys({
   ...{ answer: 0, option: 0, plural: 0, pick: 0, is: 0, was: 0, may: 0, so: 0, say: 0, correct: 0, wrong: 0 },
   ...{ no: 0, filler: 0, a: 0, join: 0, because: 0, but: 0, if: 0, that: 0, wait: 0, maybe: 0, other: 0 },
-  ...{ carrier: 0, who: 0 },
+  ...{ carrier: 0, who: 0, rest: 0 },
 } satisfies Record<Exclude<Role, 'verbless'>, number>) as Exclude<Role, 'verbless'>[];
 
 /** Every phrase, with all of its roles. */
@@ -164,8 +164,9 @@ export interface Grammar {
  * @param words those of the text, or what stands in their place
  */
 export function grammarOf(words: readonly { readonly text: string }[]): Grammar {
-  const languages = new Set(languagesOf(words));
-  const letters = new Set([...languages].flatMap((one) => one.letters?.split('|') ?? []));
+  const { counting, main } = languagesOf(words);
+  const languages = new Set(counting);
+  const letters = new Set(main.flatMap((one) => one.letters?.split('|') ?? []));
   const suffixes = new Set([...languages].flatMap((one) => one.suffixes?.split('|') ?? []));
   const counts = (role: Role, language: Language): boolean => role === 'answer' || languages.has(language);
   return {
@@ -191,7 +192,11 @@ export function grammarOf(words: readonly { readonly text: string }[]): Grammar 
   };
 }
 
-function languagesOf(words: readonly { readonly text: string }[]): Language[] {
+/** The languages whose words count in a text, and those that it is written in. */
+function languagesOf(words: readonly { readonly text: string }[]): {
+  readonly counting: readonly Language[];
+  readonly main: readonly Language[];
+} {
   const counts = new Map<Language, number>();
   for (const { text } of words) {
     if (text.length < 2 && !/[à-ÿ]/.test(text)) continue;
@@ -201,7 +206,13 @@ function languagesOf(words: readonly { readonly text: string }[]): Language[] {
     }
     for (const language of seen) counts.set(language, (counts.get(language) ?? 0) + 1);
   }
-  const latin = LANGUAGES.filter(({ isLatin = false }) => isLatin);
-  const most = Math.max(1, ...latin.map((one) => counts.get(one) ?? 0));
-  return LANGUAGES.filter((one) => !one.isLatin || one.isAlways || counts.get(one) === most);
+  const mostOf = (languages: readonly Language[]): number =>
+    Math.max(0, ...languages.map((one) => counts.get(one) ?? 0));
+  const most = mostOf(LANGUAGES);
+  const mostLatin = mostOf(LANGUAGES.filter(({ isLatin }) => isLatin));
+  const isMost = (one: Language, count: number): boolean => count > 0 && counts.get(one) === count;
+  return {
+    counting: LANGUAGES.filter((one) => !one.isLatin || one.isAlways || isMost(one, mostLatin)),
+    main: LANGUAGES.filter((one) => (most === 0 ? one.isAlways : isMost(one, most))),
+  };
 }
