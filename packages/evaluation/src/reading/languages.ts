@@ -527,3 +527,8 @@ export const MULTIPLIERS: ReadonlyMap<string, number> = new Map(
     ] as const
   ).flatMap(([power, words]) => words.split('|').map((word): [string, number] => [word, power])),
 );
+
+/** Words in place of a minus sign. */
+export const MINUS_WORDS: ReadonlySet<string> = new Set(
+  'minus|negative|moins|menos|meno|минус|负|負|マイナス|마이너스|eksi|âm|سالب|ऋण'.split('|'),
+);

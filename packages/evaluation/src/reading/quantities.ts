@@ -347,7 +347,7 @@ class Scanner {
     const isName = (isLetter && !isCode) || (previous === '#' && text[start - 2] !== '#') || previous === '@';
     const unit = text.slice(Math.max(0, start - 5), start).replace(/\^$/, '');
     const isPower = previous === '^' || SUPERSCRIPT.includes(previous || ' ');
-    const isUnitPower = isPower && /\p{L}{2}$|\p{L}\s?\}$|(?<![\p{L}\\])m$/u.test(unit);
+    const isUnitPower = isPower && /\p{L}{2}$|\p{L}\s?\}$|(?<![\p{L}\\])[ms]$/u.test(unit);
     const isAfterBrace =
       previous === '{' &&
       /[\^_]|\\sqrt|\\log|\\ln|\\frac/.test(

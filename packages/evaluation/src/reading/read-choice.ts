@@ -138,6 +138,11 @@ function wholeText({
   for (let index = 0; index < units.length; ) {
     const unit = units[index];
     const isJoin = isSeveral && rolesAt(index).has('join');
+    const noun = rolesAt(index).get('option') ?? rolesAt(index).get('answer');
+    if (unit?.name === null && noun !== undefined && index === 0 && noun < units.length) {
+      index = noun;
+      continue;
+    }
     if (unit === undefined || (unit.name === null && !unit.isMark && !isJoin) || isDenied[index] === 1)
       return null;
     if (unit.name !== null) of.add(unit.name.of);

@@ -1,6 +1,7 @@
 import { canonicalJson, canonicalNumber, ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
 import { checkerLimit } from '../checkers/check-limits.ts';
 import { type CleanText, cleanText } from './clean-text.ts';
+import { MINUS_WORDS } from './languages.ts';
 import { type DecimalSign, findQuantities, type Quantity } from './quantities.ts';
 import { quoted } from './quoted.ts';
 import { fromDecimal, powerOfTen, type Rational, rational, times } from './rational.ts';
@@ -301,11 +302,12 @@ function valueAt(
   const isNumber = (index: number): boolean =>
     units[index]?.name != null && !quantities[units[index]?.name?.of ?? -1]?.isInName;
   const isOperator = (index: number): boolean =>
-    units[index]?.isMark === true && '+*×÷·±/^'.includes(units[index]?.text ?? ' ');
+    units[index]?.isMark === true && '+*×÷·±'.includes(units[index]?.text ?? ' ');
   const isOperand = (index: number): boolean =>
     isNumber(index) || /^(?:\p{L}|[()])$/u.test(units[index]?.text ?? '');
   const isMinus = (index: number): boolean =>
     units[index]?.isMark === true && '-–'.includes(units[index]?.text ?? ' ');
+  if (MINUS_WORDS.has(units[at - 1]?.text ?? '')) return null;
   if ((isOperator(at - 1) && isOperand(at - 2)) || (isOperator(at + 1) && isOperand(at + 2))) return null;
   if ((isMinus(at - 1) && isNumber(at - 2)) || (isMinus(at + 1) && isNumber(at + 2))) return null;
   const isComma = (index: number): boolean => units[index]?.text === ',';
@@ -315,7 +317,9 @@ function valueAt(
     units[index]?.name === null && (isComma(index) || rolesAt(index).has('join'));
   if (joins(at - 1) && isNumber(at - 2) && isEnd(at + 1)) return null;
   if (joins(at + 1) && isNumber(at + 2) && isEnd(at + 3)) return null;
-  if (isComma(at - 1) && rolesAt(at).size === 0 && joins(at - 1) && isNumber(at - 2)) return null;
+  // "x = 3, y = 4" states two numbers.
+  const isEquation = units[at - 1]?.text === '=' && /^\p{L}$/u.test(units[at - 2]?.text ?? '');
+  if (isEquation && joins(at - 3) && isNumber(at - 4)) return null;
   return value;
 }
 

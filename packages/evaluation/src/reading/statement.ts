@@ -113,6 +113,7 @@ function meaningOf(
     if (unit.name !== null) {
       if (isDenying || deniedAfter(statement, index)) isDenied[index] = 1;
       if (isDenying) hasDenied = true;
+      if (rolesAt(index + 1).has('if')) isHypothetical[index] = 1;
     } else if (unit.isMark && CLAUSE_END.has(unit.text)) {
       if (unit.text !== ':' || hasDenied) stop();
       isIf = false;
