@@ -1,11 +1,11 @@
 import type { Item } from '@svc/jsonl-v23';
 import type { JsonValue } from '@svc/jsonl-v23/json';
+import { checkerLimit } from '../check-limits.ts';
 import { type LabelledChoices, labelledChoices } from '../item/labelled-choices.ts';
 import { excerpt, plainText } from '../item/plain-text.ts';
 import { limitChoices } from '../reading/choice-names.ts';
 import { readChoice } from '../reading/read-choice.ts';
 import { type AnswerResolver, createAnswerResolver } from '../reading/resolve-answer.ts';
-import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE, unscored } from './checker.ts';
 import type { CheckerDeclaration, UnscorableReason } from './declaration.ts';
 

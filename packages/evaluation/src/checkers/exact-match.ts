@@ -1,7 +1,7 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { excerpt } from '../item/plain-text.ts';
+import { comparableText } from '../reading/comparable-text.ts';
 import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
-import { comparableText } from './comparable-text.ts';
 import { type CheckerDeclaration, IGNORE_CASE, option } from './declaration.ts';
 
 /**

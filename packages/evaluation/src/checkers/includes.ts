@@ -1,11 +1,11 @@
 import type { Item } from '@svc/jsonl-v23';
+import { checkerLimit, MAX_SEARCH_STEPS } from '../check-limits.ts';
 import { excerpt } from '../item/plain-text.ts';
 import { isWholeWord } from '../reading/choice-names.ts';
-import { checkerLimit, MAX_SEARCH_STEPS } from './check-limits.ts';
+import { comparableText } from '../reading/comparable-text.ts';
+import { occurrences } from '../reading/find-text.ts';
 import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
-import { comparableText } from './comparable-text.ts';
 import { type CheckerDeclaration, IGNORE_CASE, option } from './declaration.ts';
-import { occurrences } from './find-text.ts';
 
 /**
  * `includes`: the output contains the answer; if `answer` is a list, one of them, or every one with `all`.

@@ -8,8 +8,8 @@ import {
   type JsonValue,
   parseJson,
 } from '@svc/jsonl-v23/json';
+import { checkerLimit } from '../check-limits.ts';
 import { RunError } from '../run-error.ts';
-import { checkerLimit } from './check-limits.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, stringOption } from './checker.ts';
 import { type CheckerDeclaration, option } from './declaration.ts';
 

@@ -1,7 +1,7 @@
-import { checkerLimit } from '../checkers/check-limits.ts';
-import { occurrences } from '../checkers/find-text.ts';
+import { checkerLimit } from '../check-limits.ts';
 import type { LabelledChoices } from '../item/labelled-choices.ts';
 import { type CleanText, cleanText, foldCase } from './clean-text.ts';
+import { occurrences } from './find-text.ts';
 import { LOOK_ALIKES } from './languages.ts';
 import type { Name } from './statement.ts';
 import { characterAt, type Grammar, grammarOf, isUnspaced, type Word } from './words.ts';

@@ -1,4 +1,4 @@
-import { toNfc } from '../checkers/comparable-text.ts';
+import { toNfc } from './comparable-text.ts';
 
 /** A text without its markup, and where its characters stand in the original. */
 export interface CleanText {

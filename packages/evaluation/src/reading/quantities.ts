@@ -1,4 +1,4 @@
-import { checkerLimit } from '../checkers/check-limits.ts';
+import { checkerLimit } from '../check-limits.ts';
 import { MULTIPLIERS } from './languages.ts';
 import { fromDecimal, plus, powerOfTen, type Rational, rational, times } from './rational.ts';
 import { isUnspaced } from './words.ts';

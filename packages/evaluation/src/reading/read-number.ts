@@ -1,5 +1,5 @@
 import { canonicalJson, canonicalNumber, ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
-import { checkerLimit } from '../checkers/check-limits.ts';
+import { checkerLimit } from '../check-limits.ts';
 import { type CleanText, cleanText } from './clean-text.ts';
 import { MINUS_WORDS } from './languages.ts';
 import { type DecimalSign, findQuantities, type Quantity } from './quantities.ts';

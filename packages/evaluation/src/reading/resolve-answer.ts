@@ -1,7 +1,7 @@
 import { ExactNumber, type JsonValue } from '@svc/jsonl-v23/json';
-import { toNfc } from '../checkers/comparable-text.ts';
 import type { LabelledChoice, LabelledChoices } from '../item/labelled-choices.ts';
 import { plainText } from '../item/plain-text.ts';
+import { toNfc } from './comparable-text.ts';
 
 /** Finds the choice that a value means; undefined if it means none. */
 export type AnswerResolver = (value: JsonValue) => number | undefined;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Item } from '@svc/jsonl-v23';
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { assetParts } from '../assets/asset-parts.ts';
-import { checkerLimit, MAX_CHECK_CHARS } from '../checkers/check-limits.ts';
+import { checkerLimit, MAX_CHECK_CHARS } from '../check-limits.ts';
 import { type CheckRequest, stringOption } from '../checkers/checker.ts';
 import { labelledChoices } from '../item/labelled-choices.ts';
 import { plainText } from '../item/plain-text.ts';

@@ -1,6 +1,6 @@
 import type { Item } from '@svc/jsonl-v23';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { measureCheck } from '../checkers/check-limits.ts';
+import { measureCheck } from '../check-limits.ts';
 import {
   type CheckOutcome,
   passedOrNot,

@@ -1,6 +1,6 @@
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
-import { checkerLimit, MAX_CHECK_VALUES } from '../checkers/check-limits.ts';
+import { checkerLimit, MAX_CHECK_VALUES } from '../check-limits.ts';
 import type { CheckOutcome } from '../checkers/checker.ts';
 import { countValues } from '../item/canonical-text.ts';
 import { readLargeItem } from '../item/large-item.ts';

@@ -1,5 +1,5 @@
 import type { TaskReply } from '@svc/concurrency';
-import { checkerLimit } from '../checkers/check-limits.ts';
+import { checkerLimit } from '../check-limits.ts';
 import type { CheckOutcome } from '../checkers/checker.ts';
 import { RunError, type RunErrorCode } from '../run-error.ts';
 import { type CheckTask, runCheck } from '../scoring/check-task.ts';

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { RunError } from '../run-error.ts';
+import { RunError } from './run-error.ts';
 
 /** Characters of the output and of the reference answer together. */
 export const MAX_CHECK_CHARS: number = 16 * 1024 * 1024;
