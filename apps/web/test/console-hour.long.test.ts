@@ -77,7 +77,7 @@ describe('the hour after a run', () => {
       await page.locator('.list-header').getByText(header, { exact: true }).waitFor();
     const row = list.getByRole('option', { name: /^wrong sum-3 What is 3 plus 3\?/ });
     await row.getByText('What is 3 plus 3?').waitFor();
-    expect(await row.textContent()).toMatch(/sum-3\s*What is 3 plus 3\?\s*6\s*3\s*Read as 3/);
+    expect(await row.textContent()).toMatch(/sum-3\s*What is 3 plus 3\?\s*6\s*3\s*Read 3 from "3"/);
     // the errors by what they say; one click lists their results, the second one shows the reason
     const errors = page.getByRole('region', { name: 'Errors' });
     await errors.getByText('6', { exact: true }).waitFor();
@@ -130,7 +130,7 @@ describe('the hour after a run', () => {
     expect(Math.abs(expected - got)).toBeLessThan(5);
     expect([got < why, why < output]).toEqual([true, true]);
     await pane.getByText('3', { exact: true }).first().waitFor();
-    await pane.getByText('Read as 3').waitFor();
+    await pane.getByText('Read 3 from').waitFor();
     await pane.getByText('The answer is 3').first().waitFor();
     // what was sent, to be sent again; what other runs made of the item; and its neighbours
     const sent = pane.getByRole('region', { name: 'As it was sent' });
@@ -147,7 +147,7 @@ describe('the hour after a run', () => {
     await pane.getByRole('button', { name: 'Next result' }).click();
     await pane.getByRole('heading', { name: 'sum-6', exact: true }).waitFor();
     await pane.getByRole('button', { name: 'Previous result' }).click();
-    await pane.getByText('Read as 3').waitFor();
+    await pane.getByText('Read 3 from').waitFor();
     await page.getByRole('button', { name: 'Columns' }).click();
     await page.getByRole('checkbox', { name: 'Tags' }).click();
     await page.getByRole('checkbox', { name: 'Latency' }).click();
@@ -158,7 +158,7 @@ describe('the hour after a run', () => {
     await page.getByRole('region', { name: 'Score by level' }).getByText('hard').waitFor();
     expect(page.url()).toMatch(/passed=.*false/);
     await page.getByRole('tab', { name: 'Results' }).click();
-    await pane.getByText('Read as 3').waitFor();
+    await pane.getByText('Read 3 from').waitFor();
     await page.getByRole('tab', { name: 'Charts' }).click();
     await page.getByRole('region', { name: 'Score by tag' }).getByRole('button', { name: 'odd' }).click();
     await page.getByText('30 results', { exact: true }).waitFor();
@@ -385,7 +385,7 @@ describe('the hour after a run', () => {
     const { page, faults } = opened;
     await page.getByRole('option', { name: /^wrong sum-3 / }).click();
     const pane = page.getByRole('region', { name: 'Result', exact: true });
-    await pane.getByText('Read as 3').waitFor();
+    await pane.getByText('Read 3 from').waitFor();
     const hash = new URL(page.url()).searchParams.get('result') ?? '';
     expect(hash).toMatch(/^[0-9a-f]{64}$/);
     // going back closes it
@@ -394,7 +394,7 @@ describe('the hour after a run', () => {
     await pane.getByRole('heading').first().waitFor({ state: 'detached' });
     expect(page.url()).toBe(`${own.url}/console/runs/${first}`);
     await page.goto(`${own.url}/console/runs/${first}?passed=true&result=${hash}`);
-    await pane.getByText('Read as 3').waitFor();
+    await pane.getByText('Read 3 from').waitFor();
     await page.goto(`${own.url}/console/runs/${first}?q=is%2059%20plus`);
     await page.getByText('1 result', { exact: true }).waitFor();
     await page.goto(`${own.url}/console/runs/${first}`);

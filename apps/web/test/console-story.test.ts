@@ -138,7 +138,7 @@ describe('the story of the documents', () => {
     );
     await page.getByText('66.7 %').waitFor();
     await page.getByRole('option', { name: /^wrong A shirt of 40 euros/ }).click();
-    await page.getByText('Read as 25').first().waitFor();
+    await page.getByText('Read 25 from').first().waitFor();
     await look(page, 'run');
 
     await page.goto(`${own.url}/console/compare?runs=${runs['atlas-mini']},${runs['atlas-large']}`);

@@ -2,7 +2,7 @@ import type { Item } from '@svc/jsonl-v23';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { MarkedFiles } from './assets/marked-files.ts';
 import type { CheckOutcome } from './checkers/checker.ts';
-import type { ReasoningMode } from './reading/split-reasoning.ts';
+import type { ReasoningMode } from './reading/scored-output.ts';
 import { askJudge, type Judge } from './scoring/ask-judge.ts';
 import { type CheckPlan, planCheck } from './scoring/plan-check.ts';
 import type { CheckRunner } from './threads/check-runner.ts';
@@ -15,6 +15,8 @@ export interface ScoreRequest {
   readonly item: Item;
   /** What of the output is scored. */
   readonly reasoning: ReasoningMode;
+  /** Reasoning that came beside the output; null without any. */
+  readonly thoughts: string | null;
   /** Files whose marks the item contains. */
   readonly files?: MarkedFiles | undefined;
   /** Null if the run has no judge. */
@@ -31,8 +33,9 @@ export function planOutput({
   output,
   item,
   reasoning,
+  thoughts,
   judge,
-}: Pick<ScoreRequest, 'output' | 'item' | 'reasoning' | 'judge'>): CheckPlan {
+}: Pick<ScoreRequest, 'output' | 'item' | 'reasoning' | 'thoughts' | 'judge'>): CheckPlan {
   const planned =
     judge === null
       ? null
@@ -40,7 +43,7 @@ export function planOutput({
           defaultPrompts: judge.defaultPrompts,
           wireFormat: judge.provider.wireFormat ?? ('chat_completions' as const),
         };
-  return planCheck({ output, item, reasoning, judge: planned });
+  return planCheck({ output, item, reasoning, thoughts, judge: planned });
 }
 
 /**

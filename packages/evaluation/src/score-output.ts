@@ -5,7 +5,7 @@ import { performCheck, planOutput, type ScorePlan } from './check-output.ts';
 import { isLargeItem, MAX_INLINE_TEXT_CHARS, readItem } from './item/large-item.ts';
 import { type RunChecker, withChecker } from './item/with-checker.ts';
 import { JsonText } from './json-text.ts';
-import type { ReasoningMode } from './reading/split-reasoning.ts';
+import type { ReasoningMode } from './reading/scored-output.ts';
 import { type Facts, failed, failedWith, nothingOf, UNREADABLE } from './result-facts.ts';
 import { RunError } from './run-error.ts';
 import type { RunItem, RunResult, StoredOutput } from './run-session.ts';
@@ -124,13 +124,18 @@ async function score(
   signal: AbortSignal,
 ): Promise<RunResult> {
   const { output } = facts;
+  // Only a judge is told it.
+  const thoughts = judge === null ? null : facts.reasoning;
   const parts = withChecker(marked.parts, checker);
   let known = facts;
   try {
     const plan =
-      output instanceof JsonText || isLongText(output) || isLargeItem(parts)
-        ? await planOnThread({ ...deps, judge, reasoning }, parts, output, signal)
-        : planOutput({ judge, reasoning, output, item: readItem(parts) });
+      output instanceof JsonText ||
+      thoughts instanceof JsonText ||
+      [output, thoughts].some(isLongText) ||
+      isLargeItem(parts)
+        ? await planOnThread({ ...deps, judge, reasoning }, parts, { output, thoughts }, signal)
+        : planOutput({ judge, reasoning, thoughts, output, item: readItem(parts) });
     if ('question' in plan) known = withOmitted(facts, plan.question.omittedAssets);
     const { judgeUsage = null, ...outcome } = await performCheck(plan, {
       ...deps,
@@ -157,7 +162,7 @@ function withOmitted(facts: Facts, names: readonly string[]): Facts {
 async function planOnThread(
   { judge, reasoning, checks }: Pick<ScoreOutputDeps, 'checks'> & Pick<Scorer, 'judge' | 'reasoning'>,
   parts: ItemParts,
-  output: RunResult['output'],
+  { output, thoughts }: { readonly output: Facts['output']; readonly thoughts: Facts['reasoning'] },
   signal: AbortSignal,
 ): Promise<ScorePlan> {
   return await checks.run(
@@ -166,6 +171,7 @@ async function planOnThread(
       parts,
       output: packValue(output),
       reasoning,
+      thoughts: packValue(thoughts ?? undefined),
       judge:
         judge === null
           ? null
@@ -178,6 +184,6 @@ async function planOnThread(
   );
 }
 
-function isLongText(output: JsonValue): boolean {
+function isLongText(output: JsonValue | JsonText): boolean {
   return typeof output === 'string' && output.length > MAX_INLINE_TEXT_CHARS;
 }

@@ -5,7 +5,7 @@ import { LANGUAGES } from '../src/reading/languages.ts';
 import { showRational } from '../src/reading/rational.ts';
 import { readChoice } from '../src/reading/read-choice.ts';
 import { readNumber } from '../src/reading/read-number.ts';
-import { splitReasoning } from '../src/reading/split-reasoning.ts';
+import { scoredOutput } from '../src/reading/scored-output.ts';
 
 const text = readFileSync(new URL('../../../docs/scoring.md', import.meta.url), 'utf8');
 
@@ -26,7 +26,7 @@ const codeOf = (cell: string): string => /^(`+)(.*)\1$/.exec(cell)?.[2] ?? cell;
 
 describe('docs/scoring.md', () => {
   it.each(examples('output | scored'))('%j is scored as %j', (output, expected) => {
-    const { scored, isOnlyReasoning } = splitReasoning(output, 'strip');
+    const { scored, isOnlyReasoning } = scoredOutput(output, 'strip');
     expect(isOnlyReasoning ? 'nothing' : scored).toBe(expected.trim());
   });
 

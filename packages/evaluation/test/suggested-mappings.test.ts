@@ -28,7 +28,7 @@ const suggest = (rows: readonly JsonObject[]) => suggestMapping(featuresOf(rows)
 
 /** Scores an output as a run does. */
 function check(item: Item, output: string): CheckOutcome {
-  const plan = planCheck({ output, item, reasoning: 'strip', judge: null });
+  const plan = planCheck({ output, item, reasoning: 'strip', thoughts: null, judge: null });
   const checker = 'task' in plan ? CHECKERS.get(plan.task.type) : undefined;
   if (checker === undefined) throw new Error('The item is not checked.');
   return checker.check({ output, item, options: {} });

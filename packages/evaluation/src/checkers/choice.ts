@@ -4,6 +4,7 @@ import { checkerLimit } from '../check-limits.ts';
 import { type LabelledChoices, labelledChoices } from '../item/labelled-choices.ts';
 import { excerpt, plainText } from '../item/plain-text.ts';
 import { limitChoices } from '../reading/choice-names.ts';
+import { quoted } from '../reading/quoted.ts';
 import { readChoice } from '../reading/read-choice.ts';
 import { type AnswerResolver, createAnswerResolver } from '../reading/resolve-answer.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE, unscored } from './checker.ts';
@@ -24,7 +25,7 @@ const choice: Checker = ({ output, item }) => {
   const { picked, words } =
     typeof output === 'string'
       ? readChoice(output, listed, expected.size > 1)
-      : { picked: choicesOfValue(output, resolve), words: excerpt(plainText(output)) };
+      : { picked: choicesOfValue(output, resolve), words: quoted(plainText(output)) };
   if (picked.size === 0) return passedOrNot(false, UNREADABLE.choice);
   const labels = [...picked].sort((a, b) => a - b).map((one) => listed.choices[one]?.label);
   const isRight = picked.size === expected.size && [...picked].every((one) => expected.has(one));

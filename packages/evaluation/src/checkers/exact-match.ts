@@ -1,6 +1,6 @@
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { excerpt } from '../item/plain-text.ts';
 import { comparableText } from '../reading/comparable-text.ts';
+import { compared } from '../reading/quoted.ts';
 import { booleanOption, type Checker, NO_ANSWER, passedOrNot, referenceAnswer } from './checker.ts';
 import { type CheckerDeclaration, IGNORE_CASE, option } from './declaration.ts';
 
@@ -20,7 +20,7 @@ const exactMatch: Checker = ({ output, item, options }) => {
   const given = comparableText(output, how);
   const isSame = canonicalJson(output) === canonicalJson(answer);
   const isRight = isSame || answers.some((expected) => comparableText(expected, how) === given);
-  return passedOrNot(isRight, `Compared ${excerpt(given)}`);
+  return passedOrNot(isRight, compared(given));
 };
 
 export const EXACT_MATCH: CheckerDeclaration = {

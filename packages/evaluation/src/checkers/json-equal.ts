@@ -1,6 +1,6 @@
 import { canonicalJson, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import { excerpt } from '../item/plain-text.ts';
-import { unfenced } from '../reading/split-reasoning.ts';
+import { compared } from '../reading/quoted.ts';
+import { unfenced } from '../reading/scored-output.ts';
 import { type Checker, NO_ANSWER, passedOrNot, referenceAnswer, UNREADABLE } from './checker.ts';
 import type { CheckerDeclaration } from './declaration.ts';
 
@@ -19,7 +19,7 @@ const jsonEqual: Checker = ({ output, item }) => {
   const expected = [answer, asJson(answer)].filter((one) => one !== undefined);
   const isRight =
     expected.some((one) => canonicalJson(one) === found) || canonicalJson(output) === canonicalJson(answer);
-  return passedOrNot(isRight, `Compared ${excerpt(found)}`);
+  return passedOrNot(isRight, compared(found));
 };
 
 function asJson(value: JsonValue): JsonValue | undefined {

@@ -2,6 +2,7 @@ import type { Item } from '@svc/jsonl-v23';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { RE2JS } from 're2js';
 import { excerpt, plainText } from '../item/plain-text.ts';
+import { quoted } from '../reading/quoted.ts';
 import { RunError } from '../run-error.ts';
 import {
   booleanOption,
@@ -40,7 +41,10 @@ const regex: Checker = ({ output, item, options }) => {
   const isWhole = booleanOption(options, 'full_match', false);
   const matcher = compiled.matcher(text);
   const isMatch = isWhole ? matcher.matches() : matcher.find();
-  return passedOrNot(isMatch, isMatch ? `Matched ${excerpt(matcher.group() ?? '')}` : 'No match');
+  return passedOrNot(
+    isMatch,
+    isMatch ? `Matched ${excerpt(quoted(text, matcher.start(), matcher.end()))}` : 'No match',
+  );
 };
 
 /** The pattern of an item; undefined without one. @throws RunError `checker_invalid` */

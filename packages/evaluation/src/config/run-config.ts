@@ -3,7 +3,7 @@ import type { FromSchema } from 'json-schema-to-ts';
 import type { RunPrompts } from '../item/prompt-template.ts';
 import type { RunChecker } from '../item/with-checker.ts';
 import type { WireFormat } from '../provider.ts';
-import type { ReasoningMode } from '../reading/split-reasoning.ts';
+import type { ReasoningMode } from '../reading/scored-output.ts';
 import type {
   JUDGE_SCHEMA,
   PRICE_SCHEMA,

@@ -119,7 +119,9 @@ describe('readLargeItem', () => {
         expect(outcomeOf(() => buildMessages(read))).toEqual(outcomeOf(() => buildMessages(item)));
         for (const judge of [null, { defaultPrompts: 'default' }]) {
           const plan = (of: Item): string =>
-            withoutNonce(outcomeOf(() => planCheck({ item: of, output, reasoning: 'strip', judge })));
+            withoutNonce(
+              outcomeOf(() => planCheck({ item: of, output, reasoning: 'strip', thoughts: null, judge })),
+            );
           expect(plan(read)).toBe(plan(item));
         }
         const id = itemIdText(stored(item));

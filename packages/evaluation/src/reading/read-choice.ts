@@ -87,7 +87,7 @@ export function readChoice(output: string, listed: LabelledChoices, isSeveral: b
 function wordsBetween({ clean, statement: { units } }: Read, from: number, to: number): string {
   const start = clean.at[units[from]?.start ?? 0] ?? 0;
   const last = (units[to - 1]?.end ?? clean.text.length) - 1;
-  return quoted(clean.source.slice(start, (clean.at[last] ?? clean.source.length) + 1));
+  return quoted(clean.source, start, (clean.at[last] ?? clean.source.length) + 1);
 }
 
 /** Texts of choices that are words of every text, such as "is": they pick a choice only where an answer is stated. */

@@ -76,7 +76,7 @@ function readText(text: string, decimal: DecimalSign): ReadNumber | undefined {
     const inside = text.slice(box.from, box.to);
     const only = onlyNumber(inside, decimal, true);
     if (only !== undefined) {
-      return { value: only.value, rule: 'boxed', words: quoted(text.slice(box.start, box.to + 1)) };
+      return { value: only.value, rule: 'boxed', words: quoted(text, box.start, box.to + 1) };
     }
     if (inside.trim() !== '') return readPlain(text.slice(box.to + 1), decimal);
   }
@@ -181,7 +181,7 @@ function readSentences(text: string, decimal: DecimalSign): ReadNumber | undefin
 
   function found(at: number, rule: ReadNumber['rule']): ReadNumber | undefined {
     const value = valueAt(statement, quantities, at);
-    return value === null ? undefined : { value, rule, words: quoted(wordsAround(statement, clean, at)) };
+    return value === null ? undefined : { value, rule, words: wordsAround(statement, clean, at) };
   }
 }
 
@@ -327,5 +327,5 @@ function wordsAround({ units, sentenceStart }: Statement, clean: CleanText, at: 
   const from = Math.max(sentenceStart[at] ?? 0, at - 6);
   const start = clean.at[units[from]?.start ?? 0] ?? 0;
   const end = clean.at[(units[at]?.end ?? 1) - 1] ?? 0;
-  return clean.source.slice(start, end + 1);
+  return quoted(clean.source, start, end + 1);
 }

@@ -7,7 +7,7 @@ import { type CheckRequest, stringOption } from '../checkers/checker.ts';
 import { labelledChoices } from '../item/labelled-choices.ts';
 import { plainText } from '../item/plain-text.ts';
 import type { ChatMessage, WireFormat } from '../provider.ts';
-import { unfenced } from '../reading/split-reasoning.ts';
+import { unfenced } from '../reading/scored-output.ts';
 import { judgePrompt } from './judge-prompt.ts';
 
 /** @param nonce a text that no output can contain */
@@ -36,7 +36,7 @@ export interface JudgeQuestion {
  * @throws RunError `checker_invalid`; `checker_limit` if the conversation would be too long
  */
 export function judgeQuestion(
-  { output, reasoning = null, item, options }: CheckRequest & { readonly reasoning?: string | null },
+  { output, reasoning = '', item, options }: CheckRequest & { readonly reasoning?: string },
   defaultPrompts: JsonValue,
   format: WireFormat = 'chat_completions',
 ): JudgeQuestion {
@@ -68,7 +68,7 @@ export function judgeMessages(task: {
   prompt: string | undefined;
   item: Item;
   output: JsonValue;
-  reasoning?: string | null;
+  reasoning?: string;
   /** New for each question. */
   nonce: string;
   /** The assets of the task. */

@@ -15,7 +15,7 @@ import { JUDGE } from '../checkers/judge.ts';
 import { choicesOf, labelledChoices } from '../item/labelled-choices.ts';
 import { excerpt } from '../item/plain-text.ts';
 import type { WireFormat } from '../provider.ts';
-import { type ReasoningMode, splitReasoning } from '../reading/split-reasoning.ts';
+import { type ReasoningMode, scoredOutput } from '../reading/scored-output.ts';
 import type { CheckTask } from './check-task.ts';
 import { asksForJudge, type JudgeQuestion, judgeQuestion } from './judge-question.ts';
 import { packValue } from './packed-value.ts';
@@ -33,6 +33,8 @@ interface PlannedCheck {
   readonly item: Item;
   /** What of the output is scored. */
   readonly reasoning: ReasoningMode;
+  /** Reasoning that came beside the output; null without any. */
+  readonly thoughts: string | null;
   /** Null if the run has no judge. */
   readonly judge: RunJudge | null;
 }
@@ -81,16 +83,21 @@ export function chooseCheck(item: Item, judge: Pick<RunJudge, 'defaultPrompts'> 
  *
  * @throws RunError `checker_invalid`; `checker_limit` if a check or a question would be too large
  */
-export function planCheck({ output, item, reasoning: mode, judge }: PlannedCheck): CheckPlan {
+export function planCheck({ output, item, reasoning: mode, thoughts, judge }: PlannedCheck): CheckPlan {
   const chosen = chooseCheck(item, judge);
   if ('reason' in chosen) return { outcome: unscored(chosen.explanation) };
   const { checker, options } = chosen;
-  const { scored, reasoning, isOnlyReasoning } = splitReasoning(output, mode);
+  const { scored, reasoning, isOnlyReasoning } = scoredOutput(output, mode);
   if (checker === null) {
     if (isOnlyReasoning) return { outcome: passedOrNot(false, UNREADABLE.reasoning) };
+    const whole = [thoughts, reasoning].filter((text) => text !== null && text !== '').join('\n\n');
     const { defaultPrompts = null, wireFormat } = judge ?? {};
     return {
-      question: judgeQuestion({ output: scored, reasoning, item, options }, defaultPrompts, wireFormat),
+      question: judgeQuestion(
+        { output: scored, reasoning: whole, item, options },
+        defaultPrompts,
+        wireFormat,
+      ),
     };
   }
   const answer = getMember(item, 'answer');

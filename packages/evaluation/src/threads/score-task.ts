@@ -6,7 +6,7 @@ import { countValues } from '../item/canonical-text.ts';
 import { readLargeItem } from '../item/large-item.ts';
 import { wireConversation } from '../item/wire-conversation.ts';
 import type { WireFormat } from '../provider.ts';
-import type { ReasoningMode } from '../reading/split-reasoning.ts';
+import type { ReasoningMode } from '../reading/scored-output.ts';
 import { runCheck } from '../scoring/check-task.ts';
 import { type PackedValue, unpackValue } from '../scoring/packed-value.ts';
 import { planCheck } from '../scoring/plan-check.ts';
@@ -17,6 +17,8 @@ export interface ScoreTask {
   readonly parts: ItemParts;
   readonly output: PackedValue;
   readonly reasoning: ReasoningMode;
+  /** Reasoning that came beside the output. */
+  readonly thoughts: PackedValue;
   /** The dataset's default judge prompts, and how the judge is asked; null if the run has no judge. */
   readonly judge: { readonly defaultPrompts: PackedValue; readonly wireFormat: WireFormat } | null;
 }
@@ -40,7 +42,12 @@ export function scoreItem(task: ScoreTask): Scored {
   const item = readLargeItem(task.parts);
   const judge =
     task.judge === null ? null : { ...task.judge, defaultPrompts: unpack(task.judge.defaultPrompts) };
-  const plan = planCheck({ item, output: unpack(task.output), reasoning: task.reasoning, judge });
+  const { reasoning } = task;
+  const thoughts = unpack(task.thoughts);
+  const plan = planCheck({
+    ...{ item, output: unpack(task.output), reasoning, judge },
+    thoughts: typeof thoughts === 'string' ? thoughts : null,
+  });
   if ('task' in plan) return { outcome: runCheck(plan.task) };
   if ('outcome' in plan) return plan;
   const format = task.judge?.wireFormat ?? 'chat_completions';

@@ -14,16 +14,24 @@ it('keeps the beginnings of long texts, which are the name of a row', () => {
 });
 
 it.each([
-  ['as the checker read it', { explanation: 'Read as 24', scored_by: 'checker', output: 'So 24.' }, '24'],
-  ['the output of a judge', { explanation: 'Read as 24', scored_by: 'judge', output: 'So 24.' }, 'So 24.'],
+  [
+    'as the checker read it',
+    { explanation: 'Read 24 from "So 24"', scored_by: 'checker', output: 'So 24.' },
+    '24',
+  ],
+  [
+    'the output of a judge',
+    { explanation: 'Read 24 from "So 24"', scored_by: 'judge', output: 'So 24.' },
+    'So 24.',
+  ],
   ['without reasoning', { explanation: null, scored_by: 'judge', output: '<think>12?</think>24' }, '24'],
 ])('shows what came: %s', (_, facts, got) => {
   expect(gotOf(result(facts) as never)).toBe(got);
 });
 
 it.each([
-  ['in the output', { explanation: 'Picked B', scored_by: 'checker', output: 'It is (B).' }, 'B'],
-  ['as all of the output', { explanation: 'Picked B', scored_by: 'checker', output: 'B' }, undefined],
+  ['in the output', { explanation: 'Picked B: "(B)"', scored_by: 'checker', output: 'It is (B).' }, 'B'],
+  ['as all of the output', { explanation: 'Picked B: "B"', scored_by: 'checker', output: 'B' }, undefined],
   ['without saying what', { explanation: 'Not equal', scored_by: 'checker', output: 'B' }, undefined],
 ])('tells what the checker read: %s', (_, facts, read) => {
   expect(readOf(result(facts))).toBe(read);
@@ -39,7 +47,7 @@ it.each([
 });
 
 it.each([
-  ['what the checker says', { explanation: 'Read as 24', error: null }, 'Read as 24'],
+  ['what the checker says', { explanation: 'Read 24 from "24"', error: null }, 'Read 24 from "24"'],
   ['what the provider said', { explanation: null, error: { message: 'a', provider_message: 'no' } }, 'no'],
   ['what failed without it', { explanation: null, error: { message: 'a' } }, 'a'],
 ])('says why a result is what it is: %s', (_, facts, why) => {

@@ -74,7 +74,7 @@ export function outputTokensOf({ usage }: Pick<Result, 'usage'>): number | null 
 }
 
 /** What a checker says that it took for the answer. */
-const READ = /^(?:Read as|Picked) (.+)$/s;
+const READ = /^(?:Read (\S+) from|Picked ([^:]+):)/;
 
 /** The answer as the checker read it in the output; undefined where it does not say so, or took the output as it is. */
 export function readOf({
@@ -82,7 +82,8 @@ export function readOf({
   explanation,
   scored_by,
 }: Pick<Result, 'output' | 'explanation' | 'scored_by'>): string | undefined {
-  const read = scored_by === 'checker' ? READ.exec(explanation ?? '')?.[1] : undefined;
+  const [, number, choices] = (scored_by === 'checker' && READ.exec(explanation ?? '')) || [];
+  const read = number ?? choices;
   return read === answerIn(output) ? undefined : read;
 }
 

@@ -1,0 +1,38 @@
+import { splitReasoning } from '@svc/jsonl-v23/internal';
+import type { JsonValue } from '@svc/jsonl-v23/json';
+
+/** What of an output is scored: what follows its reasoning, or all of it. */
+export type ReasoningMode = 'strip' | 'score';
+
+/** What of an output is scored, and what is not. */
+export interface ScoredOutput {
+  readonly scored: JsonValue;
+  /** The reasoning in front of it; null without any. */
+  readonly reasoning: string | null;
+  /** Whether the output ends before its reasoning does, or with it. */
+  readonly isOnlyReasoning: boolean;
+}
+
+/** Takes from an output what is scored. Only texts have reasoning. */
+export function scoredOutput(output: JsonValue, mode: ReasoningMode): ScoredOutput {
+  if (typeof output !== 'string' || mode === 'score') {
+    return { scored: output, reasoning: null, isOnlyReasoning: false };
+  }
+  const { text, reasoning } = splitReasoning(output);
+  return { scored: text, reasoning, isOnlyReasoning: reasoning !== null && text === '' };
+}
+
+const FENCE_LINE = /^[ \t]{0,3}(`{3,}|~{3,})[^`\n]*$/;
+
+/** What is inside of a fenced block of Markdown, if the text is nothing but that block; else the text. */
+export function unfenced(text: string): string {
+  const lines = text.trim().split('\n');
+  const fence = FENCE_LINE.exec((lines[0] ?? '').trimEnd())?.[1];
+  if (fence === undefined || lines.length < 2) return text;
+  const isClosing = (line: string): boolean => {
+    const trimmed = line.trim();
+    return trimmed.length >= fence.length && trimmed === (fence[0] ?? '').repeat(trimmed.length);
+  };
+  const close = lines.findIndex((line, index) => index > 0 && isClosing(line));
+  return close === lines.length - 1 ? lines.slice(1, -1).join('\n').replace(/\r$/, '') : text;
+}
