@@ -1,3 +1,7 @@
+/*
+ * One file: the forms of a conclusion share how a list, a phrase and a sentence are read.
+ */
+
 import { type Name, type Statement, skipFillers, type Unit } from './statement.ts';
 
 /** A place of a text that states an answer. */

@@ -1,3 +1,7 @@
+/*
+ * One file: what a number is depends on what stands on both sides of it, and each of these rules is a few lines.
+ */
+
 import { checkerLimit } from '../check-limits.ts';
 import { MULTIPLIERS } from './languages.ts';
 import { fromDecimal, plus, powerOfTen, type Rational, rational, times } from './rational.ts';
