@@ -184,7 +184,7 @@ it('selects the same items every time, in the order of its members', async () =>
   const usable = [
     ...['red', 'RED ', 'B', 'c', 2, '0', ['A', 'blue']].map((one) => ofType('multiple_choice', one, colours)),
     ...['1', '3', 'green', { label: '2' }].map((one) => ofType('multiple_choice', one, labelled)),
-    ...[5, '1e3 m', ['x', '7'], '\u0001 7'].map((one) => ofType('numeric', one)),
+    ...[5, '1e3 m', ['x', '7'], '$ 7'].map((one) => ofType('numeric', one)),
     ...['été', '日本', ['', 'x']].map((answer) => ({ inputs: { prompt: 'p' }, checker: 'includes', answer })),
     { inputs: { prompt: 'p' }, checker: 'json_equal', answer: [] },
   ];
@@ -196,7 +196,7 @@ it('selects the same items every time, in the order of its members', async () =>
       ...['A', '4'].map((one) => ofType('multiple_choice', one, labelled)),
     ],
     no_answer: [
-      ...['none', [[1]], { value: 5 }, '\u0001', '1e999999999'].map((one) => ofType('numeric', one)),
+      ...['none', [[1]], { value: 5 }, '\u0001', '1e999999999', '12:30'].map((one) => ofType('numeric', one)),
       ...['  ', ['', ' ']].map((answer) => ({ inputs: { prompt: 'p' }, checker: 'includes', answer })),
       ofType('multiple_choice', [], colours),
     ],
@@ -207,13 +207,13 @@ it('selects the same items every time, in the order of its members', async () =>
     dataset_id: answered,
     config: config(),
   });
-  const reasons = { unknown_answer: 7, no_answer: 8, no_choices: 1 };
+  const reasons = { unknown_answer: 7, no_answer: 9, no_choices: 1 };
   expect(known.plan).toMatchObject({ scorable: usable.length, unscorable_reasons: reasons });
   expect(known.warnings[0].message).toContain('7 have an answer that is none of their choices');
   // which is what the checkers say afterwards
   const started = await service.post('/runs', { dataset_id: answered, config: config() });
   const { counts } = await runEnded(service, started.body.id);
-  expect(counts).toMatchObject({ ok: usable.length, unscored: 16, failed: 0 });
+  expect(counts).toMatchObject({ ok: usable.length, unscored: 17, failed: 0 });
 
   const select = { types: ['numeric'], sample: { n: 5, seed: 'a' } };
   const [first, second] = [await run({ select }), await run({ select })];
