@@ -23,6 +23,7 @@ import { type Case, type Measured, measure } from './measure.ts';
 import { peakMemory } from './memory.ts';
 import { packCase } from './pack/pack-case.ts';
 import { resultsTable, waitingTable } from './runs/run-tables.ts';
+import { scoringTable } from './scoring/scoring-table.ts';
 import { upload, watchProbe } from './service.ts';
 import { memoryAfterShapes } from './shapes/memory-after-shapes.ts';
 import { measureShape, type ShapeMeasured, worstShapes } from './shapes/shape-cases.ts';
@@ -35,7 +36,7 @@ import { versionTable } from './versions/version-table.ts';
 import { checkTable, writeTable } from './write-table.ts';
 
 const CASES =
-  'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,after-shapes,images,assets,tables,results,waiting,versions';
+  'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,after-shapes,images,assets,tables,results,waiting,versions,scoring';
 
 const { values: options } = parseArgs({
   options: {
@@ -184,6 +185,7 @@ if (wanted.has('assets')) {
 if (wanted.has('results')) for await (const line of resultsTable(bench, Number(options.results))) show(line);
 if (wanted.has('versions')) for await (const line of versionTable(bench, Math.max(...sizes))) show(line);
 if (wanted.has('waiting')) show(...(await waitingTable(bench)));
+if (wanted.has('scoring')) show(...(await scoringTable()));
 
 if (options.write) await writeTable(options.table, lines, rounds);
 

@@ -12,7 +12,7 @@ export type Reading = 'pass' | 'fail' | 'unreadable' | 'no_answer';
 export interface CorpusLine {
   readonly checker: string;
   readonly output: JsonValue;
-  readonly choices?: JsonValue;
+  readonly choices?: JsonValue[];
   readonly answer: JsonValue;
   readonly options?: JsonObject;
   readonly expect: Reading;
