@@ -1,10 +1,10 @@
-import type { PlacedLine } from '../../packages/evaluation/test/scoring-corpus.ts';
+import type { LocatedLine } from '../../packages/evaluation/test/scoring-corpus.ts';
 import { fitsLetters, isReasoning, letterTargets, type RuleSet, textOf } from './rule-set.ts';
 
 const OWN_LINE = /^ANSWER\s*:\s*([A-Za-z\d ,]+)\s*(?:$|\n|\.)/gim;
 const ANYWHERE = /ANSWER\s*:\s*([A-Za-z\d ,]+)(?:[^\p{L}\p{N}_]|$)/giu;
 
-/** Inspect's `multiple_choice` and `choice()`: the last `ANSWER:` on a line of its own, else the last anywhere. */
+/** Inspect's `multiple_choice` and `choice()`: the last `ANSWER:` that is a whole line, else the last anywhere. */
 export const inspectChoice: RuleSet = {
   name: "Inspect's `choice()`",
   form: '`ANSWER:`',
@@ -18,7 +18,7 @@ export const inspectChoice: RuleSet = {
   },
 };
 
-function lettersOf(found: string, { choices, answer }: PlacedLine): ReadonlySet<string> {
+function lettersOf(found: string, { choices, answer }: LocatedLine): ReadonlySet<string> {
   const count = Array.isArray(choices) ? choices.length : 0;
   const isLabel = (text: string) =>
     text.length === 1 && text >= 'A' && text < String.fromCharCode(65 + count);

@@ -1,4 +1,4 @@
-import type { PlacedLine } from '../../packages/evaluation/test/scoring-corpus.ts';
+import type { LocatedLine } from '../../packages/evaluation/test/scoring-corpus.ts';
 import { fitsLetters, letterTargets, type RuleSet, textOf } from './rule-set.ts';
 
 const LANGUAGES = new Set(['en', 'ar', 'de', 'es', 'fr', 'hi', 'it', 'ja', 'ko', 'pt', 'zh']);
@@ -31,7 +31,7 @@ const FORM = new RegExp(HEADS.join('|'), 'i');
 
 const LETTERS: Readonly<Record<string, string>> = { أ: 'A', ب: 'B', ج: 'C', د: 'D' };
 
-const replyOf = (line: PlacedLine): string =>
+const replyOf = (line: LocatedLine): string =>
   MARKUP.reduce((text, mark) => text.replaceAll(mark, ''), textOf(line));
 
 /**

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type PlacedLine, type Reading, readCorpus, readLine } from './scoring-corpus.ts';
+import { type LocatedLine, type Reading, readCorpus, readLine } from './scoring-corpus.ts';
 
 const corpus = readCorpus();
 const checkers = [...new Set(corpus.map(({ checker }) => checker))];
 
 interface Read {
-  readonly line: PlacedLine;
+  readonly line: LocatedLine;
   readonly reading: Reading;
   readonly explanation: string;
 }
@@ -16,7 +16,7 @@ async function readAll(checker: string): Promise<readonly Read[]> {
 }
 
 const describeRead = ({ line, reading, explanation }: Read): string =>
-  `${line.place} ${line.expect}, read as ${reading}: ${JSON.stringify(line.output)} with answer ${JSON.stringify(line.answer)} (${explanation})`;
+  `${line.location} ${line.expect}, read as ${reading}: ${JSON.stringify(line.output)} with answer ${JSON.stringify(line.answer)} (${explanation})`;
 
 describe.each(checkers)('%s on the corpus of conformance/scoring', (checker) => {
   it('passes no output that does not state the answer', async () => {
@@ -50,7 +50,7 @@ describe.each(checkers)('%s on the corpus of conformance/scoring', (checker) => 
 
 describe('conformance/scoring', () => {
   it('states each case once, with its reason', () => {
-    const cases = corpus.map(({ place: _, why: __, ...rest }) => JSON.stringify(rest));
+    const cases = corpus.map(({ location: _, why: __, ...rest }) => JSON.stringify(rest));
     expect(new Set(cases).size).toBe(cases.length);
     expect(corpus.filter(({ why }) => why === '')).toEqual([]);
   });

@@ -22,9 +22,9 @@ export interface CorpusLine {
   readonly why: string;
 }
 
-/** A line and where it stands: `file:line`. */
-export interface PlacedLine extends CorpusLine {
-  readonly place: string;
+/** A line and its location: `file:line`. */
+export interface LocatedLine extends CorpusLine {
+  readonly location: string;
 }
 
 const folder = new URL('../../../conformance/scoring/', import.meta.url);
@@ -32,13 +32,13 @@ const unreadable: readonly string[] = [...Object.values(UNREADABLE), 'Only reaso
 const checks = createCheckRunner({ threads: 0 });
 
 /** Every line of conformance/scoring. */
-export function readCorpus(): PlacedLine[] {
+export function readCorpus(): LocatedLine[] {
   const files = readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
   return files.toSorted().flatMap((name) =>
     readFileSync(new URL(name, folder), 'utf8')
       .trimEnd()
       .split('\n')
-      .map((line, index) => ({ ...(JSON.parse(line) as CorpusLine), place: `${name}:${index + 1}` })),
+      .map((line, index) => ({ ...(JSON.parse(line) as CorpusLine), location: `${name}:${index + 1}` })),
   );
 }
 
