@@ -48,6 +48,23 @@ describe.each(checkers)('%s on the corpus of conformance/scoring', (checker) => 
   });
 });
 
+describe('an explanation', () => {
+  it('names the choice that the output states, and the words that state it', async () => {
+    const read = (await readAll('choice')).filter(
+      ({ line, reading }) => typeof line.picked === 'string' && reading !== 'unreadable',
+    );
+    const wrong = read.filter(({ line, explanation }) => !explanation.startsWith(`Picked ${line.picked}: "`));
+    expect(wrong.length, wrong.map(describeRead).join('\n')).toBeLessThanOrEqual(read.length / 100);
+  });
+
+  it('names the number that it read, and the words around it', async () => {
+    const passed = (await readAll('numeric')).filter(({ reading }) => reading === 'pass');
+    expect(
+      passed.map(({ explanation }) => explanation).filter((text) => !/^Read \S+ from "/.test(text)),
+    ).toEqual([]);
+  });
+});
+
 describe('conformance/scoring', () => {
   it('states each case once, with its reason', () => {
     const cases = corpus.map(({ location: _, why: __, ...rest }) => JSON.stringify(rest));
