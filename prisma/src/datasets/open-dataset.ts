@@ -64,7 +64,11 @@ export interface OpenDataset extends AsyncDisposable {
   resultsBeside(runId: string): AsyncGenerator<readonly LabelledResult[], void, undefined>;
 }
 
-const READ_BY_KEY = ['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `enable_${way}`);
+/** A way that is off but cannot be avoided costs so much that the server would compile the statement, for half a second. */
+const READ_BY_KEY = [
+  'jit',
+  ...['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `enable_${way}`),
+];
 
 /** A run with its configuration read. */
 export type ExportedRun = Omit<Run, 'config' | 'error'> & {

@@ -47,4 +47,4 @@ async function indexRun(client: pg.ClientBase, partId: string): Promise<number> 
 
 /** A run is read by the primary key, however many items the table has, and takes 8 MB to sort. */
 const IN_MEMORY_AND_ORDER =
-  "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL work_mem = '16MB'";
+  "SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off; SET LOCAL work_mem = '16MB'";
