@@ -16,8 +16,10 @@ import type { StoredItem } from './list-items.ts';
 const SECTIONS_PER_READ = 1_000;
 /** Ranges of one COPY, whose text stays short. */
 const RANGES_PER_COPY = 1_000;
-/** Items of one COPY: Citus holds all of them before it sends the first. */
+/** Items of several short ranges of one COPY; on Citus, which holds all of them before it sends the first, of any. */
 const ITEMS_PER_COPY = 4_096;
+/** Whether the server is the coordinator of a Citus cluster. */
+const IS_CLUSTER = `SELECT to_regclass('pg_dist_partition') IS NOT NULL AS "isCluster"`;
 
 /** Waits for a permit and a connection, and begins a snapshot that ends when the session is closed. */
 export async function openReadSession(
@@ -34,7 +36,7 @@ export async function openReadSession(
   }
   const session = new ReadSession(client, permit, maxItemBytes, signal);
   try {
-    await client.query(pool.limit.begin(SNAPSHOT));
+    await session.begin(pool.limit.begin(SNAPSHOT));
   } catch (error) {
     await session.close();
     throw error;
@@ -60,6 +62,7 @@ class ReadSession {
   };
   readonly #ignore = (): void => undefined;
   #reading = false;
+  #isCluster = false;
 
   constructor(
     client: pg.PoolClient,
@@ -73,6 +76,14 @@ class ReadSession {
     this.#signal = signal;
     client.on('error', this.#ignore);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** @param statement begins the transaction */
+  async begin(statement: string): Promise<void> {
+    const client = this.#openClient();
+    await client.query(statement);
+    const { rows } = await client.query<{ readonly isCluster: boolean }>(IS_CLUSTER);
+    this.#isCluster = rows[0]?.isCluster === true;
   }
 
   /** The items of these sections, in order. */
@@ -93,7 +104,8 @@ class ReadSession {
     for (let first = 0; first < filled.length; first += SECTIONS_PER_READ) {
       const some = filled.slice(first, first + SECTIONS_PER_READ);
       const order = new ItemOrder(some, this.#maxItemBytes);
-      const groups = groupRanges(await this.#readRanges(some));
+      const ranges = await this.#readRanges(some);
+      const groups = groupRanges(this.#isCluster ? ranges.flatMap(cutLongRange) : ranges);
       yield* this.#copy(groups, (chunks) => read(chunks, order));
       order.end();
     }
@@ -124,7 +136,9 @@ class ReadSession {
     this.#reading = true;
     try {
       for (const ranges of groups) {
-        const copy = this.#openClient().query(copyTo(copyStatement(ranges, this.#maxItemBytes)));
+        const copy = this.#openClient().query(
+          copyTo(copyStatement(ranges, this.#maxItemBytes, this.#isCluster)),
+        );
         yield* read(copy as AsyncIterable<Uint8Array>);
       }
       this.#reading = false;
@@ -194,11 +208,11 @@ async function* toItems(
   }
 }
 
-/** The ranges of each COPY: a part of a long one, or short ones together. */
+/** The ranges of each COPY: a long one, or short ones together. */
 function* groupRanges(ranges: readonly SectionRange[]): Generator<readonly SectionRange[], void> {
   let group: SectionRange[] = [];
   let items = 0;
-  for (const range of ranges.flatMap(cutLongRange)) {
+  for (const range of ranges) {
     if (group.length > 0 && (items + range.count > ITEMS_PER_COPY || group.length === RANGES_PER_COPY)) {
       yield group;
       [group, items] = [[], 0];
@@ -219,16 +233,17 @@ function cutLongRange(range: SectionRange): SectionRange[] {
 /**
  * A COPY takes no parameters, so its text contains the ids, which are UUIDs from the database. The server reads a single
  * range in the order of the primary key, without sorting: its values become constants. An item that is too large comes
- * without its parts. The coordinator of Citus parses what it passes on as JSON, but not as text.
+ * without its parts. The coordinator of Citus parses what it passes on as JSON, but not
+ * as text, which costs one server a copy of each value.
  */
-function copyStatement(ranges: readonly SectionRange[], maxItemBytes: number): string {
+function copyStatement(ranges: readonly SectionRange[], maxItemBytes: number, isCluster: boolean): string {
   const values = ranges.map(
     ({ partId, section, start, first, count }, n) =>
       `('${partId}'::uuid, ${n}, ${section}, ${start}, ${first}, ${count})`,
   );
   const partIds = new Set(ranges.map(({ partId }) => `'${partId}'::uuid`));
   const part = (name: string): string =>
-    `CASE WHEN i.byte_length <= ${maxItemBytes} THEN i.${name}::text END`;
+    `CASE WHEN i.byte_length <= ${maxItemBytes} THEN i.${name}${isCluster ? '::text' : ''} END`;
   return `COPY (
     SELECT range.section, range.start + i.ordinal - range.first, i.item_hash, ${part('answer')}, ${part('checker')},
       ${part('assets')}, ${part('linked_files')}, ${part('payload')}
