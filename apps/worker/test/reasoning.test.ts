@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { type FakeProvider, startFakeProvider } from './fake-provider.ts';
 import { type Body, runEnded, startTestService, type TestService } from './start-test-service.ts';
 
@@ -97,4 +98,64 @@ describe('reasoning that a provider sends with an output', () => {
     await service.post(`/runs/${body.id}/finish`, {});
     expect((await service.get(`/runs/${body.id}`)).body.scores).toMatchObject({ passed: 0, results: 3 });
   });
+});
+
+describe('a run whose outputs begin with reasoning', () => {
+  const outputs = [
+    '<think>Is it A? The answer is A. Hmm.</think>B',
+    '<think>\nThe answer is B\n</think>\n\nA',
+    '<think>The answer is B',
+  ];
+  const questions = outputs.map((out, index) => ({
+    ...{ id: `q-${index}`, type: 'multiple_choice', answer: 'green', out },
+    inputs: { prompt: 'Which?', choices: ['red', 'green', 'blue'] },
+  }));
+
+  /** A finished run with these outputs. */
+  const sources: Readonly<Record<string, (dataset: string) => Promise<Body>>> = {
+    item_field: (dataset) => run(dataset, { provider: { type: 'item_field', pointer: '/out' } }),
+    external: async (dataset_id) => {
+      const { body } = await service.post('/runs', {
+        dataset_id,
+        config: { provider: { type: 'external' } },
+      });
+      await push(
+        body.id,
+        outputs.map((output, index) => ({ item_id: `q-${index}`, output })),
+      );
+      return (await service.post(`/runs/${body.id}/finish`, {})).body;
+    },
+  };
+
+  it.each(Object.keys(sources))(
+    'is read by the rules of today when it is scored again: %s',
+    async (source) => {
+      const old = await (sources[source] as (dataset: string) => Promise<Body>)(
+        await service.importItems(questions),
+      );
+      // as an older release has scored it
+      await queryDatabase(
+        service.databaseUrl,
+        `UPDATE run_results SET status = 'ok', score = (order_index > 0)::int, passed = order_index > 0,
+        explanation = CASE order_index WHEN 0 THEN '"Picked A"' ELSE '"Picked B"' END WHERE run_id = $1`,
+        [old.id],
+      );
+      const before = await resultsOf(old.id);
+      const { id, source_run_id, plan } = await rescored(old.id);
+      expect({ source_run_id, plan }).toMatchObject({ source_run_id: old.id, plan: { requests: 0 } });
+      const after = await resultsOf(id);
+      expect(after.map(({ output }) => output)).toEqual(outputs);
+      expect(after.map(({ passed, score }) => [passed, score])).toEqual([
+        [true, 1],
+        [false, 0],
+        [false, 0],
+      ]);
+      expect(after.map(({ explanation }) => explanation)).toEqual([
+        expect.stringMatching(/^Picked (?:B|green)/),
+        expect.stringMatching(/^Picked (?:A|red)/),
+        expect.stringMatching(/^Only reasoning, no answer/),
+      ]);
+      expect(await resultsOf(old.id)).toEqual(before);
+    },
+  );
 });

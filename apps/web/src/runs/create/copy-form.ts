@@ -34,6 +34,7 @@ export function formOf(run: Pick<Run, 'dataset_id' | 'dataset_version' | 'name' 
     seed: typed(sample['seed']),
     checker: checkerFormOf(config['checker']),
     isOverride: config['checker_mode'] === 'override',
+    scoresReasoning: config['reasoning'] === 'score',
     allowsUnscored: config['allow_unscored'] === true,
     judge: {
       ...modelForm(judge),

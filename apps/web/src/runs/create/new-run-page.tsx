@@ -17,7 +17,7 @@ import { toRequests } from './matrix.ts';
 import { MatrixFields } from './matrix-fields.tsx';
 import { usePlan } from './plan-view.tsx';
 import { ProviderChoice } from './provider/provider-choice.tsx';
-import { ALLOWS_UNSCORED, OVERRIDE } from './run-fields.ts';
+import { ALLOWS_UNSCORED, OVERRIDE, SCORES_REASONING } from './run-fields.ts';
 import { EMPTY_FORM, problemsOf, type RunForm, toRequest } from './run-form.ts';
 import { ScorerList } from './scoring/scorer-list.tsx';
 import { ScoringFields } from './scoring/scoring-fields.tsx';
@@ -139,7 +139,7 @@ function NewRun({ initial }: { readonly initial: RunForm }) {
                           several={values.scorers.length > 0 ? <ScorerList form={form} /> : undefined}
                         />
                         {values.scorers.length === 0 && <ScorerList form={form} />}
-                        <Fields form={form} fields={[ALLOWS_UNSCORED]} />
+                        <Fields form={form} fields={[SCORES_REASONING, ALLOWS_UNSCORED]} />
                       </Stack>
                     ) : (
                       <Fields form={form} fields={fields} cols={cols} />

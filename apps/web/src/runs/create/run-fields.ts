@@ -194,6 +194,13 @@ export const OVERRIDE: Field<RunForm> = {
   isShown: ({ checker }) => checker.type !== null,
 };
 
+export const SCORES_REASONING: Field<RunForm> = {
+  name: 'scoresReasoning',
+  label: 'Score the reasoning too',
+  kind: 'checkbox',
+  description: 'By default only what follows it in an output, such as after </think>',
+};
+
 export const ALLOWS_UNSCORED: Field<RunForm> = {
   name: 'allowsUnscored',
   label: 'Run even if no item can be scored',
