@@ -51,7 +51,7 @@ export default function DatasetPage() {
     >
       {dataset.description !== null && (
         <Spoiler maxHeight={84} maw={900} showLabel="More" hideLabel="Less" fz="sm" c="dimmed">
-          <RichText text={dataset.description} label="the description" />
+          <RichText text={dataset.description} />
         </Spoiler>
       )}
       {newest.data !== undefined && !isNewest && <OldVersion shown={dataset} newest={newest.data} />}

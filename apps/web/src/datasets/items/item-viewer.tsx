@@ -101,12 +101,12 @@ function ItemParts({
     <>
       {typeof system === 'string' && (
         <Part order={3} title="System prompt">
-          <RichText text={system} label="the system prompt" />
+          <RichText text={system} />
         </Part>
       )}
       {prompt !== undefined && (
         <Part order={3} title="Prompt">
-          <Value value={prompt} label="the prompt" />
+          <Value value={prompt} />
         </Part>
       )}
       {messages !== undefined && <Messages messages={messages} />}
@@ -122,7 +122,7 @@ function ItemParts({
       )}
       {answer !== undefined && (
         <Part order={3} title="Answer">
-          <Value value={answer} label="the answer" isCode={getMember(item, 'type') === 'code'} />
+          <Value value={answer} isCode={getMember(item, 'type') === 'code'} />
         </Part>
       )}
       {Array.isArray(criteria) && criteria.length > 0 && (
@@ -130,13 +130,7 @@ function ItemParts({
           <Box component="ol" m={0} ps={20}>
             {criteria.map((one, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: criteria have an order and nothing else
-              <li key={index}>
-                {isJsonObject(one) ? (
-                  <Members value={one} />
-                ) : (
-                  <Value value={one} label={`criterion ${index + 1}`} />
-                )}
-              </li>
+              <li key={index}>{isJsonObject(one) ? <Members value={one} /> : <Value value={one} />}</li>
             ))}
           </Box>
         </Part>
@@ -144,7 +138,7 @@ function ItemParts({
       <AssetList assets={assetsOf(item)} datasetId={datasetId} />
       {checker !== undefined && checker !== null && (
         <Part order={3} title="Checker">
-          <Value value={checker} label="the checker" />
+          <Value value={checker} />
         </Part>
       )}
       {isJsonObject(meta) && Object.keys(meta).length > 0 && (

@@ -43,7 +43,7 @@ function titleOf({ role, resultOf }: Message, names: ReadonlyMap<string, string>
 function PartView({ part, label }: { readonly part: MessagePart; readonly label: string }) {
   switch (part.kind) {
     case 'text':
-      return <RichText text={part.text} label={label} />;
+      return <RichText text={part.text} />;
     case 'file':
       return <FileView url={part.url} type={part.type} name={label} />;
     case 'call':

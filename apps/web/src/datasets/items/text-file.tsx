@@ -41,7 +41,7 @@ export default function TextFile({ url, type, name }: ShownFile) {
         <TextTable text={text} name={name} isWhole={isWhole} />
       ) : (
         <div className="text-file">
-          <RichText text={text} label={name} isCode={!/plain|markdown/.test(type)} />
+          <RichText text={text} isCode={!/plain|markdown/.test(type)} />
         </div>
       )}
       {!isWhole && (

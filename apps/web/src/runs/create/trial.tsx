@@ -72,9 +72,7 @@ function TriedItem({ tried }: { readonly tried: Tried[number] }) {
         {latency_ms !== null && <Dimmed size="xs">{formatDuration(latency_ms)}</Dimmed>}
       </Group>
       {error !== null && <FailureView failure={error as object} what="result" />}
-      {output !== null && output !== undefined && (
-        <RichText text={textOrJson(output as JsonValue)} label="the output" />
-      )}
+      {output !== null && output !== undefined && <RichText text={textOrJson(output as JsonValue)} />}
       {request !== null && (
         <Box component="details" mt={4}>
           <summary>Request</summary>

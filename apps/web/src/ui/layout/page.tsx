@@ -1,6 +1,7 @@
 import { Box, Group, Stack, Title } from '@mantine/core';
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import { Dimmed } from '../text/dimmed.ts';
+import { SwitchedTexts, TextSwitch } from '../text/rich-text.tsx';
 import { useNavigated } from './navigated.ts';
 
 /** A page: its title, what can be done with the whole of it, and its content. */
@@ -18,6 +19,8 @@ export function Page({
   useEffect(() => {
     document.title = `${title} · svc`;
   }, [title]);
+  const [texts, setTexts] = useState(0);
+  const count = useCallback((change: 1 | -1) => setTexts((before) => before + change), []);
   const heading = useRef<HTMLHeadingElement>(null);
   const navigated = useNavigated();
   useEffect(() => {
@@ -38,9 +41,12 @@ export function Page({
             </Dimmed>
           )}
         </Box>
-        {actions !== undefined && <Group gap="xs">{actions}</Group>}
+        <Group gap="xs">
+          {texts > 0 && <TextSwitch />}
+          {actions}
+        </Group>
       </Group>
-      {children}
+      <SwitchedTexts value={count}>{children}</SwitchedTexts>
     </Stack>
   );
 }

@@ -1,14 +1,15 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { describe, expect, it } from 'vitest';
-import { canRender } from './can-render.ts';
+import { canRender, hasMarks } from './can-render.ts';
 import Markdown from './markdown.tsx';
 
 describe('canRender', () => {
   it.each([
     ['a list', '- a\n- b'],
     ['a table', '| a | b |\n|---|---|\n| 1 | 2 |\n'.repeat(100)],
-    ['quotes inside each other', `${'> '.repeat(50)}so`],
+    ['lists inside each other', `${'- '.repeat(50)}so`],
+    ['quotes, which stay text', '>'.repeat(5_000)],
     ['a rule', '_'.repeat(200)],
     ['two lines', 'a\r\nb'],
   ])('is true for %s', (_, text) => {
@@ -17,15 +18,45 @@ describe('canRender', () => {
   });
 
   it.each([
-    ['no Markdown', 'so it is'],
     ['a long text', `# ${'a'.repeat(20_000)}`],
     ['many lines', 'a\n-\n'.repeat(1_001)],
     ['many lines of an older system', 'a\r-\r'.repeat(1_001)],
-    ['quotes that overflow the stack', '>'.repeat(5_000)],
-    ['quotes and lists that overflow it', '> - 1. '.repeat(600)],
-    ['such a line after others', `a\n\n${'\t>'.repeat(51)}`],
+    ['lists that overflow the stack', '- 1. '.repeat(600)],
+    ['such a line after others', `a\n\n${'\t-'.repeat(51)}`],
     ['marks without a partner', '*a_ '.repeat(1_501)],
   ])('is false for %s', (_, text) => {
     expect(canRender(text)).toBe(false);
   });
+});
+
+it.each([
+  [
+    true,
+    '```\na',
+    '## b',
+    '- c',
+    '2) d',
+    'a | b\n--|--',
+    '**e**',
+    '[f](https://g)',
+    '$h$',
+    '\\(i\\)',
+    'a\n\n  * j',
+  ],
+  [
+    false,
+    'so it is',
+    '3*3=9\n60*9=540',
+    'x**',
+    '__init__.py',
+    'C:\\*.txt',
+    '-5',
+    '#a',
+    'a [b] (c)',
+    '`d`',
+    '> e',
+    'f\n---',
+  ],
+])('says %s for what may be Markdown', (may, ...texts) => {
+  for (const text of texts) expect([text, hasMarks(text as string)]).toEqual([text, may]);
 });

@@ -8,19 +8,24 @@ const OPTIONS = { strict: false, trust: false, maxExpand: 200, maxSize: 20, thro
 /** Longer formulas stay text. */
 const MAX_LENGTH = 2_000;
 
-/** A LaTeX formula, laid out through the DOM, so that the policy of the page need not allow inline styles. */
-export function Formula({ tex, isBlock }: { readonly tex: string; readonly isBlock: boolean }) {
+/** Marks around a formula. */
+const MARKS = /^(?:\$\$?|\\[([])|(?:\$\$?|\\[)\]])$/g;
+
+/**
+ * A LaTeX formula with its marks, laid out through the DOM, so that the policy of the page need not allow inline styles. An
+ * invalid one is shown as it was written.
+ */
+export function Formula({ written, isBlock }: { readonly written: string; readonly isBlock: boolean }) {
   const element = useRef<HTMLSpanElement>(null);
   useEffect(() => {
     if (element.current === null) return;
-    element.current.textContent = tex;
-    if (tex.length > MAX_LENGTH) return;
+    element.current.textContent = written;
+    if (written.length > MAX_LENGTH) return;
     try {
-      katex.render(tex, element.current, { ...OPTIONS, displayMode: isBlock });
+      katex.render(written.replaceAll(MARKS, ''), element.current, { ...OPTIONS, displayMode: isBlock });
     } catch {
-      // an invalid formula is shown as it was written
-      element.current.textContent = tex;
+      element.current.textContent = written;
     }
-  }, [tex, isBlock]);
+  }, [written, isBlock]);
   return <span ref={element} className={isBlock ? 'math-block' : undefined} />;
 }

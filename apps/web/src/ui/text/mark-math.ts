@@ -9,14 +9,15 @@ const TOKEN = /`+|~{3,}|\$+|\\[\s\S]/g;
 
 /**
  * Markdown in which `$` marks formulas and nothing else. A pair of dollars is a formula where the text inside touches
- * both, and no digit follows (the rule of Pandoc's `tex_math_dollars`); other dollars, such as those of prices, are
- * replaced. `\(...\)` and `\[...\]` become dollars, and `$$...$$` alone on its line becomes a block. Code stays as it is.
+ * both and stays in one line, and no digit follows (the rule of Pandoc's `tex_math_dollars`), nor a letter; other dollars,
+ * such as those of prices and shells, are replaced. `\(...\)` and `\[...\]` become dollars with that character inside, and
+ * `$$...$$` alone on its line becomes a block. Code stays as it is.
  *
- * @param dollar replaces a dollar that is text: an escape, or a character for `keepText`, which is one in code too
+ * @param dollar replaces a dollar that is text: a character for `sureMarkdown`, which makes dollars of it
  * @example
- * markMath('It costs $5 or $6, so \\(x = 1\\).'); // 'It costs \\$5 or \\$6, so $x = 1$.'
+ * markMath('It costs $5 or $6, so \\(x = 1\\).', '¤'); // 'It costs ¤5 or ¤6, so $¤x = 1$.'
  */
-export function markMath(markdown: string, dollar: string = '\\$'): string {
+export function markMath(markdown: string, dollar: string): string {
   let marked = '';
   let end = 0;
   for (const { 0: token, index } of markdown.matchAll(TOKEN)) {
@@ -24,7 +25,7 @@ export function markMath(markdown: string, dollar: string = '\\$'): string {
     const [text, length] = token.startsWith('$')
       ? dollars(markdown, index, token, dollar)
       : token.startsWith('\\')
-        ? escaped(markdown, index, token)
+        ? escaped(markdown, index, token, dollar)
         : code(markdown, index, token);
     marked += markdown.slice(end, index) + text;
     end = index + length;
@@ -40,7 +41,9 @@ function dollars(markdown: string, index: number, token: string, dollar: string)
   if (token.length > 2 || inside === undefined) return [dollar.repeat(token.length), token.length];
   const whole = token + inside + token;
   const isPrice =
-    /^\s|\s$/.test(inside) || /^\d/.test(markdown.slice(index + whole.length, index + whole.length + 1));
+    /^\s|\s$|[\n\r]|^\d[^\\=]* \p{L}{2,}[^\\=]*$/u.test(inside) ||
+    /[\p{L}\p{N}]$/u.test(markdown.slice(Math.max(0, index - 2), index)) ||
+    /^[\p{L}\p{N}]/u.test(markdown.slice(index + whole.length, index + whole.length + 2));
   if (token.length === 1) return isPrice ? [dollar, 1] : [whole, whole.length];
   const indent = ALONE.exec(markdown.slice(Math.max(0, index - MAX_INDENT), index))?.[1];
   const isBlock = indent !== undefined && /^[ \t]*(?:\r?\n|$)/.test(markdown.slice(index + whole.length));
@@ -53,13 +56,14 @@ function dollars(markdown: string, index: number, token: string, dollar: string)
 /** What is before a formula that begins its line. */
 const ALONE = /(?:^|\n)([ \t]*)$/;
 
-function escaped(markdown: string, index: number, token: string): Replaced {
+function escaped(markdown: string, index: number, token: string, dollar: string): Replaced {
+  if (token === '\\$') return [`\\${dollar}`, 2];
   const isBlock = token === '\\[';
   const inside =
     isBlock || token === '\\(' ? formulaAfter(markdown, index + 2, isBlock ? '\\]' : '\\)') : undefined;
   if (inside === undefined || inside.includes('$')) return [token, token.length];
   const tex = inside.trim();
-  return [isBlock ? `\n\n$$\n${tex}\n$$\n\n` : `$${tex}$`, inside.length + 4];
+  return [isBlock ? `\n\n$$\n${dollar}${tex}\n$$\n\n` : `$${dollar}${tex}$`, inside.length + 4];
 }
 
 function code(markdown: string, index: number, token: string): Replaced {

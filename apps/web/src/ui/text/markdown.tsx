@@ -5,18 +5,21 @@ import remarkGfm from 'remark-gfm';
 import remarkMath from 'remark-math';
 import { loadedAgain } from '../../api/service-responds.ts';
 import { Formula } from './formula.tsx';
-import { keepText, unusedCharacter } from './keep-text.ts';
 import { markMath } from './mark-math.ts';
+import { sureMarkdown, unusedCharacter } from './sure-markdown.ts';
 
 const CodeText = lazy(loadedAgain(() => import('./code-text.tsx')));
 
-/** What Markdown may become: no HTML of the text itself, no images, which would send requests: `keepText` makes text of them. */
+const WRITTEN_MARKS: [string, string] = ['className', 'written-marks'];
+
+/** What Markdown may become: no HTML of the text itself, no images, which would send requests: they stay text. */
 const SCHEMA = {
   ...defaultSchema,
   tagNames: defaultSchema.tagNames?.filter((name) => !['img', 'picture', 'source', 'input'].includes(name)),
   attributes: {
     ...defaultSchema.attributes,
     code: [['className', /^language-./, 'math-inline', 'math-display']],
+    ...{ ol: [WRITTEN_MARKS], ul: [WRITTEN_MARKS] },
   },
   protocols: { ...defaultSchema.protocols, href: ['http', 'https', 'mailto'] },
 } as typeof defaultSchema;
@@ -40,20 +43,17 @@ export default function Markdown({ text }: { readonly text: string }) {
   return (
     <div className="prose">
       <ReactMarkdown
-        remarkPlugins={[remarkGfm, remarkMath, [keepText, { dollar }]]}
+        remarkPlugins={[remarkGfm, remarkMath, [sureMarkdown, { dollar }]]}
         rehypePlugins={[[rehypeSanitize, SCHEMA]]}
         components={{
           ...DIRECTED,
           code: ({ className = '', children }) => {
             const kind = /math-(inline|display)/.exec(className)?.[1];
             if (kind === undefined) return <code className={className}>{children}</code>;
-            return <Formula tex={String(children)} isBlock={kind === 'display'} />;
+            return <Formula written={String(children)} isBlock={kind === 'display'} />;
           },
           pre: ({ children }) => {
-            const { className = '', children: code } = isValidElement<CodeProps>(children)
-              ? children.props
-              : {};
-            if (/math-display/.test(className)) return children;
+            const { children: code } = isValidElement<CodeProps>(children) ? children.props : {};
             return (
               <Suspense fallback={<pre>{children}</pre>}>
                 <CodeText text={String(code ?? '').replace(/\n$/, '')} />

@@ -1,54 +1,66 @@
 import { Box, SegmentedControl, Text } from '@mantine/core';
 import { useLocalStorage } from '@mantine/hooks';
-import { lazy, Suspense } from 'react';
+import { createContext, lazy, Suspense, useContext, useEffect } from 'react';
 import { loadedAgain } from '../../api/service-responds.ts';
-import { canRender } from './can-render.ts';
+import { canRender, hasMarks } from './can-render.ts';
+import { Dimmed } from './dimmed.ts';
 import { isCodeLike } from './is-code-like.ts';
 
 const Markdown = lazy(loadedAgain(() => import('./markdown.tsx')));
 const CodeText = lazy(loadedAgain(() => import('./code-text.tsx')));
 
-/**
- * Text that may be Markdown with LaTeX, rendered safely where that does not block the page, or code, or raw on request. The
- * choice is one for the whole console.
- */
+/** Counts the texts of a page that `TextSwitch` changes. */
+export const SwitchedTexts = createContext<(change: 1 | -1) => void>(() => {});
+
+const useTextView = () =>
+  useLocalStorage({ key: 'svc.text-view', defaultValue: 'rendered', getInitialValueInEffect: false });
+
+/** The one switch of a page, and of the whole console, for how texts are shown. */
+export function TextSwitch() {
+  const [view, setView] = useTextView();
+  return (
+    <SegmentedControl
+      size="xs"
+      value={view}
+      onChange={setView}
+      aria-label="How texts are shown"
+      data={[
+        { value: 'rendered', label: 'Rendered' },
+        { value: 'raw', label: 'Raw' },
+      ]}
+    />
+  );
+}
+
+/** A text character by character, or rendered where it surely is Markdown or code, unless the page shows all texts raw. */
 export function RichText({
   text,
-  label,
   isCode = false,
 }: {
   readonly text: string;
-  readonly label: string;
   /** Whether the text is known to be code. */
   readonly isCode?: boolean;
 }) {
-  const [view, setView] = useLocalStorage({
-    key: 'svc.text-view',
-    defaultValue: 'rendered',
-    getInitialValueInEffect: false,
-  });
+  const [view] = useTextView();
   const isBlock = isCodeLike(text, isCode);
-  if (!isBlock && !canRender(text)) return <Plain text={text} />;
+  const isMarked = !isBlock && hasMarks(text);
+  const isSwitched = isBlock || (isMarked && canRender(text));
+  const count = useContext(SwitchedTexts);
+  useEffect(() => {
+    if (!isSwitched) return;
+    count(1);
+    return () => count(-1);
+  }, [isSwitched, count]);
+  if (isSwitched && view !== 'raw')
+    return (
+      <Suspense fallback={<Plain text={text} />}>
+        {isBlock ? <CodeText text={text} /> : <Markdown text={text} />}
+      </Suspense>
+    );
   return (
-    <Box className="switched-text">
-      <SegmentedControl
-        className="text-switch"
-        size="xs"
-        value={view}
-        onChange={setView}
-        aria-label={`How ${label} is shown`}
-        data={[
-          { value: 'rendered', label: 'Rendered' },
-          { value: 'raw', label: 'Raw' },
-        ]}
-      />
-      {view === 'raw' ? (
-        <Plain text={text} />
-      ) : (
-        <Suspense fallback={<Plain text={text} />}>
-          {isBlock ? <CodeText text={text} /> : <Markdown text={text} />}
-        </Suspense>
-      )}
+    <Box>
+      {isMarked && !isSwitched && <Dimmed size="xs">Shown raw: the text is too long to be rendered.</Dimmed>}
+      <Plain text={text} />
     </Box>
   );
 }

@@ -19,7 +19,7 @@ export function ExpectedAndGot({ result }: { readonly result: ListedResult }) {
           {isDiff ? (
             <DiffedText text={answer.text} before={answer.text} after={got} side="removed" />
           ) : (
-            <RichText text={answer.text} label="what is expected" isCode={isCode} />
+            <RichText text={answer.text} isCode={isCode} />
           )}
         </Part>
       )}
@@ -28,7 +28,7 @@ export function ExpectedAndGot({ result }: { readonly result: ListedResult }) {
           {isDiff ? (
             <DiffedText text={got} before={answer.text} after={got} side="added" />
           ) : (
-            <Value value={got} label="what came" isCode={isCode} />
+            <Value value={got} isCode={isCode} />
           )}
         </Part>
       )}

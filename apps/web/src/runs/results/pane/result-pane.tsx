@@ -55,12 +55,12 @@ export function ResultPane({
         <ExpectedAndGot result={result} />
         {result.explanation !== null && (
           <Part title="Why">
-            <Value value={result.explanation} label="the explanation" />
+            <Value value={result.explanation} />
           </Part>
         )}
         {readOf(result) !== undefined && (
           <Part title="Output">
-            <Value value={answerIn(result.output)} label="the output" isCode={result.type === 'code'} />
+            <Value value={answerIn(result.output)} isCode={result.type === 'code'} />
           </Part>
         )}
         <Reasoning text={reasoningOf(result)} />
@@ -98,7 +98,7 @@ function Reasoning({ text }: { readonly text: string | null }) {
           Reasoning
         </Text>
       </summary>
-      <Value value={text} label="the reasoning" />
+      <Value value={text} />
     </details>
   );
 }

@@ -66,7 +66,7 @@ export function SentRequest({
         {system !== undefined && (
           <div className="message" data-role="system">
             <Part order={3} title="system">
-              <Value value={system as JsonValue} label="the system prompt" />
+              <Value value={system as JsonValue} />
             </Part>
           </div>
         )}
