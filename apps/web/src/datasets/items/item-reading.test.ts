@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { choice } from '../../../../../packages/evaluation/src/checkers/choice.ts';
+import { CHOICE } from '../../../../../packages/evaluation/src/checkers/choice.ts';
 import { choicesOf, messagesOf, questionOf } from './item-reading.ts';
 
 describe('the choices of an item', () => {
@@ -39,7 +39,7 @@ describe('the choices of an item', () => {
           const names = marked.flatMap(({ label, text }) => [label, text]);
           const different = new Set(names.map((name) => name.trim().normalize('NFC').toLowerCase()));
           fc.pre(different.size === names.length);
-          const outcome = choice({
+          const outcome = CHOICE.check({
             output: marked.filter(({ isRight }) => isRight).map(({ label }) => ({ label })),
             item,
             options: {},
@@ -91,6 +91,21 @@ describe('the messages of an item', () => {
     expect(assistant?.calls).toEqual([{ id: 'c1', name: 'search', arguments: '{"q":"x"}' }]);
     expect(tool).toMatchObject({ resultOf: 'c1', parts: [{ kind: 'text', text: 'found' }] });
     expect(text?.parts).toEqual([{ kind: 'other', value: 'a text' }]);
-    expect(questionOf(item)).toBe('Look [image]');
+    expect(questionOf(item)).toBe('Look [image] (4 messages, 1 call)');
+  });
+
+  it('is listed by what tells it from others: the first message of a user, and how much follows', () => {
+    const messages = [
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: 'Is the 9:40 late?' },
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'c', name: 'find', input: {} }] },
+      { role: 'user', content: 'Yes please.' },
+    ];
+    const listed = (some: typeof messages, max?: number) =>
+      questionOf({ inputs: { messages: some } } as JsonObject, max);
+    expect(listed(messages)).toBe('Is the 9:40 late? (4 messages, 1 call)');
+    expect(listed(messages, 6)).toBe('Is the… (of 17 characters) (4 messages, 1 call)');
+    expect(listed(messages.slice(1, 2))).toBe('Is the 9:40 late?');
+    expect(listed(messages.slice(0, 1))).toBe('Be kind.');
   });
 });

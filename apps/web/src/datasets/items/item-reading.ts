@@ -1,5 +1,6 @@
 import { canonicalJson, getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { plainText } from '../../ui/text/pretty-json.ts';
+import { formatCountOf } from '../../ui/text/formats.ts';
+import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
 
 /** A call of a tool in a message. */
 export interface ToolCall {
@@ -61,7 +62,7 @@ function messageOf(message: JsonValue): Message {
     role: plainText(getMember(message, 'role'), 40),
     parts: partsOf(content),
     calls: Array.isArray(calls) ? calls.map(callOf) : [],
-    resultOf: resultOf === undefined ? undefined : plainText(resultOf),
+    resultOf: resultOf === undefined ? undefined : textOrJson(resultOf),
     rest: without(message, SHOWN),
   };
 }
@@ -96,7 +97,7 @@ function partOf(part: JsonValue): MessagePart {
     case 'image': {
       const source = member('source');
       const data = getMember(source, 'data');
-      const type = plainText(getMember(source, 'media_type'), 100);
+      const type = textOrJson(getMember(source, 'media_type'));
       return typeof data === 'string' ? { kind: 'file', url: `data:${type};base64,${data}`, type } : other;
     }
     case 'input_audio': {
@@ -122,19 +123,31 @@ function callOf(value: JsonValue): ToolCall {
   const target = isJsonObject(named) ? named : call;
   const stated = getMember(target, 'arguments') ?? getMember(target, 'input');
   const name = plainText(getMember(target, 'name'), 200);
-  const id = plainText(getMember(call, 'id'), 200);
+  const id = textOrJson(getMember(call, 'id'));
   return name === '' ? { id, name: 'call', arguments: value } : { id, name, arguments: stated ?? null };
 }
 
-/** The beginning of what an item asks, for a list. */
-export function questionOf(item: JsonObject): string {
+/** The beginning of what an item asks, for a list: of a conversation the first message of a user, and how much follows. */
+export function questionOf(item: JsonObject, maxLength?: number): string {
   const prompt = inputOf(item, 'prompt');
   if (prompt !== undefined && prompt !== null)
-    return typeof prompt === 'string' && prompt.trim() === '' ? '(empty prompt)' : plainText(prompt);
-  const last = messagesOf(item)?.findLast(({ role }) => role === 'user');
-  if (last === undefined) return plainText(getMember(item, 'inputs') ?? item);
-  const texts = last.parts.map((part) => (part.kind === 'text' ? part.text : `[${partName(part)}]`));
-  return plainText(texts.join(' '));
+    return typeof prompt === 'string' && prompt.trim() === ''
+      ? '(empty prompt)'
+      : plainText(prompt, maxLength);
+  const messages = messagesOf(item) ?? [];
+  const asked = messages.find(({ role }) => role === 'user') ?? messages[0];
+  if (asked === undefined) return plainText(getMember(item, 'inputs') ?? item, maxLength);
+  const texts = asked.parts.map((part) => (part.kind === 'text' ? part.text : `[${partName(part)}]`));
+  const calls = messages.reduce(
+    (sum, message) => sum + message.calls.length + message.parts.filter(({ kind }) => kind === 'call').length,
+    0,
+  );
+  const counts = [
+    formatCountOf(messages.length, 'message'),
+    ...(calls > 0 ? [formatCountOf(calls, 'call')] : []),
+  ];
+  const text = plainText(texts.join(' '), maxLength);
+  return messages.length > 1 ? `${text} (${counts.join(', ')})` : text;
 }
 
 const partName = (part: MessagePart): string =>

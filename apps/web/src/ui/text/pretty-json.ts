@@ -1,4 +1,5 @@
 import { ExactNumber, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { formatCount } from './formats.ts';
 
 /** JSON text with line breaks and every digit of its numbers. */
 export function prettyJson(value: JsonValue | undefined, indent = ''): string {
@@ -22,8 +23,11 @@ export function prettyJson(value: JsonValue | undefined, indent = ''): string {
 export const textOrJson = (value: JsonValue | undefined): string =>
   typeof value === 'string' ? value : prettyJson(value);
 
-/** A value as one line for a table: texts as they are, everything else as JSON. */
+/** A value as one line for a table: texts as they are, everything else as JSON. A longer one ends with its whole length. */
 export function plainText(value: JsonValue | undefined, maxLength = 300): string {
   if (value === undefined || value === null) return '';
-  return textOrJson(value).slice(0, maxLength).replaceAll(/\s+/g, ' ');
+  const text = textOrJson(value);
+  const isShortened = text.length > maxLength;
+  const shown = isShortened ? text.slice(0, maxLength).replace(/[\ud800-\udbff]$/, '') : text;
+  return shown.replaceAll(/\s+/g, ' ') + (isShortened ? `… (of ${formatCount(text.length)} characters)` : '');
 }
