@@ -74,7 +74,7 @@ export function ItemsThatDiffer({
             selected={selected}
             onSelect={select}
             onRange={onRange}
-            columns="minmax(0, 1fr) minmax(44%, 3fr) 84px 16px"
+            columns="minmax(0, 1fr) minmax(44%, 3fr) 104px 16px"
             renderRow={(index) => (
               <Row difference={at(index)} question={questions.get(at(index)?.item_hash ?? '') ?? ''} />
             )}
