@@ -47,10 +47,9 @@ function Cell({ value, name }: { readonly value: JsonValue | undefined; readonly
     );
   const image = imageOf(value);
   if (image !== undefined) return <img className="preview-image" src={image} alt={name} />;
-  const text = plainText(value, MAX_CELL + 1);
   return (
     <Text size="xs" lineClamp={4} ff={typeof value === 'string' ? undefined : 'monospace'}>
-      {text.length > MAX_CELL ? `${text.slice(0, MAX_CELL)}…` : text}
+      {plainText(value, MAX_CELL)}
     </Text>
   );
 }

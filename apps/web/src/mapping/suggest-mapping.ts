@@ -31,7 +31,7 @@ export function suggestMapping(preview: PreviewedTable): SuggestedMapping {
   const type = typeOf(samples, mapping);
   const free = keptColumns(features, mapping);
   const valuesOf = (name: string): readonly string[] =>
-    samples.map((row) => plainText(getMember(row as JsonObject, name), MAX_LENGTH + 1));
+    samples.map((row) => plainText(getMember(row as JsonObject, name), Number.POSITIVE_INFINITY));
   const named = free.find((name) => ID.test(name) && areUnique(valuesOf(name)));
   const first = features.slice(0, 1).find(({ name }) => free.includes(name) && areIds(valuesOf(name)))?.name;
   const id = mapping.id_column ? undefined : (named ?? first);
@@ -126,7 +126,7 @@ function typeOf(
   const answers = samples
     .map((row) => getMember(row as JsonObject, answer_column) ?? null)
     .filter((answer) => answer !== null);
-  const texts = answers.map((answer) => plainText(answer, MAX_LENGTH + 1).trim());
+  const texts = answers.map((answer) => plainText(answer, Number.POSITIVE_INFINITY).trim());
   const areShort = texts.every(
     (text, at) =>
       typeof answers[at] !== 'object' && text.length <= MAX_LENGTH && text.split(' ').length <= MAX_WORDS,

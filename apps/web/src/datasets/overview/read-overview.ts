@@ -1,7 +1,7 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import { linesOf } from '../../api/lines-of.ts';
-import { plainText } from '../../ui/text/pretty-json.ts';
-import { choicesOf, questionOf, tagsOf } from '../items/item-reading.ts';
+import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
+import { choicesOf, messagesOf, tagsOf } from '../items/item-reading.ts';
 import type { VersionOf } from '../items/item-windows.ts';
 
 /** Counts and lengths of the items that were read. */
@@ -73,17 +73,16 @@ class Counts {
     this.items += 1;
     this.readBytes += line.length;
     if (!isJsonObject(item)) return;
-    increment(this.#types, plainText(getMember(item, 'type'), 60) || 'freeform');
+    increment(this.#types, textOrJson(getMember(item, 'type')) || 'freeform');
     for (const tag of tagsOf(item)) increment(this.#tags, tag);
-    const id = plainText(getMember(item, 'id'));
+    const id = textOrJson(getMember(item, 'id'));
     if (id !== '' && this.#ids.length < MAX_IDS) this.#ids.push(id);
     const meta = getMember(item, 'meta');
     if (meta !== undefined && isJsonObject(meta))
       for (const [key, value] of Object.entries(meta)) this.#addValue(key, value);
     this.#promptLengths.push(lengthOf(item));
     const answer = getMember(item, 'answer');
-    if (answer !== undefined && answer !== null)
-      this.#targetLengths.push(plainText(answer, 1_000_000).length);
+    if (answer !== undefined && answer !== null) this.#targetLengths.push(textOrJson(answer).length);
     const { length } = choicesOf(item);
     if (length > 0) this.#choiceCounts.push(length);
   }
@@ -115,7 +114,12 @@ class Counts {
 function lengthOf(item: JsonObject): number {
   const inputs = getMember(item, 'inputs');
   const prompt = isJsonObject(inputs) ? getMember(inputs, 'prompt') : undefined;
-  return typeof prompt === 'string' ? prompt.length : questionOf(item).length;
+  if (typeof prompt === 'string') return prompt.length;
+  const parts = messagesOf(item)?.flatMap((message) => message.parts);
+  return (
+    parts?.reduce((sum, part) => sum + (part.kind === 'text' ? part.text.length : 0), 0) ??
+    textOrJson(inputs ?? item).length
+  );
 }
 
 function increment(counts: Map<string, number>, name: string): void {

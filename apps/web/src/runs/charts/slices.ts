@@ -49,8 +49,8 @@ export function useSlices(run: Run, by: readonly string[], scorer: string | unde
   });
 }
 
-/** A value of a slice as it is shown. */
-export const sliceName = (value: unknown): string => plainText(value as JsonValue, 100) || 'none';
+/** A value of a slice, whole: slices have no longer ones. */
+export const sliceName = (value: unknown): string => plainText(value as JsonValue, 1_000) || 'none';
 
 /** The results of a slice as filters; undefined where no filter has them. */
 export function sliceFilter(key: string, value: unknown): RunSearch | undefined {

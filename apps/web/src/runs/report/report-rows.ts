@@ -2,10 +2,10 @@ import type { ApiClient } from '@svc/client';
 import type { JsonValue } from '@svc/jsonl-v23/json';
 import { dataOf } from '../../api/api-problem.ts';
 import { plainText } from '../../ui/text/pretty-json.ts';
-import { type ListedResult, listedResult, whyOf } from '../results/listed-result.ts';
-import type { Run } from '../use-run.ts';
+import { cellText } from '../results/view-csv.ts';
+import type { Result, Run } from '../use-run.ts';
 
-/** A result in a report, its texts whole. */
+/** A result in a report. Longer texts than `MAX_TEXT` say how long they are. */
 export interface ReportRow {
   readonly kind: 'error' | 'wrong' | 'right' | 'unscored';
   readonly id: string;
@@ -21,7 +21,7 @@ export interface ReportRow {
 const MAX_ROWS = 30_000;
 const PAGE = 100;
 
-/** What is kept of an output before it is known how many results there are. */
+/** What is kept of a text before it is known how many results there are. */
 const MAX_TEXT = 2_000;
 
 /** What is read, in the order of the report: errors and wrong results come first. */
@@ -51,7 +51,7 @@ export async function readReportRows(
           params: { path: { id: run.id }, query: { ...part, include: 'item', limit: PAGE, cursor } },
         }),
       );
-      rows.push(...data.map((result) => rowOf(listedResult(result))));
+      rows.push(...data.map(rowOf));
       onProgress(rows.length);
       cursor = meta.next_cursor ?? undefined;
     } while (cursor !== undefined && rows.length < MAX_ROWS);
@@ -59,8 +59,9 @@ export async function readReportRows(
   return rows;
 }
 
-function rowOf(result: ListedResult): ReportRow {
+function rowOf(result: Result): ReportRow {
   const { status, passed } = result;
+  const textOf = (column: string): string => plainText(cellText(column, result), MAX_TEXT);
   return {
     kind:
       status === 'failed'
@@ -71,10 +72,10 @@ function rowOf(result: ListedResult): ReportRow {
             ? 'right'
             : 'wrong',
     id: plainText((result.item_id ?? `${result.section} ${result.order_index}`) as JsonValue, 100),
-    question: result.question,
-    expected: result.expected,
-    got: plainText(result.output as JsonValue, MAX_TEXT),
-    why: plainText(whyOf(result), MAX_TEXT),
+    question: textOf('question'),
+    expected: textOf('expected'),
+    got: textOf('output'),
+    why: textOf('why'),
     score: result.score,
     latencyMs: result.latency_ms,
   };

@@ -1,18 +1,15 @@
 import { splitReasoning } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { questionOf, tagsOf } from '../../datasets/items/item-reading.ts';
-import { plainText, textOrJson } from '../../ui/text/pretty-json.ts';
+import { plainText } from '../../ui/text/pretty-json.ts';
 import type { Result } from '../use-run.ts';
 
-/** A result with what the list shows of its item. */
+/** A result with what the list shows of its item: beginnings of texts, which are never compared. */
 export interface ListedResult extends Omit<Result, 'item'> {
   readonly question: string;
   readonly expected: string;
-  /** The beginning of what is expected, with its lines; null without one. */
-  readonly answer: { readonly text: string; readonly isText: boolean } | null;
   readonly type: string;
   readonly tags: readonly string[];
-  /** Beginnings of the values of the metadata. */
   readonly meta: Readonly<Record<string, string>>;
 }
 
@@ -29,20 +26,12 @@ export function listedResult({ item, ...result }: Result): ListedResult {
   return {
     ...UNTOLD,
     ...result,
-    question: item == null ? '' : shortText(questionOf(whole)),
-    expected: plainText(getMember(whole, 'answer'), MAX_ANSWER),
-    answer: answerOf(getMember(whole, 'answer')),
+    question: item == null ? '' : questionOf(whole, MAX_CELL),
+    expected: shortText(getMember(whole, 'answer')),
     type: plainText(getMember(whole, 'type'), 40),
     tags: tagsOf(whole).slice(0, 5),
     meta: metaOf(whole),
   };
-}
-
-const MAX_ANSWER = 2_000;
-
-function answerOf(answer: JsonValue | undefined): ListedResult['answer'] {
-  if (answer === undefined || answer === null) return null;
-  return { text: textOrJson(answer).slice(0, MAX_ANSWER), isText: typeof answer === 'string' };
 }
 
 /** Characters of a cell, which are also read out. */

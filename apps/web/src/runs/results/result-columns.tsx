@@ -25,7 +25,7 @@ const CELL_COST_DIGITS = 3;
 const RESULT_COLUMNS: readonly ResultColumn[] = [
   { key: 'id', label: 'Id', ...text(96, 0.8), cell: (result) => <ItemId id={idOf(result)} /> },
   { key: 'question', label: 'Question', ...text(140, 2), cell: ({ question }) => question },
-  { key: 'expected', label: 'Expected', ...text(80, 0.8), cell: ({ expected }) => shortText(expected) },
+  { key: 'expected', label: 'Expected', ...text(80, 0.8), cell: ({ expected }) => expected },
   { key: 'got', label: 'Got', ...text(120, 1.6), cell: (result) => shortText(gotOf(result)) },
   {
     key: 'output',

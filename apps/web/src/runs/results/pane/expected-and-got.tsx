@@ -1,32 +1,42 @@
 import { SimpleGrid } from '@mantine/core';
+import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { Part } from '../../../ui/layout/part.tsx';
 import { DiffedText, sharesWords } from '../../../ui/text/diffed-text.tsx';
-import { RichText } from '../../../ui/text/rich-text.tsx';
 import { Value } from '../../../ui/text/value.tsx';
 import { gotOf, type ListedResult, readOf } from '../listed-result.ts';
 
 /** What was expected next to what came, with what differs marked where a wrong text has something of the right one. */
-export function ExpectedAndGot({ result }: { readonly result: ListedResult }) {
-  const { answer, passed, type } = result;
-  const isCode = type === 'code';
+export function ExpectedAndGot({
+  result,
+  item,
+}: {
+  readonly result: ListedResult;
+  /** The whole item; null where it is not there, whose expected answer is the beginning that the list has. */
+  readonly item: JsonObject | null;
+}) {
+  const expected = item === null ? result.expected || null : (getMember(item, 'answer') ?? null);
+  const isCode = result.type === 'code';
   const got = gotOf(result) ?? null;
-  const isDiff =
-    passed === false && answer?.isText === true && typeof got === 'string' && sharesWords(answer.text, got);
+  const compared =
+    item !== null && result.passed === false && typeof expected === 'string' && typeof got === 'string'
+      ? { before: expected, after: got }
+      : null;
+  const isDiff = compared !== null && sharesWords(compared.before, compared.after);
   return (
-    <SimpleGrid cols={{ base: 1, xs: answer === null || got === null ? 1 : 2 }}>
-      {answer !== null && (
+    <SimpleGrid cols={{ base: 1, xs: expected === null || got === null ? 1 : 2 }}>
+      {expected !== null && (
         <Part title="Expected">
           {isDiff ? (
-            <DiffedText text={answer.text} before={answer.text} after={got} side="removed" />
+            <DiffedText text={compared.before} {...compared} side="removed" />
           ) : (
-            <RichText text={answer.text} isCode={isCode} />
+            <Value value={expected} isCode={isCode} />
           )}
         </Part>
       )}
       {got !== null && (
         <Part title={readOf(result) === undefined ? 'Output' : 'Got'}>
           {isDiff ? (
-            <DiffedText text={got} before={answer.text} after={got} side="added" />
+            <DiffedText text={compared.after} {...compared} side="added" />
           ) : (
             <Value value={got} isCode={isCode} />
           )}

@@ -1,11 +1,8 @@
 import { ActionIcon, Badge, CloseButton, Group, SimpleGrid, Stack, Text } from '@mantine/core';
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { IconChevronDown, IconChevronUp } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
-import { useApi } from '../../../api/api-context.tsx';
 import { ItemViewer } from '../../../datasets/items/item-viewer.tsx';
-import { readItem } from '../../../datasets/items/item-windows.ts';
-import { useDataset } from '../../../datasets/use-dataset.ts';
+import { useItem } from '../../../datasets/items/use-item.ts';
 import { ErrorView } from '../../../ui/error-view.tsx';
 import { PageSkeleton } from '../../../ui/layout/page-skeleton.tsx';
 import { Part } from '../../../ui/layout/part.tsx';
@@ -39,6 +36,10 @@ export function ResultPane({
   /** Opens the result before or after it in the list; undefined where there is none. */
   readonly onStep: { readonly previous: (() => void) | undefined; readonly next: (() => void) | undefined };
 }) {
+  const { item_hash, section, order_index } = result;
+  const found = useItem({ id: run.dataset_id, version: run.dataset_version }, item_hash ?? undefined);
+  // until it is read, the one before it stays
+  const item = found.data?.item_hash === item_hash ? ((found.data?.item ?? null) as JsonObject | null) : null;
   return (
     <Stack gap={0}>
       <Stack gap="md" p="md">
@@ -52,7 +53,7 @@ export function ResultPane({
           {result.repetition > 1 && <Dimmed>repetition {result.repetition}</Dimmed>}
         </Group>
         {result.error !== null && <FailureView failure={result.error} what="result" />}
-        <ExpectedAndGot result={result} />
+        <ExpectedAndGot result={result} item={item} />
         {result.explanation !== null && (
           <Part title="Why">
             <Value value={result.explanation} />
@@ -67,7 +68,7 @@ export function ResultPane({
         <ScoresOfResult result={result} />
         <LabelPart run={run} result={result} />
         {!isBlind && <SentRequest run={run} result={result} />}
-        {!isBlind && result.item_hash !== null && <ItemHistory run={run} itemHash={result.item_hash} />}
+        {!isBlind && item_hash !== null && <ItemHistory run={run} itemHash={item_hash} />}
         <SimpleGrid cols={1}>
           {result.omitted_assets !== null && result.omitted_assets.length > 0 && (
             <Part title="Files that the model was not sent">
@@ -83,7 +84,17 @@ export function ResultPane({
           )}
         </SimpleGrid>
       </Stack>
-      <ResultItem run={run} section={result.section} orderIndex={result.order_index} />
+      {found.error !== null && <ErrorView error={found.error} />}
+      {found.isLoading && <PageSkeleton rows={4} />}
+      {item !== null && item_hash !== null && (
+        <ItemViewer
+          item={item}
+          datasetId={run.dataset_id}
+          section={section}
+          orderIndex={order_index}
+          hash={item_hash}
+        />
+      )}
     </Stack>
   );
 }
@@ -155,39 +166,4 @@ function usageText(usage: JsonObject): string {
   return Object.entries(usage)
     .map(([name, value]) => `${plainText(value)} ${name.replaceAll('_', ' ')}`)
     .join(', ');
-}
-
-function ResultItem({
-  run,
-  section,
-  orderIndex,
-}: {
-  readonly run: Run;
-  readonly section: string;
-  readonly orderIndex: number;
-}) {
-  const api = useApi();
-  const version = { id: run.dataset_id, version: run.dataset_version };
-  const dataset = useDataset(run.dataset_id, String(run.dataset_version));
-  const order = dataset.data?.sections.find(({ name }) => name === section)?.order_index;
-  const position = `${order}-${orderIndex}`;
-  const found = useQuery({
-    queryKey: ['item', version, position],
-    queryFn: ({ signal }) => readItem(api, version, position, signal),
-    enabled: order !== undefined,
-    staleTime: Number.POSITIVE_INFINITY,
-  });
-  if (found.error !== null) return <ErrorView error={found.error} />;
-  if (found.isLoading) return <PageSkeleton rows={4} />;
-  if (found.data?.item === undefined || found.data.item === null) return null;
-  const { item, item_hash } = found.data;
-  return (
-    <ItemViewer
-      item={item as JsonObject}
-      datasetId={run.dataset_id}
-      section={section}
-      orderIndex={orderIndex}
-      hash={item_hash}
-    />
-  );
 }
