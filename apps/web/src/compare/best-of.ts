@@ -1,4 +1,7 @@
-import type { Run } from '../runs/use-run.ts';
+import { type Run, tokensOf } from '../runs/use-run.ts';
+import type { MEASURES } from './compare-search.ts';
+
+export type Measure = (typeof MEASURES)[number];
 
 /** A run with its score and what it took. */
 export interface MeasuredRun<Of = Run> {
@@ -7,10 +10,54 @@ export interface MeasuredRun<Of = Run> {
   readonly score: number;
 }
 
-/** The runs than which none is better for at most the same, those that took least first. */
-export function bestOf<Of>(runs: readonly MeasuredRun<Of>[]): readonly MeasuredRun<Of>[] {
-  const best: MeasuredRun<Of>[] = [];
-  for (const run of runs.toSorted((a, b) => a.took - b.took || b.score - a.score))
-    if (run.score > (best.at(-1)?.score ?? Number.NEGATIVE_INFINITY)) best.push(run);
-  return best;
+/**
+ * The runs than which none is better for at most the same, nor as good for less; those that took least first.
+ *
+ * @param format how what they took is shown: what looks the same is the same
+ */
+export function bestOf<Of>(
+  runs: readonly MeasuredRun<Of>[],
+  format: (took: number) => string,
+): readonly MeasuredRun<Of>[] {
+  return runs
+    .filter(
+      (run) =>
+        !runs.some((other) => {
+          const isSame = format(other.took) === format(run.took);
+          const isLess = !isSame && other.took < run.took;
+          return (other.score > run.score && (isSame || isLess)) || (other.score === run.score && isLess);
+        }),
+    )
+    .toSorted((a, b) => a.took - b.took);
+}
+
+/** What tells over which items a run is: the version, what it selects of it, and how much of that is done. */
+export function itemsOf({ dataset_version_hash, config, counts }: Run): string {
+  const { select = null } = config as { readonly select?: unknown };
+  return JSON.stringify([dataset_version_hash, select, counts.done === counts.total ? 'all' : counts.done]);
+}
+
+/** A number of a run for each 1,000 of its results. */
+export const perThousand = (number: number, { counts }: Pick<Run, 'counts'>): number | null =>
+  counts.done === 0 ? null : (1_000 * number) / counts.done;
+
+/**
+ * What a run took: cost and tokens for 1,000 results, or milliseconds; null where that is not known.
+ *
+ * @param whole the run with its latencies, which lists lack
+ */
+export function tookOf(
+  run: Run,
+  against: Measure,
+  whole: Run | undefined,
+  currency: string | undefined,
+): number | null {
+  switch (against) {
+    case 'cost':
+      return run.cost?.currency === currency && run.cost ? perThousand(run.cost.amount, run) : null;
+    case 'tokens':
+      return perThousand(tokensOf(run), run) || null;
+    default:
+      return whole?.latency_ms?.p50 ?? null;
+  }
 }

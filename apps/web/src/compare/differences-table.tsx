@@ -14,6 +14,7 @@ import {
   formatScore,
   formatSigned,
 } from '../ui/text/formats.ts';
+import { perThousand } from './best-of.ts';
 import { scaleOf } from './slice-differences.ts';
 import type { Compared } from './use-differences.ts';
 
@@ -89,13 +90,13 @@ export function DifferencesTable({
       cell: ({ run }) => formatDuration(run.latency_ms?.p50),
     },
     {
-      header: 'Tokens',
+      header: 'Tokens per 1,000',
       align: 'end',
-      cell: ({ run }) => formatCount(tokensOf(run)),
+      cell: ({ run }) => formatCount(Math.round(perThousand(tokensOf(run), run) ?? 0)),
     },
   ];
   if ([first, ...rows.map(({ run }) => run)].some(({ cost }) => cost !== null))
-    columns.push({ header: 'Cost', align: 'end', cell: ({ run }) => formatCost(run.cost) });
+    columns.push({ header: 'Cost per 1,000', align: 'end', cell: ({ run }) => costOf(run) });
   if (rows.length > 1) columns.push(itemsOf(shown, onShow));
   return (
     <Columns
@@ -109,6 +110,10 @@ export function DifferencesTable({
     />
   );
 }
+
+/** What 1,000 results of a run cost. */
+const costOf = (run: Run): string =>
+  formatCost(run.cost && { ...run.cost, amount: perThousand(run.cost.amount, run) ?? 0 });
 
 /** Chooses the run whose items are listed. */
 const itemsOf = (shown: string, onShow: (id: string) => void): Column<Row> => ({

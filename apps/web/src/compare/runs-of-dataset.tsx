@@ -1,5 +1,5 @@
 import { Group, SegmentedControl, Stack } from '@mantine/core';
-import { nameOf, type Run, tokensOf } from '../runs/use-run.ts';
+import { nameOf, type Run } from '../runs/use-run.ts';
 import { useRuns, useRunsById } from '../runs/use-runs.ts';
 import { ScoreScatter } from '../ui/charts/scatter.tsx';
 import { ErrorView } from '../ui/error-view.tsx';
@@ -8,24 +8,22 @@ import { LinkAnchor } from '../ui/layout/links.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { clampedInterval, formatCount, formatDuration, formatScore } from '../ui/text/formats.ts';
-import { bestOf, type MeasuredRun } from './best-of.ts';
+import { bestOf, itemsOf, type Measure, type MeasuredRun, tookOf } from './best-of.ts';
 import { MEASURES } from './compare-search.ts';
 
 /** Runs that are drawn: the newest. Their latencies are asked for one by one. */
 const SHOWN = 40;
 
-type Measure = (typeof MEASURES)[number];
-
 const LABELS: Readonly<Record<Measure, string>> = {
-  cost: 'Cost',
+  cost: 'Cost per 1,000 results',
   latency: 'Latency (50 %)',
-  tokens: 'Tokens',
+  tokens: 'Tokens per 1,000 results',
 };
 
 /** Pixels of the table next to the chart. */
 const MAX_HEIGHT = 260;
 
-/** The quality of all runs of a dataset against what they took, and which are the best for that. */
+/** The quality of all runs of a dataset against what they took, and which of those of the same items are the best for that. */
 export default function RunsOfDataset({
   runs: compared,
   against: stated,
@@ -45,20 +43,23 @@ export default function RunsOfDataset({
   const whole = useRunsById(ids, { enabled: against === 'latency', staleTime: 60_000 });
   if (listed.error !== null) return <ErrorView error={listed.error} />;
   const currency = runs.find(({ cost }) => cost !== null)?.cost?.currency;
-  const measured = runs.flatMap((run, at): MeasuredRun[] => {
-    const took = measureOf(run, against, whole[at]?.data, currency);
+  const unsorted = runs.flatMap((run, at): MeasuredRun[] => {
+    const took = tookOf(run, against, whole[at]?.data, currency);
     return took === null ? [] : [{ run, took, score: run.scores.mean ?? 0 }];
   });
+  const measured = unsorted.toSorted((a, b) => a.took - b.took);
   if (runs.length < 2) return null;
-  const best = bestOf(measured);
+  const items = compared[0] === undefined ? '' : itemsOf(compared[0]);
+  const same = measured.filter(({ run }) => itemsOf(run) === items);
   const format = (value: number): string =>
     against === 'latency'
       ? formatDuration(value)
       : against === 'tokens'
-        ? formatCount(value)
+        ? formatCount(Number(value.toPrecision(3)))
         : `${Number(value.toPrecision(3))} ${currency ?? ''}`.trim();
+  const best = bestOf(same, format);
   const title = `Score against ${LABELS[against].toLowerCase()}`;
-  const points = measured.map(({ run, took, score }) => {
+  const points = same.map(({ run, took, score }) => {
     const [low, high] = clampedInterval(run.scores.ci95) ?? [score, score];
     return { name: nameOf(run), x: took, score, low, high };
   });
@@ -75,7 +76,7 @@ export default function RunsOfDataset({
           />
         </Group>
         {points.length < 2 ? (
-          <Dimmed>Fewer than two runs say what they took.</Dimmed>
+          <Dimmed>Fewer than two runs of the same items say what they took.</Dimmed>
         ) : (
           <div className="runs-of-dataset">
             <ScoreScatter
@@ -103,10 +104,11 @@ export default function RunsOfDataset({
                 { header: LABELS[against], align: 'end', cell: ({ took }: MeasuredRun) => format(took) },
                 {
                   header: 'Pareto-optimal',
-                  cell: ({ run }: MeasuredRun) => (best.some((one) => one.run === run) ? 'yes' : ''),
+                  cell: ({ run }: MeasuredRun) =>
+                    itemsOf(run) !== items ? 'other items' : best.some((one) => one.run === run) ? 'yes' : '',
                 },
               ]}
-              rows={measured.toSorted((a, b) => a.took - b.took)}
+              rows={[...same, ...measured.filter((one) => !same.includes(one))]}
               keyOf={({ run }) => run.id}
             />
           </div>
@@ -114,21 +116,4 @@ export default function RunsOfDataset({
       </Stack>
     </Part>
   );
-}
-
-/** What a run took; null where that is not known. */
-function measureOf(
-  run: Run,
-  against: Measure,
-  whole: Run | undefined,
-  currency: string | undefined,
-): number | null {
-  switch (against) {
-    case 'cost':
-      return run.cost?.currency === currency ? (run.cost?.amount ?? null) : null;
-    case 'tokens':
-      return tokensOf(run) || null;
-    default:
-      return whole?.latency_ms?.p50 ?? null;
-  }
 }
