@@ -10,7 +10,7 @@ type RunsQuery = NonNullable<Paths['/runs']['get']['parameters']['query']>;
 /** The newest runs that a query of the API asks for. Lists lack latencies. */
 export function useRuns(
   query: RunsQuery,
-  options: { readonly refetchInterval?: number } = {},
+  options: { readonly refetchInterval?: number; readonly enabled?: boolean } = {},
 ): UseQueryResult<ResponseOf<'/runs', 'get'>> {
   return useRead({
     queryKey: ['runs', query],

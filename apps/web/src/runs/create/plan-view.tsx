@@ -57,10 +57,12 @@ export function PlanView({
             ...estimateRows(plan.estimate),
             ...(measured === null
               ? []
-              : [['Time, about', formatDuration(measured.ms * plan.requests)] as const]),
+              : [['Time, about', formatDuration(measured.msOf(plan.requests))] as const]),
           ]}
         />
-        {measured !== null && <Dimmed size="xs">The time is that of {nameOf(measured.run)}.</Dimmed>}
+        {measured !== null && (
+          <Dimmed size="xs">The time is by {nameOf(measured.run)}, without judges.</Dimmed>
+        )}
         {Object.entries(plan.unscorable_reasons).map(([reason, count]) => (
           <Dimmed key={reason}>
             {formatCount(count)}: {reason}

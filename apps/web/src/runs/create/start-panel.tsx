@@ -2,13 +2,16 @@ import { Button, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useMemo } from 'react';
 import { ErrorView } from '../../ui/error-view.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
-import { useRecentRuns } from '../use-runs.ts';
+import { useRuns } from '../use-runs.ts';
 import { MAX_RUNS } from './matrix.ts';
 import { PlanView, usePlan } from './plan-view.tsx';
 import { measuredOf } from './provider/suggestions-of.ts';
 import type { NewRunBody } from './run-form.ts';
 import { TRIAL_ITEMS, type useTrial } from './trial.tsx';
 import type { useStart } from './use-start.ts';
+
+/** Runs of the dataset, the newest, that may say how long this one takes. */
+const KNOWN_RUNS = 100;
 
 /** What starts the runs of a form, and the plan of the first one. It stays in view at every place of the form. */
 export function StartPanel({
@@ -31,10 +34,11 @@ export function StartPanel({
   readonly trial: ReturnType<typeof useTrial>;
 }) {
   const plan = usePlan(request);
-  const recent = useRecentRuns();
+  const dataset_id = request?.dataset_id ?? '';
+  const known = useRuns({ dataset_id, limit: KNOWN_RUNS }, { enabled: request !== null }).data;
   const measured = useMemo(
-    () => (request === null ? null : measuredOf(recent, request.config.provider as object)),
-    [recent, request],
+    () => (request === null ? null : measuredOf(known?.data ?? [], request)),
+    [known, request],
   );
   const runs = requests?.length ?? 1;
   const first = requests?.[0];

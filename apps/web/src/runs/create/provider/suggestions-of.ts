@@ -30,26 +30,48 @@ export function withProviders(
   };
 }
 
-/** How long a result of a run of the same model took. */
+/** How long a result takes, by a run that is known. */
 export interface Measured {
   readonly run: Run;
-  readonly ms: number;
+  /** Milliseconds for so many results, as many at a time as the new run asks for. */
+  readonly msOf: (results: number) => number;
 }
 
-/** How long a result took in the last run of a model; null without one. */
+/** What a run does at a time unless it says so. */
+const CONCURRENCY = 8;
+
+/**
+ * How long the results of a new run take, by the last run of the same model over the same dataset that asked no judge; null
+ * without one.
+ */
 export function measuredOf(
   runs: readonly Run[],
-  asked: { readonly base_url?: string; readonly model?: string },
+  { dataset_id, config }: Pick<Run, 'dataset_id'> & { readonly config: object },
 ): Measured | null {
-  const run = runs.find(({ config, counts, finished_at, started_at, source_run_id }) => {
-    const { base_url, model } = modelOfRun({ config });
+  const asked = modelOfRun({ config });
+  const run = runs.find((one) => {
+    const { base_url, model } = modelOfRun(one);
     const isSame = model !== undefined && model === asked.model && base_url === asked.base_url;
-    return isSame && counts.ok > 0 && finished_at !== null && started_at !== null && source_run_id === null;
+    const isWhole = one.source_run_id === null && one.reused_run_id === null && one.retries === 0;
+    const hasEnded = one.started_at !== null && one.finished_at !== null && one.counts.ok > 0;
+    return one.dataset_id === dataset_id && isSame && isWhole && hasEnded && !hasJudge(one.config);
   });
   if (run === undefined) return null;
   const { counts, started_at, finished_at } = run;
   const elapsedMs = Date.parse(finished_at ?? '') - Date.parse(started_at ?? '');
-  return { run, ms: elapsedMs / counts.done };
+  const oneMs = (elapsedMs * atATime(run.config, counts.done)) / counts.done;
+  return { run, msOf: (results) => (oneMs * results) / atATime(config, results) };
+}
+
+const atATime = (config: object, results: number): number =>
+  Math.max(1, Math.min((config as { readonly concurrency?: number }).concurrency ?? CONCURRENCY, results));
+
+function hasJudge(config: object): boolean {
+  const { judge, scorers, added_scorers } = config as { readonly [name: string]: unknown };
+  const judges = [scorers, added_scorers].flatMap((list) =>
+    Array.isArray(list) ? list.map((one: { readonly judge?: unknown }) => one.judge) : [],
+  );
+  return [judge, ...judges].some((one) => one != null);
 }
 
 interface AskedModel {
@@ -60,6 +82,6 @@ interface AskedModel {
 }
 
 /** The model that a run asks. */
-function modelOfRun({ config }: Pick<Run, 'config'>): AskedModel {
+function modelOfRun({ config }: { readonly config: object }): AskedModel {
   return (config as { readonly provider?: AskedModel }).provider ?? {};
 }
