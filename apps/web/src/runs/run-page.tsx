@@ -42,6 +42,12 @@ export default function RunPage() {
       </Page>
     );
   const run = found.data;
+  if (sample !== undefined)
+    return (
+      <Page title="Blind sample">
+        <ResultsTab run={run} />
+      </Page>
+    );
   return (
     <Page
       title={nameOf(run)}
@@ -68,12 +74,8 @@ export default function RunPage() {
         />
       )}
       {run.error !== null && <FailureView failure={run.error} what="run" />}
-      {sample === undefined && (
-        <>
-          <Summary run={run} />
-          <ScorerScores run={run} />
-        </>
-      )}
+      <Summary run={run} />
+      <ScorerScores run={run} />
       <PageTabs
         open={tab}
         onOpen={(next) => change({ tab: next })}

@@ -13,7 +13,7 @@ export function BlindSample({
 }) {
   return (
     <Group gap="xs">
-      <Text size="sm">Blind sample with seed {seed}: scores are hidden</Text>
+      <Text size="sm">Seed {seed}: the run and what it is like are hidden</Text>
       <LinkButton
         to="/runs/$id"
         params={{ id: run.id }}
