@@ -92,7 +92,7 @@ it('a blind sample is labelled without scores, and every cell of the agreement o
     await page.keyboard.press('1');
     await page.getByRole('button', { name: RIGHT, pressed: true }).waitFor();
   }
-  expect(await page.getByText(/Score|not scored|Why|Latency|judged/i).allInnerTexts()).toEqual([]);
+  expect(await page.getByText(/Score|not scored|Why|Latency|judged|Judged/).allInnerTexts()).toEqual([]);
   await expect
     .poll(async () => (await own.call<Labels>('GET', `/runs/${run}/labels`)).summary)
     .toMatchObject({ labels: 4, pass: 4, people: [{ by: 'key 2' }] });
