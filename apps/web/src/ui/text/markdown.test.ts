@@ -69,6 +69,11 @@ describe('Markdown', () => {
       '<p>see <a href="https://a.example/?q=$b" target="_blank" rel="noopener noreferrer nofollow">the $5 paper</a></p>',
     ],
     [
+      'the white space of lines',
+      '**So:**\n  a  = 1\n\tbb = 2',
+      '<p><strong>So:</strong>\n  a  = 1\n\tbb = 2</p>',
+    ],
+    [
       'an address',
       '**so** https://a.example/?q=$b is',
       '<a href="https://a.example/?q=$b" target="_blank" rel="noopener noreferrer nofollow">https://a.example/?q=$b</a> is</p>',

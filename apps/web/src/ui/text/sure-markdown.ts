@@ -60,7 +60,8 @@ export function sureMarkdown(
       });
       return { ...node, ...Object.fromEntries(texts) };
     };
-    const text = (value: string): MarkdownNode => withDollars({ type: 'text', value });
+    // not of the type `text`, which would lose white space at line breaks
+    const text = (value: string): MarkdownNode => withDollars({ type: 'written', value });
     let isSure = false;
     const surely = (node: MarkdownNode): readonly MarkdownNode[] => {
       isSure = true;
@@ -74,12 +75,10 @@ export function sureMarkdown(
       if (type === 'list') return list(node, isInList || entriesOf(node) > 1);
       const children = node.children?.flatMap((child) => read(child, isInList));
       const kept = withDollars({ ...node, ...(children && { children }) });
-      const marked = (marks: string): readonly MarkdownNode[] => [
-        text(marks),
-        ...(children ?? []),
-        text(marks),
-      ];
+      const marked = (marks: string) => [text(marks), ...(children ?? []), text(marks)];
       switch (type) {
+        case 'text':
+          return isInList || written === '' ? [kept] : [text(written)];
         case 'heading':
           return isHeading(source, start, end) ? surely(kept) : [paragraph(text(written))];
         case 'table':
@@ -108,40 +107,28 @@ export function sureMarkdown(
 
     /** A formula with the marks around it, which is text where it cannot be drawn. */
     const formula = ({ type, value = '' }: MarkdownNode): MarkdownNode => {
-      const isBlock = type === 'math';
-      const className = [isBlock ? 'math-display' : 'math-inline'];
-      const [open, close] = value.startsWith(dollar)
-        ? isBlock
-          ? ['\\[', '\\]']
-          : ['\\(', '\\)']
-        : isBlock
-          ? ['$$', '$$']
-          : ['$', '$'];
-      const written = open + value.replace(dollar, '') + close;
-      const data = {
-        hName: 'code',
-        hProperties: { className },
-        hChildren: [{ type: 'text', value: written }],
-      };
-      return { type: 'inlineMath', data };
+      const [className, dollars, open, close] =
+        type === 'math' ? ['math-display', '$$', '\\[', '\\]'] : ['math-inline', '$', '\\(', '\\)'];
+      const written = value.startsWith(dollar)
+        ? open + value.slice(dollar.length) + close
+        : dollars + value + dollars;
+      const hProperties = { className: [className] };
+      return { type, data: { hName: 'code', hProperties, hChildren: [{ type: 'text', value: written }] } };
     };
 
     const list = (node: MarkdownNode, isList: boolean): readonly MarkdownNode[] => {
       const entries = node.children ?? [];
       const startOf = (one: MarkdownNode | undefined): number | undefined => one?.position?.start.offset;
       const isBulleted =
-        node.ordered !== true && entries.every((one) => ENTRY.test(source.slice(startOf(one)).slice(0, 40)));
+        node.ordered !== true && entries.every((one) => ENTRY.test(source.slice(startOf(one))));
       const listed = entries.map((entry) => {
         const { children = [], position } = entry;
         const mark = source.slice(startOf(entry), startOf(children[0]) ?? position?.end.offset);
-        const [first, ...others] = children.flatMap((child) => read(child, isList));
-        if (isList && isBulleted)
-          return { ...entry, children: first === undefined ? [] : [first, ...others] };
-        const blocks =
-          first?.type === 'paragraph'
-            ? [paragraph(text(mark), ...(first.children ?? [])), ...others]
-            : [paragraph(text(mark)), ...(first === undefined ? [] : [first]), ...others];
-        return { ...entry, children: blocks };
+        const blocks = children.flatMap((child) => read(child, isList));
+        if (isList && isBulleted) return { ...entry, children: blocks };
+        const [first, others] =
+          blocks[0]?.type === 'paragraph' ? [blocks[0], blocks.slice(1)] : [null, blocks];
+        return { ...entry, children: [paragraph(text(mark), ...(first?.children ?? [])), ...others] };
       });
       if (!isList) return listed.flatMap(({ children }) => children);
       const data = isBulleted ? {} : { data: { hProperties: { className: ['written-marks'] } } };
@@ -150,8 +137,7 @@ export function sureMarkdown(
 
     const children = (tree.children ?? []).flatMap((child) => read(child));
     if (isSure) return { ...tree, children };
-    const value = source.replaceAll(dollar, '$');
-    return { ...tree, children: [{ ...paragraph(), data: { hChildren: [{ type: 'text', value }] } }] };
+    return { ...tree, children: [paragraph(text(source))] };
   };
 }
 
