@@ -13,6 +13,8 @@ describe('formulas in Markdown', () => {
     ['a price of $80 and $x + y$ of it', 'a price of ¤80 and $x + y$ of it'],
     ['A$ and B$', 'A¤ and B¤'],
     ['$x_1$ and $y$', '$x_1$ and $y$'],
+    ['costs $20+$2=$<<20+2=22>>22, so $400/$8=50', 'costs ¤20+¤2=¤<<20+2=22>>22, so ¤400/¤8=50'],
+    ['$5 per 10 minutes, so 5/10=$<<0.5>>', '¤5 per 10 minutes, so 5/10=¤<<0.5>>'],
     ['$HOME/$PATH', '¤HOME/¤PATH'],
     ['5$/h and 6$/d', '5¤/h and 6¤/d'],
     ['$5 for each, so 15 US$.', '¤5 for each, so 15 US¤.'],

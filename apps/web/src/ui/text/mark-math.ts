@@ -41,7 +41,7 @@ function dollars(markdown: string, index: number, token: string, dollar: string)
   if (token.length > 2 || inside === undefined) return [dollar.repeat(token.length), token.length];
   const whole = token + inside + token;
   const isPrice =
-    /^\s|\s$|[\n\r]|^\d[^\\=]* \p{L}{2,}[^\\=]*$/u.test(inside) ||
+    /^[\s=]|[\s=+*/<>(-]$|[\n\r]|^[\d.][^\\=]* \p{L}{2,}[^\\]*$/u.test(inside) ||
     /[\p{L}\p{N}]$/u.test(markdown.slice(Math.max(0, index - 2), index)) ||
     /^[\p{L}\p{N}]/u.test(markdown.slice(index + whole.length, index + whole.length + 2));
   if (token.length === 1) return isPrice ? [dollar, 1] : [whole, whole.length];

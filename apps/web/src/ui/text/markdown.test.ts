@@ -112,7 +112,16 @@ describe('Markdown', () => {
       'snake_case_name and _private_',
       'C:\\*.txt and D:\\*.txt',
     ],
-    ...['#### 72', '#### $1,000', '#### -3.5 km', '#hash', '# add\nx = a + b', '#define A', '#'],
+    ...[
+      '#### 72',
+      '#### $1,000',
+      '#### -3.5 km',
+      '#hash',
+      '# add\nx = a + b',
+      'import os\n# paths\n\nx = 1',
+      '#define A',
+      '#',
+    ],
     ...[
       '- 5',
       '3. April',

@@ -147,15 +147,18 @@ const paragraph = (...children: readonly MarkdownNode[]): MarkdownNode => ({ typ
 const entriesOf = ({ type, children = [] }: MarkdownNode): number =>
   children.reduce((sum, child) => sum + entriesOf(child), type === 'listItem' ? 1 : 0);
 
-/** A line of hashes and a number is an answer, and one of a hash with a line right below it is a comment of a program. */
+/** A line of hashes and a number is an answer, and one with a single hash between other lines a comment of a program. */
 function isHeading(source: string, start: number, end: number): boolean {
   const [, hashes = '', title = ''] = /^(#+)[ \t]+(.*)$/s.exec(source.slice(start, end)) ?? [];
+  const before = source.slice(Math.max(0, start - 20), start);
   return (
-    /(?:^|[\n\r])[ \t]*$/.test(source.slice(Math.max(0, start - 8), start)) &&
+    /(?:^|[\n\r])[ \t]*$/.test(before) &&
     /\p{L}{2}/u.test(title) &&
     !NUMBER.test(title) &&
     !/[ \t]#+\s*$/.test(title) &&
-    (hashes.length > 1 || /^\s*$|^[ \t]*(?:\r?\n[ \t]*\r?\n)/.test(source.slice(end, end + 200)))
+    (hashes.length > 1 ||
+      (/^\s*$|\n[ \t]*\r?\n[ \t]*$/.test(before) &&
+        /^\s*$|^[ \t]*\r?\n[ \t]*\r?\n/.test(source.slice(end, end + 20))))
   );
 }
 
