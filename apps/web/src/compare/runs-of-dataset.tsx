@@ -75,17 +75,21 @@ export default function RunsOfDataset({
             data={MEASURES.map((value) => ({ value, label: LABELS[value] }))}
           />
         </Group>
-        {points.length < 2 ? (
-          <Dimmed>Fewer than two runs of the same items say what they took.</Dimmed>
+        {measured.length < 2 ? (
+          <Dimmed>Fewer than two runs say what they took.</Dimmed>
         ) : (
           <div className="runs-of-dataset">
-            <ScoreScatter
-              title={title}
-              label={LABELS[against]}
-              points={points}
-              line={best.map(({ took, score }) => ({ x: took, score }))}
-              format={format}
-            />
+            {points.length < 2 ? (
+              <Dimmed>Fewer than two runs of the same items say what they took.</Dimmed>
+            ) : (
+              <ScoreScatter
+                title={title}
+                label={LABELS[against]}
+                points={points}
+                line={best.map(({ took, score }) => ({ x: took, score }))}
+                format={format}
+              />
+            )}
             <Columns
               label={title}
               maxHeight={MAX_HEIGHT}
