@@ -12,7 +12,7 @@
  * | old_list_structure, repeated_no_annotation, repeated_primitive_no_list | older-lists |
  * | encrypt_*, uniform_encryption*, external_key_material_* | read-parquet (refused) |
  * | unknown-logical-type, PARQUET-1481 | metadata/file-metadata |
- * | variant/*, shredded_variant/* | variant, cells/variant-value |
+ * | variant/*, shredded_variant/* | features-from-parquet (refused) |
  * | ARROW-GH-47662 | decode-parquet ("bytes of a neighbour") |
  * | geospatial/* | features-from-parquet (binary) |
  */

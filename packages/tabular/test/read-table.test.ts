@@ -4,9 +4,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { FileMetaData } from 'hyparquet';
 import { expect, it, onTestFinished } from 'vitest';
 import { compressionOf } from '../src/format.ts';
 import { type ByteInput, type ReadTableOptions, readTable } from '../src/index.ts';
+import { rewriteParquet } from './rewrite-parquet.ts';
 import { writeParquet } from './write-parquet.ts';
 
 async function rows(input: ByteInput, options: ReadTableOptions = {}): Promise<unknown[]> {
@@ -124,4 +126,28 @@ it('refuses what has no bytes, unknown columns, and streams that are too long', 
   await expect(rows([parquet], { maxBytes: 10 })).rejects.toMatchObject({ code: 'unsupported_file' });
   const signal = AbortSignal.abort(new Error('stop'));
   await expect(rows(parquet, { signal })).rejects.toThrow('stop');
+});
+
+it('refuses VARIANT columns by name, also where other columns are read', async () => {
+  const source = writeParquet({
+    columns: [
+      { name: 'v', data: [{ metadata: new Uint8Array(3), value: null }], codec: 'UNCOMPRESSED' },
+      { name: 'n', data: [1], codec: 'UNCOMPRESSED' },
+    ],
+    schema: [
+      { name: 'root', num_children: 2 },
+      { name: 'v', num_children: 2, repetition_type: 'OPTIONAL' },
+      { name: 'metadata', type: 'BYTE_ARRAY', repetition_type: 'REQUIRED' },
+      { name: 'value', type: 'BYTE_ARRAY', repetition_type: 'OPTIONAL' },
+      { name: 'n', type: 'INT32', repetition_type: 'REQUIRED' },
+    ],
+  });
+  const annotate = ({ schema }: FileMetaData): void => {
+    if (schema[1] !== undefined) schema[1].logical_type = { type: 'VARIANT' };
+  };
+  const bytes = rewriteParquet(source, { codec: 'ZSTD', version: 2, metadata: annotate });
+  await expect(rows(bytes, { columns: ['n'] })).rejects.toMatchObject({
+    code: 'unsupported_file',
+    message: expect.stringContaining('column "v" is a VARIANT'),
+  });
 });

@@ -30,11 +30,6 @@ export function unsupported(reason: string): ParquetError {
   return new ParquetError(reason, { code: 'unsupported_file' });
 }
 
-/** An error for a row that has more than any row may have. */
-export function tooLarge(reason: string): ParquetError {
-  return new ParquetError(reason, { code: 'invalid_row' });
-}
-
 /** The error for a damaged Parquet file. */
 export function damagedFile(file: string, reason: string, cause?: unknown): TableError {
   return fileError('damaged_file', file, reason, cause);

@@ -16,7 +16,6 @@ import { StringColumn } from './encodings/string-column.ts';
 import { openParquet, type ParquetFile } from './open-parquet.ts';
 import { translateErrors } from './parquet-error.ts';
 import { type ColumnBatch, readParquet } from './read-parquet.ts';
-import { VariantColumns } from './variant-columns.ts';
 
 /** Footers that are read at the same time. */
 const CONCURRENT_FOOTERS = 6;
@@ -170,31 +169,25 @@ async function* readRows(
 ): AsyncGenerator<RowBatch> {
   const { file, firstRow, names, ...range } = part;
   const own = ownFeatures(file, declared);
-  const variants = new VariantColumns(names, own, file.path);
   const columns = names.map((name): Column => {
     const feature = own.get(name);
-    const convert = feature === undefined ? null : compileCell(feature);
-    return { name, convert, variant: variants.indexOf(name) };
+    return { name, convert: feature === undefined ? null : compileCell(feature) };
   });
   const present = names.filter((name) => own.has(name));
-  const plain = present.filter((name) => variants.indexOf(name) === -1);
-  const floats = plain.filter((name) => mayHaveNonNumbers(own.get(name) as Feature));
+  const floats = present.filter((name) => mayHaveNonNumbers(own.get(name) as Feature));
   const meter = createExpansionMeter(file.bytes);
   for await (const batch of readParquet(file, { columns: present, ...range })) {
     for (let start = 0; start < batch.rowCount; ) {
       // Rows are measured before they are made: all may refer to one long value.
       let end = start;
-      const decoded: (readonly JsonValue[])[] = [];
       for (let bytes = 0; end < batch.rowCount && bytes < BATCH_BYTES; end += 1) {
-        const values = variants.decode(batch, end);
         const location = { file: file.path, row: batch.firstRow + end };
-        const row = rowBytes(cellsOf(batch, end, plain), location, values);
+        const row = rowBytes(cellsOf(batch, end, present), location);
         meter.add(row);
         for (const cell of cellsOf(batch, end, floats)) nonNumbers.add(cell);
-        decoded.push(values);
         bytes += row;
       }
-      const rows = translateErrors(file.path, () => toRows(batch, columns, decoded, start));
+      const rows = translateErrors(file.path, () => toRows(batch, columns, start, end));
       yield { firstRow: firstRow + batch.firstRow + start, rows };
       start = end;
       await yieldToEventLoop();
@@ -227,18 +220,12 @@ async function* readCells(part: FilePart, declared: Features | undefined): Async
       .filter(([name, feature]) => leafCounts.get(name) === 1 && isPlainText(feature))
       .map(([name]) => name),
   );
-  const variants = new VariantColumns(names, own, file.path);
-  const hasVariants = names.some((name) => variants.indexOf(name) !== -1);
   // One cell of these may refer to a long value any number of times.
   const nested = present
     .filter(([name, feature]) => !textSlices.has(name) && feature.kind !== 'value')
-    .map(([name]) => name)
-    .filter((name) => variants.indexOf(name) === -1);
+    .map(([name]) => name);
   const writer = new CellWriter();
-  const columnWriters = names.map((name) => {
-    const write = compileColumnWriter(own.get(name), writer);
-    return { name, variant: variants.indexOf(name), write };
-  });
+  const columnWriters = names.map((name) => ({ name, write: compileColumnWriter(own.get(name), writer) }));
   const meter = createExpansionMeter(file.bytes);
   let rowCount = 0;
   let next = firstRow + range.from;
@@ -251,16 +238,11 @@ async function* readCells(part: FilePart, declared: Features | undefined): Async
   };
   const columns = present.map(([name]) => name);
   for await (const batch of readParquet(file, { columns, textSlices, ...range })) {
-    let decoded: readonly JsonValue[] = [];
-    const cellWriters = columnWriters.map(({ name, variant, write }): RowWriter => {
-      if (variant === -1) return write(batch.columns.get(name));
-      return () => writer.value(decoded[variant] ?? null);
-    });
+    const cellWriters = columnWriters.map(({ name, write }) => write(batch.columns.get(name)));
     const measure: RowWriter = (row) => {
-      decoded = variants.decode(batch, row);
-      rowBytes(cellsOf(batch, row, nested), { file: file.path, row: batch.firstRow + row }, decoded);
+      rowBytes(cellsOf(batch, row, nested), { file: file.path, row: batch.firstRow + row });
     };
-    const rowWriters = nested.length > 0 || hasVariants ? [measure, ...cellWriters] : cellWriters;
+    const rowWriters = nested.length > 0 ? [measure, ...cellWriters] : cellWriters;
     for (let row = 0; row < batch.rowCount; ) {
       const end = translateErrors(file.path, () => writeRows(rowWriters, writer, row, batch.rowCount));
       rowCount += end - row;
@@ -296,25 +278,17 @@ interface Column {
   readonly name: string;
   /** Null if the file does not have the column. */
   readonly convert: CellConverter | null;
-  /** Index in the decoded values of a row; -1 for a column without VARIANTs. */
-  readonly variant: number;
 }
 
-/** @param decoded VARIANTs of the rows from the index `from` */
-function toRows(
-  batch: ColumnBatch,
-  columns: readonly Column[],
-  decoded: ReadonlyArray<readonly JsonValue[]>,
-  from: number,
-): JsonObject[] {
-  const rows: JsonObject[] = decoded.map(() => ({}));
-  for (const { name, convert, variant } of columns) {
+/** @param to exclusive */
+function toRows(batch: ColumnBatch, columns: readonly Column[], from: number, to: number): JsonObject[] {
+  const rows = Array.from({ length: to - from }, (): JsonObject => ({}));
+  for (const { name, convert } of columns) {
     const cells = batch.columns.get(name);
     const isMissing = cells === undefined || cells instanceof StringColumn || convert === null;
     for (let index = 0; index < rows.length; index += 1) {
       const row = rows[index] as JsonObject;
-      const value: JsonValue =
-        variant >= 0 ? (decoded[index]?.[variant] ?? null) : isMissing ? null : convert(cells[from + index]);
+      const value: JsonValue = isMissing ? null : convert(cells[from + index]);
       // An own member of any name; assigning this one would change the object's prototype.
       if (name === '__proto__') setMember(row, name, value);
       else row[name] = value;

@@ -59,8 +59,7 @@ function fitsStorage(stored: Feature, target: Feature): boolean {
 
 /** The declared type of a column if it fits the stored one, else the stored one. */
 export function overlayFeature(stored: Feature, declared: Feature | undefined): Feature {
-  // A VARIANT says of each value what it is.
-  if (declared === undefined || stored.kind === 'variant') return stored;
+  if (declared === undefined) return stored;
   // A column of nulls may be anything.
   if (nameOf(stored) === 'null') return declared;
   switch (declared.kind) {
@@ -97,8 +96,6 @@ export function overlayFeature(stored: Feature, declared: Feature | undefined): 
       return stored.kind === 'value' && (fitsStorage(stored, declared) || isUnmarkedText(stored, declared))
         ? declared
         : stored;
-    case 'variant':
-      return stored;
     case 'unknown':
       return declared;
   }

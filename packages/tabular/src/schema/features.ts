@@ -13,8 +13,6 @@ export type Feature =
   | { kind: 'map'; key: Feature; value: Feature }
   | { kind: 'media'; media: Media }
   | { kind: 'json' }
-  /** Any JSON value; `typed` is the type of those that a Parquet file stores as columns, parts of them as variants too. */
-  | { kind: 'variant'; typed: Feature | null }
   | { kind: 'translation'; languages: readonly string[]; variable: boolean }
   | { kind: 'array'; dtype: string; shape: readonly (number | null)[] }
   /** A type that newer data may have and this code does not know; its cells are taken as they come. */
@@ -59,7 +57,6 @@ export function dtypeOf(feature: Feature): string {
     case 'media':
       return feature.media;
     case 'json':
-    case 'variant':
       return 'json';
     case 'translation':
       return `${feature.variable ? 'translation_variable_languages' : 'translation'}<${feature.languages.join(', ')}>`;

@@ -1,4 +1,3 @@
-import type { JsonValue } from '@svc/jsonl-v23/json';
 import { TableError, unreadableFile } from '../errors.ts';
 import type { ByteSource } from './byte-source.ts';
 
@@ -36,32 +35,23 @@ export function createExpansionMeter({
  * then.
  *
  * @param location of the row, for the error
- * @param values further cells, as the JSON that they become
  * @throws TableError `invalid_row` if a row has more than any item may have
  */
-export function rowBytes(
-  cells: Iterable<unknown>,
-  location: { file: string; row: number },
-  values: readonly JsonValue[] = [],
-): number {
+export function rowBytes(cells: Iterable<unknown>, location: { file: string; row: number }): number {
   let total = 0;
-  const add = (cell: unknown, countKeys: boolean): void => {
+  const add = (cell: unknown): void => {
     if (typeof cell === 'string') total += cell.length + 2;
     else if (cell instanceof Uint8Array) total += Math.ceil(cell.length / 3) * 4;
     else if (Array.isArray(cell)) {
       total += 2;
-      for (const item of cell) add(item, countKeys);
+      for (const item of cell) add(item);
     } else if (typeof cell === 'object' && cell !== null && !ArrayBuffer.isView(cell)) {
-      for (const [key, value] of Object.entries(cell)) {
-        if (countKeys) total += key.length + 3;
-        add(value, countKeys);
-      }
+      for (const value of Object.values(cell)) add(value);
     } else total += 1;
     if (total > MAX_ROW_BYTES) {
       throw new TableError('invalid_row', `The row has more than ${MAX_ROW_BYTES} bytes.`, { location });
     }
   };
-  for (const cell of cells) add(cell, false);
-  for (const value of values) add(value, true);
+  for (const cell of cells) add(cell);
   return total;
 }

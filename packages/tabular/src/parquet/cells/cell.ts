@@ -6,7 +6,6 @@
  * - timestamps and dates: ISO texts in UTC without a zone, of any unit;
  * - times and durations: the whole number that the file holds; decimals: the unscaled whole number, or its bytes;
  * - binary, and text that only the `huggingface` entry calls text: Uint8Array;
- * - VARIANTs: an object of their columns (`metadata`, `value`, `typed_value`);
  * - lists: arrays; structs: plain objects; maps: an object whose one member is a list of {key, value};
  * - null: null or undefined, at every level.
  */
@@ -19,8 +18,6 @@ import { durationSeconds, parseTimeType, timeOfDay } from '../../scalars/time-un
 import { jsonOrText } from '../../scalars/try-parse-json.ts';
 import { type Feature, valueFeature } from '../../schema/features.ts';
 import { decodeText } from './texts.ts';
-import { compileVariant } from './variant-cell.ts';
-import { VariantLimit } from './variant-value.ts';
 
 /** Turns one decoded cell into JSON. */
 export type CellConverter = (cell: unknown) => JsonValue;
@@ -31,23 +28,21 @@ export type CellConverter = (cell: unknown) => JsonValue;
  * binary to base64, maps to objects, images and their like to `{bytes, path}`, JSON columns to what their text says.
  * A cell that is not of its column's type is taken as it comes; nothing is refused.
  *
- * The converter throws ParquetError for text that is not UTF-8 and for a VARIANT that cannot be decoded.
- *
- * @param limit counts the values of VARIANTs
+ * The converter throws ParquetError for text that is not UTF-8.
  */
-export function compileCell(feature: Feature, limit: VariantLimit = new VariantLimit()): CellConverter {
-  const convert = converterFor(feature, limit);
+export function compileCell(feature: Feature): CellConverter {
+  const convert = converterFor(feature);
   return (cell) => (cell === null || cell === undefined ? null : convert(cell));
 }
 
-function converterFor(feature: Feature, limit: VariantLimit): CellConverter {
+function converterFor(feature: Feature): CellConverter {
   switch (feature.kind) {
     case 'value':
       return valueConverter(feature.dtype);
     case 'class_label':
       return (cell) => labelName(cell, feature.names);
     case 'list': {
-      const item = compileCell(feature.item, limit);
+      const item = compileCell(feature.item);
       return (cell) => (isList(cell) ? Array.from(cell, item) : toJson(cell));
     }
     case 'array': {
@@ -55,12 +50,12 @@ function converterFor(feature: Feature, limit: VariantLimit): CellConverter {
         (item) => ({ kind: 'list', item, length: null, large: false }),
         valueFeature(feature.dtype),
       );
-      return compileCell(nested, limit);
+      return compileCell(nested);
     }
     case 'struct': {
       const fields = feature.fields.map(({ name, feature: inner }) => ({
         name,
-        convert: compileCell(inner, limit),
+        convert: compileCell(inner),
       }));
       return (cell) => {
         if (!isObject(cell)) return toJson(cell);
@@ -72,16 +67,14 @@ function converterFor(feature: Feature, limit: VariantLimit): CellConverter {
       };
     }
     case 'map': {
-      const key = compileCell(feature.key, limit);
-      const value = compileCell(feature.value, limit);
+      const key = compileCell(feature.key);
+      const value = compileCell(feature.value);
       return (cell) => mapObject(cell, key, value);
     }
     case 'media':
       return mediaCell;
     case 'json':
       return jsonCell;
-    case 'variant':
-      return compileVariant(feature.typed, limit, compileCell);
     case 'translation':
     case 'unknown':
       return toJson;

@@ -183,3 +183,32 @@ describe('applyDeclared', () => {
     );
   });
 });
+
+it.each<[string, SchemaElement[], string]>([
+  [
+    'shredded',
+    [
+      { name: 'v', num_children: 1 },
+      { ...text, name: 'typed_value' },
+    ],
+    'v',
+  ],
+  ['without its columns', [{ ...text, name: 'v' }], 'v'],
+  [
+    'in a list',
+    [
+      { name: 'x', num_children: 1, converted_type: 'LIST' },
+      { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
+      { name: 'v', num_children: 1 },
+      { ...text, name: 'value' },
+    ],
+    'x.list.v',
+  ],
+])('a VARIANT %s is refused by name', (_, elements, column) => {
+  const schema = elements.map((element) =>
+    element.name === 'v' ? { ...element, logical_type: { type: 'VARIANT' as const } } : element,
+  );
+  expect(() => featuresFromParquet(metadata([root(1), ...schema]))).toThrow(
+    `column "${column}" is a VARIANT`,
+  );
+});

@@ -1,5 +1,6 @@
 import { JsonlError } from '@svc/jsonl-v23';
 import { parseJson } from '@svc/jsonl-v23/json';
+import { shorten } from '../../errors.ts';
 import { byName, overlayFeature, refineFeature } from '../../schema/apply-declared.ts';
 import { decodeArrowSchema } from '../../schema/arrow-schema.ts';
 import {
@@ -9,9 +10,9 @@ import {
   type NamedFeature,
   valueFeature,
 } from '../../schema/features.ts';
+import { unsupported } from '../parquet-error.ts';
 import { isMap, isRepeated, listElement } from './lists.ts';
 import { type SchemaElement, type SchemaTree, schemaTree } from './schema.ts';
-import { variantFeature } from './variant-feature.ts';
 
 /** The parts of a footer that describe the columns of a file. */
 interface DescribedColumns {
@@ -26,7 +27,7 @@ const TIME_UNITS = { MILLIS: 'ms', MICROS: 'us', NANOS: 'ns' };
  * the `ARROW:schema` entry, the Parquet schema itself. Names and order are those of the schema.
  *
  * @param metadata the file's footer
- * @throws ParquetError if the schema is not a tree
+ * @throws ParquetError if the schema is not a tree, or has a VARIANT
  */
 export function featuresFromParquet(metadata: DescribedColumns): Features {
   const arrow = byName(arrowFeatures(metadata));
@@ -48,8 +49,11 @@ function toNamed(node: SchemaTree): NamedFeature {
 function toFeature(node: SchemaTree): Feature {
   const { element, children } = node;
   const [child] = children;
+  if (element.logical_type?.type === 'VARIANT') {
+    const column = shorten(node.path.join('.'));
+    throw unsupported(`column ${column} is a VARIANT; write it as JSON text or as columns of other types`);
+  }
   if (child === undefined) return leafFeature(element);
-  if (element.logical_type?.type === 'VARIANT') return variantFeature(node, toFeature);
   const item = listElement(node);
   if (item !== null) return listOf(toFeature(item));
   const [key, value] = child.children;
