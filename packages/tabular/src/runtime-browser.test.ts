@@ -1,7 +1,7 @@
 import { gzipSync, crc32 as nodeCrc32, zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { TableError } from './errors.ts';
-import { crc32, decompress, loadPageCodec } from './runtime-browser.ts';
+import { crc32, decompress, isCutOff, loadPageCodec } from './runtime-browser.ts';
 
 const text = 'a line of text\n'.repeat(50_000);
 
@@ -42,6 +42,12 @@ it('inflates gzip, refuses what is none, passes errors on and ends its source', 
     break;
   }
   expect(ended).toBe(true);
+});
+
+it('knows the words in which browsers say that a stream is cut off', () => {
+  expect(isCutOff(new TypeError('Compressed input was truncated.'))).toBe(true);
+  expect(isCutOff(new TypeError('The input is ended without reaching the stream end'))).toBe(true);
+  expect(isCutOff(new TypeError('The compressed data was not valid: incorrect header check.'))).toBe(false);
 });
 
 it.each(['', 'a', text])('computes the CRC-32 that zlib computes', (content) => {

@@ -32,6 +32,10 @@ export async function* decompress(
   }
 }
 
+/** Whether decompressing failed because the bytes end too early, in the words of Chromium and Firefox. */
+export const isCutOff = (error: unknown): boolean =>
+  error instanceof TypeError && /truncated|without reaching the stream end/i.test(error.message);
+
 function openInflater(format: string): DecompressionStream {
   try {
     return new DecompressionStream(format as ConstructorParameters<typeof DecompressionStream>[0]);

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, gzipSync, constants as zlibConstants, zstdCompressSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { type Compression, decompress, loadPageCodec } from './runtime-node.ts';
+import { type Compression, decompress, isCutOff, loadPageCodec } from './runtime-node.ts';
 
 const text = 'a line of text\n'.repeat(50_000);
 const bytes = new TextEncoder().encode(text);
@@ -66,6 +67,58 @@ it.each(['gzip', 'zstd'] as const)(
       expect(await inflated(compression, pieces(joined, size))).toBe('one two three');
   },
 );
+
+it('leaves out zeros between and behind gzip members, and refuses other bytes there', async () => {
+  const [one, two] = [gzipSync('one '), gzipSync('two')];
+  const zeros = Buffer.alloc(700);
+  for (const size of [1, 5, 64, 1 << 20]) {
+    const padded = Buffer.concat([one, zeros, two, zeros]);
+    expect(await inflated('gzip', pieces(padded, size))).toBe('one two');
+    const garbage = Buffer.concat([one, zeros, Buffer.from('garbage')]);
+    await expect(inflated('gzip', pieces(garbage, size))).rejects.toThrow();
+  }
+});
+
+const CHECKSUM = { params: { [zlibConstants.ZSTD_c_checksumFlag]: 1 } };
+it.each([
+  ['zstd', 'of a blank with a checksum', zstdCompressSync(' ', CHECKSUM)],
+  ['zstd', 'without content with a checksum', zstdCompressSync('', CHECKSUM)],
+  ['gzip', 'with a zero behind', Buffer.concat([gzipSync(''), Buffer.alloc(1)])],
+] as const)('stops at many small %s parts %s, and reads some', async (compression, _, part) => {
+  const compress = compressors[compression];
+  const some = Buffer.concat([...Array<Buffer>(100).fill(part), compress('end')]);
+  expect(await inflated(compression, pieces(some, 1 << 16))).toMatch(/end$/);
+  let readBytes = 0;
+  const source = async function* (): AsyncGenerator<Uint8Array> {
+    const piece = Buffer.concat(Array<Buffer>(100).fill(part));
+    for (let index = 0; index < 1000; index += 1) {
+      readBytes += piece.length;
+      yield piece;
+    }
+  };
+  const error = { code: 'unsupported_file', message: expect.stringContaining('compress it as a whole') };
+  await expect(inflated(compression, source())).rejects.toMatchObject(error);
+  // Each part costs an engine.
+  expect(readBytes / part.length).toBeLessThan(1200);
+});
+
+it('reads any number of zstd frames that are worth an engine each', async () => {
+  const frame = zstdCompressSync(Buffer.from(randomBytes(1200)), CHECKSUM);
+  let length = 0;
+  const source = pieces(Buffer.concat(Array<Buffer>(1500).fill(frame)), 1 << 16);
+  for await (const chunk of decompress('zstd', () => source)) length += chunk.length;
+  expect(length).toBe(1500 * 1200);
+});
+
+it.each(['gzip', 'zstd'] as const)('tells %s that is cut off from what is none', async (compression) => {
+  const whole = compressors[compression](bytes);
+  for (const end of [5, 20, whole.length - 9, whole.length - 1]) {
+    const error: unknown = await inflated(compression, pieces(whole.subarray(0, end), 10)).catch((e) => e);
+    expect([end, isCutOff(error)]).toEqual([end, true]);
+  }
+  const other: unknown = await inflated(compression, pieces(new Uint8Array(50).fill(9), 10)).catch((e) => e);
+  expect(isCutOff(other)).toBe(false);
+});
 
 it.each([
   ['GZIP', gzipSync],

@@ -15,9 +15,16 @@ const { createZstdDecompress, zstdDecompress, zstdDecompressSync }: Partial<type
 /** Encodings that a body or a file may have. */
 export type Compression = 'gzip' | 'zstd' | 'br';
 
+/** Bytes of a long stream that cost as much as an engine, within a factor of ten. */
+const BYTES_PER_ENGINE = 1024;
+/** Engines that a stream may have, however short its parts are. */
+const FREE_ENGINES = 1000;
+
 /**
  * Decompresses a stream on the thread pool. `open` gets a signal that ends it, so that nothing is left waiting
- * when the consumer leaves early.
+ * when the consumer leaves early. Zeros between and after the members of gzip are left out.
+ *
+ * @throws TableError `unsupported_file` for parts that cost more than their bytes are worth; errors of zlib and of the source
  */
 export async function* decompress(
   compression: Compression,
@@ -25,21 +32,35 @@ export async function* decompress(
 ): AsyncGenerator<Uint8Array> {
   const stop = new AbortController();
   const input = open(stop.signal)[Symbol.asyncIterator]();
-  let rest: Uint8Array = new Uint8Array();
+  let rest: Uint8Array = NO_BYTES;
   let ended = false;
+  let readBytes = 0;
+  const readNext = async (): Promise<void> => {
+    const next = await input.next();
+    ended = next.done === true;
+    if (next.done === true) return;
+    rest = next.value;
+    readBytes += rest.length;
+  };
+  const skipZeros = async (): Promise<void> => {
+    for (;;) {
+      const at = rest.findIndex((byte) => byte !== 0);
+      rest = at === -1 ? NO_BYTES : rest.subarray(at);
+      if (rest.length > 0 || ended) return;
+      await readNext();
+    }
+  };
 
   let small = compression === 'zstd' ? await loadSmallFrames() : null;
+  let engines = 0;
   let isDone = false;
   try {
-    // The zstd engine is done at the end of a frame and leaves the rest of the chunk, which is another frame.
+    // The zstd engine is done at the end of a frame and leaves the rest of the chunk, which is another frame. That of gzip
+    // leaves zeros.
     for (let isFirst = true; isFirst || !ended || rest.length > 0; isFirst = false) {
       if (small !== null) {
         // What is cut by the end of a chunk is left to the engine, which does not wait for all of it.
-        if (rest.length === 0 && !ended) {
-          const next = await input.next();
-          ended = next.done === true;
-          if (next.done !== true) rest = next.value;
-        }
+        if (rest.length === 0 && !ended) await readNext();
         const taken = small.take(rest);
         // The engine says what is wrong with a frame.
         if (taken === null) small = null;
@@ -50,15 +71,21 @@ export async function* decompress(
           continue;
         } else if (rest.length === 0 && !isFirst) break;
       }
+      if (compression === 'gzip' && !isFirst) {
+        await skipZeros();
+        if (rest.length === 0) break;
+      }
+      engines += 1;
+      if (engines > FREE_ENGINES && engines * BYTES_PER_ENGINE > readBytes - rest.length) {
+        const reason = `it has more than ${FREE_ENGINES} parts of few bytes each; compress it as a whole`;
+        throw new TableError('unsupported_file', `Cannot decompress ${compression}: ${reason}.`);
+      }
       const inflate = INFLATERS[compression]();
       const feed = async (): Promise<void> => {
         while (!inflate.destroyed) {
           if (rest.length === 0) {
+            if (!ended) await readNext();
             if (ended) break;
-            const next = await input.next();
-            ended = next.done === true;
-            if (next.done === true) break;
-            rest = next.value;
           }
           const before = inflate.bytesWritten;
           await written(inflate, rest);
@@ -88,6 +115,12 @@ export async function* decompress(
     }
   }
 }
+
+const NO_BYTES = new Uint8Array();
+
+/** Whether decompressing failed because the bytes end too early. */
+export const isCutOff = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR';
 
 /** Null where there is no zstd: whoever decompresses it is told so. */
 async function loadSmallFrames(): Promise<SmallFrames | null> {

@@ -1,9 +1,10 @@
 import { joinBytes } from '@svc/jsonl-v23/internal';
 import { decompress } from '#runtime';
-import { TableError, unreadableFile } from '../errors.ts';
+import { TableError } from '../errors.ts';
 import type { FileCompression } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { joinSignals } from '../source/join-signals.ts';
+import { notDecompressed } from '../text/cached-file.ts';
 import { startsWith } from './file-signature.ts';
 
 /** Enough rows to tell how they are written. */
@@ -43,7 +44,7 @@ export async function readHead(source: ByteSource, signal?: AbortSignal): Promis
     if (cause instanceof TableError) throw cause;
     // What is damaged after the first bytes is found when the rows are read.
     if (length > 0) return { head: joinBytes(chunks), compression, isWhole: false };
-    throw unreadableFile('damaged_file', source.path, `it is not ${compression}`, cause);
+    throw notDecompressed(source.path, compression, cause);
   }
   return { head: joinBytes(chunks), compression, isWhole: true };
 }

@@ -1,4 +1,4 @@
-import { decompress } from '#runtime';
+import { decompress, isCutOff } from '#runtime';
 import { TableError, unreadableFile } from '../errors.ts';
 import { compressionOf, type FileCompression } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
@@ -90,7 +90,15 @@ export class CachedFile {
     } catch (cause) {
       signal?.throwIfAborted();
       if (cause instanceof TableError || cause === sourceError) throw cause;
-      throw unreadableFile('damaged_file', this.path, `it is not ${compression}`, cause);
+      throw notDecompressed(this.path, compression, cause);
     }
   }
+}
+
+/** The error for a file that cannot be decompressed. @param cause of the runtime */
+export function notDecompressed(file: string, compression: FileCompression, cause: unknown): TableError {
+  const reason = isCutOff(cause)
+    ? `it is cut off: its ${compression} data has no end`
+    : `it is not ${compression}`;
+  return unreadableFile('damaged_file', file, reason, cause);
 }
