@@ -117,6 +117,61 @@ it('reads the character NUL in text files of known names', async () => {
   await expect(read(invalid, { path: 'a.csv' })).rejects.toMatchObject({ code: 'unsupported_file' });
 });
 
+const QUOTED = [{ q: 'x;y', a: 1 }];
+it.each([';', ',', '\t', '|', ' ', ':', '\\t'])('reads the line sep=%j as the dialect', async (stated) => {
+  const delimiter = stated === '\\t' ? '\t' : stated;
+  const table = `q${delimiter}a\r\n"x;y"${delimiter}1\r\n`;
+  const lines = [
+    `sep=${stated}`,
+    `SEP=${stated}`,
+    `"sep=${stated}"`,
+    `\ufeffsep=${stated}`,
+    `\ufeff\ufeffsep=${stated}`,
+  ];
+  for (const [index, line] of lines.entries()) {
+    const content = `${line}${index % 2 === 0 ? '\r\n' : '\n'}${table}`;
+    for (const options of [{ path: 'a.csv' }, { path: 'a' }, { format: 'csv' as const }, { delimiter }]) {
+      expect([line, (await read(content, options)).rows]).toEqual([line, QUOTED]);
+    }
+    const noHeader = await read(content, { path: 'a.csv', header: false });
+    expect(noHeader.rows).toEqual([
+      { 0: 'q', 1: 'a' },
+      { 0: 'x;y', 1: '1' },
+    ]);
+  }
+});
+
+it.each([
+  ['sep=,a\n1,2\n', [{ 'sep=': 1, a: 2 }]],
+  ['sep=\n1\n', [{ 'sep=': 1 }]],
+  ['sep=x\n1\n', [{ 'sep=x': 1 }]],
+  ['a;sep=\n1;2\n', [{ a: 1, 'sep=': 2 }]],
+  ['a\nsep=;\n', [{ a: 'sep=;' }]],
+])('takes names of columns for names: %j', async (content, rows) => {
+  expect((await read(content, { path: 'a.csv' })).rows).toEqual(rows);
+});
+
+it('says where a row is after the line of the dialect', async () => {
+  await expect(read('sep=;\nq;a\n1;2\n3\n', { path: 'a.csv' })).rejects.toMatchObject({
+    location: { line: 4 },
+  });
+});
+
+it.each(['utf-8', 'utf-16le'] as const)(
+  'leaves out any number of byte order marks of %s',
+  async (encoding) => {
+    for (const [content, path] of [
+      ['q,a\nx,1\n', 'a.csv'],
+      ['[{"q":"x","a":1}]', 'a.json'],
+    ] as const) {
+      const marked = new Uint8Array(
+        Buffer.from(`\ufeff\ufeff\ufeff${content}`, encoding === 'utf-8' ? 'utf8' : 'utf16le'),
+      );
+      expect((await read(marked, { path })).rows).toEqual([{ q: 'x', a: 1 }]);
+    }
+  },
+);
+
 it('takes a typed column for missing values where no field has quotes or content', async () => {
   const rowsOf = async (content: string) => {
     const source = await openByteSource(text(content), { path: 'a.csv' });

@@ -28,6 +28,14 @@ export const STRICT_RULES: Omit<CsvDialect, 'delimiter' | 'quote'> = {
   isLenient: false,
 };
 
+/** The delimiter that the first line of a file states, as Excel reads it (`sep=;`); null for any other line. */
+export function statedDelimiter(line: string): string | null {
+  const [, stated] = /^"?sep=(\\t|[\x01-\x7f])"?$/i.exec(line) ?? [];
+  // A letter would be the name of a column, more likely.
+  if (stated === undefined || /^[a-z0-9"]$/i.test(stated)) return null;
+  return stated === '\\t' ? '\t' : stated;
+}
+
 /** A byte that may end text without quotes. */
 export const ENDS_TEXT = 1;
 /** A byte that is not part of the text at the start of a field. */

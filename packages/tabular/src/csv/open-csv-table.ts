@@ -8,7 +8,7 @@ import { CachedFile } from '../text/cached-file.ts';
 import { DEFAULT_MAX_ROW_SIZE, isTextColumn, type TextColumns } from '../text/raw-row.ts';
 import type { ArrivedRows } from '../text/text-reader.ts';
 import { endCells, isFullBatch } from './cell-batches.ts';
-import { STRICT_RULES } from './csv-dialect.ts';
+import { STRICT_RULES, statedDelimiter } from './csv-dialect.ts';
 import { CsvScanner } from './csv-scanner.ts';
 import { FieldReader } from './field-reader.ts';
 import {
@@ -56,7 +56,8 @@ const CACHED_BYTES = COUNTED_BYTES;
 /**
  * Opens a CSV file as a table in which text stays text: a column is a number or a truth value only if every value is
  * written as its JSON text (`1.50`, `001` and `+1` are texts), and a word for a missing value, `NA`, `null`, `None` or
- * nothing, is null only in columns that are not text. Every row must have as many fields as the first one.
+ * nothing, is null only in columns that are not text. Every row must have as many fields as the first one. A first line
+ * that states the delimiter (`sep=;`) is no row.
  *
  * @throws TableError `invalid_row` with file, line and column, `unsupported_file`, `damaged_file`; while rows are read
  *   `type_changed`, unless the types come from all rows; errors of the source; the signal's reason
@@ -142,6 +143,7 @@ class ExactRows implements ArrivedRows<ExactRows> {
   readonly #file: string;
   readonly #notesTypes: boolean;
   #isHeader: boolean;
+  #isFirst = true;
 
   /** @param known the columns, if they are, and whether rows are added to their types */
   constructor(
@@ -176,6 +178,10 @@ class ExactRows implements ArrivedRows<ExactRows> {
   next(): this | null {
     const { scanner } = this;
     while (scanner.next()) {
+      if (this.#isFirst) {
+        this.#isFirst = false;
+        if (this.#statesDelimiter()) continue;
+      }
       this.columns ??= this.#columnsOf();
       if (this.#isHeader) {
         this.#isHeader = false;
@@ -192,6 +198,14 @@ class ExactRows implements ArrivedRows<ExactRows> {
       return this;
     }
     return null;
+  }
+
+  /** Whether the record is the line by which Excel knows the delimiter, which ends it where it is the delimiter. */
+  #statesDelimiter(): boolean {
+    const { fieldCount } = this.scanner;
+    if (fieldCount > 2) return false;
+    const texts = Array.from({ length: fieldCount }, (_, index) => this.fields.text(index));
+    return statedDelimiter(texts.join(this.#options.delimiter)) !== null;
   }
 
   #columnsOf(): ExactColumns {

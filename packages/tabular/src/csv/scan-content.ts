@@ -17,7 +17,7 @@ const MARK = [0xef, 0xbb, 0xbf];
 
 /**
  * Adds the content of a file to a scanner piece by piece, and yields after each piece, and after the end. The event loop
- * runs every few milliseconds. A byte order mark is left out. The scanner is freed when the reading ends.
+ * runs every few milliseconds. Byte order marks are left out. The scanner is freed when the reading ends.
  *
  * @throws TableError as `CachedFile.read` and `decodeText`; the signal's reason
  */
@@ -65,14 +65,16 @@ async function* utf8Chunks(
       yield chunk;
       continue;
     }
-    head = head.length === 0 ? chunk : joinBytes([head, chunk]);
+    head = withoutMarks(head.length === 0 ? chunk : joinBytes([head, chunk]));
     if (head.length < MARK.length) continue;
-    yield withoutMark(head);
+    yield head;
     head = null;
   }
-  if (head !== null && head.length > 0) yield withoutMark(head);
+  if (head !== null && head.length > 0) yield head;
 }
 
-function withoutMark(bytes: Uint8Array): Uint8Array {
-  return MARK.every((byte, index) => bytes[index] === byte) ? bytes.subarray(MARK.length) : bytes;
+function withoutMarks(bytes: Uint8Array): Uint8Array {
+  let at = 0;
+  while (MARK.every((byte, index) => bytes[at + index] === byte)) at += MARK.length;
+  return bytes.subarray(at);
 }

@@ -1,3 +1,4 @@
+import { statedDelimiter } from '../csv/csv-dialect.ts';
 import { suffixes } from '../format.ts';
 import type { FileOptions, FormatHints } from './file-format.ts';
 
@@ -28,8 +29,10 @@ export function detectCsv(
     options: { delimiter, quote, header },
   });
   if (hints.delimiter !== undefined) return build(hints.delimiter);
-  if (format === 'tsv') return build('\t');
   if (format === undefined && named === 'txt') return null;
+  const stated = statedDelimiter(/^[^\r\n]*/.exec(text)?.[0] ?? '');
+  if (stated !== null) return build(stated);
+  if (format === 'tsv') return build('\t');
   const isExpected = format === 'csv' || named === 'csv' || named === 'tsv';
   let best: { readonly delimiter: string; readonly fields: number } | null = null;
   for (const delimiter of DELIMITERS) {

@@ -7,7 +7,7 @@ const MAX_CHARACTER_BYTES = 4;
 const NO_BYTES = new Uint8Array();
 
 /**
- * Decodes a file as it arrives. A byte order mark at its start is left out.
+ * Decodes a file as it arrives. Byte order marks at its start are left out.
  *
  * @throws TableError `invalid_row` with the line and column of invalid bytes; `unsupported_file` for an unknown encoding
  */
@@ -21,9 +21,10 @@ export async function* decodeText(
   let width = 0;
   let atStart = true;
   const trimmed = (text: string): string => {
-    if (!atStart || text === '') return text;
-    atStart = false;
-    return withoutMark(text);
+    if (!atStart) return text;
+    const rest = withoutMark(text);
+    atStart = rest === '';
+    return rest;
   };
   const checked = (bytes: Uint8Array | null): string => {
     try {

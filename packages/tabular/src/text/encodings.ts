@@ -80,9 +80,9 @@ export function createDecoder({
   return (bytes) => (bytes === null ? decoder.decode() : decoder.decode(bytes, { stream: true }));
 }
 
-/** A text without the byte order mark that it may begin with. */
+/** A text without the byte order marks that it may begin with: a tool may add one to a file that has one. */
 export function withoutMark(text: string): string {
-  return text.startsWith('\uFEFF') ? text.slice(1) : text;
+  return text.replace(/^\uFEFF+/, '');
 }
 
 function normalise(encoding: string): string {
