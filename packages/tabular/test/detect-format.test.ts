@@ -1,3 +1,4 @@
+import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import {
   detectFormat,
@@ -6,6 +7,7 @@ import {
   type ReadTableOptions,
   readTable,
 } from '../src/index.ts';
+import { writeParquet } from './write-parquet.ts';
 
 const text = (content: string): Uint8Array => new TextEncoder().encode(content);
 
@@ -77,6 +79,78 @@ it('takes other objects that begin alike as one row', async () => {
     expect((await read(JSON.stringify(row), { path: 'row.json' })).rows).toEqual([row]);
   }
   expect((await read('{"a":{"0":1}}\n{"a":{"0":2}}\n', { path: 'rows.json' })).rows).toHaveLength(2);
+});
+
+const POINTER = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n';
+const OLDER_POINTER = 'version https://hawser.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n';
+const PAGE = '<!-- saved -->\n<!DOCTYPE html>\n<html><body>Sign in, please</body></html>\n';
+const DICTIONARIES = "{'q': 'x', 'a': 1}\n{'q': 'y', 'a': None}\n";
+const CSV = 'q,a\nx,1\ny,2\n';
+const PARQUET = writeParquet({ columns: [{ name: 'q', data: ['x'], type: 'STRING' }] });
+
+it.each([
+  ['Git LFS pointer', POINTER],
+  ['Git LFS pointer', OLDER_POINTER],
+  ['git-annex pointer', '/annex/objects/SHA256E-s1--4d7a.csv\n'],
+  ['HTML page', PAGE],
+  ['HTML page', '<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN">\n<html/>'],
+  ['HTML page', '\ufeff\n  <HTML lang="en">\n<head><title>404</title>'],
+])('refuses a %s of any name, in one sentence', async (found, content) => {
+  for (const suffix of ['csv', 'tsv', 'txt', 'json', 'jsonl', 'ndjson', 'parquet', 'dat']) {
+    for (const [path, bytes] of [
+      [`a.${suffix}`, text(content)],
+      [`A.${suffix.toUpperCase()}.gz`, gzipSync(content)],
+    ] as const) {
+      const error = await read(bytes, { path }).catch((caught: unknown) => caught);
+      expect([path, error]).toMatchObject([path, { code: 'unsupported_file' }]);
+      expect(String(error)).toMatch(new RegExp(`Cannot read the file: it is an? ${found}[^.]*\\.$`));
+    }
+  }
+  await expect(read(content, { path: 'a.csv', format: 'text' })).resolves.toMatchObject({ format: 'text' });
+});
+
+it.each([
+  ['jsonl', 'CSV', CSV],
+  ['json', 'CSV', CSV],
+  ['parquet', 'CSV', CSV],
+  ['jsonl', 'plain text', 'hello\nworld\n'],
+  ['jsonl.gz', 'plain text', gzipSync('hello\nworld\n')],
+  ['ndjson', 'Parquet', PARQUET],
+  ['json', 'Parquet', PARQUET],
+  ['json.zst', 'Parquet', zstdCompressSync(PARQUET)],
+  ['parquet', 'JSON', '{"q":"x"}\n'],
+  ['pq', 'JSON', '[{"q":"x"}]'],
+  ['parquet', 'binary data', Uint8Array.of(1, 2, 0, 255, 254)],
+  ['parquet', 'binary data', Uint8Array.of(200, 201, 202, 203)],
+  ['parquet', 'SQLite database', 'SQLite format 3\u0000'],
+  ['jsonl', 'PNG image', Uint8Array.of(0x89, 0x50, 0x4e, 0x47)],
+  ['jsonl', 'Python dictionaries', DICTIONARIES],
+  ['json', 'Python dictionaries', `[${DICTIONARIES.trim().replace('\n', ', ')}]`],
+  ['csv', 'Python dictionaries', DICTIONARIES],
+  ['tsv', 'Python dictionaries', "{1: 'x', 2: 'y'}\n{1: 'z', 2: 'w'}\n"],
+  ['dat', 'Python dictionaries', "{'it\\'s': \"x\", 'b': 1}\n{'it\\'s': \"y\", 'b': 2}\n"],
+  ['csv', 'XML', '<?xml version="1.0"?>\n<Error><Code>AccessDenied</Code></Error>\n'],
+  ['jsonl', 'not an array of objects', '1\n2\n'],
+])('refuses a file named .%s that is %s', async (suffix, found, content) => {
+  const error = { code: 'unsupported_file', message: expect.stringContaining(found) };
+  await expect(read(content, { path: `a.${suffix}` })).rejects.toMatchObject(error);
+});
+
+it('reads JSON Lines named .json, an array named .jsonl, and what a given format says', async () => {
+  const rows = [{ q: 'x' }, { q: 'y' }];
+  const [lines, array] = ['{"q":"x"}\n{"q":"y"}\n', JSON.stringify(rows)];
+  for (const content of [lines, array, gzipSync(lines), zstdCompressSync(array)]) {
+    for (const path of ['a.json', 'a.jsonl', 'a.jsonl.gz', 'A.NDJSON', 'a.csv', 'a'])
+      expect([path, (await read(content, { path })).rows]).toEqual([path, rows]);
+  }
+  expect((await read(CSV, { path: 'a.jsonl', format: 'csv' })).rows).toEqual([
+    { q: 'x', a: 1 },
+    { q: 'y', a: 2 },
+  ]);
+  expect((await read(lines, { path: 'a.parquet', format: 'jsonl' })).rows).toEqual(rows);
+  expect((await read(DICTIONARIES, { path: 'a.csv', format: 'text' })).rows).toHaveLength(2);
+  expect((await read(DICTIONARIES, { path: 'a.txt' })).format).toBe('text');
+  expect((await read(PARQUET, { path: 'a.jsonl', format: 'parquet' })).rows).toEqual([{ q: 'x' }]);
 });
 
 it('says that a file is read as plain text, unless its name or the caller does', async () => {

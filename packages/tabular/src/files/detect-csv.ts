@@ -1,6 +1,6 @@
 import { statedDelimiter } from '../csv/csv-dialect.ts';
-import { suffixes } from '../format.ts';
 import type { FileOptions, FormatHints } from './file-format.ts';
+import { formatByName } from './format-by-name.ts';
 
 /** A format of separated values. */
 export interface DetectedCsv {
@@ -23,13 +23,13 @@ export function detectCsv(
   { isWhole, path, hints }: { readonly isWhole: boolean; readonly path: string; readonly hints: FormatHints },
 ): DetectedCsv | null {
   const { format, header = true, quote = '"' } = hints;
-  const named = suffixes(path.toLowerCase()).findLast((suffix) => NAMES.includes(suffix));
+  const named = formatByName(path);
   const build = (delimiter: string): DetectedCsv => ({
     format: format === 'csv' || format === 'tsv' ? format : delimiter === '\t' ? 'tsv' : 'csv',
     options: { delimiter, quote, header },
   });
   if (hints.delimiter !== undefined) return build(hints.delimiter);
-  if (format === undefined && named === 'txt') return null;
+  if (format === undefined && named === 'text') return null;
   const stated = statedDelimiter(/^[^\r\n]*/.exec(text)?.[0] ?? '');
   if (stated !== null) return build(stated);
   if (format === 'tsv') return build('\t');
@@ -48,8 +48,6 @@ export function detectCsv(
   if (!isExpected) return null;
   return build(named === 'tsv' && format === undefined ? '\t' : ',');
 }
-
-const NAMES = ['csv', 'tsv', 'txt'];
 
 /** The number of fields of the first rows. */
 function countFields(text: string, delimiter: string, quote: string | null, isWhole: boolean): number[] {

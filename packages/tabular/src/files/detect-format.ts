@@ -1,78 +1,126 @@
 import { TableError, unreadableFile } from '../errors.ts';
-import { suffixes } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { withCompression } from '../source/with-compression.ts';
 import { createDecoder, withoutMark } from '../text/encodings.ts';
 import { detectCsv } from './detect-csv.ts';
 import { detectJson } from './detect-json.ts';
-import { checkHints, type DetectedFile, type DetectOptions } from './file-format.ts';
-import { startsWith, unsupportedKind } from './file-signature.ts';
+import { checkHints, type DetectedFile, type DetectOptions, type FileFormat } from './file-format.ts';
+import { formatByName } from './format-by-name.ts';
 import { holdsItems } from './holds-items.ts';
+import { knownText, type NoTable, startsWith, unsupportedKind } from './known-kinds.ts';
 import { readHead } from './read-head.ts';
 
 const ACCEPTED =
   'Accepted are CSV, TSV, JSON Lines, JSON with an array of objects, Parquet and plain text, each also as .gz or .zst';
 
+/** What a file holds: a table, or nothing that can be one. */
+export type Inspection =
+  | {
+      readonly detected: DetectedFile;
+      /** Whether it is one JSON object, which a file of configuration is, too. */
+      readonly isObject: boolean;
+    }
+  | NoTable;
+
 /**
- * Finds out what a file is, from its first bytes. Its name only decides where the content may be several formats.
+ * Finds out what a file is, from its first bytes. A name that says JSON Lines, JSON or Parquet is believed: no other content
+ * is read. Other names only decide where the content may be several formats. A given format is believed before the name.
  *
  * @throws TypeError for wrong options; TableError `unsupported_file` for a file without a table, `damaged_file`, `invalid_row`; errors of the source;
  *   the signal's reason
  */
 export async function detectFormat(source: ByteSource, options: DetectOptions = {}): Promise<DetectedFile> {
+  const found = await inspectFile(source, options);
+  if ('detected' in found) return found.detected;
+  throw unreadableFile('unsupported_file', source.path, `${found.reason}${found.advice ?? ''}`);
+}
+
+/**
+ * As `detectFormat`, but a file without a table is a reason and no error.
+ *
+ * @throws TypeError; TableError `unsupported_file` for a text in an encoding that must be given, `damaged_file`; errors of the source; the signal's reason
+ */
+export async function inspectFile(source: ByteSource, options: DetectOptions = {}): Promise<Inspection> {
   const { signal, ...hints } = options;
   checkHints(hints);
   const { path } = source;
+  const { format } = hints;
+  const named = format === undefined ? formatByName(path) : undefined;
   const { head, compression, isWhole } = await readHead(source, signal);
-  if (startsWith(head, 'PAR1') && (hints.format ?? 'parquet') === 'parquet') {
-    return { format: 'parquet', compression, options: {} };
+  const misnamed = (found: string): NoTable => ({
+    reason: `it is not ${TITLES[named as FileFormat]}, as its name says, but ${found}`,
+    advice: '; rename it or give its format',
+  });
+  if (startsWith(head, 'PAR1') && (format ?? 'parquet') === 'parquet') {
+    if (named === 'json' || named === 'jsonl') return misnamed('a Parquet file');
+    return { detected: { format: 'parquet', compression, options: {} }, isObject: false };
   }
-  if (hints.format === 'parquet') throw unsupported(path, 'it does not begin as Parquet files do');
   const kind = unsupportedKind(head);
-  if (kind !== null) throw unsupported(path, `it is ${kind}`);
-  const names = suffixes(path.toLowerCase());
-  const isNamedText = hints.format !== undefined || names.some((name) => TEXT_SUFFIXES.includes(name));
+  if (kind !== null) return { reason: `it is ${kind}`, advice: `. ${ACCEPTED}` };
+  if (format === 'parquet')
+    return { reason: 'it does not begin as Parquet files do', advice: `. ${ACCEPTED}` };
+  if (named === 'parquet') {
+    const text = new TextDecoder().decode(head);
+    const isBinary = hasControls(text) || text.slice(0, text.length - 3).includes('\uFFFD');
+    if (isBinary) return misnamed('binary data of an unknown format');
+  }
+  const isNamedText = format !== undefined || (named !== undefined && named !== 'parquet');
   const encoding =
     hints.encoding ?? detectEncoding(head) ?? (isNamedText && isUtf8(head, isWhole) ? 'utf-8' : null);
-  if (encoding === null) throw unsupported(path, 'it is binary data of an unknown format');
-  const text = decodeHead(head, encoding, isWhole, path);
   const isGuessed = hints.encoding === undefined && encoding !== 'utf-8';
-  if (isGuessed && hasControls(text)) throw unsupported(path, 'it is binary data of an unknown format');
+  const text = encoding === null ? '' : decodeHead(head, encoding, isWhole, path);
+  if (encoding === null || (isGuessed && hasControls(text))) {
+    return { reason: 'it is binary data of an unknown format', advice: `. ${ACCEPTED}` };
+  }
   const start = text.trimStart();
-  if (start === '') throw unsupported(path, 'it is empty');
+  if (start === '') return { reason: 'it is empty' };
+  const known = format === undefined ? knownText(start, named === 'text') : null;
+  if (known !== null) return known;
 
-  const { format } = hints;
+  const describe = (): string => {
+    if (/^[[{]/.test(start)) return 'JSON';
+    return detectCsv(text, { isWhole, path: '', hints: {} }) === null
+      ? 'plain text'
+      : 'text that looks like CSV';
+  };
+  if (named === 'parquet') return misnamed(describe());
+  const isNamedJson = named === 'json' || named === 'jsonl';
   const mayBeJson =
-    format === undefined
-      ? /^[[{]/.test(start) || (names.includes('json') && isWhole)
-      : format === 'json' || format === 'jsonl';
+    format === undefined ? isNamedJson || /^[[{]/.test(start) : format === 'json' || format === 'jsonl';
   if (mayBeJson) {
     const content = withCompression(source, compression);
     const lines = { text: start, isWhole, encoding, signal };
     const json = await detectJson(content, { ...lines, hints });
+    if (json !== null && 'reason' in json) return json;
     if (json !== null) {
       const areItems = json.format === 'jsonl' && (await holdsItems(content, lines));
       const options = { encoding, ...json.options };
-      return { format: json.format, compression, options, ...(areItems ? { areItems } : {}) };
+      const detected = { format: json.format, compression, options, ...(areItems ? { areItems } : {}) };
+      return { detected, isObject: json.isObject ?? false };
     }
+    if (isNamedJson) return misnamed(/^[[{]/.test(start) ? 'text that only begins alike' : describe());
   }
-  if (format === 'text') return { format, compression, options: { encoding } };
-  const csv = detectCsv(text, { isWhole, path, hints });
-  if (csv !== null) return { format: csv.format, compression, options: { ...csv.options, encoding } };
-  if (names.includes('json')) throw unsupported(path, 'it is not JSON, as its name says; give its format');
-  return {
-    format: 'text',
-    compression,
-    options: { encoding },
-    ...(names.includes('txt') ? {} : { warnings: [READ_AS_TEXT] }),
-  };
+  const csv = format === 'text' ? null : detectCsv(text, { isWhole, path, hints });
+  if (csv !== null) {
+    const detected = { format: csv.format, compression, options: { ...csv.options, encoding } };
+    return { detected, isObject: false };
+  }
+  const isText = format === 'text' || named === 'text';
+  const warnings = isText ? {} : { warnings: [READ_AS_TEXT] };
+  return { detected: { format: 'text', compression, options: { encoding }, ...warnings }, isObject: false };
 }
+
+const TITLES: Readonly<Record<FileFormat, string>> = {
+  csv: 'CSV',
+  tsv: 'TSV',
+  jsonl: 'JSON Lines',
+  json: 'JSON',
+  parquet: 'Parquet',
+  text: 'plain text',
+};
 
 const READ_AS_TEXT =
   'The file is read as plain text, each line a row, because its content looks like none of the other formats. If it has another format, give it.';
-
-/** Files of these names are text, also with characters that other text does not have. */
-const TEXT_SUFFIXES = ['csv', 'tsv', 'txt', 'json', 'jsonl', 'ndjson'];
 
 function isUtf8(head: Uint8Array, isWhole: boolean): boolean {
   try {
@@ -126,8 +174,4 @@ function decodeHead(head: Uint8Array, encoding: string, isWhole: boolean, path: 
     const message = `Cannot read the file: it is not ${encoding} text; give its encoding in the options. ${ACCEPTED}.`;
     throw new TableError('unsupported_file', message, { location: { file: path, line, column }, cause });
   }
-}
-
-function unsupported(path: string, found: string): TableError {
-  return unreadableFile('unsupported_file', path, `${found}. ${ACCEPTED}`);
 }

@@ -1,18 +1,21 @@
-import { isJsonObject, JsonlError, JsonStream } from '@svc/jsonl-v23/json';
-import { TableError, unreadableFile } from '../errors.ts';
-import { suffixes } from '../format.ts';
+import { isJsonObject, JsonlError, type JsonObject, JsonStream } from '@svc/jsonl-v23/json';
+import { TableError } from '../errors.ts';
 import { tryParseJson } from '../scalars/try-parse-json.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { inSlices } from '../source/in-slices.ts';
 import { CachedFile } from '../text/cached-file.ts';
 import { decodeText } from '../text/decode-text.ts';
 import type { FileOptions, FormatHints } from './file-format.ts';
+import { formatByName } from './format-by-name.ts';
 import { upTo } from './holds-items.ts';
+import type { NoTable } from './known-kinds.ts';
 
 /** A format of JSON. */
-export interface DetectedJson {
+interface DetectedJson {
   readonly format: 'json' | 'jsonl';
   readonly options: FileOptions;
+  /** Whether the file is one object, which a file of configuration is, too. */
+  readonly isObject?: boolean;
 }
 
 /** What the head of the file says. */
@@ -29,28 +32,28 @@ interface JsonHead {
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
 
 /**
- * Which JSON a file is: an array of objects, JSON Lines, or an object with one array of objects. Null if it is none of
- * them, so that it may be another text.
- *
- * @throws TableError `unsupported_file` for JSON without rows
+ * Which JSON a file is: an array of objects, JSON Lines, or an object with one array of objects. A reason for JSON without
+ * rows. Null if it is none of them, so that it may be another text.
  */
-export async function detectJson(source: ByteSource, head: JsonHead): Promise<DetectedJson | null> {
+export async function detectJson(source: ByteSource, head: JsonHead): Promise<DetectedJson | NoTable | null> {
   const { text, hints } = head;
   if (hints.format === 'jsonl') return { format: 'jsonl', options: {} };
   if (hints.field !== undefined) return { format: 'json', options: { field: hints.field } };
-  const names = suffixes(source.path.toLowerCase());
-  const isNamedLines = names.includes('jsonl') || names.includes('ndjson');
+  const named = formatByName(source.path);
+  const isNamedLines = named === 'jsonl';
   if (!text.startsWith('{')) {
     const isArray = text.startsWith('[');
     if (/^\[\s*(?:\{|\]\s*$)/.test(text) || (isArray && hints.format === 'json')) {
       return { format: 'json', options: {} };
     }
-    const isNamed = isArray && (isNamedLines || names.includes('json'));
+    const isNamed = named === 'json' || isNamedLines;
     const isRefused =
-      isNamed || hints.format === 'json' || (head.isWhole && tryParseJson(text) !== undefined);
-    return isRefused ? throwNoRows(source.path) : null;
+      (isNamed && (isArray || isJson(firstLine(text, head.isWhole)))) ||
+      hints.format === 'json' ||
+      (head.isWhole && isJson(text));
+    return isRefused ? NO_ROWS : null;
   }
-  const first = firstLine(text, head.isWhole);
+  const first = firstObject(text, head.isWhole);
   if (
     hints.format === undefined &&
     first.value === null &&
@@ -59,22 +62,37 @@ export async function detectJson(source: ByteSource, head: JsonHead): Promise<De
   ) {
     return null;
   }
-  if (!isNamedLines && (first.isOnly || first.value === null)) refuseTurnedTable(head, source.path);
+  if (!isNamedLines && (first.isOnly || first.value === null)) {
+    const turned = turnedTable(head);
+    if (turned !== null) return turned;
+  }
   if (first.value !== null) {
     const field = isNamedLines || !first.isOnly ? null : fieldOf(first.value);
     if (field !== null) return { format: 'json', options: { field } };
-    return hints.format === 'json' && first.isOnly
-      ? throwNoRows(source.path)
-      : { format: 'jsonl', options: {} };
+    if (hints.format === 'json' && first.isOnly) return NO_ROWS;
+    return { format: 'jsonl', options: {}, isObject: !isNamedLines && first.isOnly && isOther(first.value) };
   }
   const field = isNamedLines ? null : await findField(source, head);
   if (field !== null) return { format: 'json', options: { field } };
-  if (hints.format === 'json') return throwNoRows(source.path);
-  return { format: 'jsonl', options: {} };
+  if (hints.format === 'json') return NO_ROWS;
+  const whole = head.isWhole && !isNamedLines ? tryParseJson(text) : undefined;
+  return { format: 'jsonl', options: {}, isObject: isJsonObject(whole) && isOther(whole) };
+}
+
+/** Whether an object is no item. */
+const isOther = (object: JsonObject): boolean => !Object.hasOwn(object, 'inputs');
+
+const isJson = (text: string | null): boolean => text !== null && tryParseJson(text) !== undefined;
+
+/** The first line, if the head has all of it. */
+function firstLine(text: string, isWhole: boolean): string | null {
+  const end = text.indexOf('\n');
+  if (end !== -1) return text.slice(0, end);
+  return isWhole ? text : null;
 }
 
 /** The object on the first line, if it is one. */
-function firstLine(text: string, isWhole: boolean) {
+function firstObject(text: string, isWhole: boolean) {
   const end = text.indexOf('\n');
   const line = end === -1 ? text : text.slice(0, end);
   const isComplete = end !== -1 || isWhole;
@@ -90,25 +108,25 @@ const TURNED_TABLES: readonly (readonly [orient: 'index' | 'columns' | 'split', 
   ['split', /^\{\s*"columns"\s*:\s*\[/],
 ];
 
-/** Refuses an object that is a whole table and would become one row. @throws TableError `unsupported_file` */
-function refuseTurnedTable({ text, isWhole }: JsonHead, file: string): void {
+/** Why an object that is a whole table, and would become one row, is not read; null for any other. */
+function turnedTable({ text, isWhole }: JsonHead): NoTable | null {
   const [orient] = TURNED_TABLES.find(([, start]) => start.test(text)) ?? [];
-  if (orient === undefined) return;
+  if (orient === undefined) return null;
   const value = isWhole ? tryParseJson(text) : null;
   // An object of other things may begin alike; of a large one only the beginning is known.
-  if (isWhole && !isJsonObject(value)) return;
+  if (isWhole && !isJsonObject(value)) return null;
   if (orient === 'split') {
     const parts = ['columns', 'index', 'data'];
     const isTable = isJsonObject(value)
       ? parts.every((part) => Object.hasOwn(value, part) && Array.isArray(value[part]))
       : text.includes('"index"');
-    if (!isTable) return;
-  } else if (isJsonObject(value) && !Object.values(value).every((member) => isJsonObject(member))) return;
-  throw unreadableFile(
-    'unsupported_file',
-    file,
-    `it is a table in one object, as pandas writes it with orient="${orient}". Write it with orient="records", or name the format \`jsonl\` if it is one row`,
-  );
+    if (!isTable) return null;
+  } else if (isJsonObject(value) && !Object.values(value).every((member) => isJsonObject(member)))
+    return null;
+  return {
+    reason: `it is a table in one object, as pandas writes it with orient="${orient}"`,
+    advice: '. Write it with orient="records", or name the format `jsonl` if it is one row',
+  };
 }
 
 /** The one member of an object that is an array of objects; an item, which has inputs, has none. */
@@ -143,7 +161,6 @@ async function findField(source: ByteSource, { encoding, signal }: JsonHead): Pr
   return null;
 }
 
-function throwNoRows(file: string): never {
-  const reason = 'its JSON is not an array of objects, nor an object with one such array';
-  throw unreadableFile('unsupported_file', file, reason);
-}
+const NO_ROWS: NoTable = {
+  reason: 'its JSON is not an array of objects, nor an object with one such array',
+};

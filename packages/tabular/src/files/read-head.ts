@@ -5,7 +5,7 @@ import type { FileCompression } from '../format.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { joinSignals } from '../source/join-signals.ts';
 import { notDecompressed } from '../text/cached-file.ts';
-import { startsWith } from './file-signature.ts';
+import { startsWith } from './known-kinds.ts';
 
 /** Enough rows to tell how they are written. */
 const HEAD_BYTES = 256 * 1024;

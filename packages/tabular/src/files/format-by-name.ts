@@ -1,0 +1,23 @@
+import { suffixes } from '../format.ts';
+import type { FileFormat } from './file-format.ts';
+
+const FORMATS: ReadonlyMap<string, FileFormat> = new Map([
+  ['csv', 'csv'],
+  ['tsv', 'tsv'],
+  ['txt', 'text'],
+  ['json', 'json'],
+  ['jsonl', 'jsonl'],
+  ['ndjson', 'jsonl'],
+  ['jsonlines', 'jsonl'],
+  ['parquet', 'parquet'],
+  ['pq', 'parquet'],
+]);
+const COMPRESSIONS: ReadonlySet<string> = new Set(['gz', 'gzip', 'zst', 'zstd']);
+
+/** The last suffix of a name in lower case, without those of a compression; empty if there is none. */
+export function lastSuffix(path: string): string {
+  return suffixes(path.toLowerCase()).findLast((suffix) => !COMPRESSIONS.has(suffix)) ?? '';
+}
+
+/** The format that the name of a file says, whether it is compressed or not; undefined if it says none. */
+export const formatByName = (path: string): FileFormat | undefined => FORMATS.get(lastSuffix(path));
