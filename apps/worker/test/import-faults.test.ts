@@ -56,6 +56,7 @@ const files: MakeSource = async (error) => {
     {
       files: [{ name: 'a.jsonl', source, sha256: '', section: 'default', detected }],
       sentBytes: source.byteLength,
+      skipped: { first: [], total: 0 },
     },
     REQUEST,
     options(),

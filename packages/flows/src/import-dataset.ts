@@ -12,7 +12,7 @@ import type {
   ImportTarget,
   StoredImport,
 } from '@svc/store';
-import { promptWarnings } from '@svc/tabular/internal';
+import { promptWarnings, type SkippedFiles } from '@svc/tabular/internal';
 
 /** An error of one line, row or column. */
 export type ImportError = JsonlError | PackageError;
@@ -21,6 +21,8 @@ export type ImportError = JsonlError | PackageError;
 export interface ImportSource {
   /** How the import is logged. */
   readonly start: EventFields['dataset.import.start'];
+  /** Files of an upload that are no tables. */
+  readonly skippedFiles?: SkippedFiles;
   /**
    * Writes all items, in one pass. Invalid lines and rows go to the report, and the pass continues.
    *
@@ -72,6 +74,7 @@ export interface DryRun {
   /** Null where the mapping does not skip rows. */
   readonly skipped: FaultList | null;
   readonly warnings: readonly string[];
+  readonly skippedFiles: SkippedFiles | undefined;
 }
 
 /**
@@ -99,6 +102,7 @@ export async function dryRun(
     errorsTotal: faults.total,
     skipped,
     warnings: importWarnings(report),
+    skippedFiles: source.skippedFiles,
   };
 }
 

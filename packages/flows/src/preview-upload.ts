@@ -12,6 +12,7 @@ import {
   previewFiles,
   RowsCollector,
   readRows,
+  type SkippedFiles,
   toMappable,
 } from '@svc/tabular/internal';
 import type { OpenUpload } from './sources/open-upload.ts';
@@ -40,8 +41,7 @@ export async function previewUpload(
     const preview = await previewPackage(await readPackage(upload.archive), options);
     return upload.tool === null ? preview : { ...preview, kind: upload.tool };
   }
-  const { ignoredFiles: ignored, files } = upload;
-  return await previewFiles(files, mapping, { ...options, ignored }).catch((error: unknown) => {
+  return await previewFiles(upload, mapping, options).catch((error: unknown) => {
     throw toUploadError(error);
   });
 }
@@ -83,6 +83,7 @@ async function previewPackage(
       features,
       numRows: null,
       info: { sections, ...(lost === undefined ? {} : { lost }) },
+      skipped: NONE_SKIPPED,
     },
     ...collector.end(),
     suggestion: null,
@@ -91,8 +92,11 @@ async function previewPackage(
 
 const MAX_SECTIONS = 100;
 
+const NONE_SKIPPED: SkippedFiles = { first: [], total: 0 };
+
 /** Preview of a legacy archive: empty until it is converted. */
 const LEGACY_PREVIEW: UploadPreview = {
   ...{ kind: 'legacy_package', format: null, options: null, features: [], numRows: null, info: {} },
+  skipped: NONE_SKIPPED,
   ...{ samples: [], truncatedCells: [], suggestion: null, items: null },
 };

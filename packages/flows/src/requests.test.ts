@@ -74,6 +74,7 @@ it.each<UploadJobRequest>([
     content: {
       kind: 'files',
       sentBytes: 4,
+      skipped: { first: [{ name: '_SUCCESS', reason: 'it is empty' }], total: 101 },
       files: [
         {
           ...{ name: 'a.csv.gz', bytes: 5, sha256: 'ab', section: 'default' },

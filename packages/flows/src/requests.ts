@@ -9,7 +9,8 @@ import {
   StoreError,
 } from '@svc/store';
 import type { DetectedFile } from '@svc/tabular';
-import type { TableFile } from './sources/uploaded-file.ts';
+import { type SkippedFiles, skippedFilesJson } from '@svc/tabular/internal';
+import type { TableFile, UploadedTables } from './sources/uploaded-file.ts';
 
 /** An import from the hub, as it was requested. */
 export interface ImportRequest {
@@ -58,7 +59,7 @@ interface JobFile extends Omit<TableFile, 'source'> {
 export interface UploadJobRequest extends FileRequest {
   readonly content:
     | { readonly kind: 'package'; readonly fileName: string }
-    | { readonly kind: 'files'; readonly files: readonly JobFile[]; readonly sentBytes: number };
+    | ({ readonly kind: 'files'; readonly files: readonly JobFile[] } & Omit<UploadedTables, 'files'>);
   readonly archiveBytes: number;
   /** Bytes of every chunk but the last. */
   readonly chunkBytes: number;
@@ -133,7 +134,12 @@ export function encodeUploadRequest(request: UploadJobRequest): string {
     chunk_bytes: chunkBytes,
     ...(content.kind === 'package'
       ? { kind: content.kind, file_name: content.fileName }
-      : { kind: content.kind, files: content.files.map(encodeFile), sent_bytes: content.sentBytes }),
+      : {
+          kind: content.kind,
+          files: content.files.map(encodeFile),
+          sent_bytes: content.sentBytes,
+          ...skippedFilesJson(content.skipped),
+        }),
   });
 }
 
@@ -171,9 +177,19 @@ export function decodeUploadRequest(text: string): UploadJobRequest {
           files: files.filter(isJsonObject).map(decodeFile),
           // Jobs of the previous version do not have it.
           sentBytes: Number(getMember(request, 'sent_bytes') ?? archiveBytes),
+          skipped: decodeSkipped(request),
         }
       : { kind: 'package', fileName: stringOf(request, 'file_name') ?? '' },
   };
+}
+
+function decodeSkipped(request: JsonObject): SkippedFiles {
+  const listed = getMember(request, 'skipped_files');
+  const first = (Array.isArray(listed) ? listed : []).filter(isJsonObject).map((file) => ({
+    name: stringOf(file, 'name') ?? '',
+    reason: stringOf(file, 'reason') ?? '',
+  }));
+  return { first, total: Number(getMember(request, 'skipped_files_total') ?? first.length) };
 }
 
 function decodeFile(file: JsonObject): JobFile {

@@ -247,11 +247,38 @@ it('reads archives of tables as an upload does', async () => {
   expect((await svcPkg(['preview', repository, '--json'])).document()).toMatchObject({
     kind: 'table',
     num_rows: 1,
+    skipped_files: [
+      { name: 'LICENSE', reason: 'it is documentation' },
+      { name: 'README.md', reason: 'it is documentation' },
+    ],
     info: {
-      ignored_files: ['README.md', 'LICENSE'],
       sections: [{ file: 'data/a.csv', section: 'default', format: 'csv' }],
     },
   });
+});
+
+it('passes over what is no table in a folder, and lists it', async () => {
+  const folder = join(await temporaryFolder(), 'spark');
+  await mkdir(folder);
+  const files = { _SUCCESS: '', 'part-0.csv': 'prompt\np\n', 'run.sh': 'exit\n', 'notes.txt': 'note\n' };
+  for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
+  const skipped = [
+    { name: '_SUCCESS', reason: 'it is a mark of the tool that wrote the data' },
+    { name: 'notes.txt', reason: 'it is plain text, and others are not' },
+    { name: 'run.sh', reason: 'it is a program' },
+  ];
+  const options = ['--prompt-column', 'prompt', '-f'];
+  const packed = await svcPkg(['pack', folder, ...options, '--json']);
+  expect(packed.document()).toMatchObject({ item_count: 1, skipped_files: skipped });
+  const { stdout } = await svcPkg(['pack', folder, ...options]);
+  expect(stdout).toContain('passed over');
+  const exported = await svcPkg(['inspect', '--json', `${folder}.pkg.zip`]);
+  expect(exported.stdout).toContain('"skipped_files"');
+  await rm(join(folder, 'part-0.csv'));
+  await rm(join(folder, 'notes.txt'));
+  const refused = await svcPkg(['pack', folder, ...options]);
+  expect(refused.exitCode).not.toBe(0);
+  expect(refused.stderr).toContain('it holds "_SUCCESS" (it is a mark');
 });
 
 it('reports every row and every column that an import from the hub would refuse', async () => {

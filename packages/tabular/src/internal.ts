@@ -31,8 +31,15 @@ export { mergeFeatures } from './schema/merge-features.ts';
 export { limitContent } from './sections/limit-content.ts';
 export { openSection } from './sections/open-section.ts';
 export { planMapping, typedColumns, withTypes } from './sections/plan-mapping.ts';
+export {
+  type SkippedFile,
+  type SkippedFiles,
+  skippedByName,
+  skippedFilesJson,
+} from './sections/skipped-files.ts';
 export { type InputFile, locateError, sourceOf, type TableFile } from './sections/table-file.ts';
 export {
+  type ChosenFiles,
   chooseContents,
   MAX_FILES,
   type PackedFile,

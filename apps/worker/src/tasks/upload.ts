@@ -38,8 +38,8 @@ function jobSource(
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   const options = { maxLineBytes, maxDepth, reader };
   if (content.kind === 'files') {
-    const { sentBytes } = content;
-    return filesSource({ files: filesOf(content.files, archive), sentBytes }, wanted, options);
+    const files = filesOf(content.files, archive);
+    return filesSource({ ...content, files }, wanted, options);
   }
   const open = () => openPackage(archive, { limits: packageLimits(config) });
   return packageSource(archive.byteLength, open, { ...wanted, fileName: content.fileName }, options);

@@ -33,13 +33,14 @@ export interface FilesSourceOptions {
  * `write` throws UploadError `unsupported_file`; JsonlError or ImportErrors `column_not_found`; errors of the files.
  */
 export function filesSource(
-  { files, sentBytes }: UploadedTables,
+  { files, sentBytes, skipped: skippedFiles }: UploadedTables,
   request: FileRequest,
   options: FilesSourceOptions,
 ): ImportSource {
   const bytes = files.reduce((sum, { source }) => sum + source.byteLength, 0);
   return {
     start: { source: 'file', bytes },
+    skippedFiles,
     toError: (fault) => fault,
     async write(draft, report, signal) {
       // Not of the unpacked files: the ratio of an archive and that of its tables would multiply.
@@ -53,7 +54,7 @@ export function filesSource(
           description: request.description ?? null,
           notes: null,
           source: 'file',
-          schema: canonicalJson(fileSchema(files, rows)),
+          schema: canonicalJson(fileSchema(files, rows, skippedFiles)),
         },
         namesSections: files.length > 1,
       };

@@ -49,7 +49,7 @@ export type UploadContent =
   | ({ readonly kind: 'items' | 'table' } & UploadedTables);
 
 /** Disposing of it closes and deletes what was made to read it. */
-export type OpenUpload = UploadContent & AsyncDisposable & { readonly ignoredFiles: readonly string[] };
+export type OpenUpload = UploadContent & AsyncDisposable;
 
 /** How an upload is to be read. */
 export interface OpenUploadRequest {
@@ -80,9 +80,9 @@ export async function openUpload(
 ): Promise<OpenUpload> {
   await using stack = new AsyncDisposableStack();
   const stage = stack.use(new UploadStage(staging));
-  const opened = (content: UploadContent, ignoredFiles: readonly string[] = []): OpenUpload => {
+  const opened = (content: UploadContent): OpenUpload => {
     const held = stack.move();
-    return { ...content, ignoredFiles, [Symbol.asyncDispose]: () => held.disposeAsync() };
+    return { ...content, [Symbol.asyncDispose]: () => held.disposeAsync() };
   };
 
   const files = await openFiles(staged, stack);
@@ -109,8 +109,7 @@ export async function openUpload(
         limited(file, limits, sentBytes),
       );
       const tables = await tableFiles(contents, unpackedFiles, request.hints, signal);
-      const kind = kindOf(tables, request.mapping);
-      return opened({ kind, files: tables, sentBytes }, contents.ignored);
+      return opened({ kind: kindOf(tables.files, request.mapping), ...tables, sentBytes });
     } catch (error) {
       throw toUploadError(error);
     }

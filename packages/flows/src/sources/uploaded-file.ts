@@ -1,6 +1,6 @@
 import type { ByteSource } from '@svc/pkg-format';
 import type { ByteSource as TableBytes } from '@svc/tabular';
-import type { TableFile as TableFileOf } from '@svc/tabular/internal';
+import type { SkippedFiles, TableFile as TableFileOf } from '@svc/tabular/internal';
 
 /** A file of an upload, under the name that the client gave it. */
 export interface UploadedFile {
@@ -18,4 +18,6 @@ export interface UploadedTables {
   readonly files: readonly TableFile[];
   /** Facts of the upload as it was sent: an archive before it was unpacked. */
   readonly sentBytes: number;
+  /** Files of archives that are no tables. */
+  readonly skipped: SkippedFiles;
 }

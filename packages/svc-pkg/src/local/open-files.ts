@@ -10,6 +10,9 @@ import {
   limitContent,
   MAX_FILES,
   type PackedFile,
+  type SkippedFile,
+  type SkippedFiles,
+  skippedByName,
   type TableFile,
   tableFiles,
   unpackFiles,
@@ -37,8 +40,8 @@ export interface LocalFiles extends AsyncDisposable {
   readonly files: readonly TableFile<LocalFile>[];
   /** Facts of the files before they were unpacked. */
   readonly sentBytes: number;
-  /** Files of archives that are passed over. */
-  readonly ignored: readonly string[];
+  /** Files of archives and folders that are no tables. */
+  readonly skipped: SkippedFiles;
 }
 
 /** How the files of a command are opened. */
@@ -55,11 +58,13 @@ interface NamedPath {
   readonly name: string;
   readonly path: string;
   readonly label: string;
+  /** Whether it was found in a folder. */
+  readonly isFound: boolean;
 }
 
 /**
- * Opens files, standard input for `-`, and the files in folders except hidden ones, and finds out what each is from its content. Archives of
- * tables and compressed Parquet files are unpacked first.
+ * Opens files, standard input for `-`, and the tables in folders except hidden ones, and finds out what each is. Archives
+ * of tables and compressed Parquet files are unpacked first.
  *
  * @throws CliError `io_error`, `usage` for no or too many files, for packages, older archives and logs; PackageError for
  *   an archive that cannot be read; TableError `unsupported_file`, `too_large`, `invalid_name` for two files of one name
@@ -72,13 +77,21 @@ export async function openFiles(
   const { signal } = cli;
   await using opening = new CleanUp();
   const found: NamedPath[] = [];
+  const passedOver: SkippedFile[] = [];
   const names = inputNames(paths);
   for (const [index, path] of paths.entries())
-    found.push(...(await filesAt(cli, path, names[index] ?? path, opening)));
-  if (found.length === 0 || found.length > MAX_FILES) {
+    for (const file of await filesAt(cli, path, names[index] ?? path, opening)) {
+      const reason = file.isFound ? skippedByName(file.name) : null;
+      if (reason === null) found.push(file);
+      else passedOver.push({ name: file.name, reason });
+    }
+  if (found.length + passedOver.length === 0 || found.length > MAX_FILES) {
     throw new CliError('usage', `There must be 1 to ${MAX_FILES} files, got ${found.length}`);
   }
-  const openAt = async ({ name, path, label }: NamedPath, fromBytes?: number): Promise<LocalFile> => {
+  const openAt = async (
+    { name, path, label }: Omit<NamedPath, 'isFound'>,
+    fromBytes?: number,
+  ): Promise<LocalFile> => {
     const source = await openSource(path, label);
     opening.defer(() => source.close());
     return { name, label, source: limitContent(source, limits, fromBytes) };
@@ -92,10 +105,11 @@ export async function openFiles(
       throw nameArchive(error, file.label);
     });
     if (recognised !== null && recognised.kind !== 'files') throw notFiles(recognised.kind, file.label);
-    packed.push({ file, archive: recognised?.archive ?? null });
+    packed.push({ file, archive: recognised?.archive ?? null, isFound: each.isFound });
   }
   const sentBytes = packed.reduce((sum, { file }) => sum + file.source.byteLength, 0);
-  const contents = await chooseContents(packed, hints, signal);
+  const chosen = await chooseContents(packed, hints, signal);
+  const contents = { ...chosen, skipped: [...passedOver, ...chosen.skipped] };
   const unpacked: LocalFile[] = [];
   const temporary = new TemporaryFiles(opening);
   for await (const { name, label, from, content } of unpackFiles(contents, limits.maxTotalBytes, signal)) {
@@ -104,8 +118,7 @@ export async function openFiles(
     });
     unpacked.push(await openAt({ name, label, path }, sentBytes));
   }
-  const files = await tableFiles(contents, unpacked, hints, signal);
-  return opening.moveTo({ files, sentBytes, ignored: contents.ignored });
+  return opening.moveTo({ ...(await tableFiles(contents, unpacked, hints, signal)), sentBytes });
 }
 
 /** A file by its name from `inputNames`; the files of a folder by their paths in it. */
@@ -118,7 +131,7 @@ function filesAt(
   return withFileErrors('read', path, async () => {
     if (path === '-' || !(await stat(path)).isDirectory()) {
       const file = opening.use(await openInputFile(cli, path));
-      return [{ name, path: file.path, label: path }];
+      return [{ name, path: file.path, label: path, isFound: false }];
     }
     const entries = await readdir(path, { recursive: true, withFileTypes: true });
     return entries
@@ -129,6 +142,7 @@ function filesAt(
         name: name.replaceAll(sep, '/'),
         path: join(path, name),
         label: join(path, name),
+        isFound: true,
       }));
   });
 }

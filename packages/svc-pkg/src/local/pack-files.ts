@@ -17,6 +17,7 @@ import { ErrorCollector } from '../errors/error-collector.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import { type LocatedRow, mapRows, meterItem, SkippedCounter } from './map-rows.ts';
 import type { LocalFile, LocalFiles } from './open-files.ts';
+import type { PackedRows } from './written-result.ts';
 
 type LocalTable = TableFile<LocalFile>;
 
@@ -42,12 +43,12 @@ export interface PackTarget {
  * @throws JsonlError with file, line or row, `package_limit`, or ImportErrors for several; TableError; as `writePackageFile`
  */
 export async function packFiles(
-  { files, sentBytes }: Pick<LocalFiles, 'files' | 'sentBytes'>,
+  { files, sentBytes, skipped: skippedFiles }: Omit<LocalFiles, keyof AsyncDisposable>,
   given: GivenMapping | null,
   { name, description }: PackedFacts,
   { path, force, signal, onProgress }: PackTarget,
   limits?: ImportLimits,
-): Promise<WrittenPackage & { readonly skipped: number }> {
+): Promise<WrittenPackage & Pick<PackedRows, 'skipped' | 'skippedFiles'>> {
   const skipped = given?.mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
   const features: Features[] = [];
   const errors = new ErrorCollector();
@@ -70,15 +71,15 @@ export async function packFiles(
       description: description ?? null,
       sections,
       schema: () =>
-        fileSchema(hashed, {
-          features: mergeFeatures(features).map(toMappable),
-          mapping: given?.wire ?? null,
-          skipped,
-        }),
+        fileSchema(
+          hashed,
+          { features: mergeFeatures(features).map(toMappable), mapping: given?.wire ?? null, skipped },
+          skippedFiles,
+        ),
     },
     { force, signal, onProgress },
   );
-  return { ...written, skipped: skipped?.count ?? 0 };
+  return { ...written, skipped: skipped?.count ?? 0, skippedFiles };
 }
 
 interface PackContext {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import { writeMapping } from '@svc/jsonl-v23/mapping';
-import { previewFiles } from '@svc/tabular/internal';
+import { previewFiles, skippedFilesJson } from '@svc/tabular/internal';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import type { LocalFiles } from './open-files.ts';
 
@@ -13,13 +13,13 @@ const MAX_BYTES = 4 * 1024 * 1024;
  * @throws JsonlError `column_not_found`, `invalid_mapping`, or ImportErrors for several; TableError
  */
 export async function previewLocalFiles(
-  { files, ignored }: LocalFiles,
+  opened: LocalFiles,
   given: GivenMapping | null,
   limit: number,
   signal: AbortSignal,
 ): Promise<JsonObject> {
-  const options = { ignored, limit, maxBytes: MAX_BYTES, signal };
-  const preview = await previewFiles(files, given?.mapping ?? null, options);
+  const options = { limit, maxBytes: MAX_BYTES, signal };
+  const preview = await previewFiles(opened, given?.mapping ?? null, options);
   const { suggestion, items } = preview;
   return {
     kind: preview.kind,
@@ -30,6 +30,7 @@ export async function previewLocalFiles(
     truncated_cells: preview.truncatedCells.map(({ row, column, bytes }) => ({ row, column, bytes })),
     num_rows: preview.numRows,
     info: preview.info,
+    ...skippedFilesJson(preview.skipped),
     suggested_mapping: suggestion === null ? null : writeMapping(suggestion.mapping),
     suggested_mapping_reasons: { ...suggestion?.reasons },
     ...(items === null

@@ -1,5 +1,6 @@
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { WrittenPackage } from '@svc/pkg-format/node';
+import { type SkippedFiles, skippedFilesJson } from '@svc/tabular/internal';
 import type { Result } from '../output/print-result.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
@@ -11,6 +12,8 @@ export interface PackedRows extends WrittenPackage {
   readonly name: string;
   /** Rows that did not become items. */
   readonly skipped: number;
+  /** Files that are no tables. */
+  readonly skippedFiles?: SkippedFiles;
 }
 
 /** The report on a package that was made of rows. */
@@ -22,6 +25,7 @@ export function writtenResult({
   itemCount,
   sections,
   skipped,
+  skippedFiles = { first: [], total: 0 },
 }: PackedRows): Result {
   return {
     text: () =>
@@ -31,6 +35,7 @@ export function writtenResult({
         ['version hash', versionHash],
         ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
         ['skipped', skipped === 0 ? null : countOf(skipped, 'row')],
+        ['passed over', passedOverText(skippedFiles.first, skippedFiles.total)],
       ]),
     json: () =>
       jsonText({
@@ -41,8 +46,23 @@ export function writtenResult({
         item_count: itemCount,
         sections: sections.map((section) => ({ name: section.name, item_count: section.itemCount })),
         skipped_count: skipped,
+        ...skippedFilesJson(skippedFiles),
       }),
   };
+}
+
+/** Files that a text for people names. */
+const MAX_NAMED = 10;
+
+/** Files that are passed over, in a line; null if there are none. */
+export function passedOverText(
+  files: readonly { readonly name: string; readonly reason: string }[],
+  total: number,
+): string | null {
+  if (total === 0) return null;
+  const named = files.slice(0, MAX_NAMED).map(({ name, reason }) => printableValue(`${name} (${reason})`));
+  const more = total - named.length;
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Characters that some file system refuses. */

@@ -1,4 +1,5 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
+import { passedOverText } from '../local/written-result.ts';
 import { formatFacts } from '../text/format-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 import { sampleText } from '../text/sample-text.ts';
@@ -23,6 +24,7 @@ export function previewText(path: string, preview: JsonObject): string {
     ['rows', text('num_rows')],
     ['splits', splitsText(objectsOf(getMember(preview, 'splits')))],
     ['suggested', isJsonObject(mapping) ? mappingOptions(mapping) : null],
+    ['passed over', passedOver(preview)],
     ...warningFacts(warningsOf(preview)),
   ]);
   const more = features.length - MAX_COLUMNS;
@@ -44,6 +46,14 @@ function warningsOf(preview: JsonObject): readonly string[] {
   const info = getMember(preview, 'info');
   const warnings = listOf(isJsonObject(info) ? getMember(info, 'warnings') : undefined);
   return warnings.filter((warning) => typeof warning === 'string').slice(0, MAX_WARNINGS);
+}
+
+function passedOver(preview: JsonObject): string | null {
+  const files = objectsOf(getMember(preview, 'skipped_files')).map((file) => ({
+    name: textOf(getMember(file, 'name')) ?? '',
+    reason: textOf(getMember(file, 'reason')) ?? '',
+  }));
+  return passedOverText(files, Number(getMember(preview, 'skipped_files_total') ?? files.length));
 }
 
 function splitsText(splits: readonly JsonObject[]): string {

@@ -32,7 +32,12 @@ export type Inspection =
 export async function detectFormat(source: ByteSource, options: DetectOptions = {}): Promise<DetectedFile> {
   const found = await inspectFile(source, options);
   if ('detected' in found) return found.detected;
-  throw unreadableFile('unsupported_file', source.path, `${found.reason}${found.advice ?? ''}`);
+  throw noTable(source.path, found);
+}
+
+/** The error for a file without a table. */
+export function noTable(file: string, { reason, advice = '' }: NoTable): TableError {
+  return unreadableFile('unsupported_file', file, `${reason}${advice}`);
 }
 
 /**

@@ -5,7 +5,9 @@ import type { FileOptions } from '../files/file-format.ts';
 import { openFileTable } from '../files/open-file-table.ts';
 import { toMappable } from '../schema/features.ts';
 import { planMapping, typedColumns, withTypes } from '../sections/plan-mapping.ts';
-import { labelOf, locateError, sourceOf, type TableFile } from '../sections/table-file.ts';
+import type { SkippedFiles } from '../sections/skipped-files.ts';
+import { type InputFile, labelOf, locateError, sourceOf, type TableFile } from '../sections/table-file.ts';
+import type { ChosenFiles } from '../sections/unpack-files.ts';
 import { type PreviewRows, RowsCollector } from './collect-rows.ts';
 import { mappingWarnings, promptWarnings, withWarnings } from './mapping-warnings.ts';
 import { shownColumns } from './shown-columns.ts';
@@ -20,11 +22,10 @@ export interface FilesPreview extends PreviewRows {
   /** Rows of all files; null where only reading the data tells. */
   readonly numRows: number | null;
   readonly info: JsonObject;
+  readonly skipped: SkippedFiles;
 }
 
 export interface PreviewOptions {
-  /** Files of archives that were passed over. */
-  readonly ignored?: readonly string[];
   /** Rows that are shown, 1 to 100. */
   readonly limit: number;
   /** That samples, items and the suggestion may take as JSON text. */
@@ -44,9 +45,9 @@ export function kindOf(files: readonly TableFile[], mapping: Mapping | null): 'i
  * @throws TableError; JsonlError, ImportErrors for the mapping; errors of the sources
  */
 export async function previewFiles(
-  files: readonly TableFile[],
+  { files, skipped }: ChosenFiles<InputFile>,
   mapping: Mapping | null,
-  { ignored = [], limit, maxBytes, signal }: PreviewOptions,
+  { limit, maxBytes, signal }: PreviewOptions,
 ): Promise<FilesPreview> {
   const [first] = files;
   if (first === undefined) throw new RangeError('A preview needs a file.');
@@ -83,24 +84,16 @@ export async function previewFiles(
       options: detected.options,
       features: withTypes(columns, mapping),
       numRows: files.length === 1 ? (table.rowCount ?? null) : null,
-      info: withWarnings({ sections, ...ignoredInfo(ignored) }, [
+      info: withWarnings({ sections }, [
         ...warnings,
         ...(table.warnings ?? []),
         ...(mapping === null ? (shown.suggestion?.warnings ?? []) : mappingWarnings(mapping)),
         ...promptWarnings(unasked, 'the first rows'),
       ]),
+      skipped,
       ...shown,
     };
   } catch (error) {
     throw locateError(error, file);
   }
-}
-
-/** The files that are named of those that were passed over. */
-const MAX_NAMED_FILES = 100;
-
-function ignoredInfo(ignored: readonly string[]): JsonObject {
-  if (ignored.length === 0) return {};
-  const named = { ignored_files: ignored.slice(0, MAX_NAMED_FILES) };
-  return ignored.length > MAX_NAMED_FILES ? { ...named, ignored_files_total: ignored.length } : named;
 }

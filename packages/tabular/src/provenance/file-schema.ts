@@ -1,5 +1,6 @@
 import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { DetectedFile } from '../files/file-format.ts';
+import { type SkippedFiles, skippedFilesJson } from '../sections/skipped-files.ts';
 import { type RowFacts, rowsSchema } from './rows-schema.ts';
 
 /** A file from which the items of a dataset were made. */
@@ -12,7 +13,7 @@ export interface SourceFile {
 }
 
 /** The `schema` of a dataset that was made of files with tables or items. */
-export function fileSchema(files: readonly SourceFile[], rows: RowFacts): JsonObject {
+export function fileSchema(files: readonly SourceFile[], rows: RowFacts, skipped: SkippedFiles): JsonObject {
   return {
     source: 'file',
     files: files.map(({ name, source, sha256, detected }) => ({
@@ -23,5 +24,6 @@ export function fileSchema(files: readonly SourceFile[], rows: RowFacts): JsonOb
     })),
     options: { ...files[0]?.detected.options },
     ...rowsSchema(rows),
+    ...skippedFilesJson(skipped),
   };
 }

@@ -1,12 +1,14 @@
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
-import { TableError, unreadableFile } from '../errors.ts';
-import { detectFormat } from '../files/detect-format.ts';
+import { shorten, TableError, unreadableFile } from '../errors.ts';
+import { type Inspection, inspectFile, noTable } from '../files/detect-format.ts';
 import type { FormatHints } from '../files/file-format.ts';
+import { formatByName } from '../files/format-by-name.ts';
 import { compressionBy } from '../files/read-head.ts';
 import { sectionNames } from '../files/section-names.ts';
 import type { ByteSource } from '../source/byte-source.ts';
 import { withCompression } from '../source/with-compression.ts';
 import { CachedFile } from '../text/cached-file.ts';
+import { listSkipped, type SkippedFile, type SkippedFiles, skippedByName } from './skipped-files.ts';
 import {
   type Detected,
   type InputFile,
@@ -26,16 +28,28 @@ interface FileArchive {
 export interface PackedFile<F extends InputFile> {
   readonly file: F;
   readonly archive: FileArchive | null;
+  /** Whether it was found in a folder, and is passed over if it is no table; default false. */
+  readonly isFound?: boolean;
+}
+
+/** How surely a file is a table: of those that were found beside others, only the surest are read. */
+type Certainty = 'table' | 'object' | 'text' | 'unknown';
+
+/** A file that may be one of those that are read. */
+interface Candidate<F extends InputFile> {
+  readonly file: Detected<F>;
+  readonly certainty: Certainty;
+  readonly isFound: boolean;
 }
 
 /** What is to be unpacked, and what is not. */
 export interface Contents<F extends InputFile> {
-  /** Files that are read as they are. */
-  readonly plain: readonly Detected<F>[];
+  /** Files that need not be unpacked. */
+  readonly plain: readonly Candidate<F>[];
   /** Archives with the paths to unpack, and files that are compressed as a whole. */
   readonly packed: readonly (PackedFile<F> & { readonly paths: readonly string[] })[];
-  /** Paths in archives that are passed over. */
-  readonly ignored: readonly string[];
+  /** Files that are passed over, the others not yet unpacked. */
+  readonly skipped: readonly SkippedFile[];
 }
 
 /** A file that comes out of another one. */
@@ -51,22 +65,9 @@ export interface UnpackedFile<F extends InputFile> {
 /** The number of files that a dataset can be made of. */
 export const MAX_FILES = 1000;
 
-/** Names of a repository's files other than its data. */
-const DOCUMENTATION =
-  /^(?:(?:readme|licen[cs]e|notice|citation|contributing|changelog|authors)(?:[._-].*)?|dataset_infos?\.(?:json|ya?ml)|\..*)$/i;
-const TABLE = /\.(?:csv|tsv|jsonl|ndjson|parquet)(?:\.gz|\.zst)?$/i;
-
-/** Whether a file is none of the tables of an archive, by its name. */
-function isDocumentation(path: string): boolean {
-  const folders = path.split('/');
-  const name = folders.pop() ?? '';
-  if (folders.some((folder) => folder === '__MACOSX' || folder.startsWith('.'))) return true;
-  return DOCUMENTATION.test(name) && (name.startsWith('.') || !TABLE.test(name));
-}
-
 /**
  * Finds out the formats of files, and chooses what to unpack: the entries of archives, by their directories alone, without
- * documentation where an archive has something else; and Parquet files that are compressed as a whole.
+ * those whose name says that they are no tables; and Parquet files that are compressed as a whole.
  *
  * @throws TableError `unsupported_file`, also for more than {@link MAX_FILES} files; errors of the files
  */
@@ -75,21 +76,24 @@ export async function chooseContents<F extends InputFile>(
   hints: FormatHints,
   signal: AbortSignal,
 ): Promise<Contents<F>> {
-  const plain: Detected<F>[] = [];
+  const plain: Candidate<F>[] = [];
   const packed: (PackedFile<F> & { readonly paths: readonly string[] })[] = [];
-  const ignored: string[] = [];
+  const skipped: SkippedFile[] = [];
   let count = 0;
-  for (const { file, archive } of files) {
+  for (const { file, archive, isFound = false } of files) {
     if (archive === null) {
       count += 1;
-      const detected = await detect(file, hints, signal);
-      if (mustBeUnpacked(detected)) packed.push({ file, archive, paths: [file.name] });
-      else plain.push(detected);
+      const found = await inspect(file, isFound, hints, signal);
+      if ('reason' in found) skipped.push(found);
+      else if (mustBeUnpacked(found.file)) packed.push({ file, archive, paths: [file.name] });
+      else plain.push(found);
     } else {
-      const all = [...archive.files.keys()];
-      const data = all.filter((path) => !isDocumentation(path));
-      const paths = data.length === 0 ? all : data;
-      if (paths.length < all.length) ignored.push(...all.filter(isDocumentation));
+      const paths: string[] = [];
+      for (const name of archive.files.keys()) {
+        const reason = skippedByName(name);
+        if (reason === null) paths.push(name);
+        else skipped.push({ name, reason });
+      }
       count += paths.length;
       packed.push({ file, archive, paths });
     }
@@ -98,7 +102,7 @@ export async function chooseContents<F extends InputFile>(
       throw new TableError('unsupported_file', message, { location: { file: labelOf(file) } });
     }
   }
-  return { plain, packed, ignored };
+  return { plain, packed, skipped };
 }
 
 /**
@@ -136,42 +140,100 @@ export async function* unpackFiles<F extends InputFile>(
   }
 }
 
+/** The files of a dataset, and those that are passed over. */
+export interface ChosenFiles<F extends InputFile> {
+  /** In the order of their sections. */
+  readonly files: readonly TableFile<F>[];
+  readonly skipped: SkippedFiles;
+}
+
 /**
- * The files of a dataset, in the order of their sections.
+ * The files of a dataset. Of those in archives and folders, what is no table is passed over: text only counts where there
+ * is nothing else, and so does a JSON object that is no list.
  *
  * @param unpacked what came out of the others
- * @throws TableError `unsupported_file`, `invalid_name` for two files of one name; errors of the files
+ * @throws TableError `unsupported_file`, also where nothing is left, `invalid_name` for two files of one name; errors of the files
  */
 export async function tableFiles<F extends InputFile>(
-  { plain }: Pick<Contents<F>, 'plain'>,
+  { plain, packed, skipped: before }: Contents<F>,
   unpacked: readonly F[],
   hints: FormatHints,
   signal: AbortSignal,
-): Promise<TableFile<F>[]> {
-  const files = [...plain];
+): Promise<ChosenFiles<F>> {
+  const candidates = [...plain];
+  const skipped = [...before];
   for (const file of unpacked) {
-    const detected = await detect(file, hints, signal);
-    if (mustBeUnpacked(detected)) {
+    const found = await inspect(file, true, hints, signal);
+    if ('reason' in found) skipped.push(found);
+    else if (mustBeUnpacked(found.file)) {
       throw unreadableFile('unsupported_file', labelOf(file), 'it is compressed, within an archive');
-    }
-    files.push(detected);
+    } else candidates.push(found);
   }
+  const surest = CERTAINTIES.find((each) => candidates.some(({ certainty }) => certainty === each));
+  const files: Detected<F>[] = [];
+  for (const { file, certainty, isFound } of candidates) {
+    if (!isFound || (certainty === surest && certainty !== 'unknown')) files.push(file);
+    else skipped.push({ name: file.name, reason: REASONS[certainty] });
+  }
+  const listed = listSkipped(skipped);
+  if (files.length === 0) throw nothingLeft(listed, packed[0]?.file);
   const names = sectionNames(files.map(({ name }) => name));
-  return files
-    .map((file, index) => ({ ...file, section: names[index] ?? file.name }))
-    .sort((a, b) => compareUtf8(a.section, b.section));
+  const sections = files.map((file, index) => ({ ...file, section: names[index] ?? file.name }));
+  return { files: sections.sort((a, b) => compareUtf8(a.section, b.section)), skipped: listed };
 }
 
-async function detect<F extends InputFile>(
+const CERTAINTIES: readonly Certainty[] = ['table', 'object', 'text', 'unknown'];
+const REASONS: Readonly<Record<Certainty, string>> = {
+  table: 'it is a table',
+  object: 'it is one JSON object, and others are tables',
+  text: 'it is plain text, and others are not',
+  unknown: 'neither its name nor its content says that it is a table',
+};
+/** Files that an error names. */
+const MAX_NAMED = 5;
+
+function nothingLeft({ first, total }: SkippedFiles, archive: InputFile | undefined): TableError {
+  const named = first.slice(0, MAX_NAMED).map(({ name, reason }) => `${shorten(name)} (${reason})`);
+  const more = total > named.length ? ` and ${total - named.length} more` : '';
+  const place = archive === undefined ? 'folder' : 'archive';
+  const message = `Cannot read the ${place}: none of its files is a table; it holds ${named.join(', ')}${more}.`;
+  const location = archive === undefined ? {} : { location: { file: labelOf(archive) } };
+  return new TableError('unsupported_file', message, location);
+}
+
+/** Finds out what a file is. Why it is passed over, if it was found beside others and has no table. */
+async function inspect<F extends InputFile>(
   file: F,
+  isFound: boolean,
   hints: FormatHints,
   signal: AbortSignal,
-): Promise<Detected<F>> {
+): Promise<Candidate<F> | SkippedFile> {
+  const { name } = file;
   try {
-    return { ...file, detected: await detectFormat(sourceOf(file), { ...hints, signal }) };
+    const found = await inspectFile(sourceOf(file), { ...hints, signal });
+    if ('detected' in found) {
+      const { detected } = found;
+      return { file: { ...file, detected }, certainty: certaintyOf(name, found, hints), isFound };
+    }
+    if (isFound) return { name, reason: found.reason };
+    throw noTable(labelOf(file), found);
   } catch (error) {
+    const isOther = isFound && error instanceof TableError && formatByName(name) === undefined;
+    if (isOther) return { name, reason: REASONS.unknown };
     throw locateError(error, labelOf(file));
   }
+}
+
+function certaintyOf(
+  name: string,
+  { detected: { format }, isObject }: Extract<Inspection, { readonly detected: unknown }>,
+  hints: FormatHints,
+): Certainty {
+  const named = formatByName(name);
+  // With a given format, only the name tells.
+  if (hints.format !== undefined) return named === undefined ? 'text' : 'table';
+  if (format === 'text') return named === 'text' ? 'text' : 'unknown';
+  return isObject ? 'object' : 'table';
 }
 
 /** Whether a file is compressed as a whole in a way that no reader takes. */

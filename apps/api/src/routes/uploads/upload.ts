@@ -219,6 +219,7 @@ function jobContent(upload: OpenUpload): {
   }
   if (upload.kind === 'legacy_package') throw new Error('An older archive has no job.');
   const files = upload.files.map(({ source, ...file }) => ({ ...file, bytes: source.byteLength }));
-  const { sentBytes } = upload;
-  return { content: { kind: 'files', files, sentBytes }, sources: upload.files.map(({ source }) => source) };
+  const { sentBytes, skipped } = upload;
+  const content = { kind: 'files', files, sentBytes, skipped } as const;
+  return { content, sources: upload.files.map(({ source }) => source) };
 }
