@@ -710,6 +710,17 @@ describe('the dataset card', () => {
       { label: null, only_declared: null },
     ]);
   });
+
+  it('warns of a type that a Parquet file does not store', async () => {
+    const card = '---\ndataset_info:\n  features:\n  - {name: n, dtype: string}\n---\n';
+    const file = writeParquet({ columns: [{ name: 'n', data: [0, 1], type: 'INT32' }] });
+    hub.add({ id: 'o/card', files: { 'README.md': card, 'train.parquet': file } });
+    const selection = await select('o/card');
+    expect(await rowsOf(selection)).toEqual([{ n: 0 }, { n: 1 }]);
+    expect(selection.info['warnings']).toEqual([
+      expect.stringMatching(/declared as string, but stored as int32/),
+    ]);
+  });
 });
 
 describe('splits without rows', () => {

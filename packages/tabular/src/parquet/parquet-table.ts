@@ -2,7 +2,7 @@ import { type CellRows, CellWriter, checkOptions } from '@svc/jsonl-v23/internal
 import { type JsonObject, type JsonValue, setMember } from '@svc/jsonl-v23/json';
 import { yieldToEventLoop } from '#runtime';
 import { checkFlags } from '../check-arguments.ts';
-import { applyDeclared, byName } from '../schema/apply-declared.ts';
+import { applyDeclared, byName, unappliedWarnings } from '../schema/apply-declared.ts';
 import type { Feature, Features } from '../schema/features.ts';
 import { mergeFeatures } from '../schema/merge-features.ts';
 import type { ByteSource } from '../source/byte-source.ts';
@@ -64,14 +64,16 @@ export async function openParquetTable(
   const footers = new Footers(files, decompressors);
   const opened = everyFooter ? files.length : Math.min(files.length, 1);
   const stored = await footers.readFirst(opened, signal);
-  const features = applyDeclared(mergeFeatures(stored), declared, { addMissing: true });
+  const merged = mergeFeatures(stored);
+  const features = applyDeclared(merged, declared, { addMissing: true });
+  const warnings = unappliedWarnings(merged, declared);
   const atLeastRows = footers.rowCounts.reduce((sum, count) => sum + count, 0);
   const nonNumbers = new NonNumberCounter();
   return {
     features,
-    // These count the rows that were read as values.
+    // Some count the rows that were read as values.
     get warnings() {
-      return nonNumbers.warnings;
+      return [...warnings, ...nonNumbers.warnings];
     },
     rowCount: opened === files.length ? atLeastRows : undefined,
     atLeastRows,

@@ -1,8 +1,9 @@
-import type { Feature, Features } from './features.ts';
+import { shorten } from '../errors.ts';
+import { dtypeOf, type Feature, type Features } from './features.ts';
 
 /**
  * Overlays the types of stored columns with declared ones: names of class labels, images and the like. A declared type
- * that does not fit the stored one is ignored.
+ * that does not fit the stored one is ignored, as `unappliedWarnings` says.
  *
  * @param options.addMissing adds declared columns that the files do not have; their cells are null
  */
@@ -99,6 +100,43 @@ export function overlayFeature(stored: Feature, declared: Feature | undefined): 
     case 'unknown':
       return declared;
   }
+}
+
+/** Columns that a warning names. */
+const MAX_WARNINGS = 100;
+
+/** Names columns whose declared type does not fit the stored one, so that their values stay as they are stored. */
+export function unappliedWarnings(stored: Features, declared: Features = []): string[] {
+  const declaredByName = byName(declared);
+  const found = stored.flatMap(({ name, feature }) => {
+    const types = unapplied(feature, declaredByName.get(name));
+    if (types === null) return [];
+    const [wanted, kept] = types.map(dtypeOf);
+    return [
+      `Column ${shorten(name)} is declared as ${wanted}, but stored as ${kept}: its values stay what they are, where the hub's loader converts them; \`types\` in the mapping does.`,
+    ];
+  });
+  const more = found.splice(MAX_WARNINGS).length;
+  return more === 0 ? found : [...found, `${more} more columns are stored as another type than declared.`];
+}
+
+/** The first declared type, of a column or within it, that is not applied, and the stored one; null if all are. */
+function unapplied(
+  stored: Feature,
+  declared: Feature | undefined,
+): [declared: Feature, stored: Feature] | null {
+  if (declared === undefined) return null;
+  if (stored.kind === 'list' && declared.kind === 'list') return unapplied(stored.item, declared.item);
+  if (stored.kind === 'struct' && declared.kind === 'struct') {
+    const inner = byName(declared.fields);
+    for (const { name, feature } of stored.fields) {
+      const found = unapplied(feature, inner.get(name));
+      if (found !== null) return found;
+    }
+    return null;
+  }
+  const isKept = overlayFeature(stored, declared) === stored && dtypeOf(stored) !== dtypeOf(declared);
+  return isKept ? [declared, stored] : null;
 }
 
 /** Older writers stored texts as bytes, without the annotation for texts. */

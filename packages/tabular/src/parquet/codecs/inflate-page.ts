@@ -56,7 +56,7 @@ export async function loadPageInflater(
     const inflate = decompressors[codec] ?? (await loadPageCodec(codec)) ?? IN_JAVASCRIPT[codec];
     if (inflate === undefined) {
       throw unsupported(
-        `column ${shorten(column)} is compressed with ${codec}, which this runtime does not have; pass a function for it in \`decompressors\``,
+        `column ${shorten(column)} is compressed with ${codec}, which this runtime does not have; write the file with snappy, gzip or zstd, or in a program pass a function for it in \`decompressors\``,
       );
     }
     loaded.set(codec, inflate);

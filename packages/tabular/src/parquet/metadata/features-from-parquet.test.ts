@@ -1,6 +1,7 @@
+import type { JsonValue } from '@svc/jsonl-v23/json';
 import type { FileMetaData, SchemaElement } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
-import { applyDeclared } from '../../schema/apply-declared.ts';
+import { applyDeclared, unappliedWarnings } from '../../schema/apply-declared.ts';
 import { dtypeOf, type Features, featuresFromJson, valueFeature } from '../../schema/features.ts';
 import { featuresFromParquet } from './features-from-parquet.ts';
 
@@ -156,6 +157,39 @@ describe('featuresFromParquet', () => {
     expect(() => featuresFromParquet(metadata(elements))).toThrow(
       expect.objectContaining({ name: 'ParquetError' }),
     );
+  });
+});
+
+describe('unappliedWarnings', () => {
+  const stored: Features = [
+    { name: 'a', feature: valueFeature('int64') },
+    { name: 'b', feature: { kind: 'list', item: valueFeature('float64'), length: null, large: false } },
+  ];
+  const warningsOf = (features: unknown): string[] =>
+    unappliedWarnings(stored, featuresFromJson(features as JsonValue));
+
+  it.each([
+    ['texts', { a: value('string') }, /^Column "a" is declared as string, but stored as int64: /],
+    ['fractions', { a: value('float64') }, /^Column "a" is declared as float64, but stored as int64: /],
+    ['truth values', { a: value('bool') }, /^Column "a" .* bool, /],
+    ['times', { a: value('timestamp[s]') }, /^Column "a" .* timestamp\[s\], /],
+    ['files', { a: { _type: 'Image' } }, /^Column "a" .* image, /],
+    ['lists', { a: [value('int64')] }, /^Column "a" .* list<int64>, /],
+    [
+      'items of lists',
+      { b: [value('string')] },
+      /^Column "b" is declared as string, but stored as float64: /,
+    ],
+  ])('names a column that the hub would convert to %s', (_, features, warning) => {
+    expect(warningsOf(features)).toEqual([expect.stringMatching(warning)]);
+  });
+
+  it.each([
+    ['of the same values', { a: value('int32'), b: [value('float32')] }],
+    ['whose values have names', { a: { _type: 'ClassLabel', names: ['no', 'yes'] } }],
+    ['of other columns', { c: value('string') }],
+  ])('says nothing of types %s', (_, features) => {
+    expect(warningsOf(features)).toEqual([]);
   });
 });
 
