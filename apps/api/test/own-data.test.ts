@@ -542,23 +542,34 @@ describe('an upload', () => {
     await expect.poll(() => api.stagedFiles()).toEqual([]);
   });
 
-  it('passes over the documentation in an archive of tables, and names it in the preview', async () => {
+  it('passes over what is no table in an archive, and lists it', async () => {
     const documents = {
       'repo/README.md': '# About\n',
       'repo/LICENSE': 'MIT\n',
       'repo/.gitattributes': '*.csv text\n',
       'repo/dataset_infos.json': '{"default": {"features": {}}}',
+      'repo/_SUCCESS': '',
+      'repo/train.csv': 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n',
     };
+    const names = ['.gitattributes', 'LICENSE', 'README.md', '_SUCCESS', 'dataset_infos.json', 'train.csv'];
+    const skipped_files = names.map((name) => ({ name, reason: expect.stringMatching(/^it is /) }));
     const mapping = { prompt_column: 'b' };
     const archive = { 'repo.zip': await makePackage({ ...documents, 'repo/x.csv': 'a,b\n1,2\n' }) };
-    expect(await upload(archive, { mapping })).toMatchObject({ status: 201, body: { item_count: 1 } });
-    const shown = await preview(archive, { mapping });
-    expect(shown).toMatchObject({ status: 200, body: { items: [{ item: { inputs: { prompt: '2' } } }] } });
-    expect(shown.body['info']).toMatchObject({
-      ignored_files: Object.keys(documents).map((path) => path.slice('repo/'.length)),
+    const stored = await upload(archive, { mapping });
+    expect(stored).toMatchObject({
+      status: 201,
+      body: { item_count: 1, skipped_files, schema: { skipped_files, files: [{ name: 'x.csv' }] } },
     });
+    const dry = await post('/datasets/upload?dry_run=true', archive, { mapping });
+    expect(dry).toMatchObject({ status: 200, body: { item_count: 1, skipped_files } });
+    const shown = await preview(archive, { mapping });
+    const items = [{ item: { inputs: { prompt: '2' } } }];
+    expect(shown).toMatchObject({ status: 200, body: { items, skipped_files } });
     const text = { 'repo.zip': await makePackage({ 'README.md': '# About\n' }) };
-    expect(await upload(text, { mapping: { prompt_column: 'text' } })).toMatchObject({ status: 201 });
+    expect(await upload(text, { mapping: { prompt_column: 'text' } })).toMatchObject({
+      status: 400,
+      body: { code: 'unsupported_file', detail: expect.stringContaining('it holds "README.md"') },
+    });
     const table = { 'repo.zip': await makePackage({ 'license.csv': 'b\n1\n', 'x.csv': 'b\n2\n' }) };
     expect(await upload(table, { mapping })).toMatchObject({ status: 201, body: { item_count: 2 } });
   });

@@ -61,8 +61,14 @@ export async function importDataset(
 const errorsOf = (source: ImportSource, { faults }: ImportReport): ImportError[] =>
   faults.first.map((fault) => source.toError(fault));
 
+/** What is to be said of an import besides its items. */
+export interface ImportNotes {
+  readonly warnings: readonly string[];
+  readonly skippedFiles: SkippedFiles | undefined;
+}
+
 /** What a dry run found. */
-export interface DryRun {
+export interface DryRun extends ImportNotes {
   readonly itemCount: number;
   /** Null if there are faults. */
   readonly versionHash: string | null;
@@ -73,8 +79,6 @@ export interface DryRun {
   readonly change: DiffCounts | null;
   /** Null where the mapping does not skip rows. */
   readonly skipped: FaultList | null;
-  readonly warnings: readonly string[];
-  readonly skippedFiles: SkippedFiles | undefined;
 }
 
 /**

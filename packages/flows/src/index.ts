@@ -1,6 +1,7 @@
 export { TOOLS, WRITTEN_TOOLS, type WrittenTool } from '@svc/formats';
 export { ImportErrors } from '@svc/jsonl-v23/internal';
 export type { PreviewItem, PreviewRows, TruncatedCell } from '@svc/tabular/internal';
+export { type SkippedFiles, skippedFilesJson } from '@svc/tabular/internal';
 export type { TableColumn } from '@svc/tabular/write';
 export { linkOf } from './asset-link.ts';
 export { type ExportOptions, exportPackage, type PackageExport } from './export-package.ts';
@@ -10,6 +11,7 @@ export {
   dryRun,
   type ImportError,
   type ImportFailure,
+  type ImportNotes,
   type ImportSource,
   importDataset,
   importWarnings,

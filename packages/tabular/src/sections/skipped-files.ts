@@ -18,11 +18,17 @@ export interface SkippedFiles {
 }
 
 const MAX_LISTED = 100;
+/** Characters of a name; the names of an archive's entries have up to 65,535 bytes. */
+const MAX_NAME_LENGTH = 256;
 
 /** Bounds a list of files that are passed over. */
 export function listSkipped(files: readonly SkippedFile[]): SkippedFiles {
   const sorted = files.toSorted((a, b) => compareUtf8(a.name, b.name));
-  return { first: sorted.slice(0, MAX_LISTED), total: files.length };
+  const first = sorted.slice(0, MAX_LISTED).map(({ name, reason }) => ({
+    name: [...name.slice(0, 2 * MAX_NAME_LENGTH)].slice(0, MAX_NAME_LENGTH).join(''),
+    reason,
+  }));
+  return { first, total: files.length };
 }
 
 /** What responses and `schema` say about files that are passed over: nothing if there are none. */

@@ -1,6 +1,7 @@
 import {
   type DryRun,
   dryRun,
+  type ImportNotes,
   type ImportSource,
   importDataset,
   importWarnings,
@@ -32,7 +33,7 @@ import {
   StoreError,
 } from '@svc/store';
 import { CHANGED_DATASET, SUMMARY } from '../docs/schemas.ts';
-import { serializeDryRun } from '../hub/serialize.ts';
+import { serializeDryRun, serializeNotes } from '../hub/serialize.ts';
 
 /** What the history says of a change. */
 export const MESSAGE: Schema = {
@@ -237,10 +238,9 @@ export async function importNow(
   return importStored(done);
 }
 
-/** What an import has made, and what is probably a mistake in it. */
-interface ImportDone {
+/** What an import has made. */
+interface ImportDone extends ImportNotes {
   readonly stored: StoredImport;
-  readonly warnings: readonly string[];
 }
 
 /** The target of a further run of a file. @throws PackageError where the file is to change a dataset */
@@ -262,7 +262,11 @@ async function importOne(
   const observed = observeImport(observers, source.start, target, draft);
   try {
     const content = await importDataset(source, draft, report, signal);
-    const doneWith = (stored: StoredImport): ImportDone => ({ stored, warnings: importWarnings(report) });
+    const doneWith = (stored: StoredImport): ImportDone => ({
+      stored,
+      warnings: importWarnings(report),
+      skippedFiles: source.skippedFiles,
+    });
     const answer = response && {
       claim: response.claim,
       of: (stored: StoredImport) => response.of(doneWith(stored)),
@@ -294,27 +298,29 @@ export async function dryRunNow(
 
 /** The response to an import: of a change, a new dataset, or one that is used again; with several runs, of the first. */
 function importStored(done: readonly ImportDone[]): StoredResponse {
-  const { dataset, changed, isNew, runId } = (done[0] as ImportDone).stored;
+  const [first] = done as readonly [ImportDone];
+  const { dataset, changed, isNew, runId } = first.stored;
   const warnings = [...new Set(done.flatMap((one) => one.warnings))];
-  if (changed !== null) return datasetChanged(dataset, changed, warnings);
+  const notes = { warnings, skippedFiles: first.skippedFiles };
+  if (changed !== null) return datasetChanged(dataset, changed, notes);
   const runs = done.map(({ stored }) => ({ dataset_id: stored.dataset.id, run_id: stored.runId }));
   return {
     status: isNew ? 201 : 200,
     headers: { Location: `/datasets/${dataset.id}` },
     body: toJsonText({
       ...serializeSummary(dataset),
-      ...(warnings.length === 0 ? {} : { warnings }),
+      ...serializeNotes(notes),
       ...(isNew || runId === null ? {} : { dataset_id: dataset.id, run_id: runId }),
       ...(runs.length === 1 ? {} : { runs }),
     }),
   };
 }
 
-/** The response to a change: the summary of the newest version, new or not. */
+/** The response to a change: the summary of the newest version, new or not. @param notes on what was imported */
 export function datasetChanged(
   dataset: DatasetSummary,
   { isNew, change, version }: ChangedDataset,
-  warnings: readonly string[] = [],
+  notes?: ImportNotes,
 ): StoredResponse {
   return {
     status: isNew ? 201 : 200,
@@ -322,7 +328,7 @@ export function datasetChanged(
     body: toJsonText({
       ...serializeSummary(dataset),
       change: { ...change },
-      ...(warnings.length === 0 ? {} : { warnings }),
+      ...(notes === undefined ? {} : serializeNotes(notes)),
     }),
   };
 }

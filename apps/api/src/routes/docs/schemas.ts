@@ -63,14 +63,28 @@ export const LAST_RUN: ApiRecord<LastRun> = record<LastRun>({
   finished_at: TIME,
 });
 
-/** Sentences about an import. */
-export const IMPORT_WARNINGS: Schema = {
-  type: 'array',
-  items: TEXT,
-  description: 'what is probably a mistake, such as items without a prompt; absent if nothing is',
+/** Files of an upload that are no tables. */
+export const SKIPPED_FILES: Readonly<Record<string, Schema>> = {
+  skipped_files: {
+    type: 'array',
+    items: shape({ name: TEXT, reason: TEXT }),
+    description: 'the first 100 files of archives that are no tables; absent if there are none',
+  },
+  skipped_files_total: { ...COUNT, description: 'set if there are more' },
 };
 
-export const DATASET_SUMMARY: Schema = shape({ ...SUMMARY.members, warnings: IMPORT_WARNINGS }, ['warnings']);
+/** What the response to an import says besides. */
+export const IMPORT_NOTES: Readonly<Record<string, Schema>> = {
+  warnings: {
+    type: 'array',
+    items: TEXT,
+    description: 'what is probably a mistake, such as items without a prompt; absent if nothing is',
+  },
+  ...SKIPPED_FILES,
+};
+export const NOTE_NAMES: readonly string[] = Object.keys(IMPORT_NOTES);
+
+export const DATASET_SUMMARY: Schema = shape({ ...SUMMARY.members, ...IMPORT_NOTES }, NOTE_NAMES);
 export const LISTED_DATASET: Schema = shape({
   ...SUMMARY.members,
   last_run: {
@@ -90,19 +104,19 @@ const FOUND_RUNS: Schema = {
 export const FOUND_DATASET: Schema = shape(
   {
     ...SUMMARY.members,
-    warnings: IMPORT_WARNINGS,
+    ...IMPORT_NOTES,
     dataset_id: { ...UUID, description: 'with a run of another tool: the dataset that has its items' },
     run_id: { ...UUID, description: 'the run that was added to it' },
     runs: FOUND_RUNS,
   },
-  ['warnings', 'dataset_id', 'run_id', 'runs'],
+  [...NOTE_NAMES, 'dataset_id', 'run_id', 'runs'],
 );
 
 /** A new dataset of an upload. */
-export const UPLOADED_DATASET: Schema = shape(
-  { ...SUMMARY.members, warnings: IMPORT_WARNINGS, runs: FOUND_RUNS },
-  ['warnings', 'runs'],
-);
+export const UPLOADED_DATASET: Schema = shape({ ...SUMMARY.members, ...IMPORT_NOTES, runs: FOUND_RUNS }, [
+  ...NOTE_NAMES,
+  'runs',
+]);
 export const DATASET: Schema = shape({
   ...SUMMARY.members,
   schema: { type: 'object', description: 'the whole schema' },
@@ -113,8 +127,8 @@ export const CHANGE: Schema = shape({ added: COUNT, changed: COUNT, removed: COU
 
 /** A dataset after a change. */
 export const CHANGED_DATASET: Schema = shape(
-  { ...SUMMARY.members, change: CHANGE, warnings: IMPORT_WARNINGS },
-  ['warnings'],
+  { ...SUMMARY.members, change: CHANGE, ...IMPORT_NOTES },
+  NOTE_NAMES,
 );
 
 /** Where an item is in its dataset, and what it is. */

@@ -1,7 +1,7 @@
 import { MAPPING_SCHEMA } from '@svc/jsonl-v23/internal';
 import { type Schema, shape } from '@svc/runtime';
 import { COUNT, COUNT_OR_NULL, TEXT } from '../docs/scalars.ts';
-import { CHANGE, IMPORT_WARNINGS } from '../docs/schemas.ts';
+import { CHANGE, IMPORT_NOTES, NOTE_NAMES } from '../docs/schemas.ts';
 
 const OPTIONAL_STRING: Schema = { type: ['string', 'null'], minLength: 1, maxLength: 1024 };
 const PATH: Schema = {
@@ -108,9 +108,9 @@ export const DRY_RUN: Schema = shape(
       }),
       description: 'set if the mapping skips invalid rows',
     },
-    warnings: IMPORT_WARNINGS,
+    ...IMPORT_NOTES,
   },
-  ['change', 'skipped', 'warnings'],
+  ['change', 'skipped', ...NOTE_NAMES],
 );
 
 /** Error codes of every request to the hub. */

@@ -1,4 +1,13 @@
-import type { DryRun, ImportError, Preview, PreviewItem, PreviewRows } from '@svc/flows';
+import {
+  type DryRun,
+  type ImportError,
+  type ImportNotes,
+  type Preview,
+  type PreviewItem,
+  type PreviewRows,
+  type SkippedFiles,
+  skippedFilesJson,
+} from '@svc/flows';
 import type { JsonlError } from '@svc/jsonl-v23';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import { writeMapping } from '@svc/jsonl-v23/mapping';
@@ -53,7 +62,7 @@ export function serializeDryRun({
   errors,
   errorsTotal,
   skipped,
-  warnings,
+  ...notes
 }: DryRun): JsonBody {
   return {
     item_count: itemCount,
@@ -64,8 +73,21 @@ export function serializeDryRun({
     ...(skipped === null
       ? {}
       : { skipped: { count: skipped.total, rows: skipped.first.map(serializeSkippedRow) } }),
-    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    ...serializeNotes(notes),
   };
+}
+
+/** What the response to an import says besides; nothing where there is nothing to say. */
+export function serializeNotes({ warnings, skippedFiles }: ImportNotes): Record<string, JsonBody> {
+  return {
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    ...serializeSkippedFiles(skippedFiles),
+  };
+}
+
+/** Files that are passed over, as members of a response; none if there are none. */
+export function serializeSkippedFiles(skipped: SkippedFiles | undefined): Record<string, JsonBody> {
+  return skipped === undefined ? {} : (skippedFilesJson(skipped) as Record<string, JsonBody>);
 }
 
 function serializeSkippedRow({ message, location: { file, line, row } }: JsonlError): JsonBody {

@@ -11,8 +11,9 @@ import {
   watchUploadRate,
 } from '@svc/runtime';
 import { receiveUpload } from '../../http/receive-upload.ts';
+import { SKIPPED_FILES } from '../docs/schemas.ts';
 import { PREVIEW_ROWS } from '../hub/schema.ts';
-import { serializeRows } from '../hub/serialize.ts';
+import { serializeRows, serializeSkippedFiles } from '../hub/serialize.ts';
 import { UPLOAD_ERRORS, type UploadDeps } from './upload.ts';
 import { readUploadForm, UPLOAD_FIELDS, UPLOAD_FORM } from './upload-form.ts';
 
@@ -28,9 +29,10 @@ export const UPLOAD_PREVIEW: Schema = shape(
     features: { type: 'array', items: shape({ name: { type: 'string' }, dtype: { type: 'string' } }) },
     num_rows: { type: ['integer', 'null'], minimum: 0 },
     info: { type: 'object' },
+    ...SKIPPED_FILES,
     ...PREVIEW_ROWS,
   },
-  ['items'],
+  ['items', ...Object.keys(SKIPPED_FILES)],
 );
 
 /** `POST /datasets/upload/preview`: form → staging files → the first rows. Nothing is stored. */
@@ -82,6 +84,7 @@ function serialize(preview: UploadPreview): JsonBody {
     features: features.map(({ name, dtype }) => ({ name, dtype })),
     num_rows: numRows,
     info: new JsonText(canonicalJson(info)),
+    ...serializeSkippedFiles(preview.skipped),
     ...serializeRows(preview),
   };
 }
