@@ -207,10 +207,14 @@ async function addBinaries(parquet: Uint8Array): Promise<void> {
     ['y', 2],
   ];
   const csv = 'q,a\nx,1\ny,2\n';
-  for (const name of ['a.csv', 'a.txt.bin', 'a.json', 'a.zip', 'a', 'a.parquet.csv'])
+  for (const name of ['a.csv', 'a.txt.bin', 'a.zip', 'a', 'a.parquet.csv'])
     accepted(name, parquet, rows);
-  for (const name of ['a.parquet', 'a.json', 'a.zip', 'a.xlsx', 'a', 'a.csv.gz', 'a.csv.zst'])
-    accepted(name, csv, rows);
+  for (const name of ['a.zip', 'a.xlsx', 'a', 'a.csv.gz', 'a.csv.zst']) accepted(name, csv, rows);
+  // names that are believed
+  for (const name of ['a.json', 'a.jsonl', 'a.ndjson.gz'])
+    refused(name, parquet, 'unsupported_file', { file: name });
+  for (const name of ['a.parquet', 'a.json', 'a.jsonl'])
+    for (const content of [csv, gzipSync(csv)]) refused(name, content, 'unsupported_file', { file: name });
   for (const name of ['a.csv', 'a.zst', 'a']) accepted(name, gzipSync(csv), rows);
   for (const name of ['a.csv', 'a.gz', 'a']) accepted(name, zstdCompressSync(csv), rows);
   const step = Math.floor(parquet.length / 20);
@@ -257,7 +261,7 @@ async function addBinaries(parquet: Uint8Array): Promise<void> {
   const inner = await makePackage({ 'a.csv': csv });
   accepted('a.zip', inner, rows);
   accepted('a.zip', await makePackage({ 'x/a.csv.gz': gzipSync(csv) }), rows);
-  refused('a.zip', await makePackage({ 'b.zip': inner }), 'unsupported_file', { file: 'b.zip' });
+  refused('a.zip', await makePackage({ 'b.zip': inner }), 'unsupported_file', { file: 'a.zip' });
   refused('a.zip', await makePackage({ 'b.csv': Buffer.alloc(30_000_000, 'a') }), 'package_limit');
   refused(
     'a.zip',

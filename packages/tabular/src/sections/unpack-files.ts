@@ -33,7 +33,7 @@ export interface PackedFile<F extends InputFile> {
 }
 
 /** How surely a file is a table: of those that were found beside others, only the surest are read. */
-type Certainty = 'table' | 'object' | 'text' | 'unknown';
+type Certainty = 'table' | 'object' | 'text' | 'unnamed' | 'unknown';
 
 /** A file that may be one of those that are read. */
 interface Candidate<F extends InputFile> {
@@ -182,11 +182,12 @@ export async function tableFiles<F extends InputFile>(
   return { files: sections.sort((a, b) => compareUtf8(a.section, b.section)), skipped: listed };
 }
 
-const CERTAINTIES: readonly Certainty[] = ['table', 'object', 'text', 'unknown'];
+const CERTAINTIES: readonly Certainty[] = ['table', 'object', 'text', 'unnamed', 'unknown'];
 const REASONS: Readonly<Record<Certainty, string>> = {
   table: 'it is a table',
   object: 'it is one JSON object, and others are tables',
   text: 'it is plain text, and others are not',
+  unnamed: 'its name is not that of a table, as those of others are',
   unknown: 'neither its name nor its content says that it is a table',
 };
 /** Files that an error names. */
@@ -231,7 +232,7 @@ function certaintyOf(
 ): Certainty {
   const named = formatByName(name);
   // With a given format, only the name tells.
-  if (hints.format !== undefined) return named === undefined ? 'text' : 'table';
+  if (hints.format !== undefined) return named === undefined ? 'unnamed' : 'table';
   if (format === 'text') return named === 'text' ? 'text' : 'unknown';
   return isObject ? 'object' : 'table';
 }
