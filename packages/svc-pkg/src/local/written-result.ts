@@ -3,6 +3,7 @@ import type { WrittenPackage } from '@svc/pkg-format/node';
 import { type SkippedFiles, skippedFilesJson } from '@svc/tabular/internal';
 import type { Result } from '../output/print-result.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
+import { noteFacts } from '../text/note-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 
 /** A package that was made of rows. */
@@ -35,7 +36,7 @@ export function writtenResult({
         ['version hash', versionHash],
         ['items', `${itemCount} in ${countOf(sections.length, 'section')}`],
         ['skipped', skipped === 0 ? null : countOf(skipped, 'row')],
-        ['passed over', passedOverText(skippedFiles.first, skippedFiles.total)],
+        ...noteFacts({ skipped_files: skippedFiles.first, skipped_files_total: skippedFiles.total }),
       ]),
     json: () =>
       jsonText({
@@ -49,20 +50,6 @@ export function writtenResult({
         ...skippedFilesJson(skippedFiles),
       }),
   };
-}
-
-/** Files that a text for people names. */
-const MAX_NAMED = 10;
-
-/** Files that are passed over, in a line; null if there are none. */
-export function passedOverText(
-  files: readonly { readonly name: string; readonly reason: string }[],
-  total: number,
-): string | null {
-  if (total === 0) return null;
-  const named = files.slice(0, MAX_NAMED).map(({ name, reason }) => printableValue(`${name} (${reason})`));
-  const more = total - named.length;
-  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** Characters that some file system refuses. */

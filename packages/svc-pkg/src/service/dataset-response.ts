@@ -1,6 +1,7 @@
 import type { ResponseOf } from '@svc/client';
 import type { Result } from '../output/print-result.ts';
 import { countOf, formatFacts } from '../text/format-facts.ts';
+import { noteFacts } from '../text/note-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 import type { JsonResponse } from './client/service-request.ts';
 import type { StoredDataset } from './store-dataset.ts';
@@ -43,13 +44,9 @@ function datasetText(
     ['version hash', dataset.version_hash],
     ['items', `${dataset.item_count} in ${countOf(dataset.section_count, 'section')}`],
     ...more,
-    ...warningFacts(dataset.warnings),
+    ...noteFacts(dataset),
   ]);
 }
-
-/** What a response warns of, a line each. */
-export const warningFacts = (warnings: readonly string[] = []): [name: string, value: string][] =>
-  warnings.map((warning) => ['warning', printableValue(warning)]);
 
 /** How a version differs from the one before, such as `2 added, 1 changed`. */
 export function countsText(change: ChangedDataset['change']): string {

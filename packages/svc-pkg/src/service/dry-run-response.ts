@@ -4,7 +4,8 @@ import { EXIT } from '../errors/exit-codes.ts';
 import { errorLine } from '../errors/print-error.ts';
 import { printResult } from '../output/print-result.ts';
 import { formatFacts } from '../text/format-facts.ts';
-import { countsText, warningFacts } from './dataset-response.ts';
+import { noteFacts } from '../text/note-facts.ts';
+import { countsText } from './dataset-response.ts';
 
 export type DryRun = ResponseOf<'/datasets/hub/check', 'post'>;
 
@@ -14,14 +15,8 @@ export async function printDryRun(cli: Cli, value: DryRun, text: string): Promis
   if (value.errors_total > 0) cli.endWith(EXIT.failed);
 }
 
-function dryRunText({
-  errors,
-  errors_total: total,
-  item_count,
-  version_hash,
-  change,
-  warnings,
-}: DryRun): string {
+function dryRunText(dryRun: DryRun): string {
+  const { errors, errors_total: total, item_count, version_hash, change } = dryRun;
   const lines = errors.map(({ message, code = 'invalid_row', ...location }) =>
     errorLine({ location, message, code }),
   );
@@ -32,7 +27,7 @@ function dryRunText({
     ['errors', total],
     ['version hash', version_hash],
     ['change', change && countsText(change)],
-    ...warningFacts(warnings),
+    ...noteFacts(dryRun),
   ]);
   return `${lines.map((line) => `${line}\n`).join('')}${facts}`;
 }

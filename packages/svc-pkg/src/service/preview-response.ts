@@ -1,9 +1,8 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { passedOverText } from '../local/written-result.ts';
 import { formatFacts } from '../text/format-facts.ts';
+import { noteFacts } from '../text/note-facts.ts';
 import { printableValue } from '../text/printable-text.ts';
 import { sampleText } from '../text/sample-text.ts';
-import { warningFacts } from './dataset-response.ts';
 
 /** Text for people lists this many splits and columns, and counts the rest. */
 const MAX_SPLITS = 20;
@@ -24,8 +23,7 @@ export function previewText(path: string, preview: JsonObject): string {
     ['rows', text('num_rows')],
     ['splits', splitsText(objectsOf(getMember(preview, 'splits')))],
     ['suggested', isJsonObject(mapping) ? mappingOptions(mapping) : null],
-    ['passed over', passedOver(preview)],
-    ...warningFacts(warningsOf(preview)),
+    ...noteFacts({ warnings: warningsOf(preview), ...skippedOf(preview) }),
   ]);
   const more = features.length - MAX_COLUMNS;
   const columns = features.slice(0, MAX_COLUMNS).map((feature) => {
@@ -48,12 +46,13 @@ function warningsOf(preview: JsonObject): readonly string[] {
   return warnings.filter((warning) => typeof warning === 'string').slice(0, MAX_WARNINGS);
 }
 
-function passedOver(preview: JsonObject): string | null {
+function skippedOf(preview: JsonObject): Parameters<typeof noteFacts>[0] {
   const files = objectsOf(getMember(preview, 'skipped_files')).map((file) => ({
     name: textOf(getMember(file, 'name')) ?? '',
     reason: textOf(getMember(file, 'reason')) ?? '',
   }));
-  return passedOverText(files, Number(getMember(preview, 'skipped_files_total') ?? files.length));
+  const total = getMember(preview, 'skipped_files_total') ?? files.length;
+  return { skipped_files: files, skipped_files_total: Number(total) };
 }
 
 function splitsText(splits: readonly JsonObject[]): string {
