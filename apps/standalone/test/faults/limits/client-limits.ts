@@ -113,6 +113,8 @@ const uploadOfShare =
   async (target: Target): Promise<string> => {
     const service = await idle(target);
     const { bavail, bsize } = await statfs(tmpdir());
+    // The file of the attempt before is not this one's.
+    await expect.poll(() => service.stagedFiles()).toEqual([]);
     using upload = await beginUpload(service, Math.floor(bavail * bsize * share));
     await expect
       .poll(async () => upload.answer() !== '' || (await service.stagedFiles()).length === 1)
