@@ -98,7 +98,7 @@ describe('limits of what an import makes', () => {
     expect(
       await upload(
         small,
-        lines(ROWS + 1, () => '{}\n'),
+        lines(ROWS + 1, () => '{"inputs":{}}\n'),
         null,
       ),
     ).toMatchObject(limitOf('SVC_MAX_ROWS'));
@@ -117,7 +117,7 @@ describe('limits of what an import makes', () => {
     expect(
       await upload(
         small,
-        lines(50, (row) => `{"id":${row},"answer":"${'x'.repeat(3000)}"}\n`),
+        lines(50, (row) => `{"id":${row},"inputs":{},"answer":"${'x'.repeat(3000)}"}\n`),
         null,
       ),
     ).toMatchObject(limitOf('SVC_MAX_UNCOMPRESSED_BYTES'));

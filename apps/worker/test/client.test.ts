@@ -123,7 +123,10 @@ it.each(EXAMPLES_OF_SERVICE)('examples/%s.ts runs', async (name) => {
 
 it('sends several files as one dataset, with their length, and gives every digit of the response', async () => {
   const options = { baseUrl: service.url, key: KEY, inBackground: false };
-  const sources = [file('a.jsonl', '{"id":12345678901234567890}\n'), file('b.jsonl', '{"id":2}\n{"id":3}\n')];
+  const sources = [
+    file('a.jsonl', '{"id":12345678901234567890,"inputs":{}}\n'),
+    file('b.jsonl', '{"id":2,"inputs":{}}\n{"id":3,"inputs":{}}\n'),
+  ];
   const stored = await uploadFile(sources, { ...options, fields: { name: 'Two' } });
   expect(stored.dataset).toMatchObject({ name: 'Two', section_count: 2, item_count: 3 });
   expect(parseJson(stored.text)).toEqual(stored.dataset);
@@ -133,7 +136,10 @@ it('sends several files as one dataset, with their length, and gives every digit
     '2',
     '3',
   ]);
-  const [first, second] = [new File(['{"id":1}\n'], 'a.jsonl'), new Blob(['{"id":2}\n'])];
+  const [first, second] = [
+    new File(['{"id":1,"inputs":{}}\n'], 'a.jsonl'),
+    new Blob(['{"id":2,"inputs":{}}\n']),
+  ];
   const progress: number[] = [];
   const onProgress = (sent: number): unknown => progress.push(sent);
   const blobs = await uploadDataset([first, second], { ...options, fields: { name: 'Files' }, onProgress });
@@ -188,7 +194,7 @@ it('closes the source of an upload that ends early', async () => {
 
 it('sends web streams that cannot be iterated, as in some browsers', async () => {
   const options = { baseUrl: service.url, key: KEY };
-  const source = file('a.jsonl', '{"id":1}\n{"id":2}\n');
+  const source = file('a.jsonl', '{"id":1,"inputs":{}}\n{"id":2,"inputs":{}}\n');
   const read = () => {
     const stream = source.read();
     return { getReader: () => stream.getReader() };
@@ -204,13 +210,20 @@ it('waits for the dataset of an upload, or throws the error of its job', async (
   const options = { baseUrl: service.url, key: KEY };
   const client = createApiClient(options);
   const seen: string[] = [];
-  const stored = await waitForJob(client, await uploadFile(file('a.jsonl', '{"id":1}\n'), options), {
-    onChange: ({ status }) => seen.push(status),
-    intervalMs: 20,
-  });
+  const stored = await waitForJob(
+    client,
+    await uploadFile(file('a.jsonl', '{"id":1,"inputs":{}}\n'), options),
+    {
+      onChange: ({ status }) => seen.push(status),
+      intervalMs: 20,
+    },
+  );
   expect(stored).toMatchObject({ name: 'a', item_count: 1 });
   expect(seen.at(-1)).toBe('succeeded');
-  const now = await uploadFile(file('b.jsonl', '{"id":1}\n'), { ...options, inBackground: false });
+  const now = await uploadFile(file('b.jsonl', '{"id":1,"inputs":{}}\n'), {
+    ...options,
+    inBackground: false,
+  });
   expect(await waitForJob(client, now)).toBe(now.dataset);
 
   const faulty = uploadDataset(file('bad.jsonl', '{"id":1}\n{"id":{}}\n'), options);
