@@ -4,7 +4,7 @@
  * as JavaScript, and every command of the command line, on the oldest and the newest patch of each supported version of
  * Node. Prints a table of commands by versions, and sizes. Exits 1 if anything fails.
  *
- * `packages.test.ts` does the same without a network, on one Node and with fewer forms of the programs.
+ * `packages.long.test.ts` does the same without a network, on one Node and with fewer forms of the programs.
  */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
