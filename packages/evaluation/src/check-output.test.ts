@@ -393,6 +393,16 @@ describe('reasoning', () => {
       judge,
     );
     expect(await check({ checker: 'judge' }, '<think>secret plan', judge)).toMatchObject({ score: 0 });
+    const beside = {
+      item: { checker: 'judge' },
+      output: '',
+      thoughts: 'secret plan',
+      judge,
+      checks,
+    } as const;
+    expect(await checkOutput({ ...beside, signal: new AbortController().signal })).toMatchObject({
+      score: 0,
+    });
     expect(asked).toHaveLength(2);
     expect(asked[0]).not.toContain('secret plan');
     expect(asked[0]).toContain('Rome');

@@ -89,7 +89,8 @@ export function planCheck({ output, item, reasoning: mode, thoughts, judge }: Pl
   const { checker, options } = chosen;
   const { scored, reasoning, isOnlyReasoning } = scoredOutput(output, mode);
   if (checker === null) {
-    if (isOnlyReasoning) return { outcome: passedOrNot(false, UNREADABLE.reasoning) };
+    const isAllBeside = mode === 'strip' && scored === '' && thoughts !== null;
+    if (isOnlyReasoning || isAllBeside) return { outcome: passedOrNot(false, UNREADABLE.reasoning) };
     const whole = [thoughts, reasoning].filter((text) => text !== null && text !== '').join('\n\n');
     const { defaultPrompts = null, wireFormat } = judge ?? {};
     return {
