@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { queryDatabase } from '../../../prisma/test/query-database.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
@@ -22,12 +22,10 @@ async function send(
   });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
-const setTelemetry = (enabled: boolean): Promise<unknown> =>
-  send('PATCH', '/settings', { onboarding_telemetry_enabled: enabled });
 
 describe('the settings', () => {
   it('have the defaults of the contract, and change one by one', async () => {
-    const defaults = { cancellation_check_interval_ms: 2000, onboarding_telemetry_enabled: false };
+    const defaults = { cancellation_check_interval_ms: 2000, telemetry: 'opt-in' };
     expect(await send('GET', '/settings')).toEqual({ status: 200, body: defaults });
     const changed = { ...defaults, cancellation_check_interval_ms: 250 };
     expect(await send('PATCH', '/settings', { cancellation_check_interval_ms: 250 })).toEqual({
@@ -45,8 +43,10 @@ describe('the settings', () => {
     [{ cancellation_check_interval_ms: 249 }],
     [{ cancellation_check_interval_ms: 60_001 }],
     [{ cancellation_check_interval_ms: '2000' }],
-    [{ onboarding_telemetry_enabled: 'true' }],
-    [{ onboarding_telemetry_enabled: null }],
+    // nobody switches telemetry on for others
+    [{ onboarding_telemetry_enabled: true }],
+    [{ onboarding_telemetry_enabled: false }],
+    [{ telemetry: 'opt-in' }],
     [{ anything_else: 1 }],
     [[]],
   ])('refuse %j', async (changes) => {
@@ -61,6 +61,7 @@ describe('the settings', () => {
 
 describe('onboarding telemetry', () => {
   const event = {
+    consent: true,
     lifecycle: 'step_viewed',
     route: '/datasets/import',
     time_zone: 'Europe/Vienna',
@@ -70,61 +71,51 @@ describe('onboarding telemetry', () => {
   const received = (): Record<string, unknown>[] =>
     api.log().filter((line) => line['event'] === 'onboarding_telemetry.received');
 
-  describe('while it is on', () => {
-    beforeEach(() => setTelemetry(true));
-
-    it.each(['started', 'step_viewed', 'completed', 'dismissed'])(
-      'is logged with exactly its fields: %s',
-      async (lifecycle) => {
-        const before = received().length;
-        expect(await send('POST', '/telemetry/onboarding', { ...event, lifecycle })).toEqual({
-          status: 202,
-          body: { accepted: true },
-        });
-        expect(received()).toHaveLength(before + 1);
-        const {
-          timestamp: _1,
-          level: _2,
-          service: _3,
-          event: _4,
-          request_id: _5,
-          ...fields
-        } = received().at(-1) ?? {};
-        expect(fields).toEqual({ ...event, lifecycle });
-      },
-    );
-
-    it.each([
-      ['an unknown field', { prompt: 'What is the capital of France?' }],
-      ['a route with a query', { route: '/datasets?q=secret' }],
-      ['a route with a fragment', { route: '/datasets#x' }],
-      ['a route of another page', { route: 'https://example.org/datasets' }],
-      ['a route on another host', { route: '//example.org/datasets' }],
-      ['a text as route', { route: 'What is the capital of France?' }],
-      ['a text after a slash', { route: '/What is the capital of France?' }],
-      ['a text as version', { tutorial_version: 'What is the capital of France?' }],
-      ['a text as time zone', { time_zone: 'What is the capital of France?' }],
-      ['an offset as time zone', { time_zone: '+01:00' }],
-      ['a zone that there is not', { time_zone: 'Europe/Nowhere' }],
-      ['a text as session', { anonymous_session_id: 'What is the capital of France?' }],
-      ['a lifecycle that there is not', { lifecycle: 'asked' }],
-      ['an object', { route: { path: '/' } }],
-      ['a missing field', { lifecycle: undefined }],
-    ])('refuses %s', async (_name, changes) => {
+  it.each(['started', 'step_viewed', 'completed', 'dismissed'])(
+    'is logged with exactly its fields: %s',
+    async (lifecycle) => {
       const before = received().length;
-      const answer = await send('POST', '/telemetry/onboarding', { ...event, ...changes });
-      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
-      expect(received()).toHaveLength(before);
-    });
-  });
+      expect(await send('POST', '/telemetry/onboarding', { ...event, lifecycle })).toEqual({
+        status: 202,
+        body: { accepted: true },
+      });
+      expect(received()).toHaveLength(before + 1);
+      const {
+        timestamp: _1,
+        level: _2,
+        service: _3,
+        event: _4,
+        request_id: _5,
+        ...fields
+      } = received().at(-1) ?? {};
+      const { consent: _6, ...sent } = event;
+      expect(fields).toEqual({ ...sent, lifecycle });
+    },
+  );
 
-  it('is neither logged nor kept while it is off', async () => {
-    await setTelemetry(false);
+  it.each([
+    ['an unknown field', { prompt: 'What is the capital of France?' }],
+    ['a route with a query', { route: '/datasets?q=secret' }],
+    ['a route with a fragment', { route: '/datasets#x' }],
+    ['a route of another page', { route: 'https://example.org/datasets' }],
+    ['a route on another host', { route: '//example.org/datasets' }],
+    ['a text as route', { route: 'What is the capital of France?' }],
+    ['a text after a slash', { route: '/What is the capital of France?' }],
+    ['a text as version', { tutorial_version: 'What is the capital of France?' }],
+    ['a text as time zone', { time_zone: 'What is the capital of France?' }],
+    ['an offset as time zone', { time_zone: '+01:00' }],
+    ['a zone that there is not', { time_zone: 'Europe/Nowhere' }],
+    ['a text as session', { anonymous_session_id: 'What is the capital of France?' }],
+    ['a lifecycle that there is not', { lifecycle: 'asked' }],
+    ['an object', { route: { path: '/' } }],
+    ['a missing field', { lifecycle: undefined }],
+    ['no consent', { consent: undefined }],
+    ['refused consent', { consent: false }],
+    ['consent that is a text', { consent: 'true' }],
+  ])('refuses %s', async (_name, changes) => {
     const before = received().length;
-    expect(await send('POST', '/telemetry/onboarding', event)).toEqual({
-      status: 202,
-      body: { accepted: false },
-    });
+    const answer = await send('POST', '/telemetry/onboarding', { ...event, ...changes });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
     expect(received()).toHaveLength(before);
   });
 
@@ -139,9 +130,28 @@ describe('onboarding telemetry', () => {
     }
   });
 
-  it('answers what cannot be read with 400 also while it is off', async () => {
-    await setTelemetry(false);
-    const answer = await send('POST', '/telemetry/onboarding', { ...event, prompt: 'x' });
-    expect(answer.status).toBe(400);
+  it('is taken from any role, and from nobody where the operator forbids it', async () => {
+    for (const [telemetry, status] of [
+      ['opt-in', 202],
+      ['off', 403],
+    ] as const) {
+      const keys = ['viewer', 'editor', 'admin'].map((role) => `${role}:a-key-for-the-${role}`);
+      await using other = await startTestApi({ SVC_TELEMETRY: telemetry, SVC_API_KEYS: keys.join(',') });
+      for (const role of ['viewer', 'editor', 'admin']) {
+        const headers = {
+          authorization: `Bearer a-key-for-the-${role}`,
+          'content-type': 'application/json',
+        };
+        const answer = await fetch(`${other.url}/telemetry/onboarding`, {
+          ...{ method: 'POST', headers, body: JSON.stringify(event) },
+        });
+        expect([role, answer.status]).toEqual([role, status]);
+        const settings = await fetch(`${other.url}/settings`, { headers });
+        expect(await settings.json()).toMatchObject({ telemetry });
+      }
+      expect(other.log().filter((line) => line['event'] === 'onboarding_telemetry.received')).toHaveLength(
+        status === 202 ? 3 : 0,
+      );
+    }
   });
 });

@@ -389,11 +389,12 @@ describe('the console', () => {
       for (const isOn of [false, true]) {
         await using opened = await browser.open('/console/settings', { hasSeenTour: false });
         const { page, telemetry, faults } = opened;
-        const control = page.getByLabel('Log the steps of the tour in this installation');
+        const control = page.getByLabel('Log my steps of the tour in this installation');
         expect(await control.isChecked()).toBe(false);
         if (isOn) {
           await control.click({ force: true });
-          await page.getByText('Saved.').waitFor();
+          await page.reload();
+          expect(await control.isChecked()).toBe(true);
         }
         await page.getByRole('button', { name: 'Take the tour', exact: true }).click();
         await page.getByText('1 of 4: Get a dataset').waitFor();
@@ -405,19 +406,20 @@ describe('the console', () => {
         await page.getByRole('button', { name: 'Take the tour again' }).click();
         await page.getByRole('button', { name: 'No, thanks' }).click();
         await page.waitForLoadState('networkidle');
-        const sent = telemetry.map((text) => JSON.parse(text) as Record<string, string>);
+        const sent = telemetry.map((text) => JSON.parse(text) as Record<string, unknown>);
         expect(sent.map(({ lifecycle }) => lifecycle)).toEqual(
           isOn ? ['started', 'step_viewed', 'step_viewed', 'step_viewed', 'completed', 'dismissed'] : [],
         );
         for (const event of sent) {
           expect(Object.keys(event).sort()).toEqual([
             'anonymous_session_id',
+            'consent',
             'lifecycle',
             'route',
             'time_zone',
             'tutorial_version',
           ]);
-          expect(event['route']).toBe('/console/settings');
+          expect(event).toMatchObject({ consent: true, route: '/console/settings' });
         }
         expect(faults).toEqual([]);
       }

@@ -184,9 +184,9 @@ assert settings.update_settings({"cancellation_check_interval_ms": 1000}).cancel
 assert settings.get_settings().cancellation_check_interval_ms == 1000
 assert operation.get_status().database.bytes > 0
 assert settings.send_onboarding_telemetry({
-    "lifecycle": "started", "route": "/", "time_zone": "Europe/Vienna", "tutorial_version": 1,
+    "consent": True, "lifecycle": "started", "route": "/", "time_zone": "Europe/Vienna", "tutorial_version": 1,
     "anonymous_session_id": "0b9f2c1e-52d7-4d4c-8f0e-0d9b8b1c2a3d",
-}).accepted is False
+}).accepted is True
 assert session.get_session().role == "admin"
 session.create_session({"key": "a-key-of-an-editor"})
 session.end_session()

@@ -537,7 +537,7 @@ export const EVENTS = {
   },
   'onboarding_telemetry.received': {
     level: 'info',
-    when: 'the page sent a tutorial event and the setting allows it',
+    when: 'a browser user who consents sent a step of the tour',
     fields: {
       lifecycle: '`started`, `step_viewed`, `completed` or `dismissed`' as Text,
       route: 'path of the page, without a query' as Text,

@@ -800,7 +800,7 @@ describe('an unavailable database', () => {
       () => away.runs.take({ id, attempt: 1 }),
       () => away.jobs.get(id),
       () => away.settings.get(),
-      () => away.settings.update({ onboardingTelemetryEnabled: true }),
+      () => away.settings.update({ cancellationCheckIntervalMs: 1_000 }),
       () => away.idempotency.begin({ key: 'k', requestHash: new Uint8Array(32) }),
       () => away.cancellationsAmong([id]),
     ]) {

@@ -5,23 +5,18 @@ import { guarded } from '../database/guarded.ts';
 export interface Settings {
   /** How often a worker asks whether its work was cancelled: 250 to 60,000. */
   readonly cancellationCheckIntervalMs: number;
-  readonly onboardingTelemetryEnabled: boolean;
 }
 
-export const DEFAULT_SETTINGS: Settings = {
-  cancellationCheckIntervalMs: 2_000,
-  onboardingTelemetryEnabled: false,
-};
+export const DEFAULT_SETTINGS: Settings = { cancellationCheckIntervalMs: 2_000 };
 
 /** Names of the settings in the table, which are those of the API. */
 const KEYS: Readonly<Record<keyof Settings, string>> = {
   cancellationCheckIntervalMs: 'cancellation_check_interval_ms',
-  onboardingTelemetryEnabled: 'onboarding_telemetry_enabled',
 };
 /** The key that the cancellation check reads in its own query. */
 export const CHECK_INTERVAL_KEY: string = KEYS.cancellationCheckIntervalMs;
 
-/** A setting is a number or a truth value. */
+/** A setting is a number. */
 const MAX_VALUE_BYTES = 1_000;
 
 /** Settings of all processes that share the database. Throws StoreError `unavailable` when it cannot be reached. */
@@ -39,12 +34,9 @@ export function createSettingsStore({ pool, prisma }: Pick<StoreContext, 'pool' 
     );
     const stored = new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as unknown]));
     const interval = stored.get(KEYS.cancellationCheckIntervalMs);
-    const telemetry = stored.get(KEYS.onboardingTelemetryEnabled);
     return {
       cancellationCheckIntervalMs:
         typeof interval === 'number' ? interval : DEFAULT_SETTINGS.cancellationCheckIntervalMs,
-      onboardingTelemetryEnabled:
-        typeof telemetry === 'boolean' ? telemetry : DEFAULT_SETTINGS.onboardingTelemetryEnabled,
     };
   };
   return guarded({

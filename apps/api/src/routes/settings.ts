@@ -1,20 +1,28 @@
 import type { Logger } from '@svc/instrumentation';
-import { json, type Route, type Schema } from '@svc/runtime';
+import { type Config, json, type Route, type Schema, shape } from '@svc/runtime';
 import type { Store } from '@svc/store';
 import { record } from './docs/record.ts';
 
 const RECORD = record<Awaited<ReturnType<Store['settings']['get']>>>({
   cancellation_check_interval_ms: { type: 'integer', minimum: 250, maximum: 60_000 },
-  onboarding_telemetry_enabled: { type: 'boolean' },
 });
 
-export const SETTINGS: Schema = RECORD.schema;
+const TELEMETRY: Schema = {
+  type: 'string',
+  enum: ['opt-in', 'off'],
+  description:
+    '`off` if the operator refuses all events of the tour (`SVC_TELEMETRY`); no request changes it',
+};
+
+export const SETTINGS: Schema = shape({ ...RECORD.members, telemetry: TELEMETRY });
 
 /** Settings that an operator can change at run time; they apply to all processes on the database. */
 export function settingsRoutes({
+  config,
   store,
   logger,
 }: {
+  readonly config: Pick<Config, 'telemetry'>;
   readonly store: Pick<Store, 'settings'>;
   readonly logger: Logger;
 }): readonly Route[] {
@@ -24,6 +32,8 @@ export function settingsRoutes({
     produces: 'application/json',
     responses: { 200: { description: 'the settings', schema: SETTINGS } },
   } as const;
+  const body = (settings: Awaited<ReturnType<Store['settings']['get']>>) =>
+    json({ ...RECORD.toBody(settings), telemetry: config.telemetry });
   return [
     {
       ...common,
@@ -32,7 +42,7 @@ export function settingsRoutes({
       summary: 'The settings',
       access: 'viewer',
       errors: ['unavailable'],
-      handle: async () => json(RECORD.toBody(await store.settings.get())),
+      handle: async () => body(await store.settings.get()),
     },
     {
       ...common,
@@ -50,12 +60,9 @@ export function settingsRoutes({
           ...(changes['cancellation_check_interval_ms'] === undefined
             ? {}
             : { cancellationCheckIntervalMs: changes['cancellation_check_interval_ms'] as number }),
-          ...(changes['onboarding_telemetry_enabled'] === undefined
-            ? {}
-            : { onboardingTelemetryEnabled: changes['onboarding_telemetry_enabled'] as boolean }),
         });
-        logger.log('settings.update', { changed: changes as Record<string, boolean | number> });
-        return json(RECORD.toBody(settings));
+        logger.log('settings.update', { changed: changes as Record<string, number> });
+        return body(settings);
       },
     },
   ];

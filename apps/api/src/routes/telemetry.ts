@@ -1,31 +1,35 @@
 import type { Logger } from '@svc/instrumentation';
-import { invalidRequest, json, jsonBody, type Route, shape } from '@svc/runtime';
-import type { Store } from '@svc/store';
+import { type Config, invalidRequest, json, jsonBody, RequestError, type Route, shape } from '@svc/runtime';
 
 /** The path of a page: no host, no query, no fragment, no text. */
 const PATH =
   "^/(?:(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9._~:@!$&'()*+,;=-]|%[0-9A-Fa-f]{2}|/)*)?$";
 
 /**
- * `POST /telemetry/onboarding`: accepted and logged only while the setting is on. Nothing is stored or sent anywhere;
- * unknown keys are errors.
+ * `POST /telemetry/onboarding`: logs a step of the tour for a browser user who consents, unless the operator refuses all.
+ * Nothing is stored or sent anywhere; unknown keys are errors.
  */
 export function telemetryRoute({
-  store,
+  config,
   logger,
 }: {
-  readonly store: Pick<Store, 'settings'>;
+  readonly config: Pick<Config, 'telemetry'>;
   readonly logger: Logger;
 }): Route {
   return {
     method: 'post',
     path: '/telemetry/onboarding',
     operationId: 'sendOnboardingTelemetry',
-    summary: 'Report a step of the onboarding',
+    summary: 'Report a step of the onboarding, with the consent of the browser user',
     tag: 'settings',
-    access: 'editor',
+    access: 'viewer',
     body: jsonBody(
       {
+        consent: {
+          type: 'boolean',
+          enum: [true],
+          description: 'the browser user has switched telemetry on; nobody can for others',
+        },
         lifecycle: { enum: ['started', 'step_viewed', 'completed', 'dismissed'], type: 'string' },
         route: {
           type: 'string',
@@ -42,18 +46,22 @@ export function telemetryRoute({
         },
         anonymous_session_id: { type: 'string', format: 'uuid' },
       },
-      ['lifecycle', 'route', 'time_zone', 'tutorial_version', 'anonymous_session_id'],
+      ['consent', 'lifecycle', 'route', 'time_zone', 'tutorial_version', 'anonymous_session_id'],
     ),
     produces: 'application/json',
     responses: {
       202: {
-        description: 'true in `accepted` if the event was logged',
-        schema: shape({ accepted: { type: 'boolean' } }),
+        description: 'the event was logged',
+        schema: shape({ accepted: { type: 'boolean', enum: [true] } }),
       },
     },
-    errors: ['unavailable'],
+    errors: [],
     handle: async ({ body }) => {
-      const event = body as unknown as {
+      if (config.telemetry === 'off') {
+        throw new RequestError('forbidden', 'This service takes no telemetry: SVC_TELEMETRY is off.');
+      }
+      const { consent: _, ...event } = body as unknown as {
+        consent: true;
         lifecycle: string;
         route: string;
         time_zone: string;
@@ -66,9 +74,8 @@ export function telemetryRoute({
           'time_zone must be the name of a time zone, such as Europe/Vienna.',
         );
       }
-      const { onboardingTelemetryEnabled: accepted } = await store.settings.get();
-      if (accepted) logger.log('onboarding_telemetry.received', event);
-      return json({ accepted }, 202);
+      logger.log('onboarding_telemetry.received', event);
+      return json({ accepted: true }, 202);
     },
   };
 }

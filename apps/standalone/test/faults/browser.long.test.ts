@@ -282,11 +282,11 @@ describe('a foreign page in a browser', () => {
     await page.locator('.opblock').first().waitFor({ timeout: 30_000 });
     expect(await page.locator('.opblock').count()).toBeGreaterThan(15);
     expect(faults).toEqual([]);
-    const body = '{"onboarding_telemetry_enabled":true}';
+    const body = '{"cancellation_check_interval_ms":1234}';
     expect(
       await fetchFrom(page, `${base}/settings`, { method: 'PATCH', type: 'application/json', body }),
     ).toBe('read 200');
-    expect((await ask(`${service.url}/settings`)).body.onboarding_telemetry_enabled).toBe(true);
+    expect((await ask(`${service.url}/settings`)).body.cancellation_check_interval_ms).toBe(1234);
     report(context, {
       area: AREA,
       scenario: '`/docs` in a browser, over plain HTTP and under a name that is not loopback',

@@ -149,12 +149,13 @@ const good = (): readonly { method: string; path: string; body: object }[] => [
   {
     method: 'PATCH',
     path: '/settings',
-    body: { cancellation_check_interval_ms: 2000, onboarding_telemetry_enabled: false },
+    body: { cancellation_check_interval_ms: 2000 },
   },
   {
     method: 'POST',
     path: '/telemetry/onboarding',
     body: {
+      consent: true,
       lifecycle: 'started',
       route: '/a',
       time_zone: 'Europe/Vienna',

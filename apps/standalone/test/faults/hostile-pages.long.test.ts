@@ -42,7 +42,7 @@ const REQUESTS: readonly (readonly [line: string, type?: string, body?: string])
   ['GET /openapi.json'],
   ['GET /nothing'],
   [`GET /datasets/${UUID}/export`],
-  ['PATCH /settings', 'application/json', '{"onboarding_telemetry_enabled":true}'],
+  ['PATCH /settings', 'application/json', '{"cancellation_check_interval_ms":1234}'],
   [
     'POST /runs',
     'application/json',

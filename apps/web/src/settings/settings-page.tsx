@@ -16,6 +16,7 @@ import { useRead } from '../api/use-read.ts';
 import { useCan, useSession } from '../session/session.tsx';
 import { sessionKey } from '../session/session-key.ts';
 import { useTour } from '../tour/use-tour.ts';
+import { useTelemetryConsent } from '../tour/use-tour-telemetry.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
@@ -42,6 +43,7 @@ export default function SettingsPage() {
         {found.data !== undefined && (
           <ServiceSettings key={JSON.stringify(found.data)} settings={found.data} />
         )}
+        {found.data !== undefined && <Telemetry isForbidden={found.data.telemetry === 'off'} />}
         <SessionPart />
         {useCan('editor') && <TourPart />}
       </Stack>
@@ -74,7 +76,8 @@ function ServiceSettings({ settings }: { readonly settings: Settings }) {
   const canChange = useCan('admin');
   const [intervalMs, setIntervalMs] = useState<number | string>(settings.cancellation_check_interval_ms);
   const save = useMutation({
-    mutationFn: (body: Partial<Settings>) => dataOf(api.PATCH('/settings', { body })),
+    mutationFn: (body: Pick<Settings, 'cancellation_check_interval_ms'>) =>
+      dataOf(api.PATCH('/settings', { body })),
     onSuccess: (next) => {
       queries.setQueryData(['settings'], next);
       notify('Saved.');
@@ -109,23 +112,35 @@ function ServiceSettings({ settings }: { readonly settings: Settings }) {
           )}
         </Group>
       </Part>
-      <Part title="Onboarding telemetry">
-        <Switch
-          label="Log the steps of the tour in this installation"
-          checked={settings.onboarding_telemetry_enabled}
-          disabled={!canChange || save.isPending}
-          onChange={(event) => save.mutate({ onboarding_telemetry_enabled: event.currentTarget.checked })}
-        />
-        <Dimmed mt={6}>
-          Off by default. While it is on, the tour sends five fields to this service: <code>lifecycle</code>{' '}
-          (started, step_viewed, completed or dismissed), <code>route</code> (the page, without what is in its
-          address), <code>time_zone</code>, <code>tutorial_version</code> and{' '}
-          <code>anonymous_session_id</code> (random, new for each tour). They are written to its log. Nothing
-          leaves this installation.
-        </Dimmed>
-      </Part>
       {save.error !== null && <ErrorView error={save.error} />}
     </>
+  );
+}
+
+/** The switch of this browser: any user has it, and it is for nobody else. */
+function Telemetry({ isForbidden }: { readonly isForbidden: boolean }) {
+  const [consents, change] = useTelemetryConsent();
+  return (
+    <Part title="Onboarding telemetry">
+      <Switch
+        label="Log my steps of the tour in this installation"
+        description={
+          isForbidden
+            ? 'The operator of this service has switched telemetry off for everybody (SVC_TELEMETRY).'
+            : 'For this browser alone.'
+        }
+        checked={consents && !isForbidden}
+        disabled={isForbidden}
+        onChange={(event) => change(event.currentTarget.checked)}
+      />
+      <Dimmed mt={6}>
+        Off by default. While it is on, the tour sends five fields to this service: <code>lifecycle</code>{' '}
+        (started, step_viewed, completed or dismissed), <code>route</code> (the page, without what is in its
+        address), <code>time_zone</code>, <code>tutorial_version</code> and <code>anonymous_session_id</code>{' '}
+        (random, new for each tour), and that you consent. They are written to its log. Nothing leaves this
+        installation.
+      </Dimmed>
+    </Part>
   );
 }
 

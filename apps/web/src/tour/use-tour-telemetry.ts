@@ -1,9 +1,8 @@
+import { useLocalStorage } from '@mantine/hooks';
 import { useRouterState } from '@tanstack/react-router';
 import { useCallback, useRef } from 'react';
 import { useApi } from '../api/api-context.tsx';
 import { dataOf } from '../api/api-problem.ts';
-import { useRead } from '../api/use-read.ts';
-import { useCan } from '../session/session.tsx';
 import { TOUR_VERSION } from './steps.ts';
 
 type Lifecycle = 'started' | 'step_viewed' | 'completed' | 'dismissed';
@@ -17,22 +16,31 @@ function randomId(): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** Reports the steps of the tour to this service, only while the switch in the settings is on; else sends nothing. */
+/** Whether the user of this browser has switched telemetry on; only they can. The browser keeps it. */
+export function useTelemetryConsent(): readonly [consents: boolean, change: (consents: boolean) => void] {
+  const [consents, change] = useLocalStorage({
+    key: 'svc.telemetry',
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  });
+  return [consents === true, change];
+}
+
+/** Reports the steps of the tour to this service, only while the user of this browser consents; else sends nothing. */
 export function useTourTelemetry(): (lifecycle: Lifecycle) => void {
   const api = useApi();
-  const canReport = useCan('editor');
+  const [consents] = useTelemetryConsent();
   const session = useRef<string | null>(null);
   // the page, without the ids in its address
   const route = useRouterState({
     select: ({ location }) => `/console${location.pathname.replace(/[0-9a-f-]{36}/, ':id')}`,
   });
-  const settings = useRead({ queryKey: ['settings'], read: (api) => api.GET('/settings') });
-  const isOn = settings.data?.onboarding_telemetry_enabled === true && canReport;
   return useCallback(
     (lifecycle) => {
-      if (!isOn) return;
+      if (!consents) return;
       if (lifecycle === 'started' || session.current === null) session.current = randomId();
       const body = {
+        consent: true as const,
         lifecycle,
         route,
         time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -42,6 +50,6 @@ export function useTourTelemetry(): (lifecycle: Lifecycle) => void {
       // the tour continues after a failure
       void dataOf(api.POST('/telemetry/onboarding', { body })).catch(() => undefined);
     },
-    [api, isOn, route],
+    [api, consents, route],
   );
 }

@@ -357,6 +357,12 @@ export const VARIABLES = {
   ),
   providerAllowedHosts,
   logLevel: oneOf('SVC_LOG_LEVEL', 'info', ['error', 'warn', 'info', 'debug'], 'lowest level that is logged'),
+  telemetry: oneOf(
+    'SVC_TELEMETRY',
+    'opt-in',
+    ['opt-in', 'off'],
+    '`opt-in` takes events of the tour from browsers whose users switched them on, and logs them; `off` refuses all',
+  ),
   corsOrigins: origins,
   workerConcurrency: integer(
     'SVC_WORKER_CONCURRENCY',

@@ -26,7 +26,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, unknown>> = {
 /** Response bodies, by the `operationId` of their route. */
 export const RESPONSE_EXAMPLES: Readonly<Record<string, unknown>> = {
   getHealth: { status: 'ok' },
-  getSettings: { cancellation_check_interval_ms: 2000, onboarding_telemetry_enabled: false },
+  getSettings: { cancellation_check_interval_ms: 2000, telemetry: 'opt-in' },
 };
 
 /** An error of any route. */
