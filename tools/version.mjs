@@ -11,8 +11,10 @@ const changeset = join(root, 'node_modules/.bin/changeset');
 const { status } = spawnSync(changeset, ['version'], { cwd: root, stdio: 'inherit' });
 process.exitCode = status ?? 1;
 
-// This client names its version to the hub, also in browsers, which have no package.json.
-const client = join(root, 'packages/hub-client');
-const { version } = JSON.parse(readFileSync(join(client, 'package.json'), 'utf8'));
-const file = join(client, 'src/version.ts');
-writeFileSync(file, readFileSync(file, 'utf8').replace(/'.*'/, `'${version}'`));
+// These name their versions, to the hub and in packages, also in browsers, which have no package.json.
+for (const name of ['hub-client', 'pkg-format']) {
+  const folder = join(root, 'packages', name);
+  const { version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  const file = join(folder, 'src/version.ts');
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/'.*'/, `'${version}'`));
+}

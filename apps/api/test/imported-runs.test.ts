@@ -29,7 +29,8 @@ const runsOf = async (datasetId: string): Promise<Body[]> =>
   (await get(`/runs?dataset_id=${datasetId}`)).data;
 
 async function download(datasetId: string, runId: string): Promise<Uint8Array<ArrayBuffer>> {
-  const response = await fetch(`${api.url}/datasets/${datasetId}/export?run_id=${runId}`);
+  const query = `run_id=${runId}&allow_incomplete=true`;
+  const response = await fetch(`${api.url}/datasets/${datasetId}/export?${query}`);
   expect(response.status).toBe(200);
   return new Uint8Array(await response.arrayBuffer());
 }
@@ -92,6 +93,7 @@ describe('a run that goes round', () => {
       dataset_version_hash: version,
       started_at: '2026-01-02T03:04:05.678Z',
       finished_at: '2026-01-02T03:05:00.000Z',
+      incomplete: true,
       results: 4,
     });
 
@@ -126,6 +128,55 @@ describe('a run that goes round', () => {
     expect(cancelled.status).toBe(409);
     expect((await fetch(`${api.url}/datasets/${copyId}`, { method: 'DELETE' })).status).toBe(204);
     expect((await fetch(`${api.url}/runs/${copy.id}`)).status).toBe(404);
+  });
+
+  it('must be completed, unless the request allows it; then its mark stays with it', async () => {
+    const datasetId = await upload(await makePackage(SECTIONS));
+    const created = await fetch(`${api.url}/runs`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ dataset_id: datasetId, config: { provider: { type: 'external', label: 'x' } } }),
+    });
+    const { id } = (await created.json()) as Body;
+    const exportsOf = (run: string, dataset: string): string[] => [
+      `/datasets/${dataset}/export?run_id=${run}`,
+      `/datasets/${dataset}/export?run_id=${run}&format=inspect`,
+      `/runs/${run}/export`,
+      `/runs/${run}/export?format=promptfoo`,
+    ];
+    const stated = async (
+      run: string,
+      dataset: string,
+    ): Promise<{ archive: Uint8Array<ArrayBuffer>; run: Body; manifest: Body }> => {
+      for (const path of exportsOf(run, dataset)) {
+        const more = path.includes('?') ? '&' : '?';
+        expect(await get(path), path).toMatchObject({ status: 409, code: 'run_incomplete' });
+        expect((await fetch(`${api.url}${path}${more}allow_incomplete=false`)).status, path).toBe(409);
+        expect((await fetch(`${api.url}${path}${more}allow_incomplete=true`)).status, path).toBe(200);
+      }
+      const archive = await download(dataset, run);
+      const text = await (await JSZip.loadAsync(archive)).file('manifest.json')?.async('string');
+      const manifest = JSON.parse(text ?? '') as Body;
+      return { archive, run: manifest.run, manifest };
+    };
+    const first = await stated(id, datasetId);
+    expect(first.run).toMatchObject({ status: 'running', incomplete: true });
+    expect(first.manifest).toMatchObject({
+      ...{ generator: 'svc', generator_version: '0.0.0-test', format_version: '2.3' },
+    });
+    const copyId = await upload(first.archive);
+    const [copy] = await runsOf(copyId);
+    expect(copy).toMatchObject({ status: 'cancelled', imported: true });
+    expect((await stated(copy.id, copyId)).run).toMatchObject({ id, status: 'cancelled', incomplete: true });
+
+    const finished = await fetch(`${api.url}/runs/${id}/finish`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"allow_missing":true}',
+    });
+    expect(finished.status).toBe(200);
+    for (const path of exportsOf(id, datasetId))
+      expect((await fetch(`${api.url}${path}`)).status, path).toBe(200);
   });
 });
 

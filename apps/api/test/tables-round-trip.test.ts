@@ -86,7 +86,13 @@ async function readBack(id: string, format: 'csv' | 'parquet'): Promise<[uploade
     isMapped: true,
   });
   const given = { wire: MAPPING, mapping: readMapping(MAPPING) };
-  const target = { path: join(folder, 'out.pkg.zip'), force: true, signal, onProgress: () => undefined };
+  const target = {
+    generator: { name: 'svc-pkg', version: '0.0.0-test' },
+    path: join(folder, 'out.pkg.zip'),
+    force: true,
+    signal,
+    onProgress: () => undefined,
+  };
   const packed = await packFiles(opened, given, { name: 'n', description: undefined }, target);
   return [uploaded.version_hash, packed.versionHash];
 }

@@ -52,13 +52,18 @@ it('names what is wrong with a database', async () => {
   ] as const;
   for (const [code, url] of cases) {
     if (code !== 'database_not_migrated') {
-      await expect(createDatabase({}).migrate(url, { distributed: false }), url).rejects.toMatchObject({
+      await expect(
+        createDatabase({}, '0.0.0-test').migrate(url, { distributed: false }),
+        url,
+      ).rejects.toMatchObject({
         code,
       });
     }
     for (const dataset of [randomUUID(), 'a name']) {
       const options = { dataset, runId: undefined, signal: new AbortController().signal };
-      await expect(createDatabase({}).openExport(url, options), code).rejects.toMatchObject({ code });
+      await expect(createDatabase({}, '0.0.0-test').openExport(url, options), code).rejects.toMatchObject({
+        code,
+      });
     }
   }
 });
@@ -73,7 +78,7 @@ it('exports by id and by name, and leaves no connection', async () => {
   const id = await store(path, 'only one');
   const folder = await temporaryFolder();
   const env = { DATABASE_URL: database.url };
-  const context = { env, database: createDatabase(env) };
+  const context = { env, database: createDatabase(env, '0.0.0-test') };
   const byId = await svcPkg(['export', id, '--database', '--output', folder, '--json'], context);
   expect(byId).toMatchObject({ exitCode: 0, stderr: '' });
   expect(byId.document()).toMatchObject({ dataset_id: id, output: join(folder, 'only one.pkg.zip') });
@@ -91,7 +96,7 @@ it('exports by id and by name, and leaves no connection', async () => {
 
 it('takes the location of assets from the variable of the service', async () => {
   const env = { DATABASE_URL: database.url, SVC_ASSET_STORE_URL: 'ftp://bucket' };
-  const context = { env, database: createDatabase(env) };
+  const context = { env, database: createDatabase(env, '0.0.0-test') };
   expect(await svcPkg(['export', randomUUID(), '--database'], context)).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining('SVC_ASSET_STORE_URL must be a URL such as s3://bucket/prefix'),
@@ -102,7 +107,7 @@ it('says which dataset, run or database is missing', async () => {
   const path = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' });
   const id = await store(path, 'twice');
   await store(path, 'twice');
-  const context = { database: createDatabase({}) };
+  const context = { database: createDatabase({}, '0.0.0-test') };
   const folder = await temporaryFolder();
   const closedPort = new URL(database.url);
   closedPort.port = '1';
@@ -163,6 +168,8 @@ it.runIf(IS_LONG)('migrates a database, also in several processes concurrently',
   const applied = outcomes.flatMap((outcome) => outcome.applied);
   expect(applied.length).toBeGreaterThan(0);
   expect(new Set(applied).size).toBe(applied.length);
-  const again = await svcPkg(['migrate', '--database-url', empty.url], { database: createDatabase({}) });
+  const again = await svcPkg(['migrate', '--database-url', empty.url], {
+    database: createDatabase({}, '0.0.0-test'),
+  });
   expect(again).toMatchObject({ exitCode: 0, stdout: 'The database is up to date.\n', stderr: '' });
 });

@@ -79,7 +79,7 @@ describe('a version', () => {
     const folder = await temporaryFolder();
     await done('export', `${handle}@1`, '-o', join(folder, 'old.pkg.zip'));
     expect((await run('hash', join(folder, 'old.pkg.zip'))).stdout.trim()).toBe(hash);
-    const context = { database: createDatabase({}) };
+    const context = { database: createDatabase({}, '0.0.0-test') };
     for (const named of [`${handle}@1`, `${id}@${hash.slice(0, 8)}`]) {
       const argv = ['export', named, '--database-url', service.databaseUrl, '--output', folder, '--force'];
       const outcome = await svcPkg(['--json', ...argv], context);

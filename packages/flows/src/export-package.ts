@@ -7,7 +7,7 @@ import {
   wireValue,
 } from '@svc/jsonl-v23/internal';
 import { isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import type { ExportDataset, ExportResult, ExportRun } from '@svc/pkg-format';
+import type { ExportDataset, ExportResult, ExportRun, PackageGenerator } from '@svc/pkg-format';
 import { linesToBytes, packageEtag } from '@svc/pkg-format/internal';
 import { writePackageStream } from '@svc/pkg-format/node';
 import {
@@ -17,12 +17,20 @@ import {
   type OpenDataset,
   readStoredJson,
   type StoredSection,
+  StoreError,
 } from '@svc/store';
 import { fileBaseName } from './tables/file-base-name.ts';
 
-export interface ExportOptions {
+export interface RunSelection {
   /** The run to include. */
   readonly runId?: string | undefined;
+  /** Whether a run that is not `completed` is taken too. */
+  readonly allowIncomplete?: boolean | undefined;
+}
+
+export interface ExportOptions extends RunSelection {
+  /** The program that the package names as its writer. */
+  readonly generator: PackageGenerator;
   /** Secrets known to this process: none of them is written. */
   readonly secrets?: readonly string[];
   readonly signal?: AbortSignal | undefined;
@@ -42,9 +50,9 @@ export interface PackageExport {
  * Exports an open dataset: stored texts → package. Parses only items that embed files, and holds one batch. The
  * caller closes the dataset when the bytes have been taken, or are not needed.
  *
- * @throws StoreError `run_not_found`
+ * @throws as {@link selectedRun}
  */
-export async function exportPackage(open: OpenDataset, options: ExportOptions = {}): Promise<PackageExport> {
+export async function exportPackage(open: OpenDataset, options: ExportOptions): Promise<PackageExport> {
   const { dataset } = open;
   const exported: ExportDataset = {
     name: dataset.name,
@@ -63,15 +71,37 @@ export async function exportPackage(open: OpenDataset, options: ExportOptions = 
     })),
     content: open.content,
   };
-  const stored = options.runId === undefined ? null : await open.run(options.runId);
+  const stored = await selectedRun(open, options);
   const facts = stored && exportRun(stored);
   const run = stored && facts && { ...facts, results: () => exportResults(open, stored.id) };
-  const { secrets = [], signal } = options;
+  const { generator, secrets = [], signal } = options;
   return {
     fileName: `${fileBaseName(dataset.name, 'dataset')}.pkg.zip`,
-    etag: packageEtag(exported, facts, stored === null ? [] : [stored.resultsWritten, stored.labelsState]),
-    bytes: () => writePackageStream(exported, { run, secrets, ...(signal === undefined ? {} : { signal }) }),
+    etag: packageEtag(
+      exported,
+      generator,
+      facts,
+      stored === null ? [] : [stored.resultsWritten, stored.labelsState],
+    ),
+    bytes: () =>
+      writePackageStream(exported, { run, generator, secrets, ...(signal === undefined ? {} : { signal }) }),
   };
+}
+
+/**
+ * The run to export; null without one.
+ *
+ * @throws StoreError `run_not_found`; `run_incomplete` for one that is not `completed`, unless that is allowed
+ */
+export async function selectedRun(
+  open: OpenDataset,
+  { runId, allowIncomplete = false }: RunSelection,
+): Promise<ExportedRun | null> {
+  if (runId === undefined) return null;
+  const run = await open.run(runId);
+  if (run.status === 'completed' || allowIncomplete) return run;
+  const message = `Cannot export the run: it is ${run.status}, not completed. allow_incomplete exports what there is, and marks it.`;
+  throw new StoreError('run_incomplete', message);
 }
 
 function exportRun(run: ExportedRun): Omit<ExportRun, 'results'> {

@@ -12,14 +12,12 @@ import {
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { ExportResult } from '@svc/pkg-format';
 import { zipFiles } from '@svc/pkg-format/node';
-import { joinStoredItem, type OpenDataset, type StoredItem, StoreError } from '@svc/store';
-import { toExportResult } from './export-package.ts';
+import { type ExportedRun, joinStoredItem, type OpenDataset, type StoredItem, StoreError } from '@svc/store';
+import { type RunSelection, selectedRun, toExportResult } from './export-package.ts';
 import { fileBaseName } from './tables/file-base-name.ts';
 
-interface ToolExportOptions {
+interface ToolExportOptions extends RunSelection {
   readonly tool: WrittenTool;
-  /** The run to write; the dataset alone without it. */
-  readonly runId?: string | undefined;
   /** The model of the requests of a batch. */
   readonly model?: string | undefined;
   /** Secrets known to this process: none of them is written. */
@@ -38,12 +36,12 @@ export interface ToolFileExport {
  * files become a ZIP archive. Holds one batch, and one item with its files. The caller closes the dataset when the bytes have
  * been taken.
  *
- * @throws StoreError `run_not_found`, `invalid_request` for a run in a format that has none, and for requests
+ * @throws as {@link selectedRun}; StoreError `invalid_request` for a run in a format that has none, and for requests
  *   without a model
  */
 export async function exportTool(
   open: OpenDataset,
-  { tool, runId, model, secrets = [] }: ToolExportOptions,
+  { tool, runId, allowIncomplete, model, secrets = [] }: ToolExportOptions,
 ): Promise<ToolFileExport> {
   if (runId !== undefined && !writesRuns(tool)) {
     throw new StoreError(
@@ -53,11 +51,12 @@ export async function exportTool(
     );
   }
   const { dataset } = open;
+  const run = await selectedRun(open, { runId, allowIncomplete });
   const known = spellingsOf(secrets);
   const source: ToolSource = {
     ...{ name: dataset.name, versionHash: dataset.versionHash, itemCount: dataset.itemCount },
     items: () => sourceItems(open),
-    run: runId === undefined ? null : await sourceRun(open, runId, known),
+    run: run && sourceRun(open, run, known),
   };
   if (!model && needsModel(tool, source)) {
     const message = 'Cannot write an OpenAI batch: model is missing.';
@@ -75,8 +74,11 @@ export async function exportTool(
   };
 }
 
-async function sourceRun(open: OpenDataset, runId: string, known: KnownSecrets): Promise<ToolSource['run']> {
-  const { id, name, status, startedAt, finishedAt, config, error } = await open.run(runId);
+function sourceRun(
+  open: OpenDataset,
+  { id, name, status, startedAt, finishedAt, config, error }: ExportedRun,
+  known: KnownSecrets,
+): ToolSource['run'] {
   const redacted = redactValue(config, known).value;
   const message = isJsonObject(error) ? error['message'] : null;
   return {

@@ -2,7 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { checkOptions, ImportMeter } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
-import { DEFAULT_LIMITS, type ExportRun, PackageError, type PackageLimits } from '@svc/pkg-format';
+import {
+  DEFAULT_LIMITS,
+  type ExportRun,
+  PackageError,
+  type PackageGenerator,
+  type PackageLimits,
+} from '@svc/pkg-format';
 import { toPackageError } from '@svc/pkg-format/internal';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { createYielder } from '@svc/tabular/internal';
@@ -57,6 +63,8 @@ export interface ConvertToolOptions {
   readonly strict?: boolean;
   /** Whether an existing output is replaced. */
   readonly force?: boolean;
+  /** The program that writes the package; by default `@svc/pkg-format`. */
+  readonly generator?: PackageGenerator;
   readonly limits?: Partial<PackageLimits>;
   readonly signal?: AbortSignal;
   /** Is awaited before bytes are written, with how many there will then be. */
@@ -104,10 +112,10 @@ export async function convertTool(
 ): Promise<readonly ToolReport[]> {
   checkOptions('convertTool', options, {
     ...{ output: true, name: true, keepSource: true, strict: true, force: true, limits: true },
-    ...{ signal: true, makeRoom: true, further: true, prompt: true },
+    ...{ generator: true, signal: true, makeRoom: true, further: true, prompt: true },
   });
-  const { output, name: given, keepSource = false, strict = false, force, makeRoom, signal } = options;
-  const { prompt, further } = options;
+  const { output, name: given, keepSource = false, strict = false, force } = options;
+  const { generator, makeRoom, signal, prompt, further } = options;
   const entry = files[0]?.name ?? '';
   const limits: PackageLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const folder = await mkdtemp(join(dirname(output), '.tool-temp-'));
@@ -193,6 +201,7 @@ export async function convertTool(
       { name, schema: { source: 'pkg_zip', ...facts }, sections: stage.sections() },
       {
         ...(force !== undefined && { force }),
+        ...(generator && { generator }),
         ...(signal && { signal }),
         run: run === null || resultCount === 0 ? null : exportRun(run, facts, stage, resultCount),
       },

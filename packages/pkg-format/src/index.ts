@@ -3,6 +3,7 @@ export { checkPackage } from './check/check-package.ts';
 export type { CheckedPackage, CheckedSection } from './check/inspect-package.ts';
 export { PackageError, type PackageErrorCode } from './errors.ts';
 export { DEFAULT_LIMITS, type PackageLimits } from './limits.ts';
+export type { PackageGenerator } from './package/generator.ts';
 export { PACKAGE_FORMAT, PACKAGE_FORMAT_VERSION } from './package/layout.ts';
 export { type OpenOptions, openPackage } from './package/open-package.ts';
 export type { FoundVersion, PackageReader, PackageSection } from './package/package-reader.ts';

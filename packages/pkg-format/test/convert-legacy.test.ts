@@ -14,7 +14,7 @@ import {
   openPackageFile,
   writePackageStream,
 } from '../src/node/index.ts';
-import { PACKAGE_FORMAT_VERSION } from '../src/package/layout.ts';
+import { VERSION } from '../src/version.ts';
 import { collectBytes } from '../src/zip/byte-source.ts';
 import { buildZip } from './build-zip.ts';
 import { memoryDataset } from './memory-dataset.ts';
@@ -500,7 +500,7 @@ describe('an archive that is new already', () => {
     for (const path of ['meta.json', 'sections/a.jsonl', 'assets/unused', 'README'])
       expect(await text(path)).toBe(files[path]);
     expect(await text('manifest.json')).toBe(
-      `{"format":"svc-pkg","generator":"@svc/pkg-format","generator_version":"${PACKAGE_FORMAT_VERSION}","sections":[{"file":"sections/a.jsonl","name":"true name"}],"x":1}\n`,
+      `{"format":"svc-pkg","generator":"@svc/pkg-format","generator_version":"${VERSION}","sections":[{"file":"sections/a.jsonl","name":"true name"}],"x":1}\n`,
     );
     expect(read.sections[0]!.name).toBe('true name');
     expect(report.carried).toEqual(['README']);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GENERATOR, PACKAGE_FORMAT_VERSION } from '../src/package/layout.ts';
+import { generatorMembers } from '../src/package/generator.ts';
 
 const at = (path: string): URL => new URL(`../${path}`, import.meta.url);
 const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'));
@@ -18,9 +18,12 @@ const importsOf = (source: string): string[] => {
 };
 
 describe('the package', () => {
-  it('stamps what it writes with its name and the version of the format, whatever its own is', () => {
-    expect([GENERATOR, PACKAGE_FORMAT_VERSION]).toEqual([manifest.name, '2.3']);
-    for (const source of sources) expect(readFileSync(at(source), 'utf8')).not.toContain('package.json');
+  it('stamps what it writes with its name and version, or those of the program that it is a part of', () => {
+    expect(generatorMembers()).toEqual({ generator: manifest.name, generator_version: manifest.version });
+    const other = { generator: 'other', generator_version: '7.1.0' };
+    expect(generatorMembers({ name: 'other', version: '7.1.0' })).toEqual(other);
+    for (const source of sources)
+      expect(readFileSync(at(source), 'utf8')).not.toMatch(/(?:from |import\(|URL\()'[^']*package\.json/);
   });
 
   it('is a module without side effects, with an entry for any runtime and one for Node', () => {

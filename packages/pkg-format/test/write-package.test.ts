@@ -12,7 +12,7 @@ import {
 } from '../src/index.ts';
 import { resolveLimits } from '../src/limits.ts';
 import { writePackageStream } from '../src/node/index.ts';
-import { PACKAGE_FORMAT_VERSION } from '../src/package/layout.ts';
+import { VERSION } from '../src/version.ts';
 import { bytesSource, collectBytes } from '../src/zip/byte-source.ts';
 import { readDirectory } from '../src/zip/read-directory.ts';
 import { memoryDataset } from './memory-dataset.ts';
@@ -109,7 +109,7 @@ describe.each(writers)('a package written %s', (_, write) => {
       format: 'svc-pkg',
       format_version: '2.3',
       generator: '@svc/pkg-format',
-      generator_version: PACKAGE_FORMAT_VERSION,
+      generator_version: VERSION,
       name: 'n',
       version_hash: dataset.versionHash,
       hash_spec: 'svc-jcs-sha256-1',
@@ -146,6 +146,22 @@ describe.each(writers)('a package written %s', (_, write) => {
       ['sections/0-b.jsonl', b],
       ['sections/1-a%2F1.jsonl', ''],
     ]);
+  });
+
+  it('names the program that writes it, and marks a run that is not complete', async () => {
+    const dataset = memoryDataset([{ name: 'a', items: [{}, {}] }]);
+    const generator = { name: 'other', version: '7.1.0' };
+    for (const status of ['completed', 'running', 'cancelled', 'failed']) {
+      const archive = await write(dataset, { run: { ...run, status }, generator });
+      const { run: stated, ...manifest } = (await openPackage(archive)).manifest as Record<string, unknown>;
+      expect(manifest).toMatchObject({
+        generator: 'other',
+        generator_version: '7.1.0',
+        format_version: '2.3',
+      });
+      const isMarked = (stated as Record<string, unknown>)['incomplete'];
+      expect([status, isMarked]).toEqual([status, status === 'completed' ? undefined : true]);
+    }
   });
 
   it('leaves out a run that does not exist', async () => {

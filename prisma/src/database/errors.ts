@@ -61,7 +61,7 @@ export type StoreErrorCode =
  * - `run_active`: the run, or one that scores its outputs again, has not ended
  * - `run_imported`: the run came with a package and is not executed
  * - `run_not_external`: a worker writes the results of the run, not clients
- * - `run_incomplete`: results are `missing`
+ * - `run_incomplete`: results are `missing`, or the run to export is not `completed`
  * - `too_many_scorers`: a run would have more scorers than it may
  * - `scorer_exists`: the service itself scores by this name
  * - `scorer_not_found`: the run has no such scorer

@@ -9,8 +9,12 @@ const MAX_ITEM_BYTES = 256 * 1024 * 1024;
  * Opens databases. Imports the store only when a command needs it.
  *
  * @param env the environment, for the secrets that no export may contain, and the location of assets
+ * @param ownVersion that of this program and its service, which packages name as their writer
  */
-export function createDatabase(env: Readonly<Record<string, string | undefined>>): DatabasePort {
+export function createDatabase(
+  env: Readonly<Record<string, string | undefined>>,
+  ownVersion: string,
+): DatabasePort {
   return {
     async migrate(url, options) {
       const { migrate } = await import('@svc/store');
@@ -19,7 +23,7 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
       });
     },
 
-    async openExport(url, { dataset, version: named, runId, signal }) {
+    async openExport(url, { dataset, version: named, runId, allowIncomplete, signal }) {
       const [{ createStore }, { exportPackage }] = await Promise.all([
         import('@svc/store'),
         import('@svc/flows'),
@@ -31,7 +35,10 @@ export function createDatabase(env: Readonly<Record<string, string | undefined>>
         const { id: datasetId, version } = await store.datasets.resolve(found, named, signal);
         const open = await store.datasets.open(datasetId, { version, runId, signal });
         try {
-          const exported = await exportPackage(open, { runId, signal, secrets: secretsOf(env) });
+          const exported = await exportPackage(open, {
+            ...{ runId, allowIncomplete, signal, secrets: secretsOf(env) },
+            generator: { name: 'svc', version: ownVersion },
+          });
           return {
             datasetId,
             fileName: exported.fileName,

@@ -3,6 +3,7 @@ import { checkOptions } from '@svc/jsonl-v23/internal';
 import { PackageError } from '../errors.ts';
 import type { ConversionReport } from '../legacy/conversion-report.ts';
 import type { PackageLimits } from '../limits.ts';
+import type { PackageGenerator } from '../package/generator.ts';
 import { isPackageManifest, MANIFEST_FILE } from '../package/layout.ts';
 import type { Archive } from '../package/open-archive.ts';
 import { convertLegacy } from './convert-legacy.ts';
@@ -22,6 +23,8 @@ export interface ConvertOptions {
   readonly output?: string | undefined;
   /** Whether an existing output is replaced. */
   readonly force?: boolean;
+  /** The program that writes it; by default this library. */
+  readonly generator?: PackageGenerator;
   readonly limits?: Partial<PackageLimits>;
   readonly signal?: AbortSignal;
   /** Receives the progress. Files that are read twice keep it at the end for a while. */
@@ -50,16 +53,17 @@ export async function convertLegacyFile(
 ): Promise<ConversionReport> {
   checkOptions('convertLegacyFile', options, {
     ...{ name: true, fallbackName: true, output: true, force: true, limits: true },
-    ...{ signal: true, onRead: true, makeRoom: true },
+    ...{ generator: true, signal: true, onRead: true, makeRoom: true },
   });
-  const { force = false, fallbackName = archiveName(input), limits, signal, onRead, makeRoom } = options;
+  const { force = false, fallbackName = archiveName(input), limits, signal } = options;
+  const { generator, onRead, makeRoom } = options;
   const name = options.name ?? null;
   const target = options.output ?? legacyOutputPath(input);
   return await writeOutput(target, { force, makeRoom }, (temporary, tempDir) =>
     withArchiveFile(input, { limits, onRead }, async (archive) => {
       const { plan, report } = (await isPackage(archive))
-        ? await copyPackage(archive, name, signal)
-        : await convertLegacy(archive, tempDir, { given: name, fallback: fallbackName }, signal);
+        ? await copyPackage(archive, name, generator, signal)
+        : await convertLegacy(archive, tempDir, { given: name, fallback: fallbackName, generator }, signal);
       await writeWhole(temporary, tempDir.withRoom(zipStream(async () => plan, signal)));
       return { output: target, ...report };
     }),

@@ -32,6 +32,7 @@ import {
 } from '../legacy/legacy-items.ts';
 import { findLegacySources, type LegacySection } from '../legacy/legacy-sources.ts';
 import { type UpgradedItem, upgradeItem } from '../legacy/upgrade-item.ts';
+import type { PackageGenerator } from '../package/generator.ts';
 import {
   checkDatasetName,
   MANIFEST_FILE,
@@ -83,10 +84,10 @@ interface ConvertedSection {
 export async function convertLegacy(
   archive: Archive,
   tempDir: TempDir,
-  names: { given: string | null; fallback: string },
+  facts: { given: string | null; fallback: string; generator: PackageGenerator | undefined },
   signal?: AbortSignal,
 ): Promise<Conversion> {
-  if (names.given !== null) checkDatasetName(names.given);
+  if (facts.given !== null) checkDatasetName(facts.given);
   const errors = new ErrorList();
   const { sections, leftovers } = await findLegacySources(archive, errors, signal);
   const manifest = await readBlob(archive, MANIFEST_FILE, leftovers, errors);
@@ -135,7 +136,8 @@ export async function convertLegacy(
   const taken = contents.list();
   const carried = await carriedFiles(archive, converted, contents, taken);
   const content: PackageContent = {
-    name: names.given ?? nameOf(manifest) ?? nameOf(meta) ?? toDatasetName(names.fallback, 'package'),
+    generator: facts.generator,
+    name: facts.given ?? nameOf(manifest) ?? nameOf(meta) ?? toDatasetName(facts.fallback, 'package'),
     description: textOf(meta, 'description') ?? textOf(manifest, 'description'),
     notes: textOf(meta, 'notes') ?? textOf(manifest, 'notes'),
     schema: canonicalJson(provenance(manifest, meta, leftovers)),

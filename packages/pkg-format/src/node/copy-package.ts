@@ -3,15 +3,14 @@ import { canonicalJson, getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { checkPackage } from '../check/check-package.ts';
 import { ErrorList } from '../check/error-list.ts';
 import type { CheckedPackage } from '../check/inspect-package.ts';
+import { generatorMembers, type PackageGenerator } from '../package/generator.ts';
 import {
   type ArchiveFiles,
   ASSETS_FOLDER,
   CHECKERS_FOLDER,
   checkDatasetName,
-  GENERATOR,
   MANIFEST_FILE,
   META_FILE,
-  PACKAGE_FORMAT_VERSION,
   RESULTS_FILE,
   RUN_CONFIG_FILE,
 } from '../package/layout.ts';
@@ -30,6 +29,7 @@ import type { Conversion } from './convert-legacy.ts';
 export async function copyPackage(
   archive: Archive,
   givenName: string | null,
+  generator: PackageGenerator | undefined,
   signal?: AbortSignal,
 ): Promise<Conversion> {
   const pkg = await readPackage(archive);
@@ -37,8 +37,7 @@ export async function copyPackage(
 
   const stamped: JsonObject = {
     ...pkg.manifest,
-    generator: GENERATOR,
-    generator_version: PACKAGE_FORMAT_VERSION,
+    ...generatorMembers(generator),
   };
   if (givenName !== null) {
     checkDatasetName(givenName);

@@ -1,4 +1,5 @@
 import { checkOptions } from '@svc/jsonl-v23/internal';
+import type { PackageGenerator } from '../package/generator.ts';
 import { checkNames } from '../package/layout.ts';
 import { checkWritten } from '../write/check-written.ts';
 import type { ExportRun } from '../write/export-dataset.ts';
@@ -12,6 +13,8 @@ import { zipStream } from './zip/zip-stream.ts';
 export interface WriteFileOptions {
   /** A run of the dataset, to write with it. */
   readonly run?: ExportRun | null;
+  /** The program that writes the package; by default this library. */
+  readonly generator?: PackageGenerator;
   /** Whether an existing file is replaced. */
   readonly force?: boolean;
   /** Stops between two items. Items that wait for something have to observe it too. */
@@ -41,8 +44,10 @@ export async function writePackageFile(
   dataset: StreamedDataset,
   options: WriteFileOptions = {},
 ): Promise<WrittenPackage> {
-  checkOptions('writePackageFile', options, { run: true, force: true, signal: true, onProgress: true });
-  const { run = null, force = false, signal, onProgress } = options;
+  checkOptions('writePackageFile', options, {
+    ...{ run: true, generator: true, force: true, signal: true, onProgress: true },
+  });
+  const { run = null, generator, force = false, signal, onProgress } = options;
   checkNames(
     dataset.name,
     dataset.sections.map(({ name }) => name),
@@ -51,7 +56,10 @@ export async function writePackageFile(
     const staged = await stageDataset(dataset, tempDir, { signal, onProgress });
     let repeatedBytes = 0;
     const prepare = async (stopped: AbortSignal): Promise<PackagePlan> => {
-      const plan = await preparePackage(staged, { run, pack: createPack(), signal: stopped });
+      const plan = await preparePackage(staged, {
+        ...{ run, pack: createPack(), signal: stopped },
+        ...(generator && { generator }),
+      });
       repeatedBytes = plan.repeatedBytes;
       return plan;
     };

@@ -29,7 +29,9 @@ export function writePackageStream(
   dataset: ExportDataset | StreamedDataset,
   options: WriteStreamOptions = {},
 ): AsyncGenerator<Uint8Array> {
-  checkOptions('writePackageStream', options, { run: true, secrets: true, signal: true, onProgress: true });
+  checkOptions('writePackageStream', options, {
+    ...{ run: true, generator: true, secrets: true, signal: true, onProgress: true },
+  });
   if (!isStored(dataset)) return writeStaged(dataset, options);
   return zipStream(
     (signal) => preparePackage(dataset, { ...options, pack: createPack(), signal }),

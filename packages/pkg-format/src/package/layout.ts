@@ -13,9 +13,7 @@ export const CHECKERS_FOLDER = 'checkers/';
 const SECTION_SUFFIX = '.jsonl';
 
 export const PACKAGE_FORMAT = 'svc-pkg';
-/** Also the `generator_version` of what this package writes: its releases give the same bytes for the same dataset. */
 export const PACKAGE_FORMAT_VERSION = '2.3';
-export const GENERATOR = '@svc/pkg-format';
 
 /** The files of an archive by their paths from its root; the name of each entry is that path. */
 export type ArchiveFiles = ReadonlyMap<string, ZipEntry>;

@@ -142,7 +142,8 @@ function readHeader(run: JsonObject | null): PackagedRun {
     if (value === undefined) throw invalidMember(field.wire, wanted(field));
     header[field.name] = value;
   }
-  const { status } = header;
+  const status =
+    memberOf(run, 'incomplete') === true && header['status'] === 'completed' ? 'cancelled' : header['status'];
   const hasEnded = status === null || status === 'completed' || status === 'failed';
   const { error } = header as PackagedRun;
   const isStopped = status === 'stopped' || error?.code === 'budget_spent';

@@ -6,6 +6,7 @@ import type {
   ResultName,
 } from '@svc/jsonl-v23/internal';
 import type { JsonObject, JsonValue } from '@svc/jsonl-v23/json';
+import type { PackageGenerator } from '../package/generator.ts';
 
 /** An item to write, in its stored parts. */
 export interface ExportItem extends ItemParts {
@@ -85,7 +86,10 @@ export type ExportRun = { readonly [Member in PackagedRunMember]: JsonValue } & 
 
 /** Options of `writePackage` and `writePackageStream`. */
 export interface WriteOptions {
+  /** A run of the dataset. One that is not `completed` is marked in the manifest, as `run.incomplete`. */
   readonly run?: ExportRun | null;
+  /** The program that writes the package; by default this library. */
+  readonly generator?: PackageGenerator;
   /** Secrets that the process knows; the writer redacts them in a run's configuration and results. */
   readonly secrets?: readonly string[];
   readonly signal?: AbortSignal;

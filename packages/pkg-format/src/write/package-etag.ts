@@ -1,5 +1,6 @@
 import { sha256Hex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonValue } from '@svc/jsonl-v23/json';
+import type { PackageGenerator } from '../package/generator.ts';
 import { PACKAGE_FORMAT_VERSION } from '../package/layout.ts';
 import type { ExportDataset, ExportRun } from './export-dataset.ts';
 
@@ -9,12 +10,14 @@ import type { ExportDataset, ExportRun } from './export-dataset.ts';
  */
 export function packageEtag(
   dataset: Pick<ExportDataset, 'name' | 'description' | 'notes' | 'schema' | 'versionHash'>,
+  generator: PackageGenerator,
   run: Omit<ExportRun, 'results'> | null,
   results: readonly JsonValue[] = [],
 ): string {
   const { name, description, notes, schema, versionHash } = dataset;
   const text = canonicalJson([
     PACKAGE_FORMAT_VERSION,
+    [generator.name, generator.version],
     versionHash,
     name,
     description,

@@ -1,8 +1,8 @@
 import { HASH_SPEC } from '@svc/jsonl-v23';
 import { DEFAULT_MIME_TYPE, mimeTypeForPath, sha256Hex, toHex } from '@svc/jsonl-v23/internal';
 import { canonicalJson, type JsonObject } from '@svc/jsonl-v23/json';
+import { generatorMembers, type PackageGenerator } from '../package/generator.ts';
 import {
-  GENERATOR,
   MANIFEST_FILE,
   META_FILE,
   PACKAGE_FORMAT,
@@ -21,6 +21,8 @@ export interface NamedFile extends FileDigest {
 
 /** The content of a package, with the size and checksum of all that is not in memory. */
 export interface PackageContent {
+  /** The program that writes it; by default this library. */
+  readonly generator: PackageGenerator | undefined;
   readonly name: string;
   readonly description: string | null;
   readonly notes: string | null;
@@ -119,8 +121,7 @@ function* manifestPieces(
   const others: JsonObject = {
     format: PACKAGE_FORMAT,
     format_version: PACKAGE_FORMAT_VERSION,
-    generator: GENERATOR,
-    generator_version: PACKAGE_FORMAT_VERSION,
+    ...generatorMembers(content.generator),
     name: content.name,
     version_hash: content.versionHash,
     hash_spec: HASH_SPEC,

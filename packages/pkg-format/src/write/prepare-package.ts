@@ -102,7 +102,7 @@ interface PrepareOptions extends WriteOptions {
  *   signal's reason
  */
 export async function preparePackage(dataset: ExportDataset, options: PrepareOptions): Promise<PackagePlan> {
-  const { run = null, secrets = [], pack = keepNothing, signal } = options;
+  const { run = null, generator, secrets = [], pack = keepNothing, signal } = options;
   checkNames(
     dataset.name,
     dataset.sections.map((section) => section.name),
@@ -111,6 +111,7 @@ export async function preparePackage(dataset: ExportDataset, options: PrepareOpt
   const results = run && (await scanResults(run, secrets, signal));
   const { name, description, notes, schema, versionHash, sections } = dataset;
   const content: PackageContent = {
+    generator,
     name,
     description,
     notes,
@@ -162,10 +163,12 @@ function runContent(run: ExportRun, results: ResultsDigest, secrets: readonly st
   const known = spellingsOf(secrets);
   const { counts, scores, config } = run;
   const header = Object.fromEntries(PACKAGED_RUN_FIELDS.map(({ wire }) => [wire, run[wire]]));
+  const isComplete = run.status === null || run.status === 'completed';
+  const mark = isComplete ? {} : { incomplete: true };
   return {
     config: `${canonicalJson(sanitiseRunConfig(config, secrets))}\n`,
     results,
-    manifest: redactValue({ ...header, results: results.count }, known).value,
+    manifest: redactValue({ ...header, ...mark, results: results.count }, known).value,
     meta: { counts, scores },
   };
 }

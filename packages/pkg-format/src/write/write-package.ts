@@ -24,7 +24,9 @@ const MAX_ENTRIES = 0xfffe;
  *   functions; the signal's reason
  */
 export async function writePackage(dataset: ExportDataset, options: WriteOptions = {}): Promise<OwnBytes> {
-  checkOptions('writePackage', options, { run: true, secrets: true, signal: true });
+  checkOptions('writePackage', options, {
+    ...{ run: true, generator: true, secrets: true, signal: true },
+  });
   const plan = await preparePackage(dataset, options);
   const entries = [...plan.entries];
   if (entries.length > MAX_ENTRIES) {

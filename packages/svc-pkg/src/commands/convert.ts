@@ -6,6 +6,7 @@ import { type Command, Option } from 'commander';
 import { CleanUp } from '../clean-up.ts';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { generatorOf } from '../generator-of.ts';
 import { given } from '../given.ts';
 import { convertTo } from '../local/convert-to-tool.ts';
 import { refuseLog } from '../local/refuse-log.ts';
@@ -120,7 +121,7 @@ async function convertFiles(
     const further = (number: number): Promise<string> =>
       replaceableFile(target.replace(/((?:\.pkg)?\.zip)?$/i, `.prompt-${number}$1`), force);
     const [first, ...others] = await convertTool(tool, files, {
-      ...{ output: target, name, force, signal: cli.signal, prompt },
+      ...{ output: target, name, force, generator: generatorOf(cli), signal: cli.signal, prompt },
       // Standard output takes one package.
       ...(chosen.output === '-' ? {} : { further }),
       ...given({ keepSource, strict }),
@@ -153,7 +154,8 @@ async function convertOne(cli: Cli, path: string, options: WriteOptions): Promis
   await outputPackage(cli, chosen, source, async (target, force) => {
     using progress = showProgress(cli, 'converting');
     const report = await convertLegacyFile(input, {
-      ...{ output: target, force, signal: cli.signal, onRead: progress.update },
+      ...{ output: target, force, generator: generatorOf(cli) },
+      ...{ signal: cli.signal, onRead: progress.update },
       ...given({ name: options.name }),
       fallbackName: basename(defaultPath, '.pkg.zip'),
     });

@@ -17,6 +17,7 @@ import { withExamples, withServiceOptions } from './define-command.ts';
 
 interface Options extends ServiceOptions {
   readonly run?: string;
+  readonly allowIncomplete?: boolean;
   readonly output?: string;
   readonly force?: boolean;
   readonly database?: boolean;
@@ -35,6 +36,10 @@ export function addExportCommand(program: Command, cli: Cli): void {
     .option(
       '--run <id>',
       'include this run of the dataset: its configuration without secrets, and its results',
+    )
+    .option(
+      '--allow-incomplete',
+      'with --run: also a run that is not completed, which the package marks as incomplete',
     )
     .option(
       '-o, --output <path>',
@@ -79,13 +84,14 @@ function withDatabaseOptions(command: Command): void {
 
 function openDownload(cli: Cli, dataset: string, options: Options): Promise<Download> {
   const { database } = cli;
+  const selection = { runId: options.run, allowIncomplete: options.allowIncomplete === true };
   if (database === null || (!options.database && options.databaseUrl === undefined)) {
-    return downloadExport(openService(cli, options), dataset, options.run);
+    return downloadExport(openService(cli, options), dataset, selection);
   }
   const url = databaseUrl(cli, options.databaseUrl);
   return database.openExport(url, {
     ...parseDatasetReference(dataset),
-    runId: options.run,
+    ...selection,
     signal: cli.signal,
   });
 }

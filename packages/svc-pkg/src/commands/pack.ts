@@ -3,6 +3,7 @@ import { datasetNameOf } from '@svc/tabular/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
 import { CliError } from '../errors/cli-error.ts';
+import { generatorOf } from '../generator-of.ts';
 import { openFiles } from '../local/open-files.ts';
 import { packFiles } from '../local/pack-files.ts';
 import { fileNameOf, writtenResult } from '../local/written-result.ts';
@@ -57,7 +58,7 @@ async function pack(cli: Cli, paths: readonly string[], options: Options): Promi
   await outputPackage(cli, withDefaultOutput(options, paths), { input, defaultPath }, async (path, force) => {
     using progress = showProgress(cli, 'packing', 'items');
     const onProgress = (items: number): void => progress.update(items, null);
-    const target = { path, force, signal: cli.signal, onProgress };
+    const target = { path, force, generator: generatorOf(cli), signal: cli.signal, onProgress };
     const written = await packFiles(opened, given, { name, description }, target);
     return (output) => writtenResult({ input: paths, output, name, ...written });
   });

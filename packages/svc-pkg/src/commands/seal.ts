@@ -3,6 +3,7 @@ import { jsonText } from '@svc/jsonl-v23/internal';
 import { type SealReport, sealedOutputPath, sealPackageFile } from '@svc/pkg-format/node';
 import type { Command } from 'commander';
 import type { Cli } from '../cli-context.ts';
+import { generatorOf } from '../generator-of.ts';
 import { given } from '../given.ts';
 import { isFolder } from '../output/output-file.ts';
 import { outputPackage } from '../output/package-output.ts';
@@ -38,7 +39,8 @@ async function seal(cli: Cli, input: string, options: WriteOptions): Promise<voi
   await outputPackage(cli, options, { input, nameEntry, defaultPath }, async (target, force) => {
     using progress = showProgress(cli, 'sealing');
     const report = await sealPackageFile(input, {
-      ...{ output: target, force, signal: cli.signal, onRead: progress.update },
+      ...{ output: target, force, generator: generatorOf(cli) },
+      ...{ signal: cli.signal, onRead: progress.update },
       ...given({ name }),
     });
     return (output) => ({

@@ -16,10 +16,14 @@ export interface DatabasePort {
    * Opens the export of a dataset and one of its runs. `dataset` is an id, a handle or a unique name, `version` a
    * number or digits of a version hash.
    *
-   * @throws StoreError `dataset_not_found`, `version_not_found`, `ambiguous_version`, `run_not_found`, `unavailable`; CliError `dataset_ambiguous`
+   * @throws StoreError `dataset_not_found`, `version_not_found`, `ambiguous_version`, `run_not_found`, `run_incomplete`, `unavailable`; CliError `dataset_ambiguous`
    */
   openExport(
     url: string,
-    request: DatasetReference & { readonly runId: string | undefined; readonly signal: AbortSignal },
+    request: DatasetReference & {
+      readonly runId: string | undefined;
+      readonly allowIncomplete: boolean;
+      readonly signal: AbortSignal;
+    },
   ): Promise<Download>;
 }

@@ -6,6 +6,7 @@ import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import { planMapping, typedColumns } from '@svc/tabular/internal';
 import type { Cli } from '../cli-context.ts';
 import { ErrorCollector } from '../errors/error-collector.ts';
+import { generatorOf } from '../generator-of.ts';
 import type { GivenMapping } from '../mapping/mapping-options.ts';
 import { showProgress } from '../output/progress.ts';
 import { mapRows, SkippedCounter } from './map-rows.ts';
@@ -68,7 +69,12 @@ export async function importHubFile(
           { mapping: wire, skipped },
         ),
     },
-    { force: target.force, signal, onProgress: (items) => progress.update(items, reader.numRows) },
+    {
+      force: target.force,
+      generator: generatorOf(cli),
+      signal,
+      onProgress: (items) => progress.update(items, reader.numRows),
+    },
   );
   return { ...written, skipped: skipped?.count ?? 0 };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { checkItems, type Item } from '@svc/jsonl-v23';
 import { type ImportLimits, ImportMeter, NO_REASON } from '@svc/jsonl-v23/internal';
 import { compileMapping, type Mapping } from '@svc/jsonl-v23/mapping';
+import type { PackageGenerator } from '@svc/pkg-format';
 import { type WrittenPackage, writePackageFile } from '@svc/pkg-format/node';
 import type { Features } from '@svc/tabular';
 import {
@@ -31,6 +32,8 @@ export interface PackedFacts {
 export interface PackTarget {
   readonly path: string;
   readonly force: boolean;
+  /** The program that writes the package. */
+  readonly generator: PackageGenerator;
   readonly signal: AbortSignal;
   readonly onProgress: (itemCount: number) => void;
 }
@@ -46,7 +49,7 @@ export async function packFiles(
   { files, sentBytes, skipped: skippedFiles }: Omit<LocalFiles, keyof AsyncDisposable>,
   given: GivenMapping | null,
   { name, description }: PackedFacts,
-  { path, force, signal, onProgress }: PackTarget,
+  { path, force, generator, signal, onProgress }: PackTarget,
   limits?: ImportLimits,
 ): Promise<WrittenPackage & Pick<PackedRows, 'skipped' | 'skippedFiles'>> {
   const skipped = given?.mapping.invalidRows === 'skip' ? new SkippedCounter() : null;
@@ -77,7 +80,7 @@ export async function packFiles(
           skippedFiles,
         ),
     },
-    { force, signal, onProgress },
+    { force, generator, signal, onProgress },
   );
   return { ...written, skipped: skipped?.count ?? 0, skippedFiles };
 }

@@ -12,13 +12,13 @@ import { findVersion } from './find-dataset.ts';
 export async function downloadExport(
   service: ServiceClient,
   dataset: string,
-  runId: string | undefined,
+  { runId, allowIncomplete }: { readonly runId: string | undefined; readonly allowIncomplete: boolean },
 ): Promise<Download> {
   const { id: datasetId, version } = await findVersion(service, dataset);
   const { headers, body } = await service.send({
     method: 'GET',
     path: `/datasets/${encodeURIComponent(datasetId)}/export`,
-    query: { run_id: runId, version },
+    query: { run_id: runId, version, allow_incomplete: allowIncomplete ? 'true' : undefined },
     headers: { accept: 'application/zip, application/json;q=0.5' },
   });
   const byteLength = Number(headers['content-length'] ?? Number.NaN);

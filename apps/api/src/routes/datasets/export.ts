@@ -10,6 +10,8 @@ export interface ExportDeps {
   readonly store: Pick<Store, 'reads' | 'runs'>;
   /** Secrets known to this process, which no export may hold. */
   readonly secrets: readonly string[];
+  /** Of this service, which packages name as their writer. */
+  readonly version: string;
 }
 
 const QUERY = {
@@ -22,6 +24,11 @@ const QUERY = {
     type: 'string',
     maxLength: 200,
     description: 'with `format=openai-batch`: the model of the requests',
+  },
+  allow_incomplete: {
+    type: 'boolean',
+    default: false,
+    description: 'also a run that is not `completed`; a package marks it as `incomplete`',
   },
 } as const;
 
@@ -57,7 +64,7 @@ export function exportRoute(deps: ExportDeps): Route {
       ...QUERY,
       ...VERSION,
     },
-    errors: ['dataset_not_found', 'run_not_found', 'item_too_large', 'unavailable'],
+    errors: ['dataset_not_found', 'run_not_found', 'run_incomplete', 'item_too_large', 'unavailable'],
     handle: async ({ params, query, signal }) =>
       await exportNow(deps, { ...query, dataset_id: params['id'] }, signal),
   };
@@ -72,7 +79,7 @@ export function runExportRoute(deps: ExportDeps): Route {
     summary: 'A run as a package archive with its dataset, or for another tool',
     tag: 'runs',
     query: QUERY,
-    errors: ['run_not_found', 'item_too_large', 'unavailable'],
+    errors: ['run_not_found', 'run_incomplete', 'item_too_large', 'unavailable'],
     handle: async ({ params, query, signal }) => {
       const { id, datasetId } = await deps.store.runs.get(params['id'] ?? '');
       return await exportNow(deps, { ...query, dataset_id: datasetId, run_id: id }, signal);
@@ -81,7 +88,7 @@ export function runExportRoute(deps: ExportDeps): Route {
 }
 
 async function exportNow(
-  { logger, store, secrets }: ExportDeps,
+  { logger, store, secrets, version: serviceVersion }: ExportDeps,
   query: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<RouteResponse> {
@@ -92,11 +99,16 @@ async function exportNow(
   await using opening = new AsyncDisposableStack();
   const open = opening.use(await store.reads.datasets.open(id, { version, runId, signal }));
   const tool = query['format'] as WrittenTool | undefined;
+  const selection = { runId, allowIncomplete: query['allow_incomplete'] === true };
+  const generator = { name: 'svc', version: serviceVersion };
   const model = query['model'] as string | undefined;
   const found =
     tool === undefined
-      ? { ...(await exportPackage(open, { runId, secrets, signal })), mediaType: 'application/zip' }
-      : { ...(await exportTool(open, { tool, runId, model, secrets })), etag: null };
+      ? {
+          ...(await exportPackage(open, { ...selection, generator, secrets, signal })),
+          mediaType: 'application/zip',
+        }
+      : { ...(await exportTool(open, { ...selection, tool, model, secrets })), etag: null };
   const reading = opening.move();
   async function* body(): AsyncGenerator<Uint8Array> {
     let bytes = 0;

@@ -68,8 +68,13 @@ export function RunActions({ run }: { readonly run: Run }) {
         Compare
       </LinkButton>
       <ExportMenu
+        note={
+          run.status === 'completed'
+            ? undefined
+            : `The run is ${run.status}: the package has what there is, and says that it is incomplete.`
+        }
         files={[
-          ['Package with the dataset', `/datasets/${run.dataset_id}/export?run_id=${run.id}`],
+          ['Package with the dataset', packageAddress(run)],
           ['Results as JSON Lines', `/runs/${run.id}/results.jsonl`],
           ['Results as CSV', `/runs/${run.id}/results.csv`],
           ['Results as CSV for Excel', `/runs/${run.id}/results.csv?excel=true`],
@@ -109,6 +114,10 @@ export function RunActions({ run }: { readonly run: Run }) {
     </>
   );
 }
+
+/** A run that is not completed is exported only if the request says so. */
+const packageAddress = ({ id, dataset_id, status }: Run): string =>
+  `/datasets/${dataset_id}/export?run_id=${id}${status === 'completed' ? '' : '&allow_incomplete=true'}`;
 
 function useRunChanges(id: string) {
   const api = useApi();

@@ -5,10 +5,10 @@ import { checkOptions, isDatasetName, splitLines, toDatasetName, toHex } from '@
 import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import type { CheckedPackage } from '../../check/inspect-package.ts';
 import type { PackageLimits } from '../../limits.ts';
+import { generatorMembers, type PackageGenerator } from '../../package/generator.ts';
 import {
   type ArchiveFiles,
   checkDatasetName,
-  GENERATOR,
   isPackageManifest,
   MANIFEST_FILE,
   PACKAGE_FORMAT,
@@ -34,6 +34,8 @@ export interface SealOptions {
   readonly output?: string | undefined;
   /** Whether an existing output, which may be the input, is replaced. */
   readonly force?: boolean;
+  /** The program that writes it; by default this library. */
+  readonly generator?: PackageGenerator;
   readonly limits?: Partial<PackageLimits>;
   readonly signal?: AbortSignal;
   readonly onRead?: OnRead;
@@ -67,9 +69,10 @@ export interface SealReport {
  */
 export async function sealPackageFile(input: string, options: SealOptions = {}): Promise<SealReport> {
   checkOptions('sealPackageFile', options, {
-    ...{ name: true, output: true, force: true, limits: true, signal: true, onRead: true },
+    ...{ name: true, output: true, force: true, limits: true, generator: true },
+    ...{ signal: true, onRead: true },
   });
-  const { name, force = false, limits, signal, onRead } = options;
+  const { name, force = false, limits, generator, signal, onRead } = options;
   const target = options.output ?? sealedOutputPath(input);
   return await writeOutput(target, { force }, async (temporary, tempDir) => {
     let source = input;
@@ -89,7 +92,8 @@ export async function sealPackageFile(input: string, options: SealOptions = {}):
         const digest = await digestOf(archive.read(path, { uncounted: true, ...(signal && { signal }) }));
         files.push({ path, ...digest });
       }
-      const facts = { name: name ?? ownName(pkg, input), files, resultCount: await countResults(archive) };
+      const resultCount = await countResults(archive);
+      const facts = { name: name ?? ownName(pkg, input), files, resultCount, generator };
       const manifest = sealedManifest(pkg, found, facts);
       const entries = [
         textEntry(MANIFEST_FILE, `${canonicalJson(manifest)}\n`),
@@ -146,15 +150,19 @@ function ownName({ manifest }: PackageReader, input: string): string {
 function sealedManifest(
   pkg: PackageReader,
   found: CheckedPackage,
-  facts: { readonly name: string; readonly files: readonly NamedFile[]; readonly resultCount: number },
+  facts: {
+    readonly name: string;
+    readonly files: readonly NamedFile[];
+    readonly resultCount: number;
+    readonly generator: PackageGenerator | undefined;
+  },
 ): JsonObject {
   checkDatasetName(facts.name);
   const manifest: JsonObject = {
     ...pkg.manifest,
     format: PACKAGE_FORMAT,
     format_version: PACKAGE_FORMAT_VERSION,
-    generator: GENERATOR,
-    generator_version: PACKAGE_FORMAT_VERSION,
+    ...generatorMembers(facts.generator),
     name: facts.name,
     version_hash: found.versionHash,
     hash_spec: HASH_SPEC,
