@@ -42,6 +42,19 @@ async function store(path: string, name: string): Promise<string> {
   }
 }
 
+/** Stores a package with a run that was cancelled. */
+async function storeIncomplete(name: string): Promise<{ readonly id: string; readonly run: string }> {
+  const path = await writeArchive({
+    'manifest.json': '{"format":"svc-pkg","run":{"status":"cancelled"}}',
+    'sections/a.jsonl': '{"id":1}\n',
+    'results.jsonl': '{"section":"a","order_index":0,"status":"ok","output":"x"}\n',
+  });
+  const id = await store(path, name);
+  await using opened = createStore({ url: database.url, poolSize: 1 });
+  const { data } = await opened.runs.list({ limit: 1, datasetId: id });
+  return { id, run: data[0]?.id ?? '' };
+}
+
 it('names what is wrong with a database', async () => {
   const changed = (change: Partial<Pick<URL, 'username' | 'pathname'>>): string =>
     Object.assign(new URL(database.url), change).href;
@@ -60,7 +73,8 @@ it('names what is wrong with a database', async () => {
       });
     }
     for (const dataset of [randomUUID(), 'a name']) {
-      const options = { dataset, runId: undefined, signal: new AbortController().signal };
+      const { signal } = new AbortController();
+      const options = { dataset, runId: undefined, allowIncomplete: false, signal };
       await expect(createDatabase({}, '0.0.0-test').openExport(url, options), code).rejects.toMatchObject({
         code,
       });
@@ -107,6 +121,7 @@ it('says which dataset, run or database is missing', async () => {
   const path = await writeArchive({ 'sections/a.jsonl': '{"id":1}\n' });
   const id = await store(path, 'twice');
   await store(path, 'twice');
+  const { id: withRun, run: incomplete } = await storeIncomplete('with a run');
   const context = { database: createDatabase({}, '0.0.0-test') };
   const folder = await temporaryFolder();
   const closedPort = new URL(database.url);
@@ -116,6 +131,7 @@ it('says which dataset, run or database is missing', async () => {
     [[randomUUID()], database.url, 'dataset_not_found'],
     [['twice'], database.url, 'dataset_ambiguous'],
     [[id, '--run', randomUUID()], database.url, 'run_not_found'],
+    [[withRun, '--run', incomplete], database.url, 'run_incomplete'],
     [[id], closedPort.href, 'unavailable'],
   ] as const) {
     const outcome = await svcPkg(
@@ -127,6 +143,19 @@ it('says which dataset, run or database is missing', async () => {
     expect(outcome.stderr).not.toContain(closedPort.password || 'unreachable');
   }
   expect(await readdir(folder)).toEqual([]);
+});
+
+it('exports a run that is not completed only where that is allowed, and marks it', async () => {
+  const { id, run } = await storeIncomplete('cancelled');
+  const output = join(await temporaryFolder(), 'run.pkg.zip');
+  const argv = ['export', id, '--run', run, '--database-url', database.url, '--output', output];
+  const outcome = await svcPkg([...argv, '--allow-incomplete'], { database: createDatabase({}, '7.1.0') });
+  expect(outcome).toMatchObject({ exitCode: 0, stderr: '' });
+  await using pkg = await openPackageFile(output);
+  expect(pkg.manifest).toMatchObject({
+    ...{ generator: 'svc', generator_version: '7.1.0', format_version: '2.3' },
+    run: { status: 'cancelled', incomplete: true },
+  });
 });
 
 it('knows the secrets that an export must not contain', () => {

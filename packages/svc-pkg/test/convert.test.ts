@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openPackageFile } from '@svc/pkg-format/node';
 import { expect, it } from 'vitest';
 import { captured, svcPkg } from './run-svc-pkg.ts';
 import { temporaryFolder, writeArchive } from './temporary-folder.ts';
@@ -56,6 +57,14 @@ it('reports the same as JSON', async () => {
       },
     ]),
   });
+});
+
+it('names itself as the writer of the package', async () => {
+  const path = await writeArchive(LEGACY, {}, 'old.zip');
+  const output = join(await temporaryFolder(), 'new.pkg.zip');
+  await svcPkg(['convert', path, '--output', output]);
+  await using pkg = await openPackageFile(output);
+  expect(pkg.manifest).toMatchObject({ generator: 'svc-pkg', generator_version: '9.9.9' });
 });
 
 it('changes nothing in a package', async () => {

@@ -71,7 +71,8 @@ async function pack(
   await writeFile(path, content);
   await using opened = await openFiles(stdin, [path], { hints: {}, isMapped: wire !== null });
   const given = wire === null ? null : { wire, mapping: readMapping(wire) };
-  const target = { path: join(folder, 'out.zip'), force: false, signal, onProgress: () => {} };
+  const generator = { name: 'svc-pkg', version: '0.0.0-test' };
+  const target = { path: join(folder, 'out.zip'), force: false, generator, signal, onProgress: () => {} };
   return await packFiles(opened, given, { name: 'N', description: undefined }, target, {
     ...DEFAULT_IMPORT_LIMITS,
     ...limits,

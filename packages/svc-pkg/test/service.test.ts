@@ -283,6 +283,7 @@ describe('export', () => {
       DATASET.id,
       '--run',
       'r 1',
+      '--allow-incomplete',
       '--output',
       output,
       '--api-url',
@@ -297,7 +298,8 @@ describe('export', () => {
     });
     expect(outcome.exitCode).toBe(0);
     expect(await readFile(output)).toEqual(archive);
-    expect(new URL(service.requests[0]!.url, service.url).searchParams.get('run_id')).toBe('r 1');
+    const asked = new URL(service.requests[0]!.url, service.url).searchParams;
+    expect(Object.fromEntries(asked)).toEqual({ run_id: 'r 1', allow_incomplete: 'true' });
   });
 
   it.each([
