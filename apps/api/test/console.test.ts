@@ -44,6 +44,27 @@ describe('the console', () => {
     expect(await other.json()).toMatchObject({ name: 'svc', docs: '/docs' });
   });
 
+  it('may ask other hosts for images, and for nothing else, where the cookie of the browser says so', async () => {
+    const policyFor = async (path: string, cookie?: string): Promise<string> => {
+      const response = await open(path, { ...HTML, ...(cookie !== undefined && { Cookie: cookie }) });
+      expect(response.headers.get('referrer-policy')).toBe('no-referrer');
+      expect(response.headers.get('vary')).toContain('Cookie');
+      const policy = (response.headers.get('content-security-policy') ?? '').replace(/'nonce-[^']+'/, '');
+      const isShown = /<meta name="svc-images" content="shown"/.test(await response.text());
+      expect(isShown).toBe(policy.includes('https:'));
+      return policy;
+    };
+    for (const path of ['/', '/console', '/console/datasets/x']) {
+      const strict = await policyFor(path);
+      for (const cookie of ['svc_images=', 'svc_images=shownx', 'x_svc_images=shown', 'a="svc_images=shown"'])
+        expect([cookie, await policyFor(path, cookie)]).toEqual([cookie, strict]);
+      const relaxed = strict.replace("img-src 'self' data: blob:", "img-src 'self' data: blob: https:");
+      expect(relaxed).not.toBe(strict);
+      for (const cookie of ['svc_images=shown', 'svc_session=v1.x; svc_images=shown; a=b'])
+        expect([cookie, await policyFor(path, cookie)]).toEqual([cookie, relaxed]);
+    }
+  });
+
   it('has files that are compressed, kept for good, and no others', async () => {
     const html = await (await open('/')).text();
     const [, script = ''] = /src="(\/console\/assets\/[\w.-]+\.js)"/.exec(html) ?? [];

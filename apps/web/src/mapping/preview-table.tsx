@@ -1,44 +1,58 @@
 import { Badge, Text } from '@mantine/core';
 import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { Columns } from '../ui/layout/columns.tsx';
+import { imageAddressOfCell } from '../ui/remote-images/image-address.ts';
+import { RemoteImage } from '../ui/remote-images/remote-image.tsx';
+import { ShowImages } from '../ui/remote-images/show-images.tsx';
 import { Dimmed } from '../ui/text/dimmed.ts';
 import { plainText } from '../ui/text/pretty-json.ts';
 
 const MAX_CELL = 200;
 
-/** The first rows of a table with the types of its columns; images are shown. */
+interface Column {
+  readonly name: string;
+  readonly dtype: string;
+}
+
+/** The first rows of a table with the types of its columns; images are shown, those of other hosts after a click. */
 export function PreviewTable({
   features,
   samples,
 }: {
-  readonly features: readonly { readonly name: string; readonly dtype: string }[];
+  readonly features: readonly Column[];
   readonly samples: readonly JsonObject[];
 }) {
+  const addresses = features.flatMap((column) =>
+    samples.flatMap((row) => imageAddressOfCell(getMember(row, column.name) ?? null, column) ?? []),
+  );
   return (
-    <Columns
-      label="First rows"
-      maxHeight={240}
-      withTableBorder
-      withColumnBorders
-      columns={features.map(({ name, dtype }) => ({
-        header: name,
-        note: (
-          <Badge size="xs" variant="default">
-            {dtype}
-          </Badge>
-        ),
-        minWidth: 120,
-        maxWidth: 320,
-        wraps: true,
-        cell: (row: JsonObject) => <Cell value={getMember(row, name)} name={name} />,
-      }))}
-      rows={samples}
-      keyOf={(_, index) => index}
-    />
+    <>
+      <ShowImages addresses={addresses} />
+      <Columns
+        label="First rows"
+        maxHeight={240}
+        withTableBorder
+        withColumnBorders
+        columns={features.map((column) => ({
+          header: column.name,
+          note: (
+            <Badge size="xs" variant="default">
+              {column.dtype}
+            </Badge>
+          ),
+          minWidth: 120,
+          maxWidth: 320,
+          wraps: true,
+          cell: (row: JsonObject) => <Cell value={getMember(row, column.name)} column={column} />,
+        }))}
+        rows={samples}
+        keyOf={(_, index) => index}
+      />
+    </>
   );
 }
 
-function Cell({ value, name }: { readonly value: JsonValue | undefined; readonly name: string }) {
+function Cell({ value, column }: { readonly value: JsonValue | undefined; readonly column: Column }) {
   if (value === null || value === undefined)
     return (
       <Dimmed span size="xs">
@@ -46,11 +60,13 @@ function Cell({ value, name }: { readonly value: JsonValue | undefined; readonly
       </Dimmed>
     );
   const image = imageOf(value);
-  if (image !== undefined) return <img className="preview-image" src={image} alt={name} />;
+  if (image !== undefined) return <img className="preview-image" src={image} alt={column.name} />;
   return (
-    <Text size="xs" lineClamp={4} ff={typeof value === 'string' ? undefined : 'monospace'}>
-      {plainText(value, MAX_CELL)}
-    </Text>
+    <RemoteImage address={imageAddressOfCell(value, column)} alt={column.name} className="preview-image">
+      <Text size="xs" lineClamp={4} ff={typeof value === 'string' ? undefined : 'monospace'}>
+        {plainText(value, MAX_CELL)}
+      </Text>
+    </RemoteImage>
   );
 }
 

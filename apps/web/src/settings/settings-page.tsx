@@ -1,12 +1,4 @@
-import {
-  Button,
-  Group,
-  NumberInput,
-  SegmentedControl,
-  Stack,
-  Switch,
-  useMantineColorScheme,
-} from '@mantine/core';
+import { Button, Group, NumberInput, SegmentedControl, Stack, useMantineColorScheme } from '@mantine/core';
 import type { ResponseOf } from '@svc/client';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -16,7 +8,6 @@ import { useRead } from '../api/use-read.ts';
 import { useCan, useSession } from '../session/session.tsx';
 import { sessionKey } from '../session/session-key.ts';
 import { useTour } from '../tour/use-tour.ts';
-import { useTelemetryConsent } from '../tour/use-tour-telemetry.ts';
 import { ErrorView } from '../ui/error-view.tsx';
 import { NameValues } from '../ui/layout/name-values.tsx';
 import { useNotify } from '../ui/layout/notices.tsx';
@@ -24,8 +15,8 @@ import { Page } from '../ui/layout/page.tsx';
 import { Part } from '../ui/layout/part.tsx';
 import { QueryState } from '../ui/query-state.tsx';
 import { SmallButton } from '../ui/small-button.ts';
-import { Dimmed } from '../ui/text/dimmed.ts';
 import { formatTime } from '../ui/text/formats.ts';
+import { ImagesPart, TelemetryPart } from './browser-parts.tsx';
 
 type Settings = ResponseOf<'/settings', 'get'>;
 
@@ -39,11 +30,12 @@ export default function SettingsPage() {
     <Page title="Settings">
       <Stack gap="xl" maw={640}>
         <Theme />
+        <ImagesPart />
         <QueryState query={found} rows={3} />
         {found.data !== undefined && (
           <ServiceSettings key={JSON.stringify(found.data)} settings={found.data} />
         )}
-        {found.data !== undefined && <Telemetry isForbidden={found.data.telemetry === 'off'} />}
+        {found.data !== undefined && <TelemetryPart isForbidden={found.data.telemetry === 'off'} />}
         <SessionPart />
         {useCan('editor') && <TourPart />}
       </Stack>
@@ -114,33 +106,6 @@ function ServiceSettings({ settings }: { readonly settings: Settings }) {
       </Part>
       {save.error !== null && <ErrorView error={save.error} />}
     </>
-  );
-}
-
-/** The switch of this browser: any user has it, and it is for nobody else. */
-function Telemetry({ isForbidden }: { readonly isForbidden: boolean }) {
-  const [consents, change] = useTelemetryConsent();
-  return (
-    <Part title="Onboarding telemetry">
-      <Switch
-        label="Log my steps of the tour in this installation"
-        description={
-          isForbidden
-            ? 'The operator of this service has switched telemetry off for everybody (SVC_TELEMETRY).'
-            : 'For this browser alone.'
-        }
-        checked={consents && !isForbidden}
-        disabled={isForbidden}
-        onChange={(event) => change(event.currentTarget.checked)}
-      />
-      <Dimmed mt={6}>
-        Off by default. While it is on, the tour sends five fields to this service: <code>lifecycle</code>{' '}
-        (started, step_viewed, completed or dismissed), <code>route</code> (the page, without what is in its
-        address), <code>time_zone</code>, <code>tutorial_version</code> and <code>anonymous_session_id</code>{' '}
-        (random, new for each tour), and that you consent. They are written to its log. Nothing leaves this
-        installation.
-      </Dimmed>
-    </Part>
   );
 }
 

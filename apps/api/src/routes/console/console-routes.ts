@@ -4,6 +4,11 @@ import type { ConsoleFile, ConsoleFiles } from './console-files.ts';
 
 /** What the page has where the nonce of its styles belongs. */
 const NONCE = '__CSP_NONCE__';
+/** What the page has where it says whether it may show images of other hosts. */
+const IMAGES = '__IMAGES__';
+
+/** The cookie by which the user of a browser has chosen that; it is the page that sets it. */
+const SHOWS_IMAGES = /(?:^|;) ?svc_images=shown(?:;|$)/;
 
 /** One page serves every address of the console: the page's own router reads the rest of the path. */
 const PAGES: readonly (readonly [path: string, operationId: string])[] = [
@@ -25,7 +30,7 @@ export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
       ignoresQuery: true,
       produces: 'text/html',
       responses: { 200: { description: 'HTML', schema: { type: 'string' } } },
-      handle: async () => consolePage(console),
+      handle: async ({ header }) => consolePage(console, header('cookie')),
     }),
   );
   return [
@@ -48,14 +53,18 @@ export function consoleRoutes(console: ConsoleFiles | null): readonly Route[] {
   ];
 }
 
-/** The page with a new nonce. It runs its own scripts alone, and nothing in it can reach another host. */
-export function consolePage({ page }: ConsoleFiles): RouteResponse {
+/**
+ * The page with a new nonce. It runs its own scripts alone, and nothing in it can reach another host, but for images over
+ * HTTPS where the user of the browser has chosen to see them.
+ */
+export function consolePage({ page }: ConsoleFiles, cookies: string | undefined): RouteResponse {
+  const showsImages = SHOWS_IMAGES.test(cookies ?? '');
   const nonce = randomBytes(16).toString('base64url');
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
     `style-src 'self' 'nonce-${nonce}'`,
-    "img-src 'self' data: blob:",
+    `img-src 'self' data: blob:${showsImages ? ' https:' : ''}`,
     "media-src 'self' data: blob:",
     "font-src 'self'",
     "connect-src 'self'",
@@ -71,9 +80,10 @@ export function consolePage({ page }: ConsoleFiles): RouteResponse {
       'Content-Type': 'text/html; charset=utf-8',
       'Content-Security-Policy': policy.join('; '),
       'Cache-Control': 'no-store',
-      Vary: 'Accept',
+      'Referrer-Policy': 'no-referrer',
+      Vary: 'Accept, Cookie',
     },
-    body: page.replaceAll(NONCE, nonce),
+    body: page.replaceAll(NONCE, nonce).replace(IMAGES, showsImages ? 'shown' : ''),
   };
 }
 

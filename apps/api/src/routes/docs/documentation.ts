@@ -47,7 +47,7 @@ export function documentationRoutes(
       errors: [],
       handle: async ({ header }) =>
         console !== null && header('accept')?.includes('text/html') === true
-          ? consolePage(console)
+          ? consolePage(console, header('cookie'))
           : json({ name: 'svc', version, docs: '/docs', openapi: '/openapi.json' }, 200, { Vary: 'Accept' }),
     },
     {

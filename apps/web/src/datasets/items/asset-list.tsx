@@ -4,6 +4,8 @@ import { getMember, type JsonObject } from '@svc/jsonl-v23/json';
 import { lazy, Suspense, useRef } from 'react';
 import { loadedAgain } from '../../api/service-responds.ts';
 import { Part } from '../../ui/layout/part.tsx';
+import { imageAddress } from '../../ui/remote-images/image-address.ts';
+import { RemoteImage } from '../../ui/remote-images/remote-image.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { formatBytes } from '../../ui/text/formats.ts';
 import type { ShownFile } from './text-file.tsx';
@@ -11,7 +13,8 @@ import type { ShownFile } from './text-file.tsx';
 const TextFile = lazy(loadedAgain(() => import('./text-file.tsx')));
 
 /**
- * The files of an item. Those that its dataset holds are shown; links to other hosts are links, and nothing follows them.
+ * The files of an item. Those that its dataset holds are shown; links to other hosts are links, and nothing follows them,
+ * but for images where this browser shows them.
  *
  * @param datasetId of the item; absent for an item that is not stored
  */
@@ -50,6 +53,9 @@ function Asset({
   return (
     <Box component="figure" m={0}>
       {url !== undefined && <Shown url={url} type={type} name={name} />}
+      <RemoteImage address={remoteImageOf(entry, datasetId)} alt={name} className="asset-image">
+        {null}
+      </RemoteImage>
       <Group component="figcaption" gap={8} mt={4}>
         <Text span size="xs" fw={600}>
           {name}
@@ -83,13 +89,23 @@ function RemoteLink({ url }: { readonly url: string }) {
   );
 }
 
-/** A file in a part of a message: its own bytes are shown, any other host gets a link. */
+/** A file in a part of a message: its own bytes are shown, any other host gets a link, or is asked for an image. */
 export function FileView(file: ShownFile) {
-  return file.url.startsWith('data:') && SHOWN.test(file.type) ? (
+  const { url, type, name } = file;
+  return url.startsWith('data:') && SHOWN.test(type) ? (
     <Shown {...file} />
   ) : (
-    <RemoteLink url={file.url} />
+    <RemoteImage address={imageAddress(url, type)} alt={name} className="asset-image">
+      <RemoteLink url={url} />
+    </RemoteImage>
   );
+}
+
+/** The address of the image at another host that an entry names. */
+export function remoteImageOf(entry: JsonObject, datasetId: string | undefined): string | undefined {
+  const type = textOf(entry, 'mime_type');
+  if (ownUrl(entry, type ?? '', datasetId) !== undefined) return undefined;
+  return imageAddress(textOf(entry, 'url') ?? '', type);
 }
 
 function Shown(file: ShownFile) {

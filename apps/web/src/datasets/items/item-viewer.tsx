@@ -3,13 +3,15 @@ import { getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
 import { IconCheck } from '@tabler/icons-react';
 import { useState } from 'react';
 import { Part } from '../../ui/layout/part.tsx';
+import { imageAddress } from '../../ui/remote-images/image-address.ts';
+import { ShowImages } from '../../ui/remote-images/show-images.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
 import { JsonText } from '../../ui/text/json-text.tsx';
 import { plainText } from '../../ui/text/pretty-json.ts';
 import { RichText } from '../../ui/text/rich-text.tsx';
 import { Value } from '../../ui/text/value.tsx';
-import { AssetList } from './asset-list.tsx';
+import { AssetList, remoteImageOf } from './asset-list.tsx';
 import { assetsOf, choicesOf, inputOf, messagesOf, otherInputsOf, tagsOf, without } from './item-reading.ts';
 import { Members, Tools } from './members.tsx';
 import { Messages } from './messages.tsx';
@@ -97,8 +99,15 @@ function ItemParts({
   const tools = inputOf(item, 'tools');
   const hidden = isJsonObject(meta) ? [...SHOWN, 'meta'] : SHOWN;
   const more = { ...otherInputsOf(item), ...without(item, hidden) };
+  const assets = assetsOf(item);
+  const files = (messages ?? []).flatMap(({ parts }) => parts.filter((part) => part.kind === 'file'));
+  const images = [
+    ...files.map(({ url, type }) => imageAddress(url, type)),
+    ...assets.map(({ entry }) => remoteImageOf(entry, datasetId)),
+  ];
   return (
     <>
+      <ShowImages addresses={images.filter((address) => address !== undefined)} />
       {typeof system === 'string' && (
         <Part order={3} title="System prompt">
           <RichText text={system} />
@@ -135,7 +144,7 @@ function ItemParts({
           </Box>
         </Part>
       )}
-      <AssetList assets={assetsOf(item)} datasetId={datasetId} />
+      <AssetList assets={assets} datasetId={datasetId} />
       {checker !== undefined && checker !== null && (
         <Part order={3} title="Checker">
           <Value value={checker} />
