@@ -129,10 +129,11 @@ describe.each(['postgres', 'example', 'test', '"'])('the password %s', (password
     }
 
     const env = { DATABASE_URL: `postgresql://u:${encodeURIComponent(password)}@h/d`, SVC_METRICS_KEY: KEY };
-    const direct = await createDatabase(env).openExport(service.databaseUrl, {
+    const direct = await createDatabase(env, '0.0.0-test').openExport(service.databaseUrl, {
       dataset: datasetId,
       version: undefined,
       runId: id,
+      allowIncomplete: false,
       signal: new AbortController().signal,
     });
     const chunks: Uint8Array[] = [];
