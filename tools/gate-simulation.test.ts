@@ -50,7 +50,7 @@ function simulated(difference: number, random: () => number): Verdict {
   const mean = (wins - losses) / ITEMS;
   const { ci95 } = compareScores({
     ...{ paired: ITEMS, decided: ITEMS, mean: 0, otherMean: mean, meanDifference: mean, wins, losses },
-    spread: { items: ITEMS, clusters: ITEMS, squares: wins + losses - ITEMS * mean * mean },
+    spread: { values: ITEMS, clusters: ITEMS, squares: wins + losses - ITEMS * mean * mean },
     ...{ ties: ITEMS - wins - losses, onlyThisPassed: losses, onlyOtherPassed: wins },
   });
   return verdictOf(ci95 as Interval | null, MAX_DROP);

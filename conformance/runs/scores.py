@@ -64,7 +64,7 @@ def t_interval(mean, stderr, clusters, low):
 
 
 def share_interval(share, results, values, clusters):
-    """Wilson's interval of a share of results; `values` are the shares of items, in their clusters."""
+    """Wilson's interval of a share of results; `values` are 1 for each that counts and 0 for the others, in their clusters."""
     if not results:
         return None
     stderr, count = clustered_error(values, clusters)
@@ -97,23 +97,24 @@ def scores(results, repetitions, cluster_of=None):
         if r["status"] != "unscored":
             due[place].append(r["passed"] is True)
 
-    def clusters(items):
-        return [place if cluster_of is None else cluster_of[place] for place in items]
+    def values_of(items):
+        """The values of all results of items, and the cluster of each: its item, or that of its item."""
+        pairs = [(value, place) for place, values in items.items() for value in values]
+        places = [place for _, place in pairs]
+        return [value for value, _ in pairs], [place if cluster_of is None else cluster_of[place] for place in places]
 
     def share(items):
-        results = sum(len(values) for values in items.values())
-        passed = sum(sum(values) for values in items.values())
-        shares = [mean_of(values) for values in items.values()]
-        rate = passed / results if results else None
-        return rate, share_interval(rate, results, shares, clusters(items))
+        values, clusters = values_of(items)
+        rate = mean_of(values)
+        return rate, share_interval(rate, len(values), values, clusters)
 
     mean = mean_of(scored)
-    means = [mean_of(values) for values in by_item.values()]
-    stderr, count = clustered_error(means, clusters(by_item)) if means else (None, 0)
+    values, clusters = values_of(by_item)
+    stderr, count = clustered_error(values, clusters) if values else (None, 0)
     if mean is None:
         ci95 = None
     elif all(score in (0, 1) for score in scored):
-        ci95 = share_interval(mean, len(scored), means, clusters(by_item))
+        ci95 = share_interval(mean, len(scored), values, clusters)
     else:
         ci95 = t_interval(mean, stderr, count, 0.0)
     passed = sum(r["passed"] is True for r in results)

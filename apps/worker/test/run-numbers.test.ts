@@ -35,7 +35,7 @@ const numberOf = (prompt: string): number => Number(/Item (\d+)/.exec(prompt)?.[
 /** Passages are easy or hard; some requests fail. */
 function byPassage(prompt: string, attempt: number): Reply {
   const number = numberOf(prompt);
-  if (number % 17 === 8) return { status: 400 };
+  if (number % 17 === 8 || (number + attempt) % 19 === 5) return { status: 400 };
   return { text: String(number + ((number % 12) + attempt > 9 ? 1 : 0)) };
 }
 
@@ -76,6 +76,37 @@ it.skipIf(!hasPython)('clusters items by their passage, as another program does'
     expect(ended.scores.stderr).toBeGreaterThan(1.3 * alone.scores.stderr);
     const { scores } = await run({ repetitions });
     expect(scores.stderr).toBeLessThan(ended.scores.stderr);
+  }
+});
+
+it('weighs results alike in means and their errors where the repetitions of items fail unequally', async () => {
+  // ten items pass three times; twelve fail their check once, and give no output twice
+  reply = (prompt, attempt) => {
+    const number = numberOf(prompt);
+    if (number < 10) return { text: String(number) };
+    return attempt === 1 ? { text: 'wrong' } : { status: 400 };
+  };
+  const more = { repetitions: 3, max_retries: 0, max_consecutive_failures: 1000, select: { limit: 22 } };
+  // 30 of 42 scored results have passed: 5/7. Squared sums by item: 10 · (3 - 15/7)² + 12 · (0 - 5/7)² = 660/49
+  const stderr = Math.sqrt(((22 / 21) * 660) / 49) / 42;
+  expect(stderr).toBeCloseTo(0.08944, 5);
+  // 30 of 66 due results: 5/11. Squared sums: 10 · (3 - 15/11)² + 12 · (0 - 15/11)² = 5940/121
+  const dueError = Math.sqrt(((22 / 21) * 5940) / 121) / 66;
+  const wilson = (share: number, n: number): unknown[] => {
+    const z2 = 1.959963984540054 ** 2;
+    const half = Math.sqrt(z2 * ((share * (1 - share)) / n + z2 / (4 * n * n)));
+    return [-half, half].map((side) => expect.closeTo((share + z2 / (2 * n) + side) / (1 + z2 / n), 9));
+  };
+  const ci95 = wilson(5 / 7, (5 / 7) * (2 / 7) * stderr ** -2);
+  const numbers = {
+    ...{ mean: expect.closeTo(5 / 7, 12), stderr: expect.closeTo(stderr, 12), ci95 },
+    ...{ passed: 30, wrong: 12, no_output: 24, pass_rate_scored_ci95: ci95 },
+    pass_rate_ci95: wilson(5 / 11, (5 / 11) * (6 / 11) * dueError ** -2),
+  };
+  // each item is a cluster of its own by its id too
+  for (const clustered of [{}, { cluster_by: '/id' }]) {
+    provider.asked.clear();
+    expect((await run({ ...more, ...clustered })).scores).toMatchObject(numbers);
   }
 });
 

@@ -53,7 +53,7 @@ export function agreementOf(cells: AgreementCells): Agreement {
 const shareOf = (count: number, of: number): number | null => (of === 0 ? null : count / of);
 
 function intervalOf(count: number, of: number): Interval | null {
-  return of === 0 ? null : shareInterval(count / of, of, { items: of, clusters: of, squares: 0 });
+  return of === 0 ? null : shareInterval(count / of, { values: of, clusters: of, squares: 0 });
 }
 
 /**

@@ -15,9 +15,11 @@ export interface ResultSums {
   readonly wrong: number;
   /** Whether all scores are 0 or 1. */
   readonly isBinary: boolean;
-  /** How the items' mean scores spread. */
+  /** Items with a score. */
+  readonly scoredItems: number;
+  /** How the scores spread. */
   readonly scoreSpread: Spread;
-  /** How the items' pass rates spread: over the results that have passed or failed and failed requests, and without these. */
+  /** How passed results spread: among those that have passed or failed and failed requests, and without these. */
   readonly dueSpread: Spread;
   readonly scoredSpread: Spread;
   readonly passCounts: readonly PassCount[];
@@ -85,24 +87,24 @@ export function groupScores(sums: ResultSums, repetitions: number): GroupScores 
     wrong,
     no_output: failed,
     pass_rate: due === 0 ? null : passed / due,
-    pass_rate_ci95: due === 0 ? null : shareInterval(passed / due, due, sums.dueSpread),
+    pass_rate_ci95: due === 0 ? null : shareInterval(passed / due, sums.dueSpread),
     pass_rate_scored: decided === 0 ? null : passed / decided,
-    pass_rate_scored_ci95: decided === 0 ? null : shareInterval(passed / decided, decided, sums.scoredSpread),
+    pass_rate_scored_ci95: decided === 0 ? null : shareInterval(passed / decided, sums.scoredSpread),
     pass_at_k: passAtK(passCounts, repetitions),
     pass_hat_k: passHatK(passCounts, repetitions),
     results,
     ok,
     failed,
     unscored,
-    warnings: results === 0 ? [] : warningsOf(scoreSpread),
+    warnings: results === 0 ? [] : warningsOf(sums),
   };
 }
 
-function scoreInterval(mean: number, { isBinary, scored, scoreSpread }: ResultSums): Interval | null {
-  return isBinary ? shareInterval(mean, scored, scoreSpread) : meanInterval(mean, scoreSpread, SCALE);
+function scoreInterval(mean: number, { isBinary, scoreSpread }: ResultSums): Interval | null {
+  return isBinary ? shareInterval(mean, scoreSpread) : meanInterval(mean, scoreSpread, SCALE);
 }
 
-function warningsOf({ items, clusters }: Spread): readonly ScoreWarning[] {
+function warningsOf({ scoredItems: items, scoreSpread: { clusters } }: ResultSums): readonly ScoreWarning[] {
   if (items < FEW) {
     const message = `${items === 0 ? 'No' : `Only ${items}`} scored ${items === 1 ? 'item' : 'items'}: the scores say little.`;
     return [{ code: 'few_items', message }];

@@ -3,13 +3,16 @@ import { NORMAL_975, studentT975 } from './student-t.ts';
 /** A 95 % confidence interval. */
 export type Interval = readonly [low: number, high: number];
 
-/** How the values of items spread about their mean; the values of one cluster depend on each other. */
+/**
+ * How values spread about their mean; the values of one cluster depend on each other. The results of an item are values of
+ * one cluster, so that the mean and its error weigh the same values alike.
+ */
 export interface Spread {
-  /** Items with a value, which is the mean of its results. */
-  readonly items: number;
-  /** Clusters of these items; as many as items if each is on its own. */
+  /** How many values the mean is of. */
+  readonly values: number;
+  /** Clusters of these values; as many as values if each is on its own. */
   readonly clusters: number;
-  /** Sum, over the clusters, of the squared sum of the differences of their items from the mean of all items. */
+  /** Sum, over the clusters, of the squared sum of the differences of their values from the mean of all values. */
   readonly squares: number;
 }
 
@@ -17,15 +20,15 @@ export interface Spread {
 const LEAST_ERROR = 1e-12;
 
 /**
- * The standard error of the mean of clustered values: sqrt(G / (G - 1) · Σ over clusters (Σ over items (x - mean))²) / n
- * with G clusters and n items. Miller, "Adding Error Bars to Evals" (2024), section 2.2, for few clusters. Where each item
+ * The standard error of the mean of clustered values: sqrt(G / (G - 1) · Σ over clusters (Σ over values (x - mean))²) / n
+ * with G clusters and n values. Miller, "Adding Error Bars to Evals" (2024), section 2.2, for few clusters. Where each value
  * is a cluster, it is the sample standard deviation over the square root of n.
  *
  * @returns null below two clusters
  */
-export function standardError({ items, clusters, squares }: Spread): number | null {
+export function standardError({ values, clusters, squares }: Spread): number | null {
   if (clusters < 2) return null;
-  const error = Math.sqrt((clusters / (clusters - 1)) * squares) / items;
+  const error = Math.sqrt((clusters / (clusters - 1)) * squares) / values;
   return error < LEAST_ERROR ? 0 : error;
 }
 
@@ -45,13 +48,13 @@ export function meanInterval(mean: number, spread: Spread, [lowest, highest]: In
  * Wilson's score interval of a share (Wilson 1927), which never leaves 0 to 1, over the number of results; where they are
  * clustered, over the number of independent results that would have the same standard error.
  *
- * @param share of `results`
- * @param spread of the shares of the items
+ * @param share of the results
+ * @param spread of the results, 1 for each that counts and 0 for the others
  * @returns null without a result
  */
-export function shareInterval(share: number, results: number, spread: Spread): Interval | null {
-  if (results === 0) return null;
-  const n = effectiveNumber(share, results, spread);
+export function shareInterval(share: number, spread: Spread): Interval | null {
+  if (spread.values === 0) return null;
+  const n = effectiveNumber(share, spread);
   const z2 = NORMAL_975 ** 2;
   const center = (share + z2 / (2 * n)) / (1 + z2 / n);
   const half = (NORMAL_975 * Math.sqrt((share * (1 - share)) / n + z2 / (4 * n * n))) / (1 + z2 / n);
@@ -59,10 +62,10 @@ export function shareInterval(share: number, results: number, spread: Spread): I
   return [share === 0 ? 0 : Math.max(0, center - half), share === 1 ? 1 : Math.min(1, center + half)];
 }
 
-function effectiveNumber(share: number, results: number, spread: Spread): number {
-  if (spread.clusters === results) return results;
+function effectiveNumber(share: number, spread: Spread): number {
+  if (spread.clusters === spread.values) return spread.values;
   const stderr = standardError(spread);
   const variance = share * (1 - share);
   if (stderr === null || stderr === 0 || variance === 0) return Math.max(1, spread.clusters);
-  return Math.min(results, variance / (stderr * stderr));
+  return Math.min(spread.values, variance / (stderr * stderr));
 }

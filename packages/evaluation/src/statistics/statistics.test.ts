@@ -79,7 +79,7 @@ function spreadOf(values: readonly number[], clusters: readonly number[]): Sprea
     sums.set(cluster, (sums.get(cluster) ?? 0) + value - mean);
   }
   const squares = [...sums.values()].reduce((sum, one) => sum + one * one, 0);
-  return { items: values.length, clusters: sums.size, squares };
+  return { values: values.length, clusters: sums.size, squares };
 }
 
 const alone = (values: readonly number[]): Spread => spreadOf(values, [...values.keys()]);
@@ -104,7 +104,7 @@ function scoresOf(scores: readonly number[], clusters: readonly number[] = [...s
         passed,
         wrong,
       },
-      ...{ scoreSum: scores.reduce((sum, one) => sum + one, 0), passCounts: [] },
+      ...{ scoreSum: scores.reduce((sum, one) => sum + one, 0), passCounts: [], scoredItems: scores.length },
       isBinary: scores.every((score) => score === 0 || score === 1),
       ...{ scoreSpread: spread, dueSpread: shares, scoredSpread: shares },
     },
@@ -126,11 +126,11 @@ describe('standardError', () => {
   });
 
   it('is 0 where values are equal but for rounding, so that their share counts once for each cluster', () => {
-    const third = { items: 47, clusters: 24, squares: 1e-30 };
+    const third = { values: 141, clusters: 24, squares: 1e-30 };
     expect(standardError(third)).toBe(0);
-    expect(shareInterval(1 / 3, 141, third)).toEqual(shareInterval(1 / 3, 141, { ...third, squares: 0 }));
-    // one of a million items differs by a hundredth
-    expect(standardError({ items: 1e6, clusters: 1e6, squares: 1e-4 })).toBeGreaterThan(0);
+    expect(shareInterval(1 / 3, third)).toEqual(shareInterval(1 / 3, { ...third, squares: 0 }));
+    // one of a million values differs by a hundredth
+    expect(standardError({ values: 1e6, clusters: 1e6, squares: 1e-4 })).toBeGreaterThan(0);
   });
 });
 
@@ -144,20 +144,20 @@ describe('shareInterval', () => {
     [29, 29, 0.8830302, 1],
     [1, 1, 0.2065493, 1],
   ])('of %s in %s', (passed, n, low, high) => {
-    const interval = shareInterval(passed / n, n, { items: n, clusters: n, squares: 1 });
+    const interval = shareInterval(passed / n, { values: n, clusters: n, squares: 1 });
     expect(interval?.[0]).toBeCloseTo(low, 7);
     expect(interval?.[1]).toBeCloseTo(high, 7);
   });
 
   it('counts results that agree once', () => {
-    const of = (n: number): unknown => shareInterval(1, n, { items: n, clusters: n, squares: 0 });
-    expect(shareInterval(1, 300, { items: 100, clusters: 20, squares: 0 })).toEqual(of(20));
+    const of = (n: number): unknown => shareInterval(1, { values: n, clusters: n, squares: 0 });
+    expect(shareInterval(1, { values: 300, clusters: 20, squares: 0 })).toEqual(of(20));
     // as many as independent results with this standard error
-    const spread = { items: 100, clusters: 50, squares: (49 / 50) * 100 ** 2 * (0.25 / 64) };
+    const spread = { values: 100, clusters: 50, squares: (49 / 50) * 100 ** 2 * (0.25 / 64) };
     expect(standardError(spread)).toBeCloseTo(Math.sqrt(0.25 / 64), 14);
-    const found = shareInterval(0.5, 100, spread);
+    const found = shareInterval(0.5, spread);
     expect(found?.[0]).toBeCloseTo(
-      shareInterval(0.5, 64, { items: 64, clusters: 64, squares: 1 })?.[0] ?? 0,
+      shareInterval(0.5, { values: 64, clusters: 64, squares: 1 })?.[0] ?? 0,
       12,
     );
   });
@@ -210,6 +210,7 @@ describe('groupScores', () => {
           passed: 0,
           wrong: 0,
           scoreSum: 0,
+          scoredItems: 0,
           passCounts: [],
         },
         ...{ isBinary: true, scoreSpread: none, dueSpread: none, scoredSpread: none },
@@ -229,6 +230,7 @@ describe('groupScores', () => {
       return groupScores(
         {
           ...{ results: 10 + failed, ok: 10, failed, unscored: 0, scored: 10, passed, wrong, scoreSum: 7.5 },
+          scoredItems: 10,
           ...{ isBinary: false, scoreSpread: alone([0.5, 1]), dueSpread: shares, scoredSpread: shares },
           passCounts: [{ tries: 1, passed: 0, items: failed }],
         },
@@ -322,6 +324,7 @@ describe('coverage of 95 % intervals', () => {
               passed: 0,
               wrong: 4 * n,
               passCounts: [],
+              scoredItems: 4 * n,
             },
             scoreSum: values.reduce((sum, one) => sum + one, 0),
             isBinary: kind === 'binary',

@@ -156,11 +156,11 @@ const PAIR_SUMS: readonly (readonly [name: string, sql: string])[] = [
 ];
 
 /** How pairs spread that are each on their own. */
-const SINGLE_SPREAD = `json_build_object('items', count(*), 'clusters', count(*),
+const SINGLE_SPREAD = `json_build_object('values', count(*), 'clusters', count(*),
       'squares', coalesce(var_pop(${DIFFERENCE}) * count(*), 0))`;
 
 /** How the clusters of all pairs spread, and those of one section: SQL for a row with `spread`. */
-const CLUSTER_SPREAD = `SELECT json_build_object('items', coalesce(sum(items), 0), 'clusters', count(*),
+const CLUSTER_SPREAD = `SELECT json_build_object('values', coalesce(sum(items), 0), 'clusters', count(*),
       'squares', coalesce(sum((sum - items * mean) ^ 2), 0)) AS spread`;
 
 const clusterSums = (of: string): string => `
@@ -250,7 +250,7 @@ export function pairSlices(
   ), spreads AS (
     SELECT value, count(*) AS clusters, sum(square) AS squares FROM clusters GROUP BY value
   )
-  SELECT value, json_build_object('items', count(*), 'clusters', min(clusters), 'squares', min(squares)) AS spread,
+  SELECT value, json_build_object('values', count(*), 'clusters', min(clusters), 'squares', min(squares)) AS spread,
     ${PAIR_SUMS.map(([name, sql]) => `${sql} AS "${name}"`).join(', ')}
   FROM sliced JOIN spreads USING (value) GROUP BY value ORDER BY count(*) DESC, value COLLATE "C" LIMIT ${maxSlices + 1}`;
 }

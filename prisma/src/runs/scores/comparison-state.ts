@@ -11,7 +11,7 @@ import { CLUSTER_BY } from './read-groups.ts';
 import { scorerNumber } from './scorer-number.ts';
 
 /** Changes with the members of `StoredSums`, so that no others are read. */
-const STORED_FORMAT = 3;
+const STORED_FORMAT = 4;
 
 /** Larger configurations are not compared on the main thread. */
 const MAX_CONFIG_BYTES = 262_144;

@@ -58,51 +58,58 @@ export async function readGroups(
   });
 }
 
-const COUNTS = ['results', 'ok', 'failed', 'unscored', 'scored', 'scoreSum', 'passed', 'wrong'] as const;
+const COUNTS = ['results', 'ok', 'failed', 'unscored', 'scoreSum'] as const;
 
 /**
  * The sums of a group from those of its parts.
  *
- * @param clustered how its items spread where they are clustered; undefined where each is on its own
+ * @param clustered how its results spread where items are clustered; undefined where each is on its own
  */
 export function addUp(rows: readonly SumsRow[], clustered: ClusterRow | undefined): ResultSums {
-  const sums = Object.fromEntries(
-    COUNTS.map((name) => [name, rows.reduce((sum, row) => sum + row[name], 0)]),
-  ) as Readonly<Record<(typeof COUNTS)[number], number>>;
-  const scored = rows.filter(({ scoredItems }) => scoredItems > 0);
+  const sumOf = (of: (row: SumsRow) => number): number => rows.reduce((sum, row) => sum + of(row), 0);
+  const sums = Object.fromEntries(COUNTS.map((name) => [name, sumOf((row) => row[name])])) as Readonly<
+    Record<(typeof COUNTS)[number], number>
+  >;
   return {
     ...sums,
+    scored: sumOf(({ items, scored }) => items * scored),
+    passed: sumOf(({ items, passes }) => items * passes),
+    wrong: sumOf(({ items, wrong }) => items * wrong),
+    scoredItems: sumOf(({ items, scored }) => (scored > 0 ? items : 0)),
     isBinary: rows.every(({ isBinary }) => isBinary),
     ...(clustered === undefined
       ? {
           scoreSpread: spreadOf(
-            scored.map((row) => [row.scoredItems, row.scoreMean ?? 0, row.scoreVariance ?? 0]),
+            rows.map(({ items, scored, scoreMean, scoreVariance }) => {
+              return { items, results: scored, mean: scoreMean ?? 0, variance: scoreVariance ?? 0 };
+            }),
           ),
+          // Items that are alike have the same share.
           scoredSpread: spreadOf(
-            rows
-              .filter(({ shareItems }) => shareItems > 0)
-              .map((row) => [row.shareItems, row.shareMean ?? 0, row.shareVariance ?? 0]),
+            rows.map(({ items, passes, wrong }) => {
+              const results = passes + wrong;
+              return { items, results, mean: passes / results, variance: 0 };
+            }),
           ),
-          // Items with equally many tries and passes have the same share.
           dueSpread: spreadOf(
-            rows
-              .filter(({ tries }) => tries > 0)
-              .map(({ tries, passes, items }) => [items, passes / tries, 0]),
+            rows.map(({ items, tries, passes }) => {
+              return { items, results: tries, mean: passes / tries, variance: 0 };
+            }),
           ),
         }
       : {
           scoreSpread: {
-            items: clustered.scoreItems,
+            values: clustered.scoreValues,
             clusters: clustered.scoreClusters,
             squares: clustered.scoreSquares,
           },
           scoredSpread: {
-            items: clustered.shareItems,
+            values: clustered.shareValues,
             clusters: clustered.shareClusters,
             squares: clustered.shareSquares,
           },
           dueSpread: {
-            items: clustered.dueItems,
+            values: clustered.dueValues,
             clusters: clustered.dueClusters,
             squares: clustered.dueSquares,
           },
@@ -111,17 +118,26 @@ export function addUp(rows: readonly SumsRow[], clustered: ClusterRow | undefine
   };
 }
 
-/** Variances combine by the formula of Chan, Golub and LeVeque (1979). */
-function spreadOf(parts: readonly (readonly [items: number, mean: number, variance: number])[]): Spread {
-  let items = 0;
-  let mean = 0;
-  let squares = 0;
-  for (const [count, partMean, variance] of parts) {
-    const difference = partMean - mean;
-    const total = items + count;
-    squares += count * variance + (difference * difference * items * count) / total;
-    mean += (difference * count) / total;
-    items = total;
-  }
-  return { items, clusters: items, squares };
+/** Items with equally many results: the mean and the variance of the items' means. */
+interface ItemsAlike {
+  readonly items: number;
+  readonly results: number;
+  readonly mean: number;
+  readonly variance: number;
+}
+
+/** How results spread, those of an item together. The differences are from the mean, so that no digits cancel. */
+function spreadOf(parts: readonly ItemsAlike[]): Spread {
+  const counted = parts.filter(({ results }) => results > 0);
+  const sumOf = (of: (part: ItemsAlike) => number): number =>
+    counted.reduce((sum, part) => sum + of(part), 0);
+  const values = sumOf(({ items, results }) => items * results);
+  const center = sumOf(({ items, results, mean }) => items * results * mean) / values;
+  return {
+    values,
+    clusters: sumOf(({ items }) => items),
+    squares: sumOf(
+      ({ items, results, mean, variance }) => items * results ** 2 * (variance + (mean - center) ** 2),
+    ),
+  };
 }

@@ -32,12 +32,13 @@ export function scoresBy(number: number, results = 'run_results WHERE run_id = $
     FROM ${results})`;
 }
 
-/** Counts of results, and of scored items the mean and the variance of their scores, and of the shares that passed. */
+/** What the items of a sum have in common: by these counts of their results, each weighs the same in every mean. */
+const ALIKE = 'tries, passes, wrong, scored';
+
+/** Counts of results, and of the items' mean scores their mean and variance. */
 const SUMS = `count(*) AS items, sum(results) AS results, sum(ok) AS ok, sum(failed) AS failed, sum(unscored) AS unscored,
-  sum(scored) AS scored, coalesce(sum(score_sum), 0) AS score_sum, sum(passes) AS passed, sum(wrong) AS wrong,
-  bool_and(is_binary) AS is_binary,
-  count(score_mean) AS scored_items, avg(score_mean) AS score_mean, var_pop(score_mean) AS score_variance,
-  count(scored_share) AS share_items, avg(scored_share) AS share_mean, var_pop(scored_share) AS share_variance`;
+  coalesce(sum(score_sum), 0) AS score_sum, bool_and(is_binary) AS is_binary,
+  avg(score_mean) AS score_mean, var_pop(score_mean) AS score_variance`;
 
 /** SQL for whether a result has passed or failed. A score between 0 and 1 alone does neither. */
 const HAS_VERDICT = '(score IS NOT NULL AND passed IS NOT NULL)';
@@ -49,8 +50,7 @@ const repeatedItems = (results: string): string => `
     count(*) FILTER (WHERE ${HAS_VERDICT} AND NOT passed) AS wrong, count(*) AS results,
     count(*) FILTER (WHERE status = 'ok') AS ok, count(*) FILTER (WHERE status = 'failed') AS failed,
     count(*) FILTER (WHERE status = 'unscored') AS unscored, count(score) AS scored, sum(score) AS score_sum,
-    coalesce(bool_and(score IN (0, 1)), true) AS is_binary, avg(score) AS score_mean,
-    count(*) FILTER (WHERE passed)::float8 / nullif(count(*) FILTER (WHERE ${HAS_VERDICT}), 0) AS scored_share
+    coalesce(bool_and(score IN (0, 1)), true) AS is_binary, avg(score) AS score_mean
   FROM ${results} AS results GROUP BY section_order_index, order_index`;
 
 /** The same of a run without repetitions: nothing needs to be brought together. */
@@ -59,8 +59,7 @@ const singleItems = (results: string): string => `
     (${HAS_VERDICT} OR status = 'failed')::int AS tries, coalesce(passed, false)::int AS passes,
     (${HAS_VERDICT} AND NOT passed)::int AS wrong, 1 AS results, (status = 'ok')::int AS ok, (status = 'failed')::int AS failed,
     (status = 'unscored')::int AS unscored, (score IS NOT NULL)::int AS scored, score AS score_sum,
-    coalesce(score IN (0, 1), true) AS is_binary, score AS score_mean,
-    CASE WHEN ${HAS_VERDICT} THEN passed::int::float8 END AS scored_share
+    coalesce(score IN (0, 1), true) AS is_binary, score AS score_mean
   FROM ${results} AS results`;
 
 /** What to add up. */
@@ -75,9 +74,9 @@ const itemsOfResults = ({ results, isRepeated }: SummedResults): string =>
   isRepeated ? repeatedItems(results) : singleItems(results);
 
 /**
- * SQL that adds up `parts`: sums of items with equally many tries and passes, by `kind` and `key`. Variances combine by the
- * formula of Chan, Golub and LeVeque (1979), so that no digits are lost to cancellation. One row for each group and number
- * of tries and passes, with the members of {@link SumsRow}.
+ * SQL that adds up `parts`: sums of items that are {@link ALIKE}, by `kind` and `key`. Variances combine by the formula of
+ * Chan, Golub and LeVeque (1979), so that no digits are lost to cancellation. One row for each group and kind of items, with
+ * the members of {@link SumsRow}.
  *
  * @param grouped a row for each part and each group that it belongs to
  * @param order SQL for the order of the groups
@@ -86,26 +85,22 @@ const addedUp = (grouped: string, order: string): string => `
   grouped AS (
     ${grouped}
   ), weighted AS (
-    SELECT *, sum(scored_items * score_mean) OVER same / nullif(sum(scored_items) OVER same, 0) AS score_center,
-      sum(share_items * share_mean) OVER same / nullif(sum(share_items) OVER same, 0) AS share_center
-    FROM grouped WINDOW same AS (PARTITION BY kind, key COLLATE "C", tries, passes)
+    SELECT *, sum(items * score_mean) OVER same / sum(items) OVER same AS score_center
+    FROM grouped WINDOW same AS (PARTITION BY kind, key COLLATE "C", ${ALIKE})
   ), sums AS (
-    SELECT kind, key COLLATE "C" AS key, tries, passes, sum(items) AS items, min(section_order_index) AS position,
-      sum(results) AS results, sum(ok) AS ok, sum(failed) AS failed, sum(unscored) AS unscored, sum(scored) AS scored,
-      sum(score_sum) AS score_sum, sum(passed) AS passed, sum(wrong) AS wrong, bool_and(is_binary) AS is_binary,
-      sum(scored_items) AS scored_items, sum(share_items) AS share_items, min(score_center) AS score_mean, min(share_center) AS share_mean,
-      sum(scored_items * (score_variance + (score_mean - score_center) ^ 2)) / nullif(sum(scored_items), 0) AS score_variance,
-      sum(share_items * (share_variance + (share_mean - share_center) ^ 2)) / nullif(sum(share_items), 0) AS share_variance
-    FROM weighted GROUP BY kind, key COLLATE "C", tries, passes
+    SELECT kind, key COLLATE "C" AS key, ${ALIKE}, sum(items) AS items, min(section_order_index) AS position,
+      sum(results) AS results, sum(ok) AS ok, sum(failed) AS failed, sum(unscored) AS unscored, sum(score_sum) AS score_sum,
+      bool_and(is_binary) AS is_binary, min(score_center) AS score_mean,
+      sum(items * (score_variance + (score_mean - score_center) ^ 2)) / sum(items) AS score_variance
+    FROM weighted GROUP BY kind, key COLLATE "C", ${ALIKE}
   ), keyed AS (
     SELECT kind, key, dense_rank() OVER (PARTITION BY kind ORDER BY sum(results) DESC, key) AS rank,
       min(position) AS first_position
     FROM sums GROUP BY kind, key
   )
-  SELECT kind, key, tries::float8, passes::float8, items::float8, results::float8, ok::float8, failed::float8,
-    unscored::float8, scored::float8, score_sum AS "scoreSum", passed::float8, wrong::float8, is_binary AS "isBinary",
-    scored_items::float8 AS "scoredItems", score_mean AS "scoreMean", score_variance::float8 AS "scoreVariance",
-    share_items::float8 AS "shareItems", share_mean AS "shareMean", share_variance::float8 AS "shareVariance"
+  SELECT kind, key, tries::float8, passes::float8, wrong::float8, scored::float8, items::float8, results::float8, ok::float8,
+    failed::float8, unscored::float8, score_sum AS "scoreSum", is_binary AS "isBinary", score_mean::float8 AS "scoreMean",
+    score_variance::float8 AS "scoreVariance"
   FROM sums JOIN keyed USING (kind, key) ${order}`;
 
 /** The run, its sections, types and tags; `rows` are items or sums of items. */
@@ -125,40 +120,36 @@ const inGroups = (rows: string): string => `
 export function groupSums(summed: SummedResults): string {
   return `
   WITH parts AS MATERIALIZED (
-    SELECT section_order_index, item_type, tags, tries, passes, ${SUMS}
+    SELECT section_order_index, item_type, tags, ${ALIKE}, ${SUMS}
     FROM (${itemsOfResults(summed)}) AS by_item
-    GROUP BY section_order_index, item_type, tags, tries, passes
+    GROUP BY section_order_index, item_type, tags, ${ALIKE}
   ), ${addedUp(
     inGroups('parts'),
     `WHERE rank <= ${MAX_GROUPS}
-  ORDER BY kind, CASE WHEN kind = 'section' THEN first_position END, key, tries, passes LIMIT ${MAX_ROWS}`,
+  ORDER BY kind, CASE WHEN kind = 'section' THEN first_position END, key, ${ALIKE} LIMIT ${MAX_ROWS}`,
   )}`;
 }
 
-/** A row of {@link groupSums}: the items of a group that have equally many tries and passes. */
+/** A row of {@link groupSums}: the items of a group that are alike in the counts of their results. */
 export interface SumsRow {
   readonly kind: 'run' | 'section' | 'type' | 'tag' | 'slice';
   readonly key: string;
+  /** Of each item: results that have passed or failed and failed requests, those that have passed, and those that have failed. */
   readonly tries: number;
   readonly passes: number;
+  readonly wrong: number;
+  /** Of each item: results with a score. */
+  readonly scored: number;
   readonly items: number;
   readonly results: number;
   readonly ok: number;
   readonly failed: number;
   readonly unscored: number;
-  readonly scored: number;
   readonly scoreSum: number;
-  readonly passed: number;
-  readonly wrong: number;
   readonly isBinary: boolean;
-  readonly scoredItems: number;
   /** Mean and variance of the items' mean scores; null without a scored item. */
   readonly scoreMean: number | null;
   readonly scoreVariance: number | null;
-  /** Items with a result that has passed or failed; mean and variance of their pass rates over these results. */
-  readonly shareItems: number;
-  readonly shareMean: number | null;
-  readonly shareVariance: number | null;
 }
 
 /** The JSON text of a tag of an item: a value of {@link itemsWith}, which then has a row for each tag. */
@@ -203,20 +194,20 @@ export function clusterOf(value: string, at: string): string {
   )`;
 }
 
-/** For one kind of value of an item, by group and cluster: how many have one, and their sum. */
+/** For one kind of value of results: how many of them an item has, and their sum. */
 const MEASURES = {
-  score: 'score_mean',
-  due: 'passes::float8 / nullif(tries, 0)',
-  share: 'scored_share',
+  score: ['scored', 'score_sum'],
+  due: ['tries', 'passes'],
+  share: ['passes + wrong', 'passes'],
 } as const;
 
-const measures = (form: (name: string, sql: string) => string): string =>
+const measures = (form: (name: string, count: string, sum: string) => string): string =>
   Object.entries(MEASURES)
-    .map(([name, sql]) => form(name, sql))
+    .map(([name, [count, sum]]) => form(name, count, sum))
     .join(', ');
 
 /**
- * SQL for how the items of groups of run `$1` spread where they are clustered by a value. The groups are those in
+ * SQL for how the results of groups of run `$1` spread where items are clustered by a value. The groups are those in
  * `$2`, kind and key with a space between them; a row of {@link ClusterRow} each.
  *
  * @param value SQL for the value of item `i`
@@ -231,23 +222,23 @@ const spreads = (grouped: string): string => `
   grouped AS (
     SELECT * FROM (${grouped}) AS every WHERE kind || ' ' || key = ANY($2::text[])
   ), sums AS (
-    SELECT kind, key, cluster, ${measures((name, sql) => `count(${sql}) AS ${name}_items, sum(${sql}) AS ${name}_sum`)}
+    SELECT kind, key, cluster, ${measures((name, count, sum) => `sum(${count})::float8 AS ${name}_values, sum(${sum})::float8 AS ${name}_sum`)}
     FROM grouped GROUP BY kind, key, cluster
   ), centered AS (
-    SELECT *, ${measures((name) => `sum(${name}_sum) OVER same / nullif(sum(${name}_items) OVER same, 0) AS ${name}_center`)}
+    SELECT *, ${measures((name) => `sum(${name}_sum) OVER same / nullif(sum(${name}_values) OVER same, 0) AS ${name}_center`)}
     FROM sums WINDOW same AS (PARTITION BY kind, key)
   )
   SELECT kind, key, ${measures(
     (
       name,
-    ) => `sum(${name}_items)::float8 AS "${name}Items", (count(*) FILTER (WHERE ${name}_items > 0))::float8 AS "${name}Clusters",
-      coalesce(sum((${name}_sum - ${name}_items * ${name}_center) ^ 2), 0)::float8 AS "${name}Squares"`,
+    ) => `sum(${name}_values)::float8 AS "${name}Values", (count(*) FILTER (WHERE ${name}_values > 0))::float8 AS "${name}Clusters",
+      coalesce(sum((${name}_sum - ${name}_values * ${name}_center) ^ 2), 0)::float8 AS "${name}Squares"`,
   )}
   FROM centered GROUP BY kind, key`;
 
 /** A row of {@link clusterSpreads}. */
 export type ClusterRow = Pick<SumsRow, 'kind' | 'key'> & {
-  readonly [Name in `${keyof typeof MEASURES}${'Items' | 'Clusters' | 'Squares'}`]: number;
+  readonly [Name in `${keyof typeof MEASURES}${'Values' | 'Clusters' | 'Squares'}`]: number;
 };
 
 /** In place of a value that is too long to be one of a few. */
@@ -279,11 +270,11 @@ export function sliceSums(
 ): string {
   return `
   WITH ${itemsWith(summed, { key: sliceKey(values) }, add, 'sliced')}, parts AS MATERIALIZED (
-    SELECT 'slice' AS kind, key, 0 AS section_order_index, tries, passes, ${SUMS}
-    FROM sliced GROUP BY key, tries, passes
+    SELECT 'slice' AS kind, key, 0 AS section_order_index, ${ALIKE}, ${SUMS}
+    FROM sliced GROUP BY key, ${ALIKE}
   ), ${addedUp(
     'SELECT * FROM parts',
-    `WHERE rank <= ${maxSlices + 1} ORDER BY kind, key, tries, passes LIMIT ${MAX_ROWS}`,
+    `WHERE rank <= ${maxSlices + 1} ORDER BY kind, key, ${ALIKE} LIMIT ${MAX_ROWS}`,
   )}`;
 }
 
