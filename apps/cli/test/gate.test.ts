@@ -168,17 +168,37 @@ describe('an undecided gate', () => {
     }
   });
 
-  it('is one with too few items', async () => {
+  it.each([
+    ['one item', 1, right],
+    ['two items that got worse', 2, () => wrong],
+    ['two items that are equal', 2, right],
+  ])('is one of %s', async (_, count, now) => {
     reply = right;
-    const one = await service.importItems([JSON.parse(item(1))]);
-    const only = await run({}, one);
-    const outcome = await gate(['--baseline', only], {}, one);
+    const numbers = Array.from({ length: count }, (__, index) => JSON.parse(item(index)));
+    const few = await service.importItems(numbers);
+    const before = await run({}, few);
+    reply = now;
+    const outcome = await gate(['--baseline', before], {}, few);
     expect(outcome.exitCode).toBe(11);
     expect(outcome.stdout).toContain(
-      'Too few items: a difference has no interval below two items or clusters.',
+      'Too few items: fewer than three, or three clusters of them, decide nothing.',
     );
-    expect(outcome.stdout).toContain('A comparison of 1 item says little');
-    expect(outcome.stderr).toContain('what the gate will see cannot be computed');
+    expect(outcome.stdout).not.toContain('95 % interval');
+    expect(outcome.stdout).toContain(`A comparison of ${count} item${count === 1 ? '' : 's'} says little`);
+    const after = /^run +(\S+)$/m.exec(outcome.stdout)?.[1];
+    const { body } = await service.get(`/runs/${before}/compare/${after}`);
+    expect(body).toMatchObject({ verdict: 'undecided', by_section: { default: { verdict: 'undecided' } } });
+    const compared = await svcPkg(['compare', before, String(after), '--api-url', service.url]);
+    expect(compared.stdout).toMatch(/^verdict +undecided/m);
+  });
+
+  it('is not one of three items', async () => {
+    reply = right;
+    const three = await service.importItems([1, 2, 3].map((number) => JSON.parse(item(number))));
+    const before = await run({}, three);
+    expect((await gate(['--baseline', before], {}, three)).exitCode).toBe(0);
+    reply = () => wrong;
+    expect((await gate(['--baseline', before], {}, three)).exitCode).toBe(10);
   });
 });
 
@@ -447,5 +467,33 @@ it('plans how many items and repetitions see a drop', async () => {
   expect((await plan('--detect', '0.02')).stdout).toMatch(
     /^items +60\nrepetitions +\d+\ndetectable +[\d.]+ points\n/,
   );
-  expect((await plan('--detect', '0')).exitCode).toBe(2);
+  for (const drop of ['0', '-0', '-0.02', '1e-999', 'x'])
+    expect([drop, (await plan('--detect', drop)).exitCode]).toEqual([drop, 2]);
+
+  const tiny = await plan('--detect', '0.001');
+  expect(tiny.exitCode).toBe(12);
+  const detectable = /^detectable +([\d.]+) points$/m.exec(tiny.stdout)?.[1];
+  expect(tiny.stderr).toContain(
+    `A drop of 0.1 points cannot be seen with 60 items and 100 repetitions: they see one of ${detectable} points`,
+  );
+  const document = await plan('--detect', '0.001', '--json');
+  expect(document.document()).toMatchObject({ items: 60, repetitions: 100 });
+  expect(JSON.parse(document.stderr)).toMatchObject({ error: { code: 'not_detectable', exit_code: 12 } });
+});
+
+it.each([
+  ['perfect', right],
+  ['hopeless', () => wrong],
+])('plans with the Wilson bound of a %s baseline, and says so', async (_, always) => {
+  reply = always;
+  const equal = await run();
+  const argv = ['plan', datasetId, '--baseline', equal, '--api-url', service.url, '--detect', '0.1'];
+  // the bound of 60 of 60 is 60 / (60 + 1.96²), so that s² is 0.9398 · 0.0602 = 0.05656: 7.84 · 0.05656 / 0.01 items
+  expect((await svcPkg([...argv, '--json'])).document()).toEqual({
+    ...{ items: 45, repetitions: 1, variance_assumed: true },
+    detectable: expect.closeTo(0.09927, 4),
+  });
+  expect((await svcPkg(argv)).stdout).toContain(
+    `variance assumed: the Wilson bound of ${equal}, whose scores are all equal`,
+  );
 });

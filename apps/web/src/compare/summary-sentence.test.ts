@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest';
 import { summarySentence } from './summary-sentence.ts';
 
-const NUMBERS = { mean_difference: 0.062, ci95: [0.041, 0.083], paired: 1500, wins: 31, losses: 0 };
+const NUMBERS = {
+  mean_difference: 0.062,
+  ci95: [0.041, 0.083],
+  paired: 1500,
+  wins: 31,
+  losses: 0,
+  verdict: null,
+};
 
 it('says a comparison in one sentence', () => {
   expect(summarySentence({ ...NUMBERS, p_value: 0.0000001 })).toBe(
@@ -12,6 +19,10 @@ it('says a comparison in one sentence', () => {
   );
   expect(summarySentence({ ...NUMBERS, ci95: null, p_value: null })).toBe(
     '+6.2 points, n = 1,500, 31 better, 0 worse',
+  );
+  const two = { ...NUMBERS, mean_difference: -1, ci95: [-1, -1], paired: 2, wins: 0, losses: 2 };
+  expect(summarySentence({ ...two, p_value: 0.5, verdict: 'undecided' })).toBe(
+    '−100.0 points, 95 % CI −100.0 to −100.0, n = 2, 0 better, 2 worse, p = 0.500, too few items to decide',
   );
   expect(summarySentence({ ...NUMBERS, mean_difference: null, p_value: null })).toBeNull();
 });

@@ -35,9 +35,17 @@ export interface ComparedScores {
   readonly ties: number;
   /** McNemar's exact test over the pairs that have passed or failed in both runs; null without one. */
   readonly p_value: number | null;
+  /** `undecided` where too few pairs say anything, whatever the interval; null where the interval says how the runs differ. */
+  readonly verdict: 'undecided' | null;
 }
 
 const SCALE: Interval = [-1, 1];
+
+/**
+ * Fewer pairs, or clusters of them, decide nothing: two that differ alike by chance have an interval of no width. Of runs of
+ * one model that passes half the time, that is 1 comparison in 8, and with three pairs 1 in 32.
+ */
+const MIN_CLUSTERS = 3;
 
 /** Paired by item, so that the difficulty of an item, which both runs share, does not count as uncertainty. */
 export function compareScores(sums: PairSums): ComparedScores {
@@ -53,5 +61,6 @@ export function compareScores(sums: PairSums): ComparedScores {
     losses,
     ties,
     p_value: decided === 0 ? null : mcnemar(sums.onlyThisPassed, sums.onlyOtherPassed),
+    verdict: spread.clusters < MIN_CLUSTERS ? 'undecided' : null,
   };
 }

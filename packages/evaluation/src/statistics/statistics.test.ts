@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { compareScores } from './compare-scores.ts';
+import { type ComparedScores, compareScores } from './compare-scores.ts';
 import { type GroupScores, groupScores } from './group-scores.ts';
 import { type Spread, shareInterval, standardError } from './intervals.ts';
 import { mcnemar } from './mcnemar.ts';
@@ -359,6 +359,27 @@ describe('coverage of 95 % intervals', () => {
     }, 20_240_607 + n);
     expect(coverage).toBeGreaterThanOrEqual(0.93);
     expect(coverage).toBeLessThanOrEqual(0.97);
+  });
+});
+
+describe('compareScores', () => {
+  const of = (differences: readonly number[], clusters?: readonly number[]): ComparedScores =>
+    compareScores({
+      ...{ paired: differences.length, decided: 0, mean: 0, otherMean: 0, wins: 0, losses: 0, ties: 0 },
+      ...{ onlyThisPassed: 0, onlyOtherPassed: 0 },
+      meanDifference: differences.length === 0 ? null : meanOf(differences),
+      spread: clusters === undefined ? alone(differences) : spreadOf(differences, clusters),
+    });
+
+  it.each([[[]], [[-1]], [[-1, -1]], [[0, 0]], [[0.25, -0.5]]])('does not decide by %j', (differences) => {
+    expect(of(differences).verdict).toBe('undecided');
+  });
+
+  it('leaves three pairs or more to their interval, but not two clusters of them', () => {
+    expect(of([0, 0, 0])).toMatchObject({ ci95: [0, 0], verdict: null });
+    expect(of([-1, -1, -1])).toMatchObject({ ci95: [-1, -1], verdict: null });
+    expect(of([-1, -1, -1, -1], [1, 1, 2, 2]).verdict).toBe('undecided');
+    expect(of([-1, -1, -1, -1], [1, 1, 2, 3]).verdict).toBeNull();
   });
 });
 

@@ -21,7 +21,10 @@ export const CLI_ERROR_CODES = {
   baseline_not_found: 'no completed run of the dataset has this label',
   baseline_unusable: 'the baseline has not completed, or has no scores',
   nothing_to_compare: 'the baseline and the run have no items in common that both have scored',
-  nothing_to_plan: 'the scores of the baseline are all equal, or there are fewer than two',
+  nothing_to_plan:
+    'the scores of the baseline are all equal and neither 0 nor 1, or there are fewer than two',
+  not_detectable:
+    'the items of the dataset, run 100 times each, do not see the drop; the message says what they see',
   database_refused: 'the database refuses the login; check the user and the password',
   database_not_found: 'the server has no database of this name',
   database_not_migrated: 'the schema of the database is older; run `svc-pkg migrate`',

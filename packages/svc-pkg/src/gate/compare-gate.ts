@@ -130,7 +130,7 @@ function caseOf(
 ): GateCase {
   const { paired, mean, other_mean, mean_difference: difference, ci95 } = numbers;
   const interval =
-    ci95 === null || difference === null
+    ci95 === null || difference === null || numbers.verdict === 'undecided'
       ? null
       : widenInterval(ci95 as unknown as Interval, difference, count);
   const verdict = verdictOf(interval, maxDrop);
@@ -146,7 +146,7 @@ function caseOf(
 }
 
 function reasonOf(verdict: Verdict, interval: Interval | null, maxDrop: number): string {
-  if (interval === null) return 'Too few items: a difference has no interval below two items or clusters.';
+  if (interval === null) return 'Too few items: fewer than three, or three clusters of them, decide nothing.';
   const where = `${intervalPoints(interval)} points`;
   const limit = `${pointsText(-maxDrop)} points`;
   switch (verdict) {

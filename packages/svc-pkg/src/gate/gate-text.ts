@@ -54,6 +54,7 @@ export function gateDocument(report: GateReport): Record<string, unknown> {
       detectable: sight.detectable,
       needed_items: sight.neededItems,
       power: sight.power,
+      variance_assumed: sight.varianceAssumed,
       correlation: sight.correlation,
       measured_with: sight.measuredWith,
     },

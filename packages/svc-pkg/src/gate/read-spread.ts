@@ -6,8 +6,10 @@ import { repetitionsOf } from '../service/runs/run-response.ts';
 import { type ComparisonQuery, readComparison } from './read-comparison.ts';
 import type { ScoreSpread } from './sight.ts';
 
-/** How scores spread, and where the correlation comes from. */
+/** How scores spread, and where that comes from. */
 export interface MeasuredSpread extends ScoreSpread {
+  /** Whether all scores of the baseline are equal, so that the variance is that of the bound of their interval. */
+  readonly varianceAssumed: boolean;
   /** The run that the baseline was compared with last; null where the correlation is assumed. */
   readonly measuredWith: string | null;
 }
@@ -15,12 +17,16 @@ export interface MeasuredSpread extends ScoreSpread {
 /** The correlation of two runs where none was measured. */
 const ASSUMED_CORRELATION = 0.5;
 
+/** The 97.5 % quantile of the normal distribution. */
+const NORMAL_975 = 1.959964;
+
 /** The name of a gate's run says what it is compared with: so the next gate finds it. */
 export const gateName = (baseline: Run): string => `gate against ${baseline.id}`;
 
 /**
  * How the scores of a baseline's items spread: the variance from its standard error, the correlation from its last comparison
- * by a gate. Null where all scores are equal, or there are fewer than two.
+ * by a gate. Where all of them pass, or none, p is Wilson's bound, and the variance p(1 - p). Null where all scores are another
+ * equal number, or there are fewer than two.
  *
  * @throws as `ServiceClient.send`
  */
@@ -29,18 +35,23 @@ export async function readSpread(
   baseline: Run,
   query: ComparisonQuery,
 ): Promise<MeasuredSpread | null> {
-  const { stderr, ok } = scoresOf(baseline, query.scorer);
+  const { stderr, ci95, ok } = scoresOf(baseline, query.scorer);
   const items = ok / repetitionsOf(baseline);
-  if (stderr === null || stderr === 0) return null;
-  const variance = stderr ** 2 * items;
-  const assumed = { variance, correlation: ASSUMED_CORRELATION, measuredWith: null };
+  if (stderr === null) return null;
+  const varianceAssumed = stderr === 0;
+  // Wilson's bound of G of G is p = G / (G + z²): there, sqrt(p(1 - p) / G) is (1 - p) / z.
+  const [low = 0, high = 0] = ci95 ?? [];
+  const error = varianceAssumed ? (high - low) / NORMAL_975 : stderr;
+  if (error === 0) return null;
+  const variance = error ** 2 * items;
+  const assumed = { variance, varianceAssumed, correlation: ASSUMED_CORRELATION, measuredWith: null };
   const last = await lastGate(service, baseline);
   if (last === undefined) return assumed;
   const found = await readComparison(service, { id: baseline.id, otherId: last.id }, query).catch(absent);
   // Runs without a difference do not say how much runs differ.
   if (found === null || !found.stderr) return assumed;
   const correlation = 1 - (found.stderr ** 2 * found.paired) / (2 * variance);
-  return { variance, correlation: Math.max(-1, correlation), measuredWith: last.id };
+  return { variance, varianceAssumed, correlation: Math.max(-1, correlation), measuredWith: last.id };
 }
 
 /** An older run may lack the scorer, or be gone by now. */
@@ -52,7 +63,7 @@ function absent(error: unknown): null {
 }
 
 /** @throws CliError `usage` for a scorer that the run does not have */
-function scoresOf(run: Run, scorer: string | undefined): Pick<Run['scores'], 'stderr' | 'ok'> {
+function scoresOf(run: Run, scorer: string | undefined): Pick<Run['scores'], 'stderr' | 'ci95' | 'ok'> {
   if (scorer === undefined) return run.scores;
   const found = Object.hasOwn(run.scorers, scorer) ? run.scorers[scorer] : undefined;
   if (found !== undefined) return found;

@@ -15,6 +15,7 @@ export interface GatePlan {
   readonly detectable: number;
 }
 
+/** As many as a run may have. */
 const MAX_REPETITIONS = 100;
 
 /** Quantiles with two decimals, as the tables of textbooks have them: 1.96, and 0.84 for a power of 0.8. */
@@ -74,6 +75,8 @@ export interface Sight {
   readonly drop: number;
   /** The items that see `drop`; null for none. */
   readonly neededItems: number | null;
+  /** Whether the variance is that of a bound, because all scores of the baseline are equal. */
+  readonly varianceAssumed: boolean;
   readonly correlation: number;
   /** The run that the correlation was measured with; null if it is assumed. */
   readonly measuredWith: string | null;
@@ -81,12 +84,12 @@ export interface Sight {
 
 /** What a gate can see with some items, and what it needs to see a drop. */
 export function sightOf(
-  spread: ScoreSpread & Pick<Sight, 'measuredWith'>,
+  spread: ScoreSpread & Pick<Sight, 'varianceAssumed' | 'measuredWith'>,
   { items, drop, power }: Pick<Sight, 'items' | 'drop' | 'power'>,
 ): Sight {
-  const { correlation, measuredWith } = spread;
+  const { varianceAssumed, correlation, measuredWith } = spread;
   return {
-    ...{ items, drop, power, correlation, measuredWith },
+    ...{ items, drop, power, varianceAssumed, correlation, measuredWith },
     detectable: detectableDrop(spread, items, power),
     neededItems: drop === 0 ? null : itemsToDetect(spread, drop, power),
   };
@@ -95,9 +98,9 @@ export function sightOf(
 /** What a gate can see in a sentence; null where it is unknown. */
 export function sightText(sight: Sight | null, baseline: string): string {
   if (sight === null) {
-    return `All scores of ${baseline} are equal, or there are fewer than two: what the gate will see cannot be computed`;
+    return `All scores of ${baseline} are equal and neither 0 nor 1, or there are fewer than two: what the gate will see cannot be computed`;
   }
-  const { items, detectable, drop, neededItems, power, correlation, measuredWith } = sight;
+  const { items, detectable, drop, neededItems, power, varianceAssumed, correlation, measuredWith } = sight;
   const from =
     measuredWith === null
       ? `correlation ${correlation} assumed`
@@ -105,10 +108,14 @@ export function sightText(sight: Sight | null, baseline: string): string {
   const needed =
     neededItems === null ? '' : `; ${pointsOf(drop)} need ${neededItems.toLocaleString('en-US')}`;
   const seen = `With ${items.toLocaleString('en-US')} items you will see a drop of ${pointsOf(detectable)}${needed}`;
-  return `${seen} (power ${power}, variance of ${baseline}, ${from})`;
+  const variance = varianceAssumed
+    ? `variance assumed: the Wilson bound of ${baseline}, whose scores are all equal`
+    : `variance of ${baseline}`;
+  return `${seen} (power ${power}, ${variance}, ${from})`;
 }
 
-function pointsOf(drop: number): string {
+/** `1 point`, `7.9 points`. */
+export function pointsOf(drop: number): string {
   const points = Number((drop * 100).toPrecision(2));
   return points === 1 ? '1 point' : `${points} points`;
 }

@@ -6,8 +6,7 @@ export type Verdict = 'not_worse' | 'worse' | 'undecided';
 
 /**
  * The verdict of a gate: "not worse" if the interval of the difference is above the drop that is allowed, "worse" if it is
- * below, "undecided" if it contains that drop, or if there is no interval. Each of the first two is wrong in at most 2.5 of
- * 100 gates, whatever the true difference is.
+ * below, "undecided" if it contains that drop, or if there is no interval. docs/gate.md says how often that is wrong.
  *
  * @param interval 95 % interval of the run's score minus the baseline's
  * @param maxDrop from 0 to 1

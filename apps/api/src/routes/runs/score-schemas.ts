@@ -114,6 +114,12 @@ const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
     ...RATE,
     description: 'exact McNemar test of the pairs that passed or failed in both runs; null without one',
   },
+  verdict: {
+    type: ['string', 'null'],
+    enum: ['undecided', null],
+    description:
+      '`undecided` below three pairs, or clusters of them, whatever the interval; null where the interval says how the runs differ',
+  },
 };
 
 /** The members of a comparison besides its scores and its page. */

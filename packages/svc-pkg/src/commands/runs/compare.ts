@@ -70,6 +70,7 @@ function comparisonText(found: Comparison): string {
     ['worse', found.losses],
     ['equal', found.ties],
     ['p value', rounded(found.p_value)],
+    ['verdict', found.verdict && 'undecided: fewer than three common items, or clusters of them'],
     ['changed outputs', found.changed_outputs],
     ['difference in ms', rounded(found.latency_ms.mean_difference)],
     ['difference in cost', rounded(found.cost?.mean_difference ?? null)],

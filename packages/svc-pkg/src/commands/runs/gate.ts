@@ -211,7 +211,7 @@ const tooFewLabels = ({
 }: LabelCheck): Pick<GateReport, 'verdict' | 'reason' | 'exitCode' | 'fails'> => ({
   verdict: 'undecided',
   reason: `Too few labels: people have judged ${found} of the ${required} results that --min-labels requires.`,
-  exitCode: EXIT.tooFewLabels,
+  exitCode: EXIT.tooFew,
   fails: false,
 });
 

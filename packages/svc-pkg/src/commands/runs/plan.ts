@@ -3,14 +3,14 @@ import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { findBaseline } from '../../gate/find-baseline.ts';
 import { readSpread } from '../../gate/read-spread.ts';
-import { planGate, sightOf, sightText } from '../../gate/sight.ts';
+import { planGate, pointsOf, sightOf, sightText } from '../../gate/sight.ts';
 import { given } from '../../given.ts';
 import { printResult } from '../../output/print-result.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { findVersion, readDataset } from '../../service/find-dataset.ts';
 import { repetitionsOf } from '../../service/runs/run-response.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
-import { formatFacts } from '../../text/format-facts.ts';
+import { countOf, formatFacts } from '../../text/format-facts.ts';
 import { numberOption, powerOption, withExamples, withServiceOptions } from '../define-command.ts';
 
 interface Options extends ServiceOptions {
@@ -27,7 +27,8 @@ export function addPlanCommand(program: Command, cli: Cli): void {
     .summary('tell how many items a gate needs to see a drop')
     .description(
       'Tells how many items of a dataset a gate needs, and how often it must run each, to see a drop of the score: from the ' +
-        'variance of a baseline, and its correlation with the run that a gate compared with it last (else 0.5).',
+        'variance of a baseline, and its correlation with the run that a gate compared with it last (else 0.5). Ends with 12 ' +
+        'where all items and 100 repetitions do not see it.',
     )
     .argument('<dataset>', VERSION_ARGUMENT)
     .requiredOption(
@@ -52,7 +53,7 @@ export function addPlanCommand(program: Command, cli: Cli): void {
       if (spread === null || found.item_count === 0) {
         throw new CliError(
           'nothing_to_plan',
-          `The scores of run ${run.id} do not differ: no number of items follows`,
+          `The scores of run ${run.id} are all equal and neither 0 nor 1, or there are fewer than two: no number of items follows`,
         );
       }
       const plan = planGate(spread, {
@@ -60,15 +61,22 @@ export function addPlanCommand(program: Command, cli: Cli): void {
       });
       const sight = sightOf(spread, { items: found.item_count, drop: detect, power });
       await printResult(cli, {
-        json: () => JSON.stringify(plan),
+        json: () => JSON.stringify({ ...plan, ...(spread.varianceAssumed && { variance_assumed: true }) }),
         text: () =>
           formatFacts([
             ['items', plan.items],
             ['repetitions', plan.repetitions],
-            ['detectable', `${Number((plan.detectable * 100).toPrecision(3))} points`],
+            ['detectable', pointsOf(plan.detectable)],
             ['all items', sightText(sight, run.id)],
           ]),
       });
+      // Rounded as the number of items is.
+      if (plan.detectable <= detect * (1 + 1e-6)) return;
+      throw new CliError(
+        'not_detectable',
+        `A drop of ${pointsOf(detect)} cannot be seen with ${countOf(plan.items, 'item')} and ${plan.repetitions} repetitions: ` +
+          `they see one of ${pointsOf(plan.detectable)}`,
+      );
     });
   withServiceOptions(command);
   withExamples(command, [
