@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { compareScores } from '../packages/evaluation/src/index.ts';
+import { type ComparedScores, compareScores } from '../packages/evaluation/src/index.ts';
 import { type Interval, type Verdict, verdictOf } from '../packages/svc-pkg/src/gate/verdict.ts';
 
 /*
@@ -47,13 +47,35 @@ function simulated(difference: number, random: () => number): Verdict {
     if (passed && !passes) losses += 1;
     if (passes && !passed) wins += 1;
   }
-  const mean = (wins - losses) / ITEMS;
-  const { ci95 } = compareScores({
-    ...{ paired: ITEMS, decided: ITEMS, mean: 0, otherMean: mean, meanDifference: mean, wins, losses },
-    spread: { values: ITEMS, clusters: ITEMS, squares: wins + losses - ITEMS * mean * mean },
-    ...{ ties: ITEMS - wins - losses, onlyThisPassed: losses, onlyOtherPassed: wins },
+  return gateOf(ITEMS, wins, losses);
+}
+
+/** The verdict of a gate in which so many items got better and worse, by one each. */
+function gateOf(items: number, wins: number, losses: number): Verdict {
+  const mean = (wins - losses) / items;
+  const { ci95, verdict }: ComparedScores = compareScores({
+    ...{ paired: items, decided: items, mean: 0, otherMean: mean, meanDifference: mean, wins, losses },
+    spread: { values: items, clusters: items, squares: wins + losses - items * mean * mean },
+    ...{ ties: items - wins - losses, onlyThisPassed: losses, onlyOtherPassed: wins },
   });
-  return verdictOf(ci95 as Interval | null, MAX_DROP);
+  return verdict ?? verdictOf(ci95 as Interval | null, MAX_DROP);
+}
+
+/** The exact chance of a verdict, over all numbers of wins and losses of independent items. */
+function chanceOf(wanted: Verdict, items: number, win: number, lose: number): number {
+  const logOf = (n: number): number =>
+    Array.from({ length: n }, (_, i) => Math.log(i + 1)).reduce((a, b) => a + b, 0);
+  const power = (chance: number, n: number): number => (n === 0 ? 0 : n * Math.log(chance));
+  let sum = 0;
+  for (let wins = 0; wins <= items; wins += 1) {
+    for (let losses = 0; losses <= items - wins; losses += 1) {
+      if (gateOf(items, wins, losses) !== wanted) continue;
+      const ties = items - wins - losses;
+      const ways = logOf(items) - logOf(wins) - logOf(losses) - logOf(ties);
+      sum += Math.exp(ways + power(win, wins) + power(lose, losses) + power(1 - win - lose, ties));
+    }
+  }
+  return sum;
 }
 
 /** The chance below `x` of the normal distribution: Abramowitz and Stegun, 26.2.17, with an error below 7.5e-8. */
@@ -98,6 +120,17 @@ it('says each verdict as often as docs/gate.md states, in 2,000 gates of each tr
     if (difference >= -MAX_DROP) expect(counts.worse / GATES).toBeLessThan(limit);
     if (difference <= -MAX_DROP) expect(counts.not_worse / GATES).toBeLessThan(limit);
   }
+  const page = readFileSync(new URL('../docs/gate.md', import.meta.url), 'utf8');
+  expect(page).toContain(rows.join('\n'));
+});
+
+it('says how often gates of few items are wrong, as docs/gate.md has it', () => {
+  const rows = [2, 3, 5, 10, 30, 100, 200].map((items) => {
+    // both runs pass each item half the time; and a baseline that passes everything, of which every tenth item fails now
+    const falseAlarm = chanceOf('worse', items, 0.25, 0.25);
+    const missed = chanceOf('not_worse', items, 0, 0.1);
+    return `| ${items} | ${percent(falseAlarm)} | ${percent(missed)} |`;
+  });
   const page = readFileSync(new URL('../docs/gate.md', import.meta.url), 'utf8');
   expect(page).toContain(rows.join('\n'));
 });

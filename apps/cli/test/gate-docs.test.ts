@@ -104,7 +104,7 @@ it.runIf(IS_LONG)('works as docs/gate.md shows, step by step', async () => {
   expect(stderr).toMatch(patternOf(`${sight}\n${queued}\n`));
   expect(stdout).toMatch(patternOf(lines.join('\n')));
   expect(stdout).toMatch(/^exit code 10$/m);
-  expect(stdout).toMatch(/^\{"items":7,"repetitions":100,"detectable":0\.\d+\}$/m);
+  expect(stdout).toMatch(/^\{"items":7,"repetitions":\d+,"detectable":0\.\d+\}$/m);
   const summary = await readFile(join(folder, 'gate.md'), 'utf8');
   expect(summary).toContain('## Gate of `Capitals`: worse');
   expect(summary).toContain('- question: `What is the capital of France? Answer with its name only.`');
