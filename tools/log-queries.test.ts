@@ -206,7 +206,16 @@ describe('docs/logs.md', () => {
 
   it.each(blocks('logql'))('asks Loki for events and fields that exist: %s', (query) => {
     const event = /event="([^"]+)"/.exec(query)?.[1];
-    const fields = new Set(['timestamp', 'level', 'service', 'event', 'request_id', 'run_id', 'job_id']);
+    const fields = new Set([
+      'timestamp',
+      'level',
+      'service',
+      'event',
+      'request_id',
+      'actor',
+      'run_id',
+      'job_id',
+    ]);
     // json makes one label of each nested member: error.code becomes error_code
     for (const name of ['name', 'code', 'message', 'stack']) fields.add(`error_${name}`);
     if (event !== undefined) {

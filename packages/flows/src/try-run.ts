@@ -25,6 +25,7 @@ export interface TryRunRequest {
   /** Items to ask, from 1. */
   readonly count: number;
   readonly requestId: string | null;
+  readonly createdBy: string | null;
   readonly signal: AbortSignal;
 }
 
@@ -71,7 +72,7 @@ export async function tryRun({ store, checks }: TryRunDeps, request: TryRunReque
   const { id } = await store.runs.create({
     ...{ id: randomUUID(), datasetId, version, repetitions: 1, isTrial: true },
     ...{ config: canonicalJson(tried as unknown as JsonObject), selection },
-    requestId: request.requestId,
+    ...{ requestId: request.requestId, createdBy: request.createdBy },
   });
   try {
     const run = await ended(store, id, signal);

@@ -24,8 +24,8 @@ export interface LoggerOptions {
 /** Logs the events of the catalogue. */
 export type Logger = EventLogger<EventFields>;
 
-/** The ids that connect lines, in the order in which a line has them. */
-const CONTEXT_IDS = ['request_id', 'trace_id', 'span_id', 'run_id', 'job_id'] as const;
+/** The ids that connect lines, and who asked, in the order in which a line has them. */
+const CONTEXT_IDS = ['request_id', 'trace_id', 'span_id', 'run_id', 'job_id', 'actor'] as const;
 
 /** Makes a logger for the events of the catalogue. */
 export function createLogger({ secrets = [], ...options }: LoggerOptions): Logger {

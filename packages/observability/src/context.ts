@@ -3,6 +3,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 /** What connects log lines. Every line written inside {@link runWithContext} has these fields. */
 export interface ContextFields {
   readonly request_id?: string | undefined;
+  /** Who asks, such as the name of a key. */
+  readonly actor?: string | undefined;
   /** The trace of the caller, from the header `traceparent`: 32 hex digits. */
   readonly trace_id?: string | undefined;
   /** The span of the caller, from the header `traceparent`: 16 hex digits. */

@@ -36,6 +36,8 @@ export interface NewJob {
   /** The caller's hub token, encrypted with a key that is not in the database; kept until the job ends. */
   readonly sealedToken?: Uint8Array | undefined;
   readonly requestId: string | null;
+  /** Who asked. */
+  readonly createdBy?: string | null | undefined;
   readonly bytesTotal?: number | undefined;
   /** The archive of an `upload`, in chunks of about a megabyte; stored with the job. */
   readonly archive?: AsyncIterable<Uint8Array> | undefined;
@@ -119,8 +121,8 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
       using _permit = job.archive === undefined ? undefined : await imports.acquire(options.signal);
       return await inTransaction(pool, async (client) => {
         const { rows } = await client.query<JobRow>(
-          `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_at)
-               VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp()) RETURNING ${JOB_COLUMNS}`,
+          `INSERT INTO jobs (id, kind, request, sealed_token, request_id, bytes_total, created_by, created_at)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, clock_timestamp()) RETURNING ${JOB_COLUMNS}`,
           [
             job.id,
             job.kind,
@@ -128,6 +130,7 @@ export function createJobStore({ pool, imports }: StoreContext): JobStore {
             job.sealedToken ?? null,
             job.requestId === null ? null : storableText('request id', job.requestId),
             job.bytesTotal ?? null,
+            job.createdBy ?? null,
           ],
         );
         const created = toJob(rows[0] as JobRow);

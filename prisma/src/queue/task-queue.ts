@@ -22,8 +22,9 @@ export interface ClaimedTask {
   readonly isRecovered: boolean;
   /** Since the task was created. */
   readonly ageMs: number;
-  /** The request that created the task. */
+  /** The request that created the task, and who sent it. */
   readonly requestId: string | null;
+  readonly createdBy: string | null;
 }
 
 /** The queue as workers see it. Every method throws what the database driver throws. */
@@ -71,7 +72,7 @@ const claimDue = (table: TaskTable): string => `
     status = CASE WHEN cancel_requested_at IS NULL THEN 'running' ELSE 'cancelling' END
   FROM due WHERE ${table}.id = due.id
   RETURNING ${table}.id, attempt, failed_attempts AS "failedAttempts", expired AS "isRecovered",
-    ${table === 'runs' ? `'run'` : 'kind'} AS kind, left(request_id, 16384) AS "requestId",
+    ${table === 'runs' ? `'run'` : 'kind'} AS kind, left(request_id, 16384) AS "requestId", created_by AS "createdBy",
     extract(epoch FROM clock_timestamp() - created_at)::float8 * 1000 AS "ageMs"`;
 
 const extendHeld = (table: TaskTable): string => `

@@ -100,7 +100,8 @@ export class WorkerPool {
       if (older.claim.id === claimed.claim.id) controller.abort(new LeaseLostError());
     }
     const controller = new AbortController();
-    const context = { request_id: claimed.requestId ?? undefined, job_id: claimed.claim.id };
+    const { requestId, createdBy, claim } = claimed;
+    const context = { request_id: requestId ?? undefined, actor: createdBy ?? undefined, job_id: claim.id };
     const ended = runWithContext(context, () =>
       performTask(claimed, handler, controller.signal, this.#deps),
     ).finally(() => {

@@ -106,6 +106,11 @@ export const RUN_FIELDS = {
   error: { wire: 'error', kind: 'failure', isPackaged: true, maxBytes: 65_536 },
   /** The request that started it. */
   requestId: { wire: 'request_id', kind: 'text', isInternal: true, maxBytes: 16_384 },
+  createdBy: {
+    wire: 'created_by',
+    kind: 'text',
+    description: 'name of the key that started it, `anonymous` without keys; null for a run of a package',
+  },
   createdAt: { wire: 'created_at', kind: 'time', isRequired: true },
   startedAt: { wire: 'started_at', kind: 'time', isPackaged: true },
   finishedAt: { wire: 'finished_at', kind: 'time', isPackaged: true },

@@ -37,9 +37,12 @@ export class ObservedRequest {
   /** Set if the client's id is too long: the request is to be refused, and has a new id. */
   readonly idError: RequestIdError | undefined;
   /** `request_id`, and the `trace_id` and `span_id` of a `traceparent` header. */
-  readonly context: ContextFields;
+  get context(): ContextFields {
+    return this.#context;
+  }
   /** The stable code of an error response, for the log. */
   code: string | undefined;
+  #context: ContextFields;
   readonly #response: ServerResponse;
   readonly #measurement: RequestMeasurement;
   #route: string = UNMATCHED_PATH;
@@ -54,7 +57,7 @@ export class ObservedRequest {
     this.idError = typeof stated === 'string' ? undefined : stated;
     this.id = typeof stated === 'string' ? stated : newRequestId();
     const trace = parseTraceparent(headers['traceparent'] as string | undefined);
-    this.context = trace === undefined ? { request_id: this.id } : { request_id: this.id, ...trace };
+    this.#context = trace === undefined ? { request_id: this.id } : { request_id: this.id, ...trace };
     this.#response = response;
     response.setHeader('X-Request-ID', this.id);
     const startedAt = performance.now();
@@ -102,6 +105,11 @@ export class ObservedRequest {
   setRoute(template: string): void {
     this.#route = template;
     this.#measurement.setRoute(template);
+  }
+
+  /** States who asks, as soon as that is known: `actor` of the lines of the request. */
+  setActor(actor: string): void {
+    this.#context = { ...this.#context, actor };
   }
 
   /** States what made the response an error: its `code` for the log, and the error itself if the response is 5xx. */

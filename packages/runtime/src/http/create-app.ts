@@ -77,10 +77,12 @@ export function createApp(options: AppOptions): Express {
   const authenticator = createAuthenticator(config.apiKeys, config.metricsKey);
   const sessions = createSessions(config.apiKeys);
   app.use((request, response, next) => {
-    if (accessOf(request.path) !== 'public') {
-      requestState(request).caller = callerOf(request, response, authenticator, sessions, config.trustProxy);
+    if (accessOf(request.path) === 'public') {
+      next();
+      return;
     }
-    next();
+    const caller = callerOf(request, response, authenticator, sessions, config.trustProxy);
+    requestState(request).identify(caller, next);
   });
   if (config.rateLimitPerMinute > 0) {
     const limit = limitRate(config.rateLimitPerMinute, (request) => clientOf(request, config.trustProxy));

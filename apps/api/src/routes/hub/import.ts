@@ -3,7 +3,7 @@ import { encodeImportRequest, hubSource, type ImportJobRequest, toImportRequest 
 import type { HubClient } from '@svc/hub-client';
 import type { Logger, Metrics } from '@svc/instrumentation';
 import { canonicalJson } from '@svc/jsonl-v23/json';
-import { currentContext, runWithContext } from '@svc/observability';
+import { runWithContext } from '@svc/observability';
 import { type Config, invalidRequest, jsonBody, type Route, type TokenCipher } from '@svc/runtime';
 import {
   checkHandle,
@@ -12,6 +12,7 @@ import {
   type Store,
   type StoredResponse,
 } from '@svc/store';
+import { askedBy } from '../../http/asked-by.ts';
 import {
   IDEMPOTENCY_KEY,
   PREFER,
@@ -143,7 +144,7 @@ async function enqueueImport(
       kind: 'import',
       request: encodeImportRequest(importRequest),
       sealedToken: encrypted === undefined ? undefined : Buffer.from(encrypted),
-      requestId: currentContext().request_id ?? null,
+      ...askedBy(),
     },
     claim === undefined ? {} : { idempotency: { claim, response: jobAccepted } },
   );

@@ -3,7 +3,7 @@ import { type CheckRunner, parseRunConfig, RUN_CONFIG_SCHEMA, type RunConfig } f
 import { type PlannedRun, planRun } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
 import { canonicalJson, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { currentContext, runWithContext } from '@svc/observability';
+import { runWithContext } from '@svc/observability';
 import { findRunConfigSecrets, holdsSecret } from '@svc/pkg-format/internal';
 import {
   type JsonBody,
@@ -15,6 +15,7 @@ import {
   toJsonText,
 } from '@svc/runtime';
 import type { IdempotencyClaim, IdempotentCreation, NewRun, Run, Store, StoredResponse } from '@svc/store';
+import { askedBy } from '../../http/asked-by.ts';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
 import { NAME } from '../datasets/fields.ts';
 import { RUN_CHANGE } from './path-params.ts';
@@ -123,7 +124,15 @@ interface CheckedRun {
   readonly planned: PlannedRun;
 }
 
-type PlannedName = 'id' | 'config' | 'repetitions' | 'requestId' | 'plan' | 'warnings' | 'reusedRunId';
+type PlannedName =
+  | 'id'
+  | 'config'
+  | 'repetitions'
+  | 'requestId'
+  | 'createdBy'
+  | 'plan'
+  | 'warnings'
+  | 'reusedRunId';
 
 /** Creates a run, which the workers take, and the response to its request. */
 export async function startRun(
@@ -138,7 +147,7 @@ export async function startRun(
       id: randomUUID(),
       config: canonicalJson(configJson),
       repetitions: config.repetitions,
-      requestId: currentContext().request_id ?? null,
+      ...askedBy(),
       plan: JSON.stringify(plan),
       warnings: JSON.stringify(warnings),
       reusedRunId,

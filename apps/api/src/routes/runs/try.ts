@@ -1,7 +1,6 @@
 import { type TriedItem, type TryRunDeps, type TryRunRequest, tryRun } from '@svc/flows';
 import type { Logger } from '@svc/instrumentation';
 import { PUBLIC_RESULT_FIELDS, RESULT_FIELDS } from '@svc/jsonl-v23/internal';
-import { currentContext } from '@svc/observability';
 import {
   type JsonBody,
   JsonText,
@@ -12,6 +11,7 @@ import {
   shape,
 } from '@svc/runtime';
 import type { StoredResult } from '@svc/store';
+import { askedBy } from '../../http/asked-by.ts';
 import { fieldBody, fieldSchema } from '../docs/fields.ts';
 import { COUNT, ITEM_ID, TEXT } from '../docs/scalars.ts';
 
@@ -54,12 +54,11 @@ const TRIED: Schema = shape({
 
 /** The answer to a tried run. */
 export async function triedResponse(
-  request: Omit<TryRunRequest, 'requestId'>,
+  request: Omit<TryRunRequest, 'requestId' | 'createdBy'>,
   { store, checks, logger }: TryRunDeps & { readonly logger: Pick<Logger, 'log'> },
 ): Promise<RouteResponse> {
   const startMs = performance.now();
-  const requestId = currentContext().request_id ?? null;
-  const tried = await tryRun({ store, checks }, { ...request, requestId });
+  const tried = await tryRun({ store, checks }, { ...request, ...askedBy() });
   logger.log('run.try', {
     dataset_id: request.datasetId,
     item_count: tried.length,

@@ -11,7 +11,7 @@ import {
   uploadSource,
 } from '@svc/flows';
 import type { Logger, Metrics } from '@svc/instrumentation';
-import { currentContext, runWithContext } from '@svc/observability';
+import { runWithContext } from '@svc/observability';
 import type { ByteSource, PackageLimits } from '@svc/pkg-format';
 import {
   type Config,
@@ -21,6 +21,7 @@ import {
   watchUploadRate,
 } from '@svc/runtime';
 import type { IdempotencyClaim, ImportTarget, Store, StoredResponse } from '@svc/store';
+import { askedBy } from '../../http/asked-by.ts';
 import { fileChunks } from '../../http/file-chunks.ts';
 import { receiveUpload } from '../../http/receive-upload.ts';
 import {
@@ -198,7 +199,7 @@ async function enqueueUpload(
       id,
       kind: 'upload',
       request,
-      requestId: currentContext().request_id ?? null,
+      ...askedBy(),
       bytesTotal: archiveBytes,
       archive: fileChunks(sources, CHUNK_BYTES),
     },

@@ -65,12 +65,24 @@ export class RequestState {
   readonly #response: ServerResponse;
   readonly #stop: StopList;
   #ending: AbortController | undefined;
-  caller: Caller = ANONYMOUS;
+  #caller: Caller = ANONYMOUS;
 
   constructor(observed: ObservedRequest, response: ServerResponse, stop: StopList) {
     this.#observed = observed;
     this.#response = response;
     this.#stop = stop;
+    observed.setActor(ANONYMOUS.name);
+  }
+
+  get caller(): Caller {
+    return this.#caller;
+  }
+
+  /** What follows has the caller's name in its log lines. */
+  identify(caller: Caller, next: () => void): void {
+    this.#caller = caller;
+    this.#observed.setActor(caller.name);
+    runWithContext({ actor: caller.name }, next);
   }
 
   get id(): string {
