@@ -21,7 +21,7 @@ export const TRY_ITEMS: Schema = {
   type: 'integer',
   minimum: 1,
   maximum: MAX_ITEMS,
-  description: 'number of items to ask immediately; returns the requests and outputs, and stores nothing',
+  description: 'number of items to ask immediately; returns the requests and outputs, and keeps nothing',
 };
 
 /** The fields of a result that a tried item has. */
@@ -76,7 +76,7 @@ export function tryRunRoute(createRun: Route): Route {
     path: '/runs/try',
     operationId: 'tryRun',
     summary:
-      'Ask some items and show requests and outputs; nothing is stored. The same as `POST /runs?try=3`',
+      'Ask some items and show requests and outputs; nothing is kept. The same as `POST /runs?try=3`',
     query: { items: { ...TRY_ITEMS, default: 3 } },
     responses: { 200: { description: 'what was asked and what came back, in item order', schema: TRIED } },
     errors: route.errors.filter(
