@@ -146,10 +146,7 @@ function Differences({ slices }: { readonly slices: readonly SliceDifference[] }
   );
 }
 
-const NOTHING = {
-  ...{ mean_difference: null, ci95: null, paired: 0, wins: 0, losses: 0, p_value: null },
-  verdict: 'undecided' as const,
-};
+const NOTHING = { mean_difference: null, ci95: null, paired: 0, wins: 0, losses: 0, p_value: null };
 
 async function readDifferences(
   api: ApiClient,

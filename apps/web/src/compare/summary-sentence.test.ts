@@ -7,7 +7,6 @@ const NUMBERS = {
   paired: 1500,
   wins: 31,
   losses: 0,
-  verdict: null,
 };
 
 it('says a comparison in one sentence', () => {

@@ -25,7 +25,7 @@ export function summarySentence({
     `${formatCount(wins)} better`,
     `${formatCount(losses)} worse`,
     ...(p_value === null ? [] : [p_value < 0.001 ? 'p < 0.001' : `p = ${p_value.toFixed(3)}`]),
-    ...(verdict === null ? [] : ['too few items to decide']),
+    ...(verdict === undefined ? [] : ['too few items to decide']),
   ].join(', ');
 }
 

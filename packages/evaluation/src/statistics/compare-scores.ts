@@ -35,8 +35,8 @@ export interface ComparedScores {
   readonly ties: number;
   /** McNemar's exact test over the pairs that have passed or failed in both runs; null without one. */
   readonly p_value: number | null;
-  /** `undecided` where too few pairs say anything, whatever the interval; null where the interval says how the runs differ. */
-  readonly verdict: 'undecided' | null;
+  /** Only where too few pairs say anything, whatever the interval; else the interval says how the runs differ. */
+  readonly verdict?: 'undecided';
 }
 
 const SCALE: Interval = [-1, 1];
@@ -61,6 +61,6 @@ export function compareScores(sums: PairSums): ComparedScores {
     losses,
     ties,
     p_value: decided === 0 ? null : mcnemar(sums.onlyThisPassed, sums.onlyOtherPassed),
-    verdict: spread.clusters < MIN_CLUSTERS ? 'undecided' : null,
+    ...(spread.clusters < MIN_CLUSTERS && { verdict: 'undecided' }),
   };
 }

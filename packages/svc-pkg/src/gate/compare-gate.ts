@@ -130,7 +130,7 @@ function caseOf(
 ): GateCase {
   const { paired, mean, other_mean, mean_difference: difference, ci95 } = numbers;
   const interval =
-    ci95 === null || difference === null || numbers.verdict === 'undecided'
+    ci95 === null || difference === null || numbers.verdict !== undefined
       ? null
       : widenInterval(ci95 as unknown as Interval, difference, count);
   const verdict = verdictOf(interval, maxDrop);

@@ -115,10 +115,10 @@ const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
     description: 'exact McNemar test of the pairs that passed or failed in both runs; null without one',
   },
   verdict: {
-    type: ['string', 'null'],
-    enum: ['undecided', null],
+    type: 'string',
+    enum: ['undecided'],
     description:
-      '`undecided` below three pairs, or clusters of them, whatever the interval; null where the interval says how the runs differ',
+      'only below three pairs, or three clusters of them, whatever the interval; else the interval says how the runs differ',
   },
 };
 
@@ -126,7 +126,7 @@ const COMPARED_SCORES: Readonly<Record<string, Schema>> = {
 export const COMPARED: ApiRecord<RunComparison> = record<RunComparison>({
   by_section: {
     type: 'object',
-    additionalProperties: shape(COMPARED_SCORES),
+    additionalProperties: shape(COMPARED_SCORES, ['verdict']),
     description: 'comparison by section of this run: the 1,000 sections with most pairs',
   },
   pair_by: { type: 'string', enum: PAIR_BY },
@@ -180,26 +180,28 @@ export const DIFFERENCE: ApiRecord<PairedItem> = record<PairedItem>({
 type PairedItem = RunDifference & { readonly difference: number };
 
 /** A comparison of two runs. */
-export const COMPARISON: Schema = shape({
-  ...COMPARED_SCORES,
-  ...COMPARED.members,
-  ...pageMembers(DIFFERENCE.schema),
-});
+export const COMPARISON: Schema = shape(
+  { ...COMPARED_SCORES, ...COMPARED.members, ...pageMembers(DIFFERENCE.schema) },
+  ['verdict'],
+);
 
 /** How two runs differ in the slices of their pairs. */
 export const COMPARED_SLICES: Schema = shape({
   data: {
     type: 'array',
     maxItems: 50,
-    items: shape({
-      values: {
-        type: 'array',
-        items: {},
-        minItems: 1,
-        maxItems: 1,
-        description: 'the value of `by`; null for items without it',
+    items: shape(
+      {
+        values: {
+          type: 'array',
+          items: {},
+          minItems: 1,
+          maxItems: 1,
+          description: 'the value of `by`; null for items without it',
+        },
+        ...COMPARED_SCORES,
       },
-      ...COMPARED_SCORES,
-    }),
+      ['verdict'],
+    ),
   },
 });

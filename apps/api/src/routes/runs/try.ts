@@ -75,8 +75,7 @@ export function tryRunRoute(createRun: Route): Route {
     ...route,
     path: '/runs/try',
     operationId: 'tryRun',
-    summary:
-      'Ask some items and show requests and outputs; nothing is kept. The same as `POST /runs?try=3`',
+    summary: 'Ask some items and show requests and outputs; nothing is kept. The same as `POST /runs?try=3`',
     query: { items: { ...TRY_ITEMS, default: 3 } },
     responses: { 200: { description: 'what was asked and what came back, in item order', schema: TRIED } },
     errors: route.errors.filter(
