@@ -26,6 +26,11 @@ const COMPUTED: Readonly<Record<string, string>> = {
     'the pattern of the schema in the same file, which is tried as such',
   'packages/jsonl-v23/src/json/json-text.ts':
     'a random mark before and after a run of characters that the mark does not begin with',
+  'packages/jsonl-v23/src/known-secrets.ts':
+    'escaped secrets of the configuration, joined by alternation, without repeats',
+  'packages/formats/src/tools/promptfoo-tests.ts':
+    'constant words of assertions in an anchored pattern, followed by one optional part in brackets',
+  'apps/web/src/ui/text/sure-markdown.ts': 'one anchored class of characters, without repeats',
   'packages/tabular/src/csv/pandas-settings.ts': 'one class of characters, without repeats',
   'packages/observability/src/redact.ts':
     'escaped secrets of the configuration, joined by alternation, without repeats',

@@ -171,9 +171,10 @@ describe.each(['postgres', 'example', 'test', '"'])('the password %s', (password
     ]);
     const config = { provider: { type: 'external', label: 'x' } };
     const { body } = await service.post('/runs', { dataset_id: dataset, config });
-    expect(await push(body.id, { item_id: 'k', output: KEY, trace_id: KEY })).toMatchObject({ redacted: 2 });
+    expect(await push(body.id, { item_id: 'k', output: KEY, trace_id: KEY })).toMatchObject({ redacted: 3 });
     const [result] = await resultsOf(body.id);
-    expect(result).toMatchObject({ output: '[redacted]', score: 1, passed: true, redacted: 2 });
+    // The output, the id, and the explanation, which names what was compared.
+    expect(result).toMatchObject({ output: '[redacted]', score: 1, passed: true, redacted: 3 });
     expect(JSON.stringify([result, service.apiLog()])).not.toContain(KEY);
   });
 });

@@ -119,8 +119,13 @@ export async function convertTool(
   const entry = files[0]?.name ?? '';
   const limits: PackageLimits = { ...DEFAULT_LIMITS, ...options.limits };
   const folder = await mkdtemp(join(dirname(output), '.tool-temp-'));
-  await using stack = new AsyncDisposableStack();
-  stack.defer(() => rm(folder, { recursive: true, force: true }));
+  const parts = new Map<number, Part>();
+  await using _temporary = {
+    async [Symbol.asyncDispose](): Promise<void> {
+      for (const { stage } of parts.values()) await stage[Symbol.asyncDispose]();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
   const meter = new ImportMeter({ ...limits, maxRows: MAX_SAMPLES });
   meter.setFileBytes(files.reduce((sum, { source }) => sum + source.byteLength, 0));
   let staged = 0;
@@ -130,7 +135,6 @@ export async function convertTool(
     await makeRoom?.(3 * staged);
   };
 
-  const parts = new Map<number, Part>();
   const partOf = (run: number): Part => {
     const known = parts.get(run);
     if (known !== undefined) return known;
@@ -140,7 +144,7 @@ export async function convertTool(
     }
     const lost = new LostCounter();
     const stageOptions = { limits, meter, lost, keepSource, addBytes };
-    const stage = stack.use(new SampleStage(join(folder, String(parts.size)), stageOptions));
+    const stage = new SampleStage(join(folder, String(parts.size)), stageOptions);
     parts.set(run, { stage, lost });
     return { stage, lost };
   };

@@ -1,4 +1,4 @@
-import type { Item } from '@svc/jsonl-v23';
+import { type Item, JsonlError } from '@svc/jsonl-v23';
 import type { ItemParts } from '@svc/jsonl-v23/internal';
 import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 import { referenceAnswer } from '../checkers/checker.ts';
@@ -74,7 +74,6 @@ export function planScoring({ items, triesMs, ...facts }: PlanTask): PlannedScor
 }
 
 /** @param note takes an item whose checker is `choice` */
-
 function scoringOf(
   parts: ItemParts,
   {
@@ -98,8 +97,9 @@ function scoringOf(
     if (checker === CHOICE) note(item);
     return checker.unscorableReason(item, options, once) ?? 'scored';
   } catch (error) {
+    // Results of damaged items, and those beyond a limit, fail: they are not unscored.
+    if (error instanceof JsonlError) return 'scored';
     if (!(error instanceof RunError)) throw error;
-    // Beyond a limit, results fail: they are not unscored.
     return error.code === 'item_without_prompt' ? error.code : 'scored';
   }
 }
