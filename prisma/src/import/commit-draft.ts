@@ -44,7 +44,7 @@ export async function commitDataset(
   const { sections, versionHash } = totals.hashes;
   const dataset: NewDataset = { ...meta, handle, message, author, ...totals.counts, id, versionHash };
   if (!dryRun && handle === null && ifExists === null && run?.joins != null) {
-    const joined = await joinRun(draft, run, run.joins, end);
+    const joined = await joinRun(draft, run, run.joins, { ...end, author });
     if (joined !== null) return joined;
     if (run.joins === 'ids only') {
       throw new StoreError(
@@ -74,7 +74,7 @@ export async function commitDataset(
   const { createdAt, transactionId } = await rows.insertDataset(dataset, sections);
   const home = { ...dataset, version: 1 };
   const runId = run
-    ? await rows.run((client) => insertImportedRun(client, home, run.facts, run.results))
+    ? await rows.run((client) => insertImportedRun(client, home, run.facts, run.results, author))
     : null;
   return await endImport(draft, stored(createdAt, runId), end, transactionId);
 }
@@ -162,7 +162,7 @@ async function joinRun(
   { totals, rows }: WrittenDraft,
   { facts, results }: NonNullable<DraftCommit['run']>,
   joins: 'items' | 'ids' | 'ids only',
-  end: Pick<DraftCommit, 'job' | 'response'>,
+  { author, ...end }: Pick<DraftCommit, 'job' | 'response'> & Pick<NewDatasetTarget, 'author'>,
 ): Promise<StoredImport | null> {
   const idsAreHashes = joins !== 'items';
   const home = await rows.run((client) => findHome(client, totals.hashes, idsAreHashes));
@@ -171,7 +171,7 @@ async function joinRun(
   await rows.discard();
   const joined = await rows.run(async (client) => {
     const dataset = await readSummary(queryOf(client), home.id, home.version);
-    const runId = await insertImportedRun(client, home, facts, home.place(results));
+    const runId = await insertImportedRun(client, home, facts, home.place(results), author);
     if (idsAreHashes) await takeItemIds(client, runId, { datasetId: home.id, version: home.version });
     return { dataset, changed: null, isNew: false, runId };
   });

@@ -109,7 +109,7 @@ export const RUN_FIELDS = {
   createdBy: {
     wire: 'created_by',
     kind: 'text',
-    description: 'name of the key that started it, `anonymous` without keys; null for a run of a package',
+    description: 'name of the key that started it, or imported it with a package; `anonymous` without keys',
   },
   createdAt: { wire: 'created_at', kind: 'time', isRequired: true },
   startedAt: { wire: 'started_at', kind: 'time', isPackaged: true },

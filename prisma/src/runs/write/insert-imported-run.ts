@@ -26,9 +26,13 @@ export function checkRunTexts({ name }: ImportedRun): void {
   if (name !== null) storableText('name of the run', name);
 }
 
+/** Who imported a run where no keys are configured. */
+const ANONYMOUS = 'anonymous';
+
 /**
  * Inserts a run that has finished, and so is never queued, with its results and their scores.
  *
+ * @param author who imports it: the name of a key; null without keys
  * @returns its id
  */
 export async function insertImportedRun(
@@ -41,6 +45,7 @@ export async function insertImportedRun(
   },
   run: ImportedRun,
   batches: AsyncIterable<readonly ImportedResult[]>,
+  author: string | null,
 ): Promise<string> {
   const id = randomUUID();
   const { id: originId, finishedAt, ...stated } = run;
@@ -51,6 +56,7 @@ export async function insertImportedRun(
     ...{ id, originId, repetitions, datasetId: dataset.id, datasetVersion: dataset.version, imported: true },
     datasetVersionHash: run.datasetVersionHash ?? dataset.versionHash,
     config: canonicalJson(run.config),
+    createdBy: author ?? ANONYMOUS,
     total: Math.min(run.total ?? most, most),
     error: run.error === null ? null : canonicalJson({ ...run.error }),
   });
