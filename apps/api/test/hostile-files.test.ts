@@ -207,8 +207,7 @@ async function addBinaries(parquet: Uint8Array): Promise<void> {
     ['y', 2],
   ];
   const csv = 'q,a\nx,1\ny,2\n';
-  for (const name of ['a.csv', 'a.txt.bin', 'a.zip', 'a', 'a.parquet.csv'])
-    accepted(name, parquet, rows);
+  for (const name of ['a.csv', 'a.txt.bin', 'a.zip', 'a', 'a.parquet.csv']) accepted(name, parquet, rows);
   for (const name of ['a.zip', 'a.xlsx', 'a', 'a.csv.gz', 'a.csv.zst']) accepted(name, csv, rows);
   // names that are believed
   for (const name of ['a.json', 'a.jsonl', 'a.ndjson.gz'])

@@ -66,7 +66,7 @@ it('takes standard input, and ends the run if asked to', async () => {
   );
   expect({ exitCode, stdout }).toEqual({
     exitCode: 0,
-    stdout: '{"accepted":1,"replaced":0,"rejected":[],"rejected_total":0}\n',
+    stdout: '{"accepted":1,"replaced":0,"redacted":0,"rejected":[],"rejected_total":0}\n',
   });
   expect(service.requests.map(({ url, body }) => [url, body.toString()])).toEqual([
     [`/runs/${RUN}/results`, '{"item_id":1,"output":"2"}\n'],

@@ -19,7 +19,9 @@ export function replacePythonLiterals(
     const quote = text.indexOf('"', at);
     const start = quote === -1 ? text.length : quote;
     pieces.push(
-      text.slice(at, start).replace(PYTHON_LITERAL, (found) => (found.endsWith('NaN') ? replacement : infinity)),
+      text
+        .slice(at, start)
+        .replace(PYTHON_LITERAL, (found) => (found.endsWith('NaN') ? replacement : infinity)),
     );
     at = start === text.length ? start : endOfString(text, start);
     pieces.push(text.slice(start, at));
