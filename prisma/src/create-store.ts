@@ -33,9 +33,10 @@ import { createSettingsStore, type SettingsStore } from './settings/settings-sto
  *
  * - `svc_cancel`: a run or job is to be cancelled; the payload is its id
  * - `svc_task`: a task was put on a queue; the payload is the queue's name
+ * - `svc_version`: a version was stored; the payload is the id of its dataset, a space, and its number
  * - `svc_worker`: a worker reports what it does; the payload is a `WorkerReport` as JSON
  */
-type Channel = 'svc_cancel' | 'svc_task' | 'svc_worker';
+type Channel = 'svc_cancel' | 'svc_task' | 'svc_version' | 'svc_worker';
 
 export interface StoreOptions {
   /** Postgresql:// URL of a migrated database. */

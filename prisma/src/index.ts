@@ -23,10 +23,14 @@ export type { DiffCounts } from './diff/diff-counts.ts';
 export type { DiffEntry, ItemPosition } from './diff/read-differences.ts';
 export type {
   HubFile,
+  HubFileLimits,
   HubFileStore,
   LayoutKey,
   ListedHubFile,
+  MadeTable,
+  OpenLines,
   SectionFiles,
+  StoredProfile,
 } from './hub-files/hub-file-store.ts';
 export type {
   IdempotencyClaim,
@@ -52,6 +56,7 @@ export type { ItemFileSource } from './import/encode/encode-with-files.ts';
 export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
 export type { SectionWriter, WriteLinesOptions } from './import/section-writer.ts';
 export type { ItemLine } from './items/item-lines.ts';
+export { cutRange, cutRanges, type SectionRange } from './items/item-ranges.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './items/list-items.ts';
 export { sectionNotFound } from './items/list-items.ts';
 export type { Job, JobKind, JobProgress, JobStatus } from './jobs/job-row.ts';

@@ -20,7 +20,7 @@ import { classify } from './http/problem.ts';
 import { openStagingFolder } from './http/staging-folder.ts';
 import { apiRoutes } from './routes/api-routes.ts';
 import { openConsole } from './routes/console/console-files.ts';
-import { createLayouts } from './routes/hub-serving/files/layouts.ts';
+import { createHubFiles } from './routes/hub-serving/files/hub-files.ts';
 import { withHubHeaders } from './routes/hub-serving/hub-errors.ts';
 import { createItemEncoder } from './routes/hub-serving/thread/item-encoder.ts';
 
@@ -66,14 +66,19 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
   const pushChecks = starting.use(createCheckRunner({ threads: 2 }));
   const encoder = starting.use(createItemEncoder(store.hubFiles));
   const workers = new WorkerBoard();
-  starting.use(
-    store.listen({
-      channel: 'svc_worker',
-      onNotification: (payload) => workers.read(payload, Date.now()),
-    }),
-  );
   const draining = new AbortController();
   const stopping = new AbortController();
+  const files = createHubFiles({ store, encoder, logger }, stopping.signal);
+  starting.use(
+    store.listen({
+      channel: ['svc_worker', 'svc_version'],
+      onNotification: (payload, channel) => {
+        if (channel === 'svc_worker') return workers.read(payload, Date.now());
+        const [datasetId = '', version] = payload.split(' ');
+        files.announce({ datasetId, version: Number(version) });
+      },
+    }),
+  );
   const secrets = secretsOf(config);
   const routes = apiRoutes({
     ...deps,
@@ -86,9 +91,8 @@ export async function startApi(deps: ApiDeps): Promise<RunningApi> {
     pushChecks,
     pushes: limit('requests with results', MAX_PUSHES, config.importWaitMs),
     longLines: limit('long lines of results', MAX_LONG_LINES, config.importWaitMs),
-    encoder,
     workers,
-    layouts: createLayouts({ store, encoder, logger }, stopping.signal),
+    files,
     console: openConsole(deps.consoleFolder),
     uploads: limit('uploads', config.maxConcurrentUploads, config.importWaitMs),
     checkReadiness: async () => ({ ...(await store.ready()), accepting: !draining.signal.aborted }),

@@ -15,7 +15,9 @@ it('logs which task fails, and stops immediately', async () => {
       assets: { collect: fail },
       datasets: { collect: succeed, indexHashes: succeed },
       runs: { deleteTrials: succeed, collect: succeed },
+      hubFiles: { collect: succeed },
     } as unknown as Store,
+    { days: 1, bytes: 1 },
     logger,
   );
   await expect.poll(() => lines.length).toBe(1);

@@ -1,5 +1,5 @@
 import type { Logger } from '@svc/instrumentation';
-import type { Store } from '@svc/store';
+import type { HubFileLimits, Store } from '@svc/store';
 import { pause } from './pause.ts';
 
 const PURGE_INTERVAL_MS = 60 * 60 * 1000;
@@ -9,12 +9,20 @@ const RETRY_MS = 10_000;
 
 /**
  * Deletes idempotency keys that have expired, every hour, and every minute assets and items that belong to no dataset,
- * results that belong to no run and tried runs that were left behind, and prepares look-ups by hash in new datasets. Any number of processes may do so concurrently.
+ * results that belong to no run, tried runs that were left behind and tables for clients of the hub that are beyond their
+ * limits, and prepares look-ups by hash in new datasets. Any number of processes may do so concurrently.
  *
  * @returns what stops it
  */
 export function startHousekeeping(
-  { idempotency, assets, datasets, runs }: Pick<Store, 'idempotency' | 'assets' | 'datasets' | 'runs'>,
+  {
+    idempotency,
+    assets,
+    datasets,
+    runs,
+    hubFiles,
+  }: Pick<Store, 'idempotency' | 'assets' | 'datasets' | 'runs' | 'hubFiles'>,
+  hubFileLimits: HubFileLimits,
   logger: Logger,
 ): () => Promise<void> {
   const stopping = new AbortController();
@@ -37,6 +45,7 @@ export function startHousekeeping(
   const running = [
     repeat('keys', () => idempotency.purgeExpired(), PURGE_INTERVAL_MS),
     repeat('assets', () => assets.collect(stopping.signal), COLLECT_INTERVAL_MS),
+    repeat('hub files', () => hubFiles.collect(hubFileLimits), COLLECT_INTERVAL_MS),
     repeat('items', () => datasets.collect(stopping.signal), COLLECT_INTERVAL_MS),
     repeat('trials', () => runs.deleteTrials(), COLLECT_INTERVAL_MS),
     repeat('results', () => runs.collect(stopping.signal), COLLECT_INTERVAL_MS),

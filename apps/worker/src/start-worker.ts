@@ -103,7 +103,8 @@ export async function startWorker(deps: WorkerDeps): Promise<RunningWorker> {
       },
     }),
   );
-  starting.defer(startHousekeeping(store, logger));
+  const hubFileLimits = { days: config.hubFilesDays, bytes: config.hubFilesBytes };
+  starting.defer(startHousekeeping(store, hubFileLimits, logger));
   starting.defer(
     startReports(store, () => {
       const [runs = 0, jobs = 0] = queue.sizes();

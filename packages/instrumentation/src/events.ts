@@ -277,7 +277,7 @@ export const EVENTS = {
   },
   'hub.layout.finish': {
     level: 'info',
-    when: 'the files of a version were made for the first time, for clients of the hub',
+    when: 'all files of a version were made, for clients of the hub',
     fields: {
       dataset_id: 'id of the dataset' as Text,
       version: 'number of the version' as Count,

@@ -79,6 +79,17 @@ export class AssetWriter {
       await client.query(INSERT_STAGED_REFERENCES, [datasetId, version]);
       return;
     }
+    const assets = await this.storeContents(client);
+    await client.query(INSERT_REFERENCES, [
+      datasetId,
+      version,
+      assets.map(hashOf),
+      assets.map(({ mimeType }) => mimeType),
+    ]);
+  }
+
+  /** Inserts what waits in memory, without references. @throws as {@link store} */
+  async storeContents(client: pg.ClientBase): Promise<readonly StagedAsset[]> {
     const assets = await this.#locate(client);
     const located = assets.filter(({ location }) => location !== null);
     await client.query(INSERT_ASSETS, [
@@ -87,12 +98,7 @@ export class AssetWriter {
       located.map(({ byteLength }) => byteLength),
       located.map(({ location }) => location?.objectKey ?? null),
     ]);
-    await client.query(INSERT_REFERENCES, [
-      datasetId,
-      version,
-      assets.map(hashOf),
-      assets.map(({ mimeType }) => mimeType),
-    ]);
+    return assets;
   }
 
   /** Takes what waits in memory; locks what the database has already, and puts the rest. */

@@ -6,7 +6,7 @@ import { releaseObjects } from './loose-objects.ts';
 const ASSETS_PER_TURN = 500;
 
 /**
- * Removes the assets that deleted datasets referred to and no dataset refers to. Any number of processes may do so concurrently,
+ * Removes the assets that deleted datasets or files for clients of the hub referred to, and nothing refers to. Any number of processes may do so concurrently,
  * while imports refer to the same assets: an asset is removed only under a lock that waits for no import, and after a look
  * at the references that were committed before it. One that an import has locked stays noted for the next time.
  *
@@ -49,6 +49,7 @@ async function collectSome(client: pg.ClientBase, after: string, last: string): 
   const gone = await client.query<{ objectKey: string | null }>(
     `DELETE FROM assets WHERE sha256 = ANY ($1::bytea[])
        AND NOT EXISTS (SELECT FROM dataset_assets d WHERE d.sha256 = assets.sha256)
+       AND NOT EXISTS (SELECT FROM hub_contents h WHERE h.sha256 = assets.sha256)
      RETURNING object_key AS "objectKey"`,
     [lockedHashes],
   );

@@ -22,13 +22,12 @@ import { StoreError } from '../database/errors.ts';
 import { itemTooLarge } from '../database/item-size.ts';
 import { Parameters } from '../database/page.ts';
 import { readStoredJson } from '../database/read-stored-json.ts';
-import { SET_ON_NODES } from '../database/transaction-settings.ts';
 import { isUuid } from '../database/values.ts';
 import { nothingToRead } from '../database/version-not-found.ts';
 import type { ItemLine } from '../items/item-lines.ts';
 import { itemsInRanges, readRangesBetween, readRangesOf } from '../items/item-ranges.ts';
 import type { StoredItem } from '../items/list-items.ts';
-import { openReadSession } from '../items/read-session.ts';
+import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import { ofVersion } from '../items/version-sql.ts';
 import { stateOfLabels } from '../runs/labels/list-labels.ts';
 import { type LabelledResult, readResults } from '../runs/run-results.ts';
@@ -64,12 +63,6 @@ export interface OpenDataset extends AsyncDisposable {
   resultsBeside(runId: string): AsyncGenerator<readonly LabelledResult[], void, undefined>;
 }
 
-/** A way that is off but cannot be avoided costs so much that the server would compile the statement, for half a second. */
-const READ_BY_KEY = [
-  'jit',
-  ...['seqscan', 'bitmapscan', 'sort', 'hashjoin', 'mergejoin'].map((way) => `enable_${way}`),
-];
-
 /** A run with its configuration read. */
 export type ExportedRun = Omit<Run, 'config' | 'error'> & {
   readonly config: JsonValue;
@@ -98,8 +91,7 @@ export async function openDataset(
   if (!isUuid(id)) throw datasetNotFound(id);
   const { session, query } = await openReadSession(context, signal);
   try {
-    // Items are read in the order of their primary key, and have been written in it.
-    await query(`${SET_ON_NODES}; ${READ_BY_KEY.map((name) => `SET LOCAL ${name} = off`).join('; ')}`);
+    await query(READ_BY_KEY);
     const dataset = await readWhole(
       query,
       id,

@@ -1,15 +1,19 @@
-import { createReads, type ReadQuery } from '@svc/postgres';
+import { createReads, inTransaction } from '@svc/postgres';
+import type pg from 'pg';
+import type { ByteRange } from '../assets/asset-store.ts';
+import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { copiedRows } from '../database/copy-format.ts';
-import { datasetNotFound } from '../database/dataset-row.ts';
-import { StoreError, toStoreError } from '../database/errors.ts';
-import { guarded } from '../database/guarded.ts';
-import { itemTooLarge } from '../database/item-size.ts';
+import { datasetNotFound, type StoredSection } from '../database/dataset-row.ts';
+import { StoreError } from '../database/errors.ts';
+import { guarded, guardedStream } from '../database/guarded.ts';
 import { isUuid } from '../database/values.ts';
-import { itemsInRanges, LITERALS, readRangesBetween } from '../items/item-ranges.ts';
+import type { ItemLine } from '../items/item-lines.ts';
+import { itemsInRanges, LITERALS, readRangesOf, type SectionRange } from '../items/item-ranges.ts';
+import { openReadSession, READ_BY_KEY } from '../items/read-session.ts';
 import { asCopy, packedItems } from './packed-items.ts';
 
-/** A layout: how the files of one version are made in one format. */
+/** A layout: the files of one version in one format. */
 export interface LayoutKey {
   readonly datasetId: string;
   readonly version: number;
@@ -17,7 +21,7 @@ export interface LayoutKey {
   readonly format: string;
 }
 
-/** A file that can be made again, byte by byte. */
+/** A file, and the items that it has. */
 export interface HubFile {
   /** Within the repository. */
   readonly path: string;
@@ -25,80 +29,119 @@ export interface HubFile {
   /** Position in the section of its first item. */
   readonly firstItem: number;
   readonly itemCount: number;
-  readonly byteLength: number;
-  /** Size of its table before compression. */
-  readonly tableBytes: number;
-  /** 64 hex digits. */
-  readonly sha256: string;
-  /** Items and bytes of each group, in the order of the file. */
+  /** Items of each group, in the order of the file, and bytes of their lines. */
   readonly groupItems: readonly number[];
   readonly groupBytes: readonly number[];
-  /** The bytes behind the groups. */
-  readonly footer: Uint8Array;
+  /** Null for a table that was never made. */
+  readonly byteLength: number | null;
+  /** Entity tag, 64 hex digits: of a table, the SHA-256 of its bytes. Null for a table that was never made. */
+  readonly tag: string | null;
 }
 
 /** What lists show of a file. */
-export type ListedHubFile = Pick<HubFile, 'path' | 'byteLength' | 'sha256'>;
+export type ListedHubFile = Pick<HubFile, 'path' | 'byteLength' | 'tag'>;
+
+/** A table that was made. */
+export interface MadeTable {
+  readonly path: string;
+  /** SHA-256 of what it was made from, 64 hex digits. */
+  readonly source: string;
+  readonly bytes: Uint8Array;
+  /** Of the bytes, 64 hex digits. */
+  readonly sha256: string;
+}
 
 /** The files of a section, added up. */
 export interface SectionFiles {
   readonly sectionId: string;
-  readonly fileCount: number;
-  readonly byteLength: number;
-  readonly tableBytes: number;
+  readonly tableCount: number;
+  /** Of its lines. */
+  readonly lineBytes: number;
 }
 
-/** An item that is about to be read. */
-interface ItemRange {
-  /** Name and id of the section. */
-  readonly section: { readonly id: string; readonly name: string };
-  /** Position of the first item, and that after the last one. */
-  readonly from: number;
-  readonly to: number;
+/** What the values of some items of a part are, JSON text. */
+export interface StoredProfile {
+  readonly partId: string;
+  /** Ordinal of the first of the items. */
+  readonly first: number;
+  readonly profile: string;
+}
+
+/** What kept tables may take. */
+export interface HubFileLimits {
+  /** Tables that were not read for so long are removed. */
+  readonly days: number;
+  readonly bytes: number;
+}
+
+/** Lines of a section at one moment, for as long as it is open: it holds a connection and a snapshot. */
+export interface OpenLines extends AsyncDisposable {
+  /** From one position up to, not including, another. To be read once. */
+  between(from: number, to: number): AsyncGenerator<ItemLine[], void, undefined>;
 }
 
 /**
- * The files of datasets as clients of the hub read them: their layouts, and the items that they are made of. Every method
- * throws StoreError `unavailable`.
+ * The files of datasets as clients of the hub read them, and the items that they are made of. Tables are made once and
+ * kept as assets; lines are read from the items. Every method throws StoreError `unavailable`.
  */
 export interface HubFileStore {
-  /** The facts that the files of a version are made by, JSON text; null before all of them have a layout. */
-  findColumns(key: LayoutKey, signal?: AbortSignal): Promise<string | null>;
+  /** The columns of the tables of a layout, JSON text; null before they are known, undefined before the layout is there. */
+  findColumns(key: LayoutKey, signal?: AbortSignal): Promise<string | null | undefined>;
   /**
-   * Takes the making of a layout, unless it is made or another process makes it.
+   * Adds a layout, unless it is there. Layouts of the version in other formats go when they are a day old.
    *
-   * @param claim UUID of the attempt @param leaseMs how long the claim holds
    * @throws StoreError `dataset_not_found` if the version is gone
    */
-  claim(key: LayoutKey, claim: string, leaseMs: number): Promise<boolean>;
-  /** Makes a claim hold longer. @returns whether it still holds */
-  extend(key: LayoutKey, claim: string, leaseMs: number): Promise<boolean>;
-  /** Gives a claim up, after an attempt that failed. */
-  release(key: LayoutKey, claim: string): Promise<void>;
-  /** Adds a file to a layout that is being made; a repetition changes nothing. */
-  add(key: LayoutKey, file: HubFile): Promise<void>;
-  /** Ends the making of a layout. Layouts of the version in other formats go when they are a day old. */
-  finish(key: LayoutKey, claim: string, columns: string): Promise<void>;
-  /** One file; null if there is none of this path. */
-  find(key: LayoutKey, path: string, signal?: AbortSignal): Promise<HubFile | null>;
+  add(key: LayoutKey, files: readonly HubFile[]): Promise<void>;
+  setColumns(key: LayoutKey, columns: string): Promise<void>;
+  /** Those of these paths that exist, in the order of their paths, and whether their bytes are there. */
+  find(
+    key: LayoutKey,
+    paths: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<readonly (HubFile & { readonly isKept: boolean })[]>;
   /** Files in the order of their paths, as bytes. @param folder with a slash at its end; empty for all */
   list(
     key: LayoutKey,
     request: { readonly folder: string; readonly after: string; readonly limit: number },
     signal?: AbortSignal,
   ): Promise<readonly ListedHubFile[]>;
-  /** Those of these paths that exist. */
-  findSome(key: LayoutKey, paths: readonly string[], signal?: AbortSignal): Promise<readonly ListedHubFile[]>;
-  /** The tables of each section, added up. */
-  sections(key: LayoutKey, folder: string, signal?: AbortSignal): Promise<readonly SectionFiles[]>;
+  /** Some tables that were never made, in the order of their paths. */
+  unmade(key: LayoutKey, limit: number, signal?: AbortSignal): Promise<readonly string[]>;
+  /** The files of each section, added up. */
+  sections(key: LayoutKey, signal?: AbortSignal): Promise<readonly SectionFiles[]>;
+  /** Uses tables of other layouts that were made from the same. @returns the paths of those that are there now */
+  reuse(key: LayoutKey, tables: readonly Pick<MadeTable, 'path' | 'source'>[]): Promise<ReadonlySet<string>>;
+  /** Keeps tables, all or none. @throws what the store of assets throws */
+  keep(key: LayoutKey, tables: readonly MadeTable[], signal?: AbortSignal): Promise<void>;
   /**
-   * Bytes of each item of a range with the files that it embeds.
+   * Bytes of a table that is kept. It is not removed while it is read, whatever becomes of its version.
+   *
+   * @throws StoreError `asset_missing`
+   */
+  read(sha256: string, range: ByteRange, signal?: AbortSignal): AsyncGenerator<Uint8Array, void, undefined>;
+  /** Removes tables that are too old, too many, or of no version any more. @returns how many */
+  collect(limits: HubFileLimits): Promise<number>;
+  /** @throws StoreError `dataset_not_found` if the section is gone */
+  openLines(section: StoredSection, signal?: AbortSignal): Promise<OpenLines>;
+  /** Profiles of parts. */
+  findProfiles(
+    partIds: readonly string[],
+    format: string,
+    signal?: AbortSignal,
+  ): Promise<readonly StoredProfile[]>;
+  /** Adds profiles; those of parts that are gone are left out. */
+  addProfiles(profiles: readonly StoredProfile[], format: string): Promise<void>;
+  /** Where the items of sections are: `section` of a range is the index of its id. */
+  ranges(sectionIds: readonly string[], signal?: AbortSignal): Promise<readonly SectionRange[]>;
+  /**
+   * Bytes of the line of each item, with its line feed and the files that it embeds.
    *
    * @throws StoreError `item_too_large`, `dataset_not_found` if an item is gone
    */
-  itemSizes(range: ItemRange, signal?: AbortSignal): Promise<Float64Array>;
-  /** The items of a range, for `unpackItems`. @throws StoreError `dataset_not_found` if the section is gone */
-  readItems(range: ItemRange, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
+  lineSizes(ranges: readonly SectionRange[], signal?: AbortSignal): Promise<Float64Array>;
+  /** The items of ranges, for `unpackItems`. @throws StoreError `dataset_not_found` if one is gone */
+  readItems(ranges: readonly SectionRange[], signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
   /** The contents of files by their hash. @throws StoreError `asset_missing` */
   readContents(
     files: readonly { readonly sha256: string; readonly byteLength: number }[],
@@ -106,124 +149,240 @@ export interface HubFileStore {
   ): Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
-const OF_KEY = 'dataset_id = $1 AND version = $2 AND format = $3';
-const FILE_COLUMNS = `path, section_id AS "sectionId", first_item AS "firstItem", item_count AS "itemCount",
-  byte_length::float8 AS "byteLength", table_bytes::float8 AS "tableBytes", encode(sha256, 'hex') AS sha256,
-  group_items AS "groupItems", group_bytes AS "groupBytes", footer`;
-const LISTED_COLUMNS = `path, byte_length::float8 AS "byteLength", encode(sha256, 'hex') AS sha256`;
+const OF_KEY = 'f.dataset_id = $1 AND f.version = $2 AND f.format = $3';
+const LISTED_COLUMNS = `f.path, f.byte_length::float8 AS "byteLength", encode(f.tag, 'hex') AS tag`;
+const FILE_COLUMNS = `${LISTED_COLUMNS}, f.section_id AS "sectionId", f.first_item AS "firstItem", f.item_count AS "itemCount",
+  f.group_items AS "groupItems", f.group_bytes AS "groupBytes"`;
+
+/** A table that was asked for within this time is being read: clients that take longer for a piece are cut off. */
+const READING_SECONDS = 300;
+/** How often the time is noted. */
+const TOUCH_SECONDS = 30;
+
+export function createHubFileStore(
+  context: Pick<StoreContext, 'pool' | 'assets' | 'exports' | 'maxItemBytes'>,
+): HubFileStore {
+  const { pool, assets } = context;
+  const reads = (signal?: AbortSignal) => createReads(pool, signal);
+
+  async function* read(
+    sha256: string,
+    range: ByteRange,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const piece of assets.read(reads(signal), sha256, range, signal)) {
+      await pool.query(TOUCH, [sha256]);
+      yield piece;
+    }
+  }
+
+  return {
+    read: (...request) => guardedStream(read(...request)),
+
+    ...guarded({
+      async findColumns(key, signal) {
+        const [row] = await reads(signal).query<{ columns: string | null }>(
+          `SELECT columns FROM hub_layouts f WHERE ${OF_KEY}`,
+          keyValues(key),
+        );
+        return row?.columns;
+      },
+
+      async add(key, files) {
+        if (!isUuid(key.datasetId)) throw datasetNotFound(key.datasetId);
+        try {
+          await inTransaction(pool, (client) => addLayout(client, key, files));
+        } catch (error) {
+          // The version was deleted.
+          if ((error as { code?: unknown }).code === '23503') throw datasetNotFound(key.datasetId);
+          throw error;
+        }
+      },
+
+      async setColumns(key, columns) {
+        await pool.query(`UPDATE hub_layouts f SET columns = $4 WHERE ${OF_KEY} AND columns IS NULL`, [
+          ...keyValues(key),
+          columns,
+        ]);
+      },
+
+      find: (key, paths, signal) =>
+        reads(signal).query<HubFile & { readonly isKept: boolean }>(
+          `SELECT ${FILE_COLUMNS}, EXISTS (SELECT FROM hub_contents c WHERE c.sha256 = f.tag) AS "isKept"
+           FROM hub_files f WHERE ${OF_KEY} AND path = ANY ($4) ORDER BY path COLLATE "C"`,
+          [...keyValues(key), paths],
+        ),
+
+      list: (key, { folder, after, limit }, signal) =>
+        reads(signal).query<ListedHubFile>(
+          `SELECT ${LISTED_COLUMNS} FROM hub_files f WHERE ${OF_KEY} AND starts_with(path, $4)
+             AND path COLLATE "C" > $5 ORDER BY path COLLATE "C" LIMIT $6`,
+          [...keyValues(key), folder, after, limit],
+        ),
+
+      async unmade(key, limit, signal) {
+        const rows = await reads(signal).query<{ path: string }>(
+          `SELECT path FROM hub_files f WHERE ${OF_KEY} AND byte_length IS NULL ORDER BY path COLLATE "C" LIMIT $4`,
+          [...keyValues(key), limit],
+        );
+        return rows.map(({ path }) => path);
+      },
+
+      sections: (key, signal) =>
+        reads(signal).query<SectionFiles>(
+          `SELECT section_id AS "sectionId",
+             (count(*) FILTER (WHERE starts_with(path, 'data/')))::float8 AS "tableCount",
+             coalesce(sum(byte_length) FILTER (WHERE starts_with(path, 'items/')), 0)::float8 AS "lineBytes"
+           FROM hub_files f WHERE ${OF_KEY} GROUP BY section_id`,
+          keyValues(key),
+        ),
+
+      async reuse(key, tables) {
+        const { rows } = await pool.query<{ path: string }>(
+          `UPDATE hub_files f SET byte_length = made.byte_length, tag = made.tag, source = made.source
+           FROM (SELECT DISTINCT ON (wanted.path) wanted.path, o.byte_length, o.tag, o.source
+             FROM unnest($4::text[], $5::text[]) AS wanted (path, source)
+               JOIN hub_files o ON o.source = decode(wanted.source, 'hex')
+               JOIN hub_contents c ON c.sha256 = o.tag) AS made
+           WHERE ${OF_KEY} AND f.path = made.path RETURNING f.path`,
+          [...keyValues(key), tables.map(({ path }) => path), tables.map(({ source }) => source)],
+        );
+        return new Set(rows.map(({ path }) => path));
+      },
+
+      async keep(key, tables, signal) {
+        const writer = new AssetWriter(assets, signal);
+        writer.add(tables.map(({ sha256, bytes }) => ({ sha256, bytes, mimeType: null })));
+        const columns = [
+          tables.map(({ path }) => path),
+          tables.map(({ source }) => source),
+          tables.map(({ sha256 }) => sha256),
+          tables.map(({ bytes }) => bytes.byteLength),
+        ];
+        await inTransaction(pool, async (client) => {
+          await writer.storeContents(client);
+          await client.query(INSERT_CONTENTS, columns.slice(2));
+          await client.query(
+            `UPDATE hub_files f SET byte_length = made.bytes, tag = decode(made.sha256, 'hex'),
+               source = decode(made.source, 'hex')
+             FROM unnest($4::text[], $5::text[], $6::text[], $7::bigint[]) AS made (path, source, sha256, bytes)
+             WHERE ${OF_KEY} AND f.path = made.path`,
+            [...keyValues(key), ...columns],
+          );
+        });
+      },
+
+      async collect({ days, bytes }) {
+        const { rowCount } = await pool.query(
+          `DELETE FROM hub_contents WHERE sha256 IN (
+             SELECT sha256 FROM (
+               SELECT sha256, used_at, sum(byte_length) OVER (ORDER BY used_at DESC, sha256) AS total FROM hub_contents
+             ) AS c
+             WHERE used_at < clock_timestamp() - ${READING_SECONDS} * interval '1 second'
+               AND (total > $1 OR used_at < clock_timestamp() - $2 * interval '1 day'
+                 OR NOT EXISTS (SELECT FROM hub_files f WHERE f.tag = c.sha256)))`,
+          [bytes, days],
+        );
+        return rowCount ?? 0;
+      },
+
+      async openLines(section, signal) {
+        const { session, query } = await openReadSession(context, signal);
+        try {
+          await query(READ_BY_KEY);
+          const [found] = await query('SELECT 1 AS found FROM sections WHERE id = $1', [section.id]);
+          if (found === undefined) throw itemsGone();
+          // From here on it takes as long as its reader does.
+          await query('SET LOCAL statement_timeout = 0');
+        } catch (error) {
+          await session.close();
+          throw error;
+        }
+        return {
+          between: (from, to) => guardedStream(session.linesBetween(section, from, to)),
+          [Symbol.asyncDispose]: () => session.close(),
+        };
+      },
+
+      ...createProfileStore(pool),
+      ...createItemReader(context),
+    } satisfies Omit<HubFileStore, 'read'>),
+  };
+}
+
+function createProfileStore(pool: StoreContext['pool']): Pick<HubFileStore, 'findProfiles' | 'addProfiles'> {
+  return {
+    findProfiles: (partIds, format, signal) =>
+      createReads(pool, signal).query<StoredProfile>(
+        'SELECT part_id AS "partId", first, profile FROM hub_profiles WHERE part_id = ANY ($1) AND format = $2',
+        [partIds, format],
+      ),
+
+    async addProfiles(profiles, format) {
+      await pool.query(
+        `INSERT INTO hub_profiles (part_id, first, format, profile)
+         SELECT p.id, made.first, $4, made.profile
+         FROM unnest($1::uuid[], $2::int[], $3::text[]) AS made (part_id, first, profile)
+           JOIN parts p ON p.id = made.part_id
+         ON CONFLICT DO NOTHING`,
+        [
+          profiles.map(({ partId }) => partId),
+          profiles.map(({ first }) => first),
+          profiles.map(({ profile }) => profile),
+          format,
+        ],
+      );
+    },
+  };
+}
+
+const TOUCH = `UPDATE hub_contents SET used_at = clock_timestamp()
+  WHERE sha256 = decode($1, 'hex') AND used_at < clock_timestamp() - ${TOUCH_SECONDS} * interval '1 second'`;
+
+const INSERT_CONTENTS = `INSERT INTO hub_contents (sha256, byte_length)
+  SELECT DISTINCT decode(sha256, 'hex'), bytes FROM unnest($1::text[], $2::bigint[]) AS made (sha256, bytes)
+  ORDER BY 1 ON CONFLICT (sha256) DO UPDATE SET used_at = clock_timestamp()`;
+
+async function addLayout(client: pg.ClientBase, key: LayoutKey, files: readonly HubFile[]): Promise<void> {
+  const { rowCount } = await client.query(
+    'INSERT INTO hub_layouts (dataset_id, version, format) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+    keyValues(key),
+  );
+  if (rowCount === 0) return;
+  await client.query(
+    `INSERT INTO hub_files (dataset_id, version, format, path, section_id, first_item, item_count, byte_length, tag,
+       group_items, group_bytes)
+     SELECT $1, $2, $3, path, section_id, first_item, item_count, byte_length, decode(tag, 'hex'), items::int[], bytes::int[]
+     FROM unnest($4::text[], $5::uuid[], $6::int[], $7::int[], $8::bigint[], $9::text[], $10::text[], $11::text[])
+       AS file (path, section_id, first_item, item_count, byte_length, tag, items, bytes)`,
+    [
+      ...keyValues(key),
+      ...(['path', 'sectionId', 'firstItem', 'itemCount', 'byteLength', 'tag'] as const).map((name) =>
+        files.map((file) => file[name]),
+      ),
+      ...(['groupItems', 'groupBytes'] as const).map((name) =>
+        files.map((file) => `{${file[name].join(',')}}`),
+      ),
+    ],
+  );
+  await client.query(
+    `DELETE FROM hub_layouts WHERE dataset_id = $1 AND version = $2 AND format <> $3
+       AND created_at < clock_timestamp() - interval '1 day'`,
+    keyValues(key),
+  );
+}
+
+/** Bytes that the names of members, their colons and commas, and a line feed add to the texts of an item. */
+const LINE_BYTES = `i.byte_length + coalesce(i.linked_bytes, 0) + 1
+  + CASE WHEN i.answer IS NULL THEN 0 ELSE 10 END + CASE WHEN i.assets IS NULL THEN 0 ELSE 10 END
+  + CASE WHEN i.checker IS NULL THEN 0 ELSE 11 END`;
 
 /** Files up to this size are read together. */
 const SMALL_BYTES = 64 * 1024;
 const FILES_PER_QUERY = 256;
 
-export function createHubFileStore(
-  context: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>,
-): HubFileStore {
-  const { pool } = context;
-  const reads = (signal?: AbortSignal) => createReads(pool, signal);
-
-  return guarded({
-    async findColumns(key, signal) {
-      const [row] = await reads(signal).query<{ columns: string | null }>(
-        `SELECT columns FROM hub_layouts WHERE ${OF_KEY}`,
-        keyValues(key),
-      );
-      return row?.columns ?? null;
-    },
-
-    async claim(key, claim, leaseMs) {
-      if (!isUuid(key.datasetId)) throw datasetNotFound(key.datasetId);
-      try {
-        const { rowCount } = await pool.query(
-          `INSERT INTO hub_layouts AS held (dataset_id, version, format, claim, claimed_till)
-           VALUES ($1, $2, $3, $4, clock_timestamp() + $5 * interval '1 millisecond')
-           ON CONFLICT (dataset_id, version, format) DO UPDATE
-             SET claim = excluded.claim, claimed_till = excluded.claimed_till
-             WHERE held.columns IS NULL AND held.claimed_till <= clock_timestamp()`,
-          [...keyValues(key), claim, leaseMs],
-        );
-        return rowCount === 1;
-      } catch (error) {
-        // The version was deleted.
-        if ((error as { code?: unknown }).code === '23503') throw datasetNotFound(key.datasetId);
-        throw toStoreError(error);
-      }
-    },
-
-    async extend(key, claim, leaseMs) {
-      const { rowCount } = await pool.query(
-        `UPDATE hub_layouts SET claimed_till = clock_timestamp() + $5 * interval '1 millisecond'
-         WHERE ${OF_KEY} AND claim = $4 AND columns IS NULL`,
-        [...keyValues(key), claim, leaseMs],
-      );
-      return rowCount === 1;
-    },
-
-    async release(key, claim) {
-      await pool.query(
-        `UPDATE hub_layouts SET claimed_till = clock_timestamp() WHERE ${OF_KEY} AND claim = $4 AND columns IS NULL`,
-        [...keyValues(key), claim],
-      );
-    },
-
-    async add(key, file) {
-      await pool.query(
-        `INSERT INTO hub_files (dataset_id, version, format, path, section_id, first_item, item_count, byte_length,
-           table_bytes, sha256, group_items, group_bytes, footer)
-         SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13
-         WHERE EXISTS (SELECT FROM hub_layouts WHERE ${OF_KEY}) ON CONFLICT DO NOTHING`,
-        [
-          ...keyValues(key),
-          ...[file.path, file.sectionId, file.firstItem, file.itemCount, file.byteLength, file.tableBytes],
-          ...[Buffer.from(file.sha256, 'hex'), file.groupItems, file.groupBytes, Buffer.from(file.footer)],
-        ],
-      );
-    },
-
-    async finish(key, claim, columns) {
-      await pool.query(
-        `UPDATE hub_layouts SET columns = $5 WHERE ${OF_KEY} AND claim = $4 AND columns IS NULL`,
-        [...keyValues(key), claim, columns],
-      );
-      await pool.query(
-        `DELETE FROM hub_layouts WHERE dataset_id = $1 AND version = $2 AND format <> $3
-           AND claimed_till < clock_timestamp() - interval '1 day'`,
-        keyValues(key),
-      );
-    },
-
-    async find(key, path, signal) {
-      const [file] = await reads(signal).query<HubFile>(
-        `SELECT ${FILE_COLUMNS} FROM hub_files WHERE ${OF_KEY} AND path = $4`,
-        [...keyValues(key), path],
-      );
-      return file ?? null;
-    },
-
-    list: (key, { folder, after, limit }, signal) =>
-      reads(signal).query<ListedHubFile>(
-        `SELECT ${LISTED_COLUMNS} FROM hub_files WHERE ${OF_KEY} AND starts_with(path, $4)
-           AND path COLLATE "C" > $5 ORDER BY path COLLATE "C" LIMIT $6`,
-        [...keyValues(key), folder, after, limit],
-      ),
-
-    findSome: (key, paths, signal) =>
-      reads(signal).query<ListedHubFile>(
-        `SELECT ${LISTED_COLUMNS} FROM hub_files WHERE ${OF_KEY} AND path = ANY ($4) ORDER BY path COLLATE "C"`,
-        [...keyValues(key), paths],
-      ),
-
-    sections: (key, folder, signal) =>
-      reads(signal).query<SectionFiles>(
-        `SELECT section_id AS "sectionId", count(*)::float8 AS "fileCount", sum(byte_length)::float8 AS "byteLength",
-           sum(table_bytes)::float8 AS "tableBytes"
-         FROM hub_files WHERE ${OF_KEY} AND starts_with(path, $4) GROUP BY section_id`,
-        [...keyValues(key), folder],
-      ),
-
-    ...createItemReader(context),
-  } satisfies HubFileStore);
-}
+const itemsOf = (ranges: readonly SectionRange[]): number =>
+  ranges.reduce((sum, { count }) => sum + count, 0);
 
 /** What files are made of. */
 function createItemReader({
@@ -232,35 +391,35 @@ function createItemReader({
   maxItemBytes,
 }: Pick<StoreContext, 'pool' | 'assets' | 'maxItemBytes'>): Pick<
   HubFileStore,
-  'itemSizes' | 'readItems' | 'readContents'
+  'ranges' | 'lineSizes' | 'readItems' | 'readContents'
 > {
   const reads = (signal?: AbortSignal) => createReads(pool, signal);
   return {
-    async itemSizes({ section, from, to }, signal) {
-      if (!isUuid(section.id)) throw sectionGone(section.name);
+    ranges: (sectionIds, signal) => readRangesOf(reads(signal).query, sectionIds),
+
+    async lineSizes(ranges, signal) {
       // One value for all items: a row for each would fill the memory of young objects.
-      const items = await itemsBetween(reads(signal).query, section.id, from, to);
       const chunks = await reads(signal).copy(
-        `COPY (SELECT string_agg(float8send((i.byte_length + coalesce(i.linked_bytes, 0))::float8), ''::bytea ORDER BY i.order_index),
-           min(i.order_index) FILTER (WHERE i.byte_length > ${maxItemBytes})
-         FROM ${items} i) TO STDOUT (FORMAT binary)`,
+        `COPY (SELECT string_agg(float8send((${LINE_BYTES})::float8), ''::bytea ORDER BY i.section, i.order_index),
+           max(i.byte_length)
+         FROM ${itemsInRanges(ranges, LITERALS)} i) TO STDOUT (FORMAT binary)`,
       );
       const [row] = copiedRows(chunks);
       const bytes = row === undefined || row.isNull(0) ? Buffer.alloc(0) : row.view(0);
-      if (bytes.byteLength !== 8 * (to - from)) throw sectionGone(section.name);
-      if (row !== undefined && !row.isNull(1)) {
-        throw itemTooLarge('Item', { section: section.name, orderIndex: row.int32(1) }, maxItemBytes);
+      if (bytes.byteLength !== 8 * itemsOf(ranges)) throw itemsGone();
+      if (row !== undefined && row.int32(1) > maxItemBytes) {
+        throw new StoreError('item_too_large', `An item has more than ${maxItemBytes} bytes.`);
       }
-      return Float64Array.from({ length: to - from }, (_, index) => bytes.readDoubleBE(8 * index));
+      return Float64Array.from({ length: itemsOf(ranges) }, (_, index) => bytes.readDoubleBE(8 * index));
     },
 
-    async readItems({ section, from, to }, signal) {
-      if (!isUuid(section.id)) throw sectionGone(section.name);
-      const items = await itemsBetween(reads(signal).query, section.id, from, to);
+    async readItems(ranges, signal) {
       const [row] = copiedRows(
-        await reads(signal).copy(`COPY (SELECT ${packedItems()} FROM ${items} i) TO STDOUT (FORMAT binary)`),
+        await reads(signal).copy(
+          `COPY (SELECT ${packedItems()}, count(*)::int FROM ${itemsInRanges(ranges, LITERALS)} i) TO STDOUT (FORMAT binary)`,
+        ),
       );
-      if (row === undefined || row.isNull(0)) throw sectionGone(section.name);
+      if (row === undefined || row.isNull(0) || row.int32(1) !== itemsOf(ranges)) throw itemsGone();
       return asCopy(row.view(0));
     },
 
@@ -290,13 +449,8 @@ function createItemReader({
   };
 }
 
-/** A subquery for the items of a section from one position up to another, for a COPY. */
-async function itemsBetween(query: ReadQuery, sectionId: string, from: number, to: number): Promise<string> {
-  return itemsInRanges(await readRangesBetween(query, sectionId, from, to), LITERALS);
-}
-
 const keyValues = ({ datasetId, version, format }: LayoutKey): unknown[] => [datasetId, version, format];
 
 /** The dataset, or the version, was deleted while its items were read. */
-const sectionGone = (name: string): StoreError =>
-  new StoreError('dataset_not_found', `The section ${JSON.stringify(name.slice(0, 100))} is gone.`);
+const itemsGone = (): StoreError =>
+  new StoreError('dataset_not_found', 'The items of this version are gone.');

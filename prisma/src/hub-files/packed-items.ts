@@ -23,7 +23,7 @@ export function packedItems(): string {
   const fields = COLUMNS.map(
     (bytes) => `coalesce(int4send(octet_length(${bytes})) || ${bytes}, int4send(-1))`,
   );
-  return `string_agg(int2send(${fields.length}::int2) || ${fields.join(' || ')}, ''::bytea ORDER BY i.order_index)`;
+  return `string_agg(int2send(${fields.length}::int2) || ${fields.join(' || ')}, ''::bytea ORDER BY i.section, i.order_index)`;
 }
 
 /** The bytes of such a value as a whole COPY, in separate memory. */

@@ -8,10 +8,12 @@ export class ItemOrder {
   #section: StoredSection | undefined;
   #next = 0;
 
-  constructor(sections: readonly StoredSection[], maxItemBytes: number) {
+  /** @param first position of the first item in the first section */
+  constructor(sections: readonly StoredSection[], maxItemBytes: number, first = 0) {
     this.#remaining = sections.values();
     this.#maxItemBytes = maxItemBytes;
     this.#advance();
+    this.#next = first;
   }
 
   /**

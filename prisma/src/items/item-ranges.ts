@@ -67,6 +67,15 @@ export async function readRangesBetween(
      WHERE s.id = $1 AND range.start < $3 AND range.stop > $2 ORDER BY range.start`,
     [sectionId, from, to],
   );
+  return cutRanges(ranges, from, to);
+}
+
+/** Where the items of a section are from position `from` up to, not including, position `to`. */
+export function cutRanges(
+  ranges: readonly SectionRange[],
+  from: number,
+  to: number,
+): readonly SectionRange[] {
   return ranges.flatMap((range) =>
     cutRange(range, Math.max(from - range.start, 0), Math.min(to - range.start, range.count)),
   );

@@ -10,7 +10,7 @@ import {
 import type { Request } from 'express';
 
 /** Bytes of a representation. */
-interface ByteRange {
+export interface ByteRange {
   readonly start: number;
   /** Not included. */
   readonly end: number;

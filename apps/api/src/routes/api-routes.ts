@@ -14,7 +14,8 @@ import { documentationRoutes } from './docs/documentation.ts';
 import { dryRunRoutes, withoutDryRuns } from './dry-runs.ts';
 import { type HubImportDeps, hubImportRoute } from './hub/import.ts';
 import { hubPreviewRoute } from './hub/preview.ts';
-import { type HubServingRouteDeps, hubServingRoutes } from './hub-serving/routes.ts';
+import type { HubServingDeps } from './hub-serving/repository.ts';
+import { hubServingRoutes } from './hub-serving/routes.ts';
 import { type JobDeps, jobRoutes } from './jobs/routes.ts';
 import { type RunDeps, runRoutes } from './runs/routes.ts';
 import { resultTableRoutes } from './runs/tables.ts';
@@ -30,7 +31,7 @@ export type RouteDeps = AssetDeps &
   EditDeps &
   ExportDeps &
   HubImportDeps &
-  HubServingRouteDeps &
+  HubServingDeps &
   JobDeps &
   HealthDeps &
   RunDeps &

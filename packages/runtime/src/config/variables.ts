@@ -355,6 +355,18 @@ export const VARIABLES = {
     { min: MIB, max: Number.MAX_SAFE_INTEGER },
     'largest size of that folder; the least recently used files are removed',
   ),
+  hubFilesDays: integer(
+    'SVC_HUB_FILES_DAYS',
+    7,
+    { min: 1, max: 3_650 },
+    'days after which the tables that clients of the hub read are removed if none has read them; they are made again when one does',
+  ),
+  hubFilesBytes: integer(
+    'SVC_HUB_FILES_BYTES',
+    10 * GIB,
+    { min: MIB, max: Number.MAX_SAFE_INTEGER },
+    'largest size of those tables together; the least recently used are removed',
+  ),
   providerAllowedHosts,
   logLevel: oneOf('SVC_LOG_LEVEL', 'info', ['error', 'warn', 'info', 'debug'], 'lowest level that is logged'),
   telemetry: oneOf(

@@ -1,10 +1,11 @@
 import { basename } from 'node:path/posix';
-import type { Route } from '@svc/runtime';
-import { rangedResponse, rangedRoute } from '../../http/byte-range.ts';
+import { linesToBytes } from '@svc/pkg-format/internal';
+import type { Route, RouteRequest } from '@svc/runtime';
+import type { HubFile, ItemLine, LayoutKey, StoredItem } from '@svc/store';
+import { type ByteRange, rangedResponse, rangedRoute } from '../../http/byte-range.ts';
 import { contentDisposition } from '../../http/download.ts';
 import { SAFE } from '../../http/media-headers.ts';
-import { fileBytes } from './files/file-bytes.ts';
-import { readSections } from './files/layout-version.ts';
+import { readSections } from './files/plan-files.ts';
 import {
   CARD,
   entryNotFound,
@@ -16,39 +17,34 @@ import {
   readRepository,
 } from './repository.ts';
 import { HUB_READ } from './shared.ts';
-import type { ItemEncoder } from './thread/item-encoder.ts';
-
-export interface FileDeps extends HubServingDeps {
-  readonly encoder: ItemEncoder;
-}
 
 /** A file that is about to be sent. */
 interface OpenFile {
   readonly byteLength: number;
-  readonly sha256: string;
+  /** 64 hex digits. */
+  readonly tag: string;
   readonly mediaType: string;
-  bytes(range: { readonly start: number; readonly end: number }): AsyncIterable<Uint8Array>;
+  bytes(range: ByteRange): AsyncIterable<Uint8Array>;
 }
 
 /** `GET /datasets/svc/{repo}/resolve/{revision}/{file}`: a file, or a range of it. */
-export function fileRoute(deps: FileDeps): Route {
+export function fileRoute(deps: HubServingDeps): Route {
   return {
     ...HUB_READ,
     ...rangedRoute('the file'),
     path: '/datasets/svc/{repo}/resolve/{revision}/{+file}',
     operationId: 'downloadHubFile',
-    summary: 'A file of a repository, or a range of it; the cost depends on the range, not on the file',
+    summary: 'A file of a repository, or a range of it',
     query: {},
     errors: [...HUB_READ.errors, 'range_not_satisfiable', 'item_too_large', 'asset_missing'],
     handle: async (request) => {
-      const { params, signal } = request;
-      const path = params['file'] ?? '';
+      const path = request.params['file'] ?? '';
       const { repository, file } = await readRepository(deps, request, async (found) => {
-        return { repository: found, file: await openFile(deps, found, path, signal) };
+        return { repository: found, file: await openFile(deps, found, path, request) };
       });
       return rangedResponse(request, {
         byteLength: file.byteLength,
-        etag: `"${file.sha256}"`,
+        etag: `"${file.tag}"`,
         headers: { ...SAFE, 'X-Repo-Commit': repository.commit, 'Cache-Control': 'private, no-cache' },
         bodyHeaders: {
           'Content-Type': file.mediaType,
@@ -62,35 +58,72 @@ export function fileRoute(deps: FileDeps): Route {
 
 /** @throws RequestError `not_found` for a path that is not a file */
 async function openFile(
-  deps: FileDeps,
+  deps: HubServingDeps,
   repository: Repository,
   path: string,
-  signal: AbortSignal,
+  { raw, signal }: RouteRequest,
 ): Promise<OpenFile> {
-  if (path !== CARD && !isFilePath(path)) throw entryNotFound(repository.commit);
-  const layout = await layoutOf(deps, repository, signal);
+  const { commit } = repository;
+  if (path !== CARD && !isFilePath(path)) throw entryNotFound(commit);
+  const key = await layoutOf(deps, repository, signal);
   if (path === CARD) {
-    const { bytes, sha256 } = await makeCard(deps, repository, layout, signal);
+    const { bytes, sha256 } = await makeCard(deps, repository, key, signal);
     return {
       byteLength: bytes.byteLength,
-      sha256,
+      tag: sha256,
       mediaType: 'text/markdown; charset=utf-8',
       async *bytes({ start, end }) {
         yield bytes.subarray(start, end);
       },
     };
   }
-  const file = await deps.store.hubFiles.find(layout.key, path, signal);
-  if (file === null) throw entryNotFound(repository.commit);
-  return {
-    byteLength: file.byteLength,
-    sha256: file.sha256,
-    mediaType: path.endsWith('.parquet') ? 'application/vnd.apache.parquet' : 'application/jsonl',
-    async *bytes(range) {
-      const sections = await readSections(deps.store, layout.key, signal);
-      const section = sections.find(({ id }) => id === file.sectionId)?.name ?? '';
-      const hasFiles = repository.dataset.assetCount > 0;
-      yield* fileBytes(deps.encoder, { file, section, columns: layout.columns, hasFiles }, range, signal);
-    },
-  };
+  const [file] = await deps.files.find(key, [path], signal, raw.method === 'GET');
+  if (file === undefined) throw entryNotFound(commit);
+  const { byteLength, tag } = file;
+  return path.endsWith('.jsonl')
+    ? {
+        byteLength,
+        tag,
+        mediaType: 'application/jsonl',
+        bytes: (range) => lineBytes(deps, key, file, range, signal),
+      }
+    : {
+        byteLength,
+        tag,
+        mediaType: 'application/vnd.apache.parquet',
+        bytes: (range) => deps.store.hubFiles.read(tag, range, signal),
+      };
+}
+
+/** A range of the lines of a section, of the groups that it touches, in one snapshot. */
+async function* lineBytes(
+  { store }: Pick<HubServingDeps, 'store'>,
+  key: LayoutKey,
+  file: HubFile,
+  { start, end }: ByteRange,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  let [at, from, to, stop] = [0, 0, 0, 0];
+  for (const [index, items] of file.groupItems.entries()) {
+    const bytes = file.groupBytes[index] ?? 0;
+    if (stop + bytes <= start) {
+      at += bytes;
+      from += items;
+    }
+    if (stop < end) to += items;
+    stop += bytes;
+  }
+  const section = (await readSections(store, key, signal)).find(({ id }) => id === file.sectionId);
+  if (section === undefined || from >= to) return;
+  await using open = await store.hubFiles.openLines(section, signal);
+  const textOf = (line: ItemLine): Exclude<ItemLine, StoredItem> | AsyncIterable<string> =>
+    typeof line === 'string' || !('payload' in line) ? line : store.reads.assets.itemText(line, signal);
+  async function* lines(): AsyncGenerator<ReturnType<typeof textOf>[]> {
+    for await (const batch of open.between(from, to)) yield batch.map(textOf);
+  }
+  for await (const bytes of linesToBytes(lines())) {
+    const piece = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at));
+    at += bytes.byteLength;
+    if (piece.byteLength > 0) yield piece;
+  }
 }

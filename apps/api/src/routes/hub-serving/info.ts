@@ -1,6 +1,7 @@
 import { type JsonBody, json, type Route, type RouteRequest } from '@svc/runtime';
-import type { DatasetSummary } from '@svc/store';
+import type { DatasetSummary, LayoutKey, ListedHubFile } from '@svc/store';
 import { cardData } from './files/card.ts';
+import type { MeasuredFile } from './files/hub-files.ts';
 import {
   CARD,
   commitOf,
@@ -8,6 +9,7 @@ import {
   layoutOf,
   makeCard,
   type Repository,
+  readCardFacts,
   readRepository,
   repositoryName,
 } from './repository.ts';
@@ -53,25 +55,45 @@ async function respond(
   repository: Repository,
   { query, signal }: RouteRequest,
 ): Promise<ReturnType<typeof json>> {
-  const layout = await layoutOf(deps, repository, signal);
-  const card = await makeCard(deps, repository, layout, signal);
-  const files = [{ path: CARD, byteLength: card.bytes.byteLength, sha256: card.sha256 }];
+  const { hubFiles } = deps.store;
+  const key = await layoutOf(deps, repository, signal);
+  const columns = await deps.files.columnsSoon(key, signal);
+  const facts = await readCardFacts(deps, repository, key, columns, signal);
+  const files: ListedHubFile[] = [];
   for (let isMore = true; isMore && files.length < MAX_SIBLINGS; ) {
-    const after = files.length === 1 ? '' : (files.at(-1)?.path ?? '');
-    const page = { folder: '', after, limit: FILES_PER_QUERY };
-    const found = await deps.store.hubFiles.list(layout.key, page, signal);
+    const page = { folder: '', after: files.at(-1)?.path ?? '', limit: FILES_PER_QUERY };
+    const found = await hubFiles.list(key, page, signal);
     files.push(...found);
     isMore = found.length === FILES_PER_QUERY;
   }
-  const withBlobs = isTrue(query['blobs']);
   return json({
     ...repositoryInfo(repository.dataset),
-    siblings: files.map(({ path, byteLength, sha256 }) => {
-      return { rfilename: path, ...(withBlobs ? { size: byteLength, blobId: sha256.slice(0, 40) } : {}) };
-    }),
-    cardData: cardData(card.facts) as JsonBody,
-    usedStorage: files.reduce((sum, { byteLength }) => sum + byteLength, 0),
+    siblings: isTrue(query['blobs'])
+      ? (await measure(deps, repository, key, files, signal)).map(({ path, byteLength, tag }) => {
+          return { rfilename: path, size: byteLength, blobId: tag.slice(0, 40) };
+        })
+      : [CARD, ...files.map(({ path }) => path)].map((path) => ({ rfilename: path })),
+    cardData: cardData(facts) as JsonBody,
+    // Of what was made so far.
+    usedStorage: files.reduce((sum, { byteLength }) => sum + (byteLength ?? 0), 0),
   });
+}
+
+/** The files with their sizes, and the card. */
+async function measure(
+  deps: HubServingDeps,
+  repository: Repository,
+  key: LayoutKey,
+  files: readonly ListedHubFile[],
+  signal: AbortSignal,
+): Promise<readonly MeasuredFile[]> {
+  const { bytes, sha256 } = await makeCard(deps, repository, key, signal);
+  const measured = await deps.files.find(
+    key,
+    files.map(({ path }) => path),
+    signal,
+  );
+  return [{ path: CARD, byteLength: bytes.byteLength, tag: sha256 }, ...measured];
 }
 
 /** What lists show of a repository too. */

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { RequestError, type RouteRequest } from '@svc/runtime';
-import { type DatasetSummary, type Store, StoreError } from '@svc/store';
+import { type DatasetSummary, type LayoutKey, type Store, StoreError } from '@svc/store';
 import { type CardFacts, cardText } from './files/card.ts';
-import { readSections } from './files/layout-version.ts';
-import { isGone, type Layouts } from './files/layouts.ts';
+import { type HubFiles, isGone } from './files/hub-files.ts';
+import { readSections } from './files/plan-files.ts';
 
 /** What the routes for clients of the hub need. */
 export interface HubServingDeps {
   readonly store: Pick<Store, 'datasets' | 'reads' | 'hubFiles'>;
-  readonly layouts: Layouts;
+  readonly files: HubFiles;
 }
 
 /** One version of a dataset, as a repository at a commit. */
@@ -106,35 +106,41 @@ export const FOLDERS: readonly string[] = ['data', 'items'];
 export const isFilePath = (path: string): boolean =>
   path.length < 1_000 && /^(?:data\/[\p{L}\p{N}_.-]+\.parquet|items\/[\p{L}\p{N}_.]+\.jsonl)$/u.test(path);
 
-export type Layout = Awaited<ReturnType<Layouts['ready']>>;
-
-/** The layout of the files of a repository. @throws as `Layouts.ready` */
-export function layoutOf(
-  { layouts }: Pick<HubServingDeps, 'layouts'>,
-  { dataset }: Repository,
-  signal: AbortSignal,
-): Promise<Layout> {
-  return layouts.ready({ datasetId: dataset.id, version: dataset.version }, signal);
-}
-
 /** The card of a repository. */
 export interface Card {
   readonly bytes: Uint8Array;
   /** 64 hex digits. */
   readonly sha256: string;
-  readonly facts: CardFacts;
 }
 
-/** Makes the card of a repository: of the layout, and of name and description as they are now. */
-export async function makeCard(
+/** What a card says: of the files and their columns, and of name and description as they are now. */
+export async function readCardFacts<Columns extends CardFacts['columns'] | null>(
   { store }: Pick<HubServingDeps, 'store'>,
   { name, dataset }: Repository,
-  { key, columns }: Layout,
+  key: LayoutKey,
+  columns: Columns,
+  signal: AbortSignal,
+): Promise<CardFacts & { readonly columns: Columns }> {
+  const sections = await readSections(store, key, signal);
+  const files = await store.hubFiles.sections(key, signal);
+  return { repository: name, dataset, sections, columns, files };
+}
+
+/** Makes the card of a repository. It waits until the types of all items are known. */
+export async function makeCard(
+  deps: HubServingDeps,
+  repository: Repository,
+  key: LayoutKey,
   signal: AbortSignal,
 ): Promise<Card> {
-  const sections = await readSections(store, key, signal);
-  const tables = await store.hubFiles.sections(key, 'data/', signal);
-  const facts = { repository: name, dataset, sections, columns, tables };
-  const bytes = Buffer.from(cardText(facts));
-  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex'), facts };
+  const columns = await deps.files.columns(key, signal);
+  const bytes = Buffer.from(cardText(await readCardFacts(deps, repository, key, columns, signal)));
+  return { bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
 }
+
+/** The layout of the files of a repository. @throws as `HubFiles.layout` */
+export const layoutOf = (
+  { files }: Pick<HubServingDeps, 'files'>,
+  { dataset: { id: datasetId, version } }: Repository,
+  signal: AbortSignal,
+): Promise<LayoutKey> => files.layout({ datasetId, version }, signal);

@@ -1,18 +1,17 @@
 import type { Route } from '@svc/runtime';
 import { callerRoute } from './caller.ts';
-import { type FileDeps, fileRoute } from './file.ts';
+import { fileRoute } from './file.ts';
 import { historyRoutes } from './history.ts';
 import { infoRoutes } from './info.ts';
 import { listRoute } from './list.ts';
+import type { HubServingDeps } from './repository.ts';
 import { treeRoutes } from './tree.ts';
-
-export type HubServingRouteDeps = FileDeps;
 
 /**
  * What clients of the hub ask: repositories of datasets, read only. Each path begins with `svc/`; a second route, which is
  * not documented, has the path without it.
  */
-export function hubServingRoutes(deps: HubServingRouteDeps): {
+export function hubServingRoutes(deps: HubServingDeps): {
   readonly documented: readonly Route[];
   readonly others: readonly Route[];
 } {

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { compareUtf8 } from '@svc/jsonl-v23/internal';
 import { type JsonBody, json, type Route, type RouteRequest } from '@svc/runtime';
+import type { LayoutKey } from '@svc/store';
+import type { MeasuredFile } from './files/hub-files.ts';
 import {
   CARD,
   entryNotFound,
   FOLDERS,
   type HubServingDeps,
   isFilePath,
-  type Layout,
   layoutOf,
   makeCard,
   type Repository,
@@ -47,7 +48,7 @@ interface Entry {
   readonly path: string;
   /** Null for a folder. */
   readonly byteLength: number | null;
-  readonly sha256: string;
+  readonly tag: string;
 }
 
 /** `GET …/tree/{revision}`, also of a folder, and `POST …/paths-info/{revision}`. */
@@ -121,19 +122,18 @@ async function listTree(
   const { params, query, signal } = request;
   const folder = (params['folder'] ?? '').replace(/\/$/, '');
   if (folder !== '' && !FOLDERS.includes(folder)) throw entryNotFound(repository.commit);
-  const layout = await layoutOf(deps, repository, signal);
+  const key = await layoutOf(deps, repository, signal);
   const limit = limitOf(query['limit'], MAX_ENTRIES);
   const cursor = fromCursor(query['cursor']);
   const after = isFilePath(cursor) || cursor === CARD || FOLDERS.includes(cursor) ? cursor : '';
-  const above = folder === '' ? await topEntries(deps, repository, layout, signal) : [];
+  const above = folder === '' ? await topEntries(deps, repository, key, signal) : [];
   const hasFiles = folder !== '' || isTrue(query['recursive']);
-  const files = hasFiles
-    ? await deps.store.hubFiles.list(
-        layout.key,
-        { folder: folder === '' ? '' : `${folder}/`, after, limit: limit + 1 },
-        signal,
-      )
-    : [];
+  const page = { folder: folder === '' ? '' : `${folder}/`, after, limit: limit + 1 };
+  const listed = hasFiles ? await deps.store.hubFiles.list(key, page, signal) : [];
+  const paths = listed.map(({ path }) => path);
+  const files = listed.some(({ byteLength }) => byteLength === null)
+    ? await deps.files.find(key, paths, signal)
+    : (listed as readonly MeasuredFile[]);
   const entries: readonly Entry[] = [
     ...above.filter(({ path }) => compareUtf8(path, after) > 0),
     ...files,
@@ -149,38 +149,40 @@ async function findPaths(
   repository: Repository,
   { body, signal }: RouteRequest,
 ): Promise<ReturnType<typeof json>> {
-  const layout = await layoutOf(deps, repository, signal);
+  const key = await layoutOf(deps, repository, signal);
   const { paths, expand } = body as { readonly paths: string | readonly string[]; readonly expand?: unknown };
   const wanted = new Set([paths].flat());
-  const above = (await topEntries(deps, repository, layout, signal)).filter(({ path }) => wanted.has(path));
-  const files = await deps.store.hubFiles.findSome(layout.key, [...wanted].filter(isFilePath), signal);
-  return json([...above, ...files].map((entry) => serializeEntry(entry, repository, isTrue(expand))));
+  const isAbove = [CARD, ...FOLDERS].some((path) => wanted.has(path));
+  const above = isAbove ? await topEntries(deps, repository, key, signal) : [];
+  const files = await deps.files.find(key, [...wanted].filter(isFilePath), signal);
+  const entries = [...above.filter(({ path }) => wanted.has(path)), ...files];
+  return json(entries.map((entry) => serializeEntry(entry, repository, isTrue(expand))));
 }
 
 /** The card and the folders. */
 async function topEntries(
   deps: HubServingDeps,
   repository: Repository,
-  layout: Layout,
+  key: LayoutKey,
   signal: AbortSignal,
 ): Promise<readonly Entry[]> {
-  const { bytes, sha256 } = await makeCard(deps, repository, layout, signal);
+  const { bytes, sha256 } = await makeCard(deps, repository, key, signal);
   const folders = FOLDERS.map((path): Entry => {
     const hash = createHash('sha256').update(`${repository.commit}/${path}`).digest('hex');
-    return { path, byteLength: null, sha256: hash };
+    return { path, byteLength: null, tag: hash };
   });
-  return [{ path: CARD, byteLength: bytes.byteLength, sha256 }, ...folders];
+  return [{ path: CARD, byteLength: bytes.byteLength, tag: sha256 }, ...folders];
 }
 
 function serializeEntry(
-  { path, byteLength, sha256 }: Entry,
+  { path, byteLength, tag }: Entry,
   { commit, dataset }: Repository,
   isExpanded: boolean,
 ): JsonBody {
   const lastCommit = { id: commit, title: `Version ${dataset.version}`, date: dataset.updatedAt };
   return {
     type: byteLength === null ? 'directory' : 'file',
-    oid: sha256.slice(0, 40),
+    oid: tag.slice(0, 40),
     size: byteLength ?? 0,
     path,
     ...(isExpanded ? { lastCommit } : {}),

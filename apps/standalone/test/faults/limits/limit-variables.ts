@@ -24,6 +24,9 @@ const NO_LIMITS: ReadonlySet<string> = new Set([
   'SVC_HUB_CACHE_DIR',
   // A full cache forgets files; it refuses nothing.
   'SVC_HUB_CACHE_BYTES',
+  // What is removed is made again.
+  'SVC_HUB_FILES_DAYS',
+  'SVC_HUB_FILES_BYTES',
   'SVC_PROVIDER_ALLOWED_HOSTS',
   'SVC_LOG_LEVEL',
   'SVC_CORS_ORIGINS',

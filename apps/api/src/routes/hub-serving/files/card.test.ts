@@ -15,7 +15,7 @@ it('looks at each column a few times, however many there are', () => {
     };
   });
   const dataset = { name: 'n' } as DatasetSummary;
-  const card = cardData({ repository: 'svc/n', dataset, sections: [], columns, tables: [] });
+  const card = cardData({ repository: 'svc/n', dataset, sections: [], columns, files: [] });
   const features = columns.map((_, index) => ({ name: String(index), dtype: 'int64' }));
   expect(card['dataset_info']).toMatchObject({ features });
   expect(reads).toBeLessThan(10 * columns.length);

@@ -9,27 +9,22 @@ export interface CardFacts {
   readonly repository: string;
   readonly dataset: DatasetSummary;
   readonly sections: readonly StoredSection[];
-  readonly columns: readonly HubColumn[];
-  /** The tables of each section. */
-  readonly tables: readonly SectionFiles[];
+  /** Null before they are known. */
+  readonly columns: readonly HubColumn[] | null;
+  /** The files of each section. */
+  readonly files: readonly SectionFiles[];
 }
 
 /** The metadata at the beginning of the card, which `datasets` reads: configuration, splits and features. */
-export function cardData({ dataset, sections, columns, tables }: CardFacts): {
+export function cardData({ dataset, sections, columns, files }: CardFacts): {
   readonly [key: string]: YamlValue;
 } {
   const names = splitNames(sections.map(({ name }) => name));
-  const bySection = new Map(tables.map((table) => [table.sectionId, table]));
+  const bytes = new Map(files.map(({ sectionId, lineBytes }) => [sectionId, lineBytes]));
   const splits = sections
-    .map(({ id, itemCount }, index) => ({ name: names[index] ?? '', itemCount, table: bySection.get(id) }))
+    .map(({ id, itemCount }, index) => ({ name: names[index] ?? '', itemCount, bytes: bytes.get(id) ?? 0 }))
     // `load_dataset` fails on an empty split.
     .filter(({ itemCount }) => itemCount > 0);
-  const total = (bytes: 'byteLength' | 'tableBytes'): number =>
-    splits.reduce((sum, { table }) => sum + (table?.[bytes] ?? 0), 0);
-  const stored = new Map(Object.entries(featuresOf(columns)));
-  const features = columns.map(({ name, type }) => {
-    return type === 'images' ? { name, list: 'image' } : { name, dtype: dtypeOf(stored.get(name)) };
-  });
   return {
     pretty_name: dataset.name,
     ...(splits.length === 0
@@ -43,15 +38,25 @@ export function cardData({ dataset, sections, columns, tables }: CardFacts): {
             },
           ],
         }),
-    dataset_info: {
-      features,
-      splits: splits.map(({ name, itemCount, table }) => {
-        return { name, num_bytes: table?.tableBytes ?? 0, num_examples: itemCount };
-      }),
-      download_size: total('byteLength'),
-      dataset_size: total('tableBytes'),
-    },
+    ...(columns === null
+      ? {}
+      : {
+          dataset_info: {
+            features: featuresOfCard(columns),
+            splits: splits.map(({ name, itemCount, bytes }) => {
+              return { name, num_bytes: bytes, num_examples: itemCount };
+            }),
+            dataset_size: splits.reduce((sum, { bytes }) => sum + bytes, 0),
+          },
+        }),
   };
+}
+
+function featuresOfCard(columns: readonly HubColumn[]): readonly YamlValue[] {
+  const stored = new Map(Object.entries(featuresOf(columns)));
+  return columns.map(({ name, type }) => {
+    return type === 'images' ? { name, list: 'image' } : { name, dtype: dtypeOf(stored.get(name)) };
+  });
 }
 
 function dtypeOf(stored: unknown): string {
@@ -61,12 +66,11 @@ function dtypeOf(stored: unknown): string {
 
 /** `README.md`: the metadata, then what the dataset is and how to read it. */
 export function cardText(facts: CardFacts): string {
-  const { repository, dataset, sections, tables } = facts;
+  const { repository, dataset, sections, files } = facts;
   const names = splitNames(sections.map(({ name }) => name));
-  const bySection = new Map(tables.map((table) => [table.sectionId, table]));
+  const tables = new Map(files.map(({ sectionId, tableCount }) => [sectionId, tableCount]));
   const rows = sections.map(({ id, name, itemCount }, index) => {
-    const files = bySection.get(id)?.fileCount ?? 0;
-    return `| ${cell(name)} | ${cell(names[index] ?? '')} | ${itemCount} | ${files} |`;
+    return `| ${cell(name)} | ${cell(names[index] ?? '')} | ${itemCount} | ${tables.get(id) ?? 0} |`;
   });
   const { description } = dataset;
   return [

@@ -6,7 +6,10 @@ import { type EncodeTask, encodeItems } from './encode-items.ts';
 serveTasks(parentPort, async (task: EncodeTask) => {
   try {
     const outcome = await encodeItems(task);
-    return { message: { kind: 'outcome', outcome }, transfer: [outcome.bytes.buffer] };
+    return {
+      message: { kind: 'outcome', outcome },
+      transfer: outcome.rowGroups?.map(({ bytes }) => bytes.buffer) ?? [],
+    };
   } catch (error) {
     return { message: { kind: 'fault', error } };
   }

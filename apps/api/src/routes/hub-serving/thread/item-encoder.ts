@@ -1,30 +1,36 @@
 import { createThreadPool, Semaphore, type ThreadPool, type ThreadTasks } from '@svc/concurrency';
 import { retryLater } from '@svc/runtime';
-import type { HubFileStore } from '@svc/store';
+import type { HubFileStore, SectionRange } from '@svc/store';
 import { linkedFilesOf } from '@svc/store/rows';
+import type { EncodedRowGroup } from '@svc/tabular/write';
+import type { HubColumn } from '../files/hub-columns.ts';
 import { isImage } from '../files/item-images.ts';
+import type { Profile } from '../files/profile.ts';
 import type { EncodedItems, EncodeTask } from './encode-items.ts';
-
-/** Items that are encoded together: a part of a file. */
-export interface ItemGroup {
-  readonly section: { readonly id: string; readonly name: string };
-  readonly from: number;
-  readonly to: number;
-  /** Whether items of the version embed files. */
-  readonly hasFiles: boolean;
-}
 
 /** Reads groups of items and encodes them, on threads. */
 export interface ItemEncoder extends AsyncDisposable {
-  /** @param table as {@link EncodeTask} wants it @throws StoreError of reading; the signal's reason */
-  encode(group: ItemGroup, table: EncodeTask['table'], signal: AbortSignal): Promise<EncodedItems>;
+  /**
+   * Encodes groups as row groups of tables.
+   *
+   * @param groups each with the name of its section
+   * @throws StoreError of reading; the signal's reason
+   */
+  encode(
+    groups: readonly { readonly ranges: readonly SectionRange[]; readonly section: string }[],
+    columns: readonly HubColumn[],
+    signal: AbortSignal,
+  ): Promise<readonly EncodedRowGroup[]>;
+  /** The profile of the items of each range. @throws as `encode` */
+  profile(ranges: readonly SectionRange[], signal: AbortSignal): Promise<readonly Profile[]>;
 }
 
 /** Each thread takes some 60 MB. */
 const THREADS = 1;
 /** Groups in memory: that of the thread, and those that are read. */
 const GROUPS = 3;
-const WAIT_MS = 60_000;
+/** Clients that wait for it leave before. */
+const WAIT_MS = 600_000;
 /** A group of usual size takes some 50 ms. */
 const DEADLINE_MS = 120_000;
 /** Groups beyond this size, which hold one large item, get a thread with a larger heap: V8 collects late where it may grow. */
@@ -57,17 +63,33 @@ export function createItemEncoder(store: Pick<HubFileStore, 'readItems' | 'readC
     waitMs: WAIT_MS,
     timeoutError: () => retryLater('unavailable', 'Too many files are read concurrently.', 10),
   });
+  async function run(
+    ranges: readonly SectionRange[],
+    counts: readonly number[],
+    table: EncodeTask['table'],
+    signal: AbortSignal,
+  ): Promise<EncodedItems> {
+    using _turn = await turns.acquire(signal);
+    const packed = await store.readItems(ranges, signal);
+    const images = table === null ? [] : [...linkedFilesOf(packed)].filter(isImage);
+    const distinct = [...new Map(images.map((file) => [file.sha256, file])).values()];
+    const contents = await store.readContents(distinct, signal);
+    const bytes = distinct.reduce((sum, { byteLength }) => sum + byteLength, packed.byteLength);
+    const pool = bytes > LARGE_GROUP_BYTES ? largeThreads : threads;
+    return await pool.run({ packed, counts, contents, table }, DEADLINE_MS, never);
+  }
   return {
-    async encode(group, table, signal) {
-      using _turn = await turns.acquire(signal);
-      const packed = await store.readItems(group, signal);
-      const linked = group.hasFiles ? [...linkedFilesOf(packed)] : [];
-      const files = linked.filter((file) => table === null || isImage(file));
-      const distinct = [...new Map(files.map((file) => [file.sha256, file])).values()];
-      const contents = await store.readContents(distinct, signal);
-      const bytes = distinct.reduce((sum, { byteLength }) => sum + byteLength, packed.byteLength);
-      const pool = bytes > LARGE_GROUP_BYTES ? largeThreads : threads;
-      return await pool.run({ packed, contents, table }, DEADLINE_MS, never);
+    async encode(groups, columns, signal) {
+      // The section of a range gives the order of the groups.
+      const ranges = groups.flatMap((group, section) => group.ranges.map((range) => ({ ...range, section })));
+      const counts = groups.map((group) => group.ranges.reduce((sum, { count }) => sum + count, 0));
+      const table = { sections: groups.map(({ section }) => section), columns };
+      return (await run(ranges, counts, table, signal)).rowGroups ?? [];
+    },
+    async profile(ranges, signal) {
+      const inOrder = ranges.map((range, section) => ({ ...range, section }));
+      const counts = ranges.map(({ count }) => count);
+      return (await run(inOrder, counts, null, signal)).profiles ?? [];
     },
     async [Symbol.asyncDispose]() {
       await threads[Symbol.asyncDispose]();

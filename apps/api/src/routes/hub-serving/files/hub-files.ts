@@ -1,0 +1,235 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '@svc/instrumentation';
+import { type HubFile, type LayoutKey, type ListedHubFile, type Store, StoreError } from '@svc/store';
+import type { ItemEncoder } from '../thread/item-encoder.ts';
+import type { HubColumn } from './hub-columns.ts';
+import { makeTables } from './make-tables.ts';
+import { filesFormat, planFiles, readSections, type VersionKey } from './plan-files.ts';
+import { readColumns } from './read-columns.ts';
+
+/**
+ * The files of versions. Each is made once: in the background after its version was stored, or by the first request, which
+ * waits. Every method throws StoreError of reading, and the reason of its signal, at which the work goes on for others.
+ */
+export interface HubFiles {
+  /** The layout of a version: names of its files, and sizes of lines. */
+  layout(version: VersionKey, signal: AbortSignal): Promise<LayoutKey>;
+  /** The columns of its tables. */
+  columns(key: LayoutKey, signal: AbortSignal): Promise<readonly HubColumn[]>;
+  /** The same; null if they are not known soon. */
+  columnsSoon(key: LayoutKey, signal: AbortSignal): Promise<readonly HubColumn[] | null>;
+  /** Those of these files that exist, with their sizes. @param isKept whether their bytes are to be there too */
+  find(
+    key: LayoutKey,
+    paths: readonly string[],
+    signal: AbortSignal,
+    isKept?: boolean,
+  ): Promise<readonly (HubFile & MeasuredFile)[]>;
+  /** Makes the files of a version in the background, instead of those of older versions of its dataset. */
+  announce(version: VersionKey): void;
+}
+
+/** A file whose size is known. */
+export interface MeasuredFile extends ListedHubFile {
+  readonly byteLength: number;
+  readonly tag: string;
+}
+
+/** Whether a dataset or its version was deleted while it was read. */
+export const isGone = (error: unknown): boolean =>
+  error instanceof StoreError && ['dataset_not_found', 'version_not_found'].includes(error.code);
+
+const SOON_MS = 1_000;
+/** Tables that are made for one request before others have their turn: their lines, and how many. */
+const TURN_BYTES = 4 * 1024 * 1024;
+const TURN_FILES = 256;
+
+/** @param stopSignal ends what is being made */
+export function createHubFiles(
+  deps: {
+    readonly store: Pick<Store, 'hubFiles' | 'reads'>;
+    readonly encoder: ItemEncoder;
+    readonly logger: Logger;
+  },
+  stopSignal: AbortSignal,
+): HubFiles {
+  const { store, encoder, logger } = deps;
+  const { hubFiles } = store;
+  const format = filesFormat();
+  /** What this process makes: whoever needs it waits for the same. */
+  const making = new Map<string, Promise<unknown>>();
+  const waiting = new Map<string, VersionKey>();
+  let isWorking = false;
+
+  async function once<T>(name: string, signal: AbortSignal, make: () => Promise<T>): Promise<T> {
+    const made = (making.get(name) as Promise<T> | undefined) ?? make().finally(() => making.delete(name));
+    making.set(name, made);
+    return await untilAborted(made, signal);
+  }
+
+  async function layout({ datasetId, version }: VersionKey, signal: AbortSignal): Promise<LayoutKey> {
+    const key = { datasetId, version, format };
+    if ((await hubFiles.findColumns(key, signal)) !== undefined) return key;
+    await once(`layout ${nameOf(key)}`, signal, async () => {
+      const sections = await readSections(store, key, stopSignal);
+      await hubFiles.add(key, await planFiles(hubFiles, sections, stopSignal));
+    });
+    announce(key);
+    return key;
+  }
+
+  async function columns(key: LayoutKey, signal: AbortSignal): Promise<readonly HubColumn[]> {
+    const known = await hubFiles.findColumns(key, signal);
+    if (typeof known === 'string') return JSON.parse(known) as HubColumn[];
+    return await once(`columns ${nameOf(key)}`, signal, async () => {
+      const sections = await readSections(store, key, stopSignal);
+      const read = await readColumns({ hubFiles, encoder }, sections, format, stopSignal);
+      await hubFiles.setColumns(key, JSON.stringify(read));
+      return read;
+    });
+  }
+
+  /** Makes those of these tables that are missing, a few at a time. */
+  async function make(
+    key: LayoutKey,
+    files: readonly (HubFile & { readonly isKept: boolean })[],
+    isKept: boolean,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const isMissing = (file: (typeof files)[number]): boolean =>
+      isTable(file.path) && (file.byteLength === null || (isKept && !file.isKept));
+    for (const some of turnsOf(files.filter(isMissing))) {
+      const others = some.flatMap(({ path }) => making.get(`table ${nameOf(key)} ${path}`) ?? []);
+      const mine = some.filter(({ path }) => !making.has(`table ${nameOf(key)} ${path}`));
+      const made = mine.length === 0 ? null : makeNow(key, mine);
+      for (const { path } of mine) {
+        const name = `table ${nameOf(key)} ${path}`;
+        making.set(
+          name,
+          (made as Promise<void>).finally(() => making.delete(name)),
+        );
+        making.get(name)?.catch(() => undefined);
+      }
+      await untilAborted(Promise.all([...others, made]), signal);
+    }
+  }
+
+  async function makeNow(key: LayoutKey, files: readonly HubFile[]): Promise<void> {
+    const sections = await readSections(store, key, stopSignal);
+    await makeTables(
+      { hubFiles, encoder },
+      {
+        key,
+        sections: new Map(sections.map((section) => [section.id, section])),
+        columns: await columns(key, stopSignal),
+        files,
+      },
+      stopSignal,
+    );
+  }
+
+  function announce(version: VersionKey): void {
+    for (const [name, other] of waiting) if (isBefore(other, version)) waiting.delete(name);
+    waiting.set(nameOf(version), version);
+    if (!isWorking) void work();
+  }
+
+  async function work(): Promise<void> {
+    isWorking = true;
+    while (waiting.size > 0 && !stopSignal.aborted) {
+      const [name, version] = [...waiting][0] as [string, VersionKey];
+      waiting.delete(name);
+      await makeAll(version);
+    }
+    isWorking = false;
+  }
+
+  async function makeAll(version: VersionKey): Promise<void> {
+    const startedAt = performance.now();
+    let files = 0;
+    const facts = (): { dataset_id: string; version: number; files: number; duration_ms: number } => ({
+      dataset_id: version.datasetId,
+      version: version.version,
+      files,
+      duration_ms: Math.round(performance.now() - startedAt),
+    });
+    try {
+      const key = await layout(version, stopSignal);
+      await columns(key, stopSignal);
+      for (;;) {
+        const paths = await hubFiles.unmade(key, TURN_FILES, stopSignal);
+        if (paths.length === 0 || [...waiting.values()].some((other) => isBefore(version, other))) break;
+        // One turn, then those that a request has not made meanwhile.
+        const [some = []] = turnsOf(await hubFiles.find(key, paths, stopSignal));
+        await make(key, some, false, stopSignal);
+        files += some.length;
+      }
+      if (files > 0) logger.log('hub.layout.finish', facts());
+    } catch (error) {
+      if (!stopSignal.aborted && !isGone(error)) logger.log('hub.layout.fail', { ...facts(), error });
+    }
+  }
+
+  return {
+    layout,
+    columns,
+    async columnsSoon(key, signal) {
+      const late = new AbortController();
+      try {
+        const soon = delay(SOON_MS, null, { signal: late.signal });
+        soon.catch(() => undefined);
+        return await Promise.race([columns(key, signal), soon]);
+      } finally {
+        late.abort();
+      }
+    },
+    async find(key, paths, signal, isKept = false) {
+      await make(key, await hubFiles.find(key, paths, signal), isKept, signal);
+      const files = await hubFiles.find(key, paths, signal);
+      return files.map(({ byteLength, tag, ...file }) => {
+        // Its layout was deleted, and added again.
+        if (byteLength === null || tag === null) throw new Error(`${file.path} was not made.`);
+        return { ...file, byteLength, tag };
+      });
+    },
+    announce,
+  };
+}
+
+const nameOf = ({ datasetId, version }: VersionKey): string => `${datasetId} ${version}`;
+
+const isBefore = (one: VersionKey, other: VersionKey): boolean =>
+  one.datasetId === other.datasetId && one.version < other.version;
+
+/** Whether a file is a table, else lines of items. */
+const isTable = (path: string): boolean => path.startsWith('data/');
+
+function turnsOf<File extends Pick<HubFile, 'groupBytes'>>(files: readonly File[]): File[][] {
+  const turns: File[][] = [];
+  let bytes = 0;
+  for (const file of files) {
+    const last = turns.at(-1);
+    if (last === undefined || bytes >= TURN_BYTES || last.length === TURN_FILES) {
+      turns.push([]);
+      bytes = 0;
+    }
+    turns.at(-1)?.push(file);
+    bytes += file.groupBytes.reduce((sum, size) => sum + size, 0);
+  }
+  return turns;
+}
+
+/** What a promise resolves to. @throws the signal's reason, immediately */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  // What fails when nobody waits any more has failed for nobody.
+  promise.catch(() => undefined);
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

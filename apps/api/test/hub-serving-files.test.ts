@@ -1,0 +1,244 @@
+import { createHash } from 'node:crypto';
+import { zstdDecompressSync } from 'node:zlib';
+import fc from 'fast-check';
+import { parquetReadObjects } from 'hyparquet';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { queryDatabase } from '../../../prisma/test/query-database.ts';
+import { makePackage, uploadForm } from './make-package.ts';
+import { startTestApi, type TestApi } from './start-test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api[Symbol.asyncDispose]());
+
+const lines = (items: readonly object[]): string => items.map((item) => JSON.stringify(item)).join('\n');
+
+async function send(path: string, init: RequestInit): Promise<{ id: string; version_hash: string }> {
+  const response = await fetch(`${api.url}${path}`, init);
+  expect([200, 201, 204]).toContain(response.status);
+  if (response.status === 204) return { id: '', version_hash: '' };
+  return (await response.json()) as { id: string; version_hash: string };
+}
+
+const upload = async (handle: string, sections: Readonly<Record<string, readonly object[]>>) => {
+  const files = Object.entries(sections).map(([name, items]) => [`sections/${name}.jsonl`, lines(items)]);
+  const body = uploadForm(await makePackage(Object.fromEntries(files)), { handle });
+  return await send('/datasets/upload', { method: 'POST', body });
+};
+
+const append = (handle: string, items: readonly object[]) =>
+  send(`/datasets/${handle}/items?mode=append`, {
+    method: 'POST',
+    body: lines(items),
+    headers: { 'content-type': 'application/jsonl' },
+  });
+
+async function read(path: string, init: RequestInit = {}) {
+  const response = await fetch(`${api.url}${path}`, init);
+  const { status, headers } = response;
+  return { status, headers, bytes: Buffer.from(await response.arrayBuffer()) };
+}
+
+const fileOf = (handle: string, path: string, revision = 'main'): string =>
+  `/datasets/svc/${handle}/resolve/${revision}/${path}`;
+
+interface Entry {
+  readonly path: string;
+  readonly size: number;
+  readonly oid: string;
+}
+
+const treeOf = async (handle: string, revision = 'main'): Promise<Entry[]> => {
+  const { status, bytes } = await read(`/api/datasets/svc/${handle}/tree/${revision}?recursive=true`);
+  expect(status).toBe(200);
+  return JSON.parse(bytes.toString());
+};
+
+async function rowsOf(bytes: Buffer): Promise<Record<string, unknown>[]> {
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer;
+  const compressors = { ZSTD: (page: Uint8Array) => new Uint8Array(zstdDecompressSync(page)) };
+  return (await parquetReadObjects({ file, compressors, utf8: false })) as Record<string, unknown>[];
+}
+
+/** Items whose tables have several groups. */
+const some = (count: number, from = 0): object[] =>
+  Array.from({ length: count }, (_, index) => ({
+    id: from + index,
+    inputs: {
+      prompt: createHash('sha512')
+        .update(`${from + index}`)
+        .digest('hex')
+        .repeat(3),
+    },
+    answer: from + index,
+    meta: { level: index },
+  }));
+
+const IMAGE = { mime_type: 'image/png', encoding: 'base64', data: Buffer.from('image').toString('base64') };
+
+it('tells names before anything is made, and every size is that of its file', async () => {
+  const sections = Object.fromEntries(
+    Array.from({ length: 520 }, (_, n) => [
+      `section-${n}`,
+      [
+        {
+          inputs: { prompt: `é ${n}` },
+          ...(n % 2 === 0 ? { answer: n } : {}),
+          ...(n % 3 === 0 ? { checker: { type: 'exact' } } : {}),
+          ...(n % 5 === 0 ? { assets: { picture: { ...IMAGE, path: `${n}.png` } } } : {}),
+        },
+      ],
+    ]),
+  );
+  const { version_hash } = await upload('wide', sections);
+  const info = await read('/api/datasets/svc/wide');
+  expect([info.status, JSON.parse(info.bytes.toString())]).toMatchObject([
+    200,
+    { sha: version_hash.slice(0, 40), siblings: { length: 1 + 2 * 520 } },
+  ]);
+  const pages = [
+    await treeOf('wide'),
+    JSON.parse((await read('/api/datasets/svc/wide/tree/main/items')).bytes.toString()),
+  ];
+  const entries = new Map(pages.flat().map((entry: Entry) => [entry.path, entry]));
+  for (const path of [
+    'data/section_0-00000-of-00001.parquet',
+    ...[0, 1, 2, 3, 5, 30].map((n) => `items/section_${n}.jsonl`),
+  ]) {
+    const { status, bytes, headers } = await read(fileOf('wide', path));
+    expect([path, status, bytes.byteLength]).toEqual([path, 200, entries.get(path)?.size]);
+    expect(headers.get('etag')?.slice(1, 41)).toBe(entries.get(path)?.oid);
+  }
+});
+
+it('makes files in the background when a version was stored, whoever stored it', async () => {
+  const { id } = await upload('background', { train: some(3) });
+  const unmade = (version: number) =>
+    queryDatabase(
+      api.databaseUrl,
+      `SELECT count(*)::int AS files, count(*) FILTER (WHERE byte_length IS NULL)::int AS unmade FROM hub_files
+       WHERE dataset_id = '${id}' AND version = ${version}`,
+    );
+  await expect.poll(() => unmade(1), { timeout: 20_000 }).toEqual([{ files: 2, unmade: 0 }]);
+  await append('background', some(1, 3));
+  await expect.poll(() => unmade(2), { timeout: 20_000 }).toEqual([{ files: 2, unmade: 0 }]);
+});
+
+it('reads ranges of what was made, and makes nothing again', async () => {
+  const items = some(12_000);
+  const { id } = await upload('ranges', { train: items });
+  const tables = (await treeOf('ranges')).filter(({ path }) => path.startsWith('data/'));
+  expect(tables.length).toBeGreaterThan(1);
+  const whole = await Promise.all(tables.map(({ path }) => read(fileOf('ranges', path))));
+  expect((await Promise.all(whole.map(({ bytes }) => rowsOf(bytes)))).flat().map(({ id }) => id)).toEqual(
+    items.map((_, index) => `${index}`),
+  );
+  const [text = Buffer.alloc(0)] = [(await read(fileOf('ranges', 'items/train.jsonl'))).bytes];
+  expect(text.equals((await read(`/datasets/${id}/items.jsonl`)).bytes)).toBe(true);
+  const range = async (path: string, all: Buffer, start: number, length: number): Promise<void> => {
+    const end = Math.min(all.length, start + length);
+    const init = { headers: { range: `bytes=${start}-${end - 1}` } };
+    const { status, bytes } = await read(fileOf('ranges', path), init);
+    expect([status, bytes.equals(all.subarray(start, end))]).toEqual([206, true]);
+  };
+  await fc.assert(
+    fc.asyncProperty(fc.nat(text.length - 1), fc.integer({ min: 1, max: 3_000_000 }), (start, length) =>
+      range('items/train.jsonl', text, start, length),
+    ),
+    { numRuns: 15 },
+  );
+  await queryDatabase(
+    api.databaseUrl,
+    `DELETE FROM items WHERE part_id IN (SELECT id FROM parts WHERE dataset_id = '${id}')`,
+  );
+  const table = whole[0]?.bytes ?? Buffer.alloc(0);
+  await fc.assert(
+    fc.asyncProperty(fc.nat(table.length - 1), fc.integer({ min: 1, max: 1_000_000 }), (start, length) =>
+      range(tables[0]?.path ?? '', table, start, length),
+    ),
+    { numRuns: 15 },
+  );
+});
+
+it('sends files whole whose version is deleted meanwhile, also when what it had is collected', async () => {
+  await upload('cut', { train: some(30_000) });
+  await append('cut', some(1, 30_000));
+  const [table] = (await treeOf('cut', 'v2')).filter(({ path }) => path.startsWith('data/'));
+  const paths = ['items/train.jsonl', table?.path ?? ''];
+  const expected = await Promise.all(
+    paths.map(async (path) => (await read(fileOf('cut', path, 'v2'))).bytes),
+  );
+  await send('/datasets/cut/items?mode=replace', {
+    method: 'POST',
+    body: lines(some(1, 50_000)),
+    headers: { 'content-type': 'application/jsonl' },
+  });
+  const responses = await Promise.all(paths.map((path) => fetch(`${api.url}${fileOf('cut', path, 'v2')}`)));
+  const readers = responses.map(({ body }) => (body as ReadableStream<Uint8Array>).getReader());
+  const begun = await Promise.all(
+    readers.map(async (reader) => [(await reader.read()).value ?? new Uint8Array()]),
+  );
+  for (const version of [2, 1]) await send(`/datasets/cut/versions/${version}`, { method: 'DELETE' });
+  await api.store.datasets.collect();
+  await api.store.hubFiles.collect({ days: 1, bytes: 1 });
+  await api.store.assets.collect();
+  for (const [index, reader] of readers.entries()) {
+    for (let next = await reader.read(); !next.done; next = await reader.read())
+      begun[index]?.push(next.value);
+    expect(Buffer.concat(begun[index] ?? []).equals(expected[index] as Buffer)).toBe(true);
+  }
+  expect((await read(fileOf('cut', paths[1] ?? '', 'v2'))).status).toBe(404);
+});
+
+it('uses the tables of another version that has them', async () => {
+  const { id } = await upload('shared', { train: some(12_000) });
+  const before = await treeOf('shared');
+  const sources = (version: number) =>
+    queryDatabase(
+      api.databaseUrl,
+      `SELECT path, encode(source, 'hex') AS source FROM hub_files WHERE dataset_id = '${id}' AND version = ${version}
+         AND source IS NOT NULL ORDER BY path LIMIT 1`,
+    );
+  await append('shared', some(1, 12_000));
+  const after = await treeOf('shared');
+  const first = before.findIndex(({ path }) => path.startsWith('data/'));
+  expect(after[first]).toEqual(before[first]);
+  expect(await sources(2)).toEqual(await sources(1));
+});
+
+it('keeps tables within their limits, and makes those again that are asked for', async () => {
+  await upload('limits', { train: some(10) });
+  const path = 'data/train-00000-of-00001.parquet';
+  const { bytes, headers } = await read(fileOf('limits', path));
+  const { hubFiles, assets } = api.store;
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  expect(headers.get('etag')).toBe(`"${hash}"`);
+  const kept = async (): Promise<number> =>
+    (await queryDatabase(api.databaseUrl, `SELECT FROM assets WHERE sha256 = '\\x${hash}'`)).length;
+  const age = (days: number) =>
+    queryDatabase(
+      api.databaseUrl,
+      `UPDATE hub_contents SET used_at = now() - interval '${days} days' WHERE sha256 = '\\x${hash}'`,
+    );
+  const collect = async (limits: { readonly days: number; readonly bytes: number }): Promise<number> => {
+    await hubFiles.collect(limits);
+    await assets.collect();
+    return await kept();
+  };
+  expect(await collect({ days: 1, bytes: 1 })).toBe(1);
+  await age(2);
+  expect(await collect({ days: 3, bytes: 1e12 })).toBe(1);
+  expect(await collect({ days: 1, bytes: 1e12 })).toBe(0);
+  // A size that is known needs no bytes.
+  const head = await read(fileOf('limits', path), { method: 'HEAD' });
+  expect([head.headers.get('content-length'), await kept()]).toEqual([`${bytes.byteLength}`, 0]);
+  expect((await read(fileOf('limits', path))).bytes.equals(bytes)).toBe(true);
+  await age(2);
+  expect(await collect({ days: 3, bytes: 1 })).toBe(0);
+  expect((await read(fileOf('limits', path))).bytes.equals(bytes)).toBe(true);
+  await send('/datasets/limits', { method: 'DELETE' });
+  await age(1);
+  expect(await collect({ days: 3, bytes: 1e12 })).toBe(0);
+});
