@@ -28,10 +28,9 @@ export type {
   LayoutKey,
   ListedHubFile,
   MadeTable,
-  OpenLines,
   SectionFiles,
-  StoredProfile,
 } from './hub-files/hub-file-store.ts';
+export type { HubItems, OpenLines, StoredProfile } from './hub-files/hub-items.ts';
 export type {
   IdempotencyClaim,
   IdempotencyOutcome,

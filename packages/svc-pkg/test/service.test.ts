@@ -836,7 +836,6 @@ describe('open --python', () => {
     const service = await fakeService({
       'GET /datasets/Capitals': json(dataset),
       [`GET /datasets/${DATASET.id}`]: json(dataset),
-      [`GET /api/datasets/svc/Capitals/revision/${'ab'.repeat(20)}`]: json({ id: 'svc/Capitals' }),
     });
     const lines = [
       `import os; os.environ["HF_ENDPOINT"] = "${service.url}"`,

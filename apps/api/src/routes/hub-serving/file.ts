@@ -95,6 +95,9 @@ async function openFile(
       };
 }
 
+/** Groups of a short range: only those of its lines are read. */
+const FEW_GROUPS = 2;
+
 /** A range of the lines of a section, of the groups that it touches, in one snapshot. */
 async function* lineBytes(
   { store }: Pick<HubServingDeps, 'store'>,
@@ -103,19 +106,29 @@ async function* lineBytes(
   { start, end }: ByteRange,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  let [at, from, to, stop] = [0, 0, 0, 0];
+  let [at, from] = [0, 0];
+  const touched: number[] = [];
+  let stop = 0;
   for (const [index, items] of file.groupItems.entries()) {
     const bytes = file.groupBytes[index] ?? 0;
-    if (stop + bytes <= start) {
-      at += bytes;
-      from += items;
-    }
-    if (stop < end) to += items;
+    if (stop + bytes <= start) [at, from] = [at + bytes, from + items];
+    else if (stop < end) touched.push(items);
     stop += bytes;
   }
+  let to = touched.reduce((sum, items) => sum + items, from);
   const section = (await readSections(store, key, signal)).find(({ id }) => id === file.sectionId);
   if (section === undefined || from >= to) return;
   await using open = await store.hubFiles.openLines(section, signal);
+  if (touched.length <= FEW_GROUPS) {
+    let last = from;
+    let before = at;
+    for (const size of await open.sizes(from, to)) {
+      if (before + size <= start) [at, from] = [at + size, from + 1];
+      if (before < end) last += 1;
+      before += size;
+    }
+    to = last;
+  }
   const textOf = (line: ItemLine): Exclude<ItemLine, StoredItem> | AsyncIterable<string> =>
     typeof line === 'string' || !('payload' in line) ? line : store.reads.assets.itemText(line, signal);
   async function* lines(): AsyncGenerator<ReturnType<typeof textOf>[]> {

@@ -1,12 +1,10 @@
 import { spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { jsonText } from '@svc/jsonl-v23/internal';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
 import { CliError } from '../../errors/cli-error.ts';
 import { printResult } from '../../output/print-result.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
-import { ServiceError } from '../../service/client/service-error.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { type FoundVersion, findVersion, readDataset } from '../../service/find-dataset.ts';
 import { openService, type ServiceOptions } from '../../service/service-options.ts';
@@ -34,7 +32,7 @@ export function addOpenCommand(program: Command, cli: Cli): void {
       const service = openService(cli, options);
       if (python === true) {
         if (dataset === undefined) throw new CliError('usage', '--python needs a dataset.');
-        const lines = await pythonLines(service, dataset, cli.signal);
+        const lines = await pythonLines(service, dataset);
         const text = (): string => `${lines.join('\n')}\n`;
         await printResult(cli, { text, json: () => jsonText({ lines }) });
         return;
@@ -64,39 +62,15 @@ async function pathOf(
 }
 
 /** The program that loads a version of a dataset: the library reads the variable when it is imported. */
-async function pythonLines(
-  service: ServiceClient,
-  dataset: string,
-  signal: AbortSignal,
-): Promise<readonly string[]> {
+async function pythonLines(service: ServiceClient, dataset: string): Promise<readonly string[]> {
   const version = await findVersion(service, dataset);
   const { value } = await readDataset(service, version);
   const [repo, revision] = [value.handle ?? version.id, value.version_hash.slice(0, 40)];
-  await makeFiles(service, { repo, revision }, signal);
   return [
     `import os; os.environ["HF_ENDPOINT"] = ${JSON.stringify(service.url)}`,
     'from datasets import load_dataset',
     `dataset = load_dataset(${JSON.stringify(`svc/${repo}`)}, revision="${revision}")`,
   ];
-}
-
-/** Has the service make the files of a version, which takes a minute where it is large: the library does not wait for them. */
-async function makeFiles(
-  service: ServiceClient,
-  path: { readonly repo: string; readonly revision: string },
-  signal: AbortSignal,
-): Promise<void> {
-  for (;;) {
-    try {
-      await service.read(
-        service.api.GET('/api/datasets/svc/{repo}/revision/{revision}', { params: { path } }),
-      );
-      return;
-    } catch (error) {
-      if (!(error instanceof ServiceError && error.code === 'unavailable')) throw error;
-      await sleep((error.retryAfterSeconds ?? 5) * 1000, undefined, { signal });
-    }
-  }
 }
 
 /** The program of each platform that opens an address in the user's browser. */
