@@ -14,7 +14,8 @@ const SIZES = `
   SELECT pg_database_size(current_database())::float8 AS "databaseBytes",
     (SELECT count(*) FROM datasets)::int AS datasets,
     (SELECT count(*) FROM runs WHERE NOT is_trial)::int AS runs, assets.count, assets.bytes
-  FROM (SELECT count(*)::int AS count, coalesce(sum(byte_length), 0)::float8 AS bytes FROM assets) AS assets`;
+  FROM (SELECT count(*)::int AS count, coalesce(sum(byte_length), 0)::float8 AS bytes FROM assets a
+    WHERE NOT EXISTS (SELECT FROM hub_contents h WHERE h.sha256 = a.sha256)) AS assets`;
 
 const JOBS = `
   SELECT status, count(*)::int AS count FROM jobs
