@@ -1,10 +1,11 @@
-import { createReads, type ReadQuery } from '@svc/postgres';
+import { type CopyQuery, createReads, type ReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { copiedRows } from '../database/copy-format.ts';
 import type { StoredSection } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { guarded, guardedStream } from '../database/guarded.ts';
 import { Parameters } from '../database/page.ts';
+import { SNAPSHOT } from '../database/transaction-settings.ts';
 import type { ItemLine } from '../items/item-lines.ts';
 import {
   itemsInRanges,
@@ -99,6 +100,20 @@ export function createHubItems(
 ): HubItems {
   const { pool, assets, maxItemBytes } = context;
   const reads = (signal?: AbortSignal) => createReads(pool, signal);
+  /** Estimates of many ranges are so high that the server would compile the statement, for half a second. */
+  const readUncompiled = <T>(
+    work: (query: ReadQuery, copy: CopyQuery) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> =>
+    readFrom(
+      pool,
+      async (query, copy) => {
+        await query('SET LOCAL jit = off');
+        return await work(query, copy);
+      },
+      signal,
+      SNAPSHOT,
+    );
   return guarded({
     async openLines(section, signal) {
       const { session, query } = await openReadSession(context, signal);
@@ -144,14 +159,17 @@ export function createHubItems(
 
     ranges: (sectionIds, signal) => readRangesOf(reads(signal).query, sectionIds),
 
-    lineSizes: (ranges, signal) => readSizes(reads(signal).query, ranges, maxItemBytes),
+    lineSizes: (ranges, signal) => readUncompiled((query) => readSizes(query, ranges, maxItemBytes), signal),
 
     async readItems(ranges, signal) {
-      const [row] = copiedRows(
-        await reads(signal).copy(
-          `COPY (SELECT ${packedItems()}, count(*)::int FROM ${itemsInRanges(ranges, LITERALS)} i) TO STDOUT (FORMAT binary)`,
-        ),
+      const chunks = await readUncompiled(
+        (_, copy) =>
+          copy(
+            `COPY (SELECT ${packedItems()}, count(*)::int FROM ${itemsInRanges(ranges, LITERALS)} i) TO STDOUT (FORMAT binary)`,
+          ),
+        signal,
       );
+      const [row] = copiedRows(chunks);
       if (row === undefined || row.isNull(0) || row.int32(1) !== itemsOf(ranges)) throw itemsGone();
       return asCopy(row.view(0));
     },
