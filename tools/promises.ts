@@ -124,6 +124,10 @@ export const PROMISES: Readonly<Record<string, Test>> = {
     `${API}/hub-serving.test.ts`,
     'answers those of load_dataset',
   ],
+  'files for clients of the hub are made once, kept within limits and sent whole': [
+    `${API}/hub-serving-files.test.ts`,
+    'keeps tables within their limits',
+  ],
   'an asset is kept as long as something links it': [
     'prisma/src/assets/collect-assets.test.ts',
     'removes no asset that a dataset refers to',
