@@ -247,7 +247,16 @@ describe('POST /datasets/hub/import', () => {
     expect(next).toMatchObject({ status: 201, body: { id, version: 2, change: { added: 1 } } });
     expect(await importOf('train[:2]', version, { handle: 'again' })).toMatchObject({ status: 200 });
     const history = await (await fetch(`${api.url}/datasets/again/versions`)).json();
-    expect(history).toMatchObject({ data: [{ source: 'hub' }, { source: 'hub', message: 'one row' }] });
+    const ofSplit = (split: string): object => ({ source: 'hub', config: { path: 'org/lines', split } });
+    const [two, one] = [ofSplit('train[:2]'), ofSplit('train[:1]')];
+    expect(history).toMatchObject({
+      data: [
+        { source: 'hub', schema: two },
+        { source: 'hub', message: 'one row', schema: one },
+      ],
+    });
+    expect(next.body['schema']).toMatchObject(two);
+    expect(await (await fetch(`${api.url}/datasets/again?version=1`)).json()).toMatchObject({ schema: one });
   });
 
   it('makes an empty dataset of a file that has only a header', async () => {

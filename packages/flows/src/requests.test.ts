@@ -65,12 +65,12 @@ it.each<UploadJobRequest>([
   {
     ...{ name: 'n', description: 'd', mapping: null, mappingAsSent: null, archiveBytes: 7, chunkBytes: 3 },
     target,
-    content: { kind: 'package', fileName: 'a.pkg.zip' },
+    content: { kind: 'package', fileName: 'a.pkg.zip', sha256: 'ab' },
   },
   {
     ...{ name: undefined, description: undefined, archiveBytes: 2 ** 40, chunkBytes: 1 },
     ...{ mapping: { promptColumn: 'q' }, mappingAsSent: { prompt_column: 'q' } },
-    target: change,
+    ...{ target: change, isPlainBody: true },
     content: {
       kind: 'files',
       sentBytes: 4,

@@ -48,6 +48,8 @@ export interface FileRequest {
   readonly mapping: Mapping | null;
   /** The mapping as it was sent, for the record; null for items. */
   readonly mappingAsSent: JsonObject | null;
+  /** Whether the lines were the body itself: there is no file to name. */
+  readonly isPlainBody?: true | undefined;
 }
 
 /** A file of a job: what the API recognised, without its bytes. */
@@ -58,7 +60,12 @@ interface JobFile extends Omit<TableFile, 'source'> {
 /** An upload as a job keeps it, with its bytes in chunks; of files, one after another. */
 export interface UploadJobRequest extends FileRequest {
   readonly content:
-    | { readonly kind: 'package'; readonly fileName: string }
+    | {
+        readonly kind: 'package';
+        readonly fileName: string;
+        /** Hex digits; null in jobs of the previous version. */
+        readonly sha256: string | null;
+      }
     | ({ readonly kind: 'files'; readonly files: readonly JobFile[] } & Omit<UploadedTables, 'files'>);
   readonly archiveBytes: number;
   /** Bytes of every chunk but the last. */
@@ -124,16 +131,18 @@ export function toHubSource(object: JsonObject): HubSource {
 
 /** Writes an upload for a job to keep. */
 export function encodeUploadRequest(request: UploadJobRequest): string {
-  const { name, description, mappingAsSent, archiveBytes, chunkBytes, content, target } = request;
+  const { name, description, mappingAsSent, isPlainBody, archiveBytes, chunkBytes, content, target } =
+    request;
   return canonicalJson({
     name: name ?? null,
     description: description ?? null,
     mapping: mappingAsSent,
+    ...(isPlainBody && { is_plain_body: isPlainBody }),
     target: encodeTarget(target),
     archive_bytes: archiveBytes,
     chunk_bytes: chunkBytes,
     ...(content.kind === 'package'
-      ? { kind: content.kind, file_name: content.fileName }
+      ? { kind: content.kind, file_name: content.fileName, sha256: content.sha256 }
       : {
           kind: content.kind,
           files: content.files.map(encodeFile),
@@ -168,6 +177,7 @@ export function decodeUploadRequest(text: string): UploadJobRequest {
     description: stringOf(request, 'description'),
     mapping: isJsonObject(mapping) ? readMapping(mapping) : null,
     mappingAsSent: isJsonObject(mapping) ? mapping : null,
+    ...(getMember(request, 'is_plain_body') === true && { isPlainBody: true as const }),
     archiveBytes,
     chunkBytes: Number(getMember(request, 'chunk_bytes')),
     target: decodeTarget(getMember(request, 'target')),
@@ -179,7 +189,11 @@ export function decodeUploadRequest(text: string): UploadJobRequest {
           sentBytes: Number(getMember(request, 'sent_bytes') ?? archiveBytes),
           skipped: decodeSkipped(request),
         }
-      : { kind: 'package', fileName: stringOf(request, 'file_name') ?? '' },
+      : {
+          kind: 'package',
+          fileName: stringOf(request, 'file_name') ?? '',
+          sha256: stringOf(request, 'sha256') ?? null,
+        },
   };
 }
 

@@ -5,6 +5,7 @@ import {
   type DatasetSource,
   type DatasetSummary,
   datasetsWith,
+  SCHEMA_BYTES,
   SUMMARY_SECTIONS,
   shownDataset,
 } from '../database/dataset-row.ts';
@@ -60,7 +61,7 @@ const LISTED = {
     WHERE v.dataset_id = datasets.id AND v.version = datasets.version
   ), 0) AS names`,
   bytes: `least(octet_length(name), 65536) + least(coalesce(octet_length(description), 0), 1048576)
-    + least(coalesce(octet_length(notes), 0), 1048576) + least(octet_length(schema), 16777216) + names`,
+    + least(coalesce(octet_length(notes), 0), 1048576) + least(${SCHEMA_BYTES}, 16777216) + names`,
 } as const;
 
 /**

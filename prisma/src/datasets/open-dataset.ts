@@ -17,6 +17,7 @@ import {
   toSectionSummary,
   toStoredSection,
   WHOLE_DATASET,
+  withAddedFiles,
 } from '../database/dataset-row.ts';
 import { StoreError } from '../database/errors.ts';
 import { itemTooLarge } from '../database/item-size.ts';
@@ -185,24 +186,25 @@ async function readWhole(
   id: string,
   version: number | null,
   maxItemBytes: number,
-): Promise<DatasetRow> {
+): Promise<Omit<DatasetSummary, 'sections'>> {
+  const from = datasetsWith('coalesce($2, d.version)');
   const [size] = await query<{ bytes: string }>(
-    `SELECT ${DATASET_BYTES} AS bytes FROM datasets WHERE id = $1`,
-    [id],
+    `SELECT ${DATASET_BYTES} AS bytes FROM ${from} WHERE id = $1`,
+    [id, version],
   );
-  if (size === undefined) throw datasetNotFound(id);
+  if (size === undefined) throw await nothingToRead(query, id, version);
   if (Number(size.bytes) > MAX_DATASET_ITEMS * maxItemBytes) {
     throw new StoreError(
       'item_too_large',
       `Schema, description and notes of the dataset have ${size.bytes} bytes.`,
     );
   }
-  const [dataset] = await query<DatasetRow>(
-    `SELECT ${WHOLE_DATASET} FROM ${datasetsWith('coalesce($2, d.version)')} WHERE id = $1`,
-    [id, version],
-  );
+  const [dataset] = await query<DatasetRow>(`SELECT ${WHOLE_DATASET} FROM ${from} WHERE id = $1`, [
+    id,
+    version,
+  ]);
   if (dataset === undefined) throw await nothingToRead(query, id, version);
-  return dataset;
+  return withAddedFiles(dataset);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { canonicalJson } from '@svc/jsonl-v23/json';
 import { queryOf, transactionIdOf } from '@svc/postgres';
 import type pg from 'pg';
 import type { AssetWriter } from '../assets/asset-writer.ts';
@@ -13,7 +14,7 @@ import { checkHandle } from '../versions/handle.ts';
 import { readSummary } from '../versions/read-summary.ts';
 import type { DraftCommit, NewDatasetTarget, StoredImport, VersionTarget } from './draft-content.ts';
 import type { DraftTotals, SectionRecord } from './draft-totals.ts';
-import { findHome } from './find-home.ts';
+import { findHome, type Home, keepItemHashes, placeInVersion } from './find-home.ts';
 import type { NewDataset, PartRows } from './part-rows.ts';
 
 /** What a draft has written. */
@@ -112,33 +113,66 @@ function summaryOf(dataset: NewDataset, sections: readonly SectionRecord[], crea
   };
 }
 
-/** Makes a draft the next version of a dataset. @throws as `DatasetDraft.commit` */
+/** Makes a draft the next version of a dataset, to which its run belongs. @throws as `DatasetDraft.commit` */
 export async function commitVersion(
   draft: WrittenDraft,
   { change, edits }: VersionTarget,
-  { run, namesSections = true, ...end }: DraftCommit,
+  { dataset: meta, files = [], run, namesSections = true, ...end }: DraftCommit,
 ): Promise<StoredImport> {
   const { totals, rows, dryRun } = draft;
   if (namesSections && change.section !== undefined) {
     const message = 'section must be left out: the body names its sections.';
     throw new StoreError('invalid_request', message, { path: 'section' });
   }
-  // A package is checked to its end, and its end is that of its run.
-  if (run) for await (const _ of run.results);
-  const staged = totals.hashes.sections.map(({ name, parts }) => ({
+  if (run) checkRunTexts(run.facts);
+  const { hashes } = totals;
+  const staged = hashes.sections.map(({ name, parts }) => ({
     section: namesSections ? name : null,
     ranges: parts,
   }));
-  const stored = await rows.run(async (client) => {
-    const changed = await changeDataset(client, { ...change, edits, staged });
+  const provenance = { ...meta, files: files.map((file) => canonicalJson(file)).join(',') };
+  const { place, ...stored } = await rows.run(async (client) => {
+    if (run && change.mode !== 'replace') await keepItemHashes(client, hashes);
+    const changed = await changeDataset(client, { ...change, edits, staged, provenance });
     const dataset = await readSummary(queryOf(client), changed.datasetId, changed.version);
-    return { dataset, changed, isNew: changed.isNew, runId: null };
+    const isWhole = changed.versionHash === hashes.versionHash;
+    const place = run && !isWhole ? await placeInVersion(client, dataset, hashes) : null;
+    return { dataset, changed, isNew: changed.isNew, place };
   });
-  if (dryRun) return stored;
-  if (stored.isNew) return await endImport(draft, stored, end);
-  // What is stored is what was there: only the job and the response remain.
-  await rows.discard();
-  return await endImport({ rows, assets: null }, stored, end);
+  // A package is checked to its end, and its end is that of its run.
+  if (dryRun && run) for await (const _ of run.results);
+  if (dryRun) return { ...stored, runId: null };
+  // What is stored is what was there: only the run, the job and the response remain.
+  if (!stored.isNew) await rows.discard();
+  const author = change.author ?? null;
+  const runId = run ? await rows.run((client) => addRun(client, stored.dataset, run, place, author)) : null;
+  const written = stored.isNew ? draft : { rows, assets: null };
+  return await endImport(written, { ...stored, runId }, end);
+}
+
+/**
+ * Adds the run of a package to the version that was made of it, unless it is there already.
+ *
+ * @returns its id
+ */
+async function addRun(
+  client: pg.ClientBase,
+  dataset: DatasetSummary,
+  { facts, results }: NonNullable<DraftCommit['run']>,
+  place: Home['place'] | null,
+  author: string | null,
+): Promise<string> {
+  const known = await client.query<{ id: string }>(
+    `SELECT id FROM runs WHERE dataset_id = $1 AND dataset_version = $2 AND $3::text IN (id::text, origin_id::text) LIMIT 1`,
+    [dataset.id, dataset.version, facts.id],
+  );
+  const [run] = known.rows;
+  if (run === undefined) {
+    const placed = place === null ? results : place(results);
+    return await insertImportedRun(client, dataset, facts, placed, author);
+  }
+  for await (const _ of results);
+  return run.id;
 }
 
 /** Ends the job, answers the request, stores the files, and commits. */

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@svc/jsonl-v23/json';
 import type { DatasetSource, DatasetSummary } from '../database/dataset-row.ts';
 import type { IdempotencyClaim, StoredResponse } from '../idempotency/idempotency-store.ts';
 import type { TaskClaim } from '../queue/task-queue.ts';
@@ -23,7 +24,7 @@ export interface NewDatasetTarget {
 
 export interface VersionTarget {
   readonly kind: 'version';
-  readonly change: Omit<DatasetChange, 'staged' | 'edits'>;
+  readonly change: Omit<DatasetChange, 'staged' | 'edits' | 'provenance'>;
   /** The edits of mode `edit`, which no job has. */
   readonly edits?: readonly Edit[] | undefined;
 }
@@ -41,6 +42,8 @@ export interface DatasetMeta {
 /** A dataset, apart from its items. */
 export interface DraftContent {
   readonly dataset: DatasetMeta;
+  /** What `schema` says of the files of a version to which its items are added. */
+  readonly files?: readonly JsonObject[] | undefined;
   /** A finished run of the dataset, with its results in batches: each once, of items of the dataset. */
   readonly run?: {
     readonly facts: ImportedRun;

@@ -1,4 +1,4 @@
-import { queryOf } from '@svc/postgres';
+import { queryOf, type ReadQuery } from '@svc/postgres';
 import type pg from 'pg';
 import { Parameters } from '../database/page.ts';
 import { divideByBlocks, foundByHash } from '../items/hash-blocks.ts';
@@ -52,17 +52,10 @@ export async function findHome(
   const [equal] = same.rows;
   if (equal !== undefined) return { ...equal, place: (results) => results };
   for (const candidate of await findCandidates(client, sections, idsAreHashes)) {
-    const positions = await findPositions(client, candidate, sections, idsAreHashes);
-    if (positions === null) continue;
-    const names = await client.query<{ name: string }>(
-      'SELECT name FROM version_sections WHERE dataset_id = $1 AND version = $2 ORDER BY order_index',
-      [candidate.id, candidate.version],
-    );
-    const place = placer(
-      positions,
-      names.rows.map(({ name }) => name),
-    );
-    return { ...candidate, place };
+    const parameters = new Parameters();
+    const wanted = itemsOfDraft(sections, idsAreHashes, parameters);
+    const place = await findPositions(queryOf(client), candidate, sections, parameters, wanted);
+    if (place !== null) return { ...candidate, place };
   }
   return null;
 }
@@ -105,22 +98,36 @@ async function findCandidates(
   return found.map(({ dataset }) => newest.rows[dataset] as Version);
 }
 
-/** Where the items of each section of the draft are; null unless all are. Equal items are paired in their order. */
-async function findPositions(
-  client: pg.ClientBase,
-  { id, version }: Version,
+/** SQL for the items of a draft as {@link findPositions} takes them. */
+function itemsOfDraft(
   sections: DraftHashes['sections'],
   idsAreHashes: boolean,
-): Promise<readonly Buffer[] | null> {
-  const query = queryOf(client);
-  const parameters = new Parameters();
-  const ofDraft = itemsInRanges(toSectionRanges(sections.map(({ parts }) => parts)), parameters);
+  parameters: Parameters,
+): string {
+  const items = itemsInRanges(toSectionRanges(sections.map(({ parts }) => parts)), parameters);
+  return numbered(items, hashOf(idsAreHashes));
+}
+
+/** SQL for items with their hashes, equal ones numbered in their order. */
+const numbered = (items: string, hash: string): string => `
+  SELECT section, item, hash, row_number() OVER (PARTITION BY hash ORDER BY section, item) AS n
+  FROM (SELECT i.section, i.order_index AS item, ${hash} AS hash FROM ${items} AS i) AS i`;
+
+/**
+ * Where the items of each section of a draft are in a version; null unless all are. Equal items are paired in their order.
+ *
+ * @param wanted SQL for the items of the draft
+ */
+async function findPositions(
+  query: ReadQuery,
+  { id, version }: Pick<Version, 'id' | 'version'>,
+  sections: DraftHashes['sections'],
+  parameters: Parameters,
+  wanted: string,
+): Promise<Home['place'] | null> {
   const ofVersion = itemsInRanges(await readRanges(query, { datasetId: id, version }), parameters);
-  const numbered = (items: string, hash: string): string => `
-    SELECT section, item, hash, row_number() OVER (PARTITION BY hash ORDER BY section, item) AS n
-    FROM (SELECT i.section, i.order_index AS item, ${hash} AS hash FROM ${items} AS i) AS i`;
   const rows = await query<{ section: number; positions: Buffer; missing: string }>(
-    `WITH wanted AS MATERIALIZED (${numbered(ofDraft, hashOf(idsAreHashes))}),
+    `WITH wanted AS MATERIALIZED (${wanted}),
        there AS MATERIALIZED (${numbered(ofVersion, 'i.item_hash')})
      SELECT wanted.section, count(*) FILTER (WHERE there.item IS NULL) AS missing,
        string_agg(int4send(there.section) || int4send(there.item), ''::bytea ORDER BY wanted.item) AS positions
@@ -128,9 +135,39 @@ async function findPositions(
     parameters.values,
   );
   if (rows.some(({ missing }) => Number(missing) > 0)) return null;
+  const names = await query<{ name: string }>(
+    'SELECT name FROM version_sections WHERE dataset_id = $1 AND version = $2 ORDER BY order_index',
+    [id, version],
+  );
   const found = new Map(rows.map(({ section, positions }) => [section, positions]));
-  // A section without items has no row.
-  return sections.map(({ orderIndex }) => found.get(orderIndex) ?? Buffer.alloc(0));
+  return placer(
+    // A section without items has no row.
+    sections.map(({ orderIndex }) => found.get(orderIndex) ?? Buffer.alloc(0)),
+    names.map(({ name }) => name),
+  );
+}
+
+/** Keeps the hashes of a draft's items until the transaction ends: a change takes the items themselves. */
+export async function keepItemHashes(client: pg.ClientBase, { sections }: DraftHashes): Promise<void> {
+  const parameters = new Parameters();
+  const items = itemsOfDraft(sections, false, parameters);
+  await client.query('DROP TABLE IF EXISTS pg_temp.draft_items');
+  await client.query(
+    'CREATE TEMPORARY TABLE draft_items (section int, item int, hash bytea, n bigint) ON COMMIT DROP',
+  );
+  await client.query(`INSERT INTO pg_temp.draft_items ${items}`, parameters.values);
+}
+
+/** Places results of a draft whose hashes were kept in the version that was made of it. */
+export async function placeInVersion(
+  client: pg.ClientBase,
+  version: Pick<Version, 'id' | 'version'>,
+  { sections }: DraftHashes,
+): Promise<Home['place']> {
+  const wanted = 'SELECT section, item, hash, n FROM pg_temp.draft_items';
+  const place = await findPositions(queryOf(client), version, sections, new Parameters(), wanted);
+  if (place === null) throw new Error('A version lacks items that were added to it.');
+  return place;
 }
 
 function placer(positions: readonly Buffer[], names: readonly string[]): Home['place'] {

@@ -4,6 +4,7 @@ import { storableText } from '../database/values.ts';
 import { type DiffCounts, NO_DIFFERENCE } from '../diff/diff-counts.ts';
 import { countAssets, endAssets } from './asset-ranges.ts';
 import { countDifferences } from './count-differences.ts';
+import { type ChangeProvenance, insertProvenance } from './insert-provenance.ts';
 import {
   copyItems,
   insertVersion,
@@ -39,6 +40,8 @@ export interface DatasetChange {
   readonly ifMatch?: string | undefined;
   /** What a version of mode `replace` says of itself; by default its mode. */
   readonly source?: 'upload' | 'hub' | undefined;
+  /** Where the items come from; edits come from nowhere else. */
+  readonly provenance?: ChangeProvenance | undefined;
   readonly message?: string | null | undefined;
   /** Name of the API key. */
   readonly author?: string | null | undefined;
@@ -76,7 +79,12 @@ export async function changeDataset(client: pg.ClientBase, change: DatasetChange
   const unchanged = { datasetId, version: before.version, versionHash: before.versionHash, isNew: false };
   if (hash === before.versionHash) return { ...unchanged, change: NO_DIFFERENCE };
 
-  const after = { ...before, version, versionHash: hash, sections };
+  const { provenance } = change;
+  const sources =
+    provenance === undefined || mode === 'edit'
+      ? before.sources
+      : await insertProvenance(client, { ...before, version }, provenance, mode === 'replace');
+  const after = { ...before, version, versionHash: hash, sources, sections };
   const removed = subtractRanges(rangesOf(before.sections), rangesOf(sections));
   const added = subtractRanges(rangesOf(sections), rangesOf(before.sections));
   const assetCount =

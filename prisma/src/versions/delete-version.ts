@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { areOutputsTaken } from '../database/are-outputs-taken.ts';
 import { StoreError } from '../database/errors.ts';
+import { removeProvenance } from './insert-provenance.ts';
 import { lockNewest, readVersion } from './read-version.ts';
 
 export interface VersionDeletion {
@@ -57,6 +58,7 @@ export async function deleteVersion(
     'UPDATE datasets SET version_count = version_count - 1, updated_at = clock_timestamp() WHERE id = $1',
     [datasetId],
   );
+  await removeProvenance(client, datasetId);
   const gone = await client.query<{ id: string }>(
     `DELETE FROM sections WHERE id = ANY ($2::uuid[])
        AND id NOT IN (SELECT unnest(section_ids) FROM versions WHERE dataset_id = $1) RETURNING id`,

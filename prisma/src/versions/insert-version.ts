@@ -29,14 +29,14 @@ interface VersionMeta {
 /** Inserts a version, which becomes the newest of its dataset. */
 export async function insertVersion(
   client: pg.ClientBase,
-  { datasetId, version, versionHash, assetCount, sections }: VersionState,
+  { datasetId, version, versionHash, assetCount, sources, sections }: VersionState,
   { source, message, author, change }: VersionMeta,
 ): Promise<void> {
   const itemCount = sections.reduce((sum, section) => sum + section.itemCount, 0);
   await client.query(
     `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, source, message, author,
-       added, changed, removed, moved, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp())`,
+       added, changed, removed, moved, sources, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, clock_timestamp())`,
     [
       ...[
         datasetId,
@@ -49,7 +49,7 @@ export async function insertVersion(
         message,
         author,
       ],
-      ...[change.added, change.changed, change.removed, change.moved],
+      ...[change.added, change.changed, change.removed, change.moved, sources],
     ],
   );
   await client.query(

@@ -9,6 +9,7 @@ import {
   SUMMARY_SECTIONS,
   toSectionSummary,
   toStoredSection,
+  withAddedFiles,
 } from '../database/dataset-row.ts';
 import { boundedName } from '../database/item-size.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest, versionOfCursor } from '../database/page.ts';
@@ -50,10 +51,10 @@ export async function listSections(
 }
 
 /** Datasets, each of one version, with the sections that their summaries list. */
-export async function withSections<T extends Pick<DatasetRow, 'id' | 'version'>>(
+export async function withSections<T extends DatasetRow>(
   query: ReadQuery,
   datasets: readonly T[],
-): Promise<(T & Pick<DatasetSummary, 'sections'>)[]> {
+): Promise<(Omit<T, 'addedFiles'> & Pick<DatasetSummary, 'sections'>)[]> {
   const rows = await query<SectionSummary & { readonly datasetId: string }>(
     `SELECT s.id, v.dataset_id AS "datasetId", ${boundedName('s.name')} AS name, place.n::int - 1 AS "orderIndex",
        s.item_count AS "itemCount"
@@ -66,7 +67,7 @@ export async function withSections<T extends Pick<DatasetRow, 'id' | 'version'>>
   );
   const byDataset = Map.groupBy(rows, ({ datasetId }) => datasetId);
   return datasets.map((dataset) => ({
-    ...dataset,
+    ...withAddedFiles(dataset),
     sections: (byDataset.get(dataset.id) ?? []).map(toSectionSummary),
   }));
 }

@@ -1,5 +1,5 @@
 import type { ReadQuery } from '@svc/postgres';
-import { datasetNotFound } from '../database/dataset-row.ts';
+import { datasetNotFound, PROVENANCE, shownSchema, withAddedFiles } from '../database/dataset-row.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
 import type { DiffCounts } from '../diff/diff-counts.ts';
@@ -19,10 +19,15 @@ export interface ListedVersion {
   readonly change: DiffCounts;
   /** What was done. */
   readonly source: VersionSource;
+  /** Where its items come from: canonical JSON text, as of a dataset. */
+  readonly schema: string;
   readonly runCount: number;
 }
 
-type VersionRow = Omit<ListedVersion, 'change'> & DiffCounts;
+type VersionRow = Omit<ListedVersion, 'change'> & DiffCounts & { readonly addedFiles: string | null };
+
+/** A list omits the schema of an upload beyond this size. */
+const MAX_LISTED_SCHEMA_BYTES = 16 * 1024;
 
 export interface VersionsRequest extends PageRequest {
   /** Number of the newest version to list; by default that of the dataset. */
@@ -46,14 +51,19 @@ export async function listVersions(
   if (dataset === undefined) throw datasetNotFound(id);
   const rows = await query<VersionRow>(
     `SELECT version, version_hash AS "versionHash", item_count AS "itemCount", created_at AS "createdAt", message, author,
-       added, changed, removed, moved, source,
-       (SELECT count(*)::float8 FROM runs r WHERE r.dataset_id = v.dataset_id AND r.dataset_version = v.version AND NOT r.is_trial) AS "runCount"
-     FROM versions v WHERE dataset_id = $1 AND ($2::int IS NULL OR version < $2) ORDER BY version DESC LIMIT $3`,
+       added, changed, removed, moved, made AS source, "runCount", ${shownSchema(MAX_LISTED_SCHEMA_BYTES)}
+     FROM (
+       SELECT v.version, v.version_hash, v.item_count, v.created_at, v.message, v.author, v.added, v.changed, v.removed, v.moved,
+         v.source AS made, ${PROVENANCE},
+         (SELECT count(*)::float8 FROM runs r WHERE r.dataset_id = v.dataset_id AND r.dataset_version = v.version AND NOT r.is_trial) AS "runCount"
+       FROM versions v JOIN datasets d ON d.id = v.dataset_id
+       WHERE v.dataset_id = $1 AND ($2::int IS NULL OR v.version < $2) ORDER BY v.version DESC LIMIT $3
+     ) AS listed ORDER BY version DESC`,
     [id, before, limit + 1],
   );
   const shown = rows.slice(0, limit);
   return {
-    data: shown.map(({ added, changed, removed, moved, ...version }) => ({
+    data: shown.map(withAddedFiles).map(({ added, changed, removed, moved, ...version }) => ({
       ...version,
       change: { added, changed, removed, moved },
     })),

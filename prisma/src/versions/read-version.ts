@@ -12,6 +12,8 @@ export interface VersionState {
   readonly versionHash: string;
   readonly itemCount: number;
   readonly assetCount: number;
+  /** Numbers of the versions that say where its items come from, as PostgreSQL writes them; null for the first. */
+  readonly sources: string | null;
   readonly sections: readonly SectionState[];
 }
 
@@ -57,7 +59,7 @@ export async function readVersion(
   version: number,
 ): Promise<VersionState> {
   const versions = await client.query<VersionRow>(
-    `SELECT version_hash AS "versionHash", item_count AS "itemCount", asset_count AS "assetCount"
+    `SELECT version_hash AS "versionHash", item_count AS "itemCount", asset_count AS "assetCount", sources::text AS sources
      FROM versions WHERE dataset_id = $1 AND version = $2`,
     [datasetId, version],
   );
@@ -71,7 +73,7 @@ export async function readVersion(
   return { datasetId, version, ...row, sections: sections.rows.map(toSection) };
 }
 
-type VersionRow = Pick<VersionState, 'versionHash' | 'itemCount' | 'assetCount'>;
+type VersionRow = Pick<VersionState, 'versionHash' | 'itemCount' | 'assetCount' | 'sources'>;
 
 interface SectionRow {
   readonly id: string;

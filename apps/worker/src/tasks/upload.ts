@@ -42,7 +42,8 @@ function jobSource(
     return filesSource({ ...content, files }, wanted, options);
   }
   const open = () => openPackage(archive, { limits: packageLimits(config) });
-  return packageSource(archive.byteLength, open, { ...wanted, fileName: content.fileName }, options);
+  const { fileName, sha256 } = content;
+  return packageSource({ bytes: archive.byteLength, sha256 }, open, { ...wanted, fileName }, options);
 }
 
 /** The files of a job, which follow each other in its archive. */

@@ -48,14 +48,16 @@ export function filesSource(
       const target = { draft, report, read, signal };
       const features = await writeFiles(files, target, request.mapping, options);
       const rows = { features, mapping: request.mappingAsSent, skipped: skippedRows(report) };
+      const schema = fileSchema(files, rows, skippedFiles);
       return {
         dataset: {
           name: request.name ?? datasetNameOf(files),
           description: request.description ?? null,
           notes: null,
           source: 'file',
-          schema: canonicalJson(fileSchema(files, rows, skippedFiles)),
+          schema: canonicalJson(schema),
         },
+        files: request.isPlainBody ? [] : schema.files,
         namesSections: files.length > 1,
       };
     },

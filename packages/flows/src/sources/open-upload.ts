@@ -199,13 +199,14 @@ export const furtherSources = (
 
 /** @param further of several packages, each has its own name */
 function sourceOfPackage(
-  { file: { name: fileName, source }, archive }: OpenPackage,
+  { file: { name: fileName, source, sha256 }, archive }: OpenPackage,
   further: readonly OpenPackage[],
   { name, description }: FileRequest,
   options: PackageSourceOptions,
 ): ImportSource {
   const wanted = { name: further.length === 0 ? name : undefined, description, fileName };
-  return packageSource(source.byteLength, () => readPackage(archive), wanted, options);
+  const bytes = source.byteLength;
+  return packageSource({ bytes, sha256 }, () => readPackage(archive), wanted, options);
 }
 
 function legacyError(): PackageError {

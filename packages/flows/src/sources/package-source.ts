@@ -21,11 +21,11 @@ export interface PackageSourceOptions {
  * A package archive: its sections in order → lines → items with their files; then the run that it holds. Memory is bounded
  * by a few batches of lines and one item with its files. `write` throws PackageError with the entry.
  *
- * @param bytes of the archive
+ * @param archive its size, and its hash in hex digits where that is known
  * @param open opens the archive, which counts what it reads: for one import
  */
 export function packageSource(
-  bytes: number,
+  { bytes, sha256 }: { readonly bytes: number; readonly sha256: string | null },
   open: () => Promise<PackageReader>,
   request: UploadRequest,
   options: PackageSourceOptions,
@@ -53,6 +53,7 @@ export function packageSource(
           notes: textOf(memberOf(pkg.meta, 'notes')),
           schema: canonicalJson(schema),
         },
+        files: [{ name: request.fileName, format: 'package', bytes, sha256 }],
         run: run === null ? null : { facts: run, results: results(run), joins: joinsBy(schema) },
       };
     },

@@ -12,8 +12,12 @@ export interface SourceFile {
   readonly detected: DetectedFile;
 }
 
-/** The `schema` of a dataset that was made of files with tables or items. */
-export function fileSchema(files: readonly SourceFile[], rows: RowFacts, skipped: SkippedFiles): JsonObject {
+/** The `schema` of a dataset that was made of files with tables or items; it names them. */
+export function fileSchema(
+  files: readonly SourceFile[],
+  rows: RowFacts,
+  skipped: SkippedFiles,
+): JsonObject & { readonly files: JsonObject[] } {
   return {
     source: 'file',
     files: files.map(({ name, source, sha256, detected }) => ({

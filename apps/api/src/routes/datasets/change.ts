@@ -302,7 +302,7 @@ function importStored(done: readonly ImportDone[]): StoredResponse {
   const { dataset, changed, isNew, runId } = first.stored;
   const warnings = [...new Set(done.flatMap((one) => one.warnings))];
   const notes = { warnings, skippedFiles: first.skippedFiles };
-  if (changed !== null) return datasetChanged(dataset, changed, notes);
+  if (changed !== null) return datasetChanged(dataset, changed, notes, runId);
   const runs = done.map(({ stored }) => ({ dataset_id: stored.dataset.id, run_id: stored.runId }));
   return {
     status: isNew ? 201 : 200,
@@ -316,11 +316,17 @@ function importStored(done: readonly ImportDone[]): StoredResponse {
   };
 }
 
-/** The response to a change: the summary of the newest version, new or not. @param notes on what was imported */
+/**
+ * The response to a change: the summary of the newest version, new or not.
+ *
+ * @param notes on what was imported
+ * @param runId the run of a package, which belongs to the version
+ */
 export function datasetChanged(
   dataset: DatasetSummary,
   { isNew, change, version }: ChangedDataset,
   notes?: ImportNotes,
+  runId: string | null = null,
 ): StoredResponse {
   return {
     status: isNew ? 201 : 200,
@@ -328,6 +334,7 @@ export function datasetChanged(
     body: toJsonText({
       ...serializeSummary(dataset),
       change: { ...change },
+      ...(runId === null ? {} : { run_id: runId }),
       ...(notes === undefined ? {} : serializeNotes(notes)),
     }),
   };

@@ -3,7 +3,7 @@ import type { Metrics } from '@svc/instrumentation';
 import { empty, json, jsonBody, type Route } from '@svc/runtime';
 import type { ListedVersion, RestoredDataset, Store, StoredResponse } from '@svc/store';
 import { IDEMPOTENCY_KEY, requestDigest, withIdempotency } from '../../http/request-headers.ts';
-import { type ApiRecord, record } from '../docs/record.ts';
+import { type ApiRecord, record, storedJson } from '../docs/record.ts';
 import { COUNT, POSITIVE, SHA256, TEXT_OR_NULL, TIME } from '../docs/scalars.ts';
 import { CHANGE, PAGE_QUERY, page } from '../docs/schemas.ts';
 import { pageOf, toPage } from '../page.ts';
@@ -41,6 +41,7 @@ export const DATASET_VERSION: ApiRecord<ListedVersion> = record<ListedVersion>({
     enum: ['upload', 'hub', 'append', 'upsert', 'edit', 'restore', 'replace'],
     description: 'how the version was made',
   },
+  schema: storedJson({ type: 'object', description: 'where its items come from; a large one is left out' }),
   run_count: COUNT,
 });
 

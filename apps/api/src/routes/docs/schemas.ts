@@ -43,7 +43,7 @@ export const SUMMARY: ApiRecord<DatasetSummary> = record<DatasetSummary>({
   version: POSITIVE,
   version_count: { ...POSITIVE, description: 'versions that exist' },
   version_hash: SHA256,
-  schema: storedJson({ type: 'object', description: 'the source of the dataset' }),
+  schema: storedJson({ type: 'object', description: 'the source of the version' }),
   section_count: COUNT,
   item_count: COUNT,
   asset_count: COUNT,
@@ -127,8 +127,13 @@ export const CHANGE: Schema = shape({ added: COUNT, changed: COUNT, removed: COU
 
 /** A dataset after a change. */
 export const CHANGED_DATASET: Schema = shape(
-  { ...SUMMARY.members, change: CHANGE, ...IMPORT_NOTES },
-  NOTE_NAMES,
+  {
+    ...SUMMARY.members,
+    change: CHANGE,
+    run_id: { ...UUID, description: 'the run of a package, which belongs to the version' },
+    ...IMPORT_NOTES,
+  },
+  ['run_id', ...NOTE_NAMES],
 );
 
 /** Where an item is in its dataset, and what it is. */

@@ -151,7 +151,7 @@ export async function importUpload(
   using _permit = await uploads.acquire(signal, { client: request.client });
   using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
   await using received = await receive(raw, staging, config, names, arriving.signal);
-  const form = readUploadForm(received);
+  const form = { ...readUploadForm(received), ...(received.areItems && { isPlainBody: true as const }) };
   await using upload = await openUpload(received.files, form, { staging, limits, converter }, signal);
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   const content =
@@ -183,7 +183,16 @@ const CHUNK_BYTES = 1024 * 1024;
 async function enqueueUpload(
   { store, logger }: UploadDeps,
   upload: OpenUpload,
-  { name, description, mapping, mappingAsSent, target }: UploadForm & { readonly target: ImportTarget },
+  {
+    name,
+    description,
+    mapping,
+    mappingAsSent,
+    isPlainBody,
+    target,
+  }: UploadForm & {
+    readonly target: ImportTarget;
+  },
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
@@ -191,7 +200,7 @@ async function enqueueUpload(
   const { sources, content } = jobContent(upload);
   const archiveBytes = sources.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const request = encodeUploadRequest({
-    ...{ name, description, mapping, mappingAsSent, content, target },
+    ...{ name, description, mapping, mappingAsSent, isPlainBody, content, target },
     ...{ archiveBytes, chunkBytes: CHUNK_BYTES },
   });
   const job = await store.jobs.create(
@@ -215,8 +224,8 @@ function jobContent(upload: OpenUpload): {
   readonly sources: readonly ByteSource[];
 } {
   if (upload.kind === 'package') {
-    const { name: fileName, source } = upload.file;
-    return { content: { kind: 'package', fileName }, sources: [source] };
+    const { name: fileName, source, sha256 } = upload.file;
+    return { content: { kind: 'package', fileName, sha256 }, sources: [source] };
   }
   if (upload.kind === 'legacy_package') throw new Error('An older archive has no job.');
   const files = upload.files.map(({ source, ...file }) => ({ ...file, bytes: source.byteLength }));

@@ -1,6 +1,7 @@
 import { Badge, Button, Checkbox, Group, Text } from '@mantine/core';
 import type { Column } from '../../ui/layout/columns.tsx';
 import { LinkAnchor } from '../../ui/layout/links.tsx';
+import { sourceDetails } from '../../ui/source-badge.tsx';
 import { Age } from '../../ui/text/age.tsx';
 import { CopyText } from '../../ui/text/copy-text.tsx';
 import { Dimmed } from '../../ui/text/dimmed.ts';
@@ -82,12 +83,13 @@ export function versionColumns({
       header: 'What was done',
       maxWidth: 360,
       wraps: true,
-      cell: ({ message, source }) => (
+      cell: ({ message, source, schema }) => (
         <>
           <Text size="sm" dir="auto">
             {message ?? SOURCES[source]}
           </Text>
           {message !== null && <Dimmed size="xs">{SOURCES[source]}</Dimmed>}
+          <Dimmed size="xs">{sourceDetails(schema)}</Dimmed>
         </>
       ),
     },

@@ -100,11 +100,29 @@ export function cardText(facts: CardFacts): string {
   ].join('\n');
 }
 
-/** Where a dataset came from, in words. */
+/** The first files that a card names. */
+const MAX_NAMED_FILES = 20;
+/** A larger schema is not read for its card. */
+const MAX_READ_SCHEMA = 4 * 1024 * 1024;
+
+/** Where the items of a version came from, in words. */
 function sourceOf({ source, schema }: DatasetSummary): string {
-  if (source !== 'hub') return source === 'file' ? 'uploaded files' : 'an uploaded package';
-  const { config = {} } = JSON.parse(schema) as { readonly config?: Readonly<Record<string, unknown>> };
-  const names = ['path', 'subset', 'split', 'resolved_revision'];
+  const { config, files } = JSON.parse(schema.length > MAX_READ_SCHEMA ? '{}' : schema) as {
+    readonly config?: Readonly<Record<string, unknown>>;
+    readonly files?: readonly { readonly name?: unknown; readonly sha256?: unknown }[] | null;
+  };
+  const named = (files ?? []).slice(0, MAX_NAMED_FILES).map(({ name, sha256 }) => {
+    return typeof sha256 === 'string' ? `${name} (SHA-256 ${sha256})` : String(name);
+  });
+  const more = (files?.length ?? 0) - named.length;
+  const names = [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  if (source === 'file') return names === '' ? 'uploaded files' : `the files ${names}`;
+  const whole = source === 'hub' ? hubSourceOf(config ?? {}) : 'an uploaded package';
+  return names === '' ? whole : `${whole}; added: the files ${names}`;
+}
+
+function hubSourceOf(config: Readonly<Record<string, unknown>>): string {
+  const names = ['path', 'subset', 'split', 'revision', 'resolved_revision'];
   const known = names.flatMap((name) =>
     typeof config[name] === 'string' ? [`${name} ${config[name]}`] : [],
   );
