@@ -64,13 +64,13 @@ it('writes a request so that it can be read again, without its token', () => {
 it.each<UploadJobRequest>([
   {
     ...{ name: 'n', description: 'd', mapping: null, mappingAsSent: null, archiveBytes: 7, chunkBytes: 3 },
-    target,
+    ...{ target, origins: ['https://a.example'] },
     content: { kind: 'package', fileName: 'a.pkg.zip', sha256: 'ab' },
   },
   {
     ...{ name: undefined, description: undefined, archiveBytes: 2 ** 40, chunkBytes: 1 },
     ...{ mapping: { promptColumn: 'q' }, mappingAsSent: { prompt_column: 'q' } },
-    ...{ target: change, isPlainBody: true },
+    ...{ target: change, isPlainBody: true, origins: [] },
     content: {
       kind: 'files',
       sentBytes: 4,

@@ -50,6 +50,8 @@ export interface FileRequest {
   readonly mappingAsSent: JsonObject | null;
   /** Whether the lines were the body itself: there is no file to name. */
   readonly isPlainBody?: true | undefined;
+  /** Origins of this service, whose links in items to stored files become these files. */
+  readonly origins: readonly string[];
 }
 
 /** A file of a job: what the API recognised, without its bytes. */
@@ -131,13 +133,23 @@ export function toHubSource(object: JsonObject): HubSource {
 
 /** Writes an upload for a job to keep. */
 export function encodeUploadRequest(request: UploadJobRequest): string {
-  const { name, description, mappingAsSent, isPlainBody, archiveBytes, chunkBytes, content, target } =
-    request;
+  const {
+    name,
+    description,
+    mappingAsSent,
+    isPlainBody,
+    origins,
+    archiveBytes,
+    chunkBytes,
+    content,
+    target,
+  } = request;
   return canonicalJson({
     name: name ?? null,
     description: description ?? null,
     mapping: mappingAsSent,
     ...(isPlainBody && { is_plain_body: isPlainBody }),
+    origins,
     target: encodeTarget(target),
     archive_bytes: archiveBytes,
     chunk_bytes: chunkBytes,
@@ -178,6 +190,8 @@ export function decodeUploadRequest(text: string): UploadJobRequest {
     mapping: isJsonObject(mapping) ? readMapping(mapping) : null,
     mappingAsSent: isJsonObject(mapping) ? mapping : null,
     ...(getMember(request, 'is_plain_body') === true && { isPlainBody: true as const }),
+    // Jobs of the previous version have none.
+    origins: textsOf(request, 'origins'),
     archiveBytes,
     chunkBytes: Number(getMember(request, 'chunk_bytes')),
     target: decodeTarget(getMember(request, 'target')),
@@ -232,6 +246,11 @@ function readObject(text: string): JsonObject {
 function stringOf(object: JsonObject, key: string): string | undefined {
   const value = getMember(object, key);
   return typeof value === 'string' ? value : undefined;
+}
+
+function textsOf(object: JsonObject, key: string): readonly string[] {
+  const value = getMember(object, key);
+  return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }
 
 function objectOf(object: JsonObject, key: string): JsonObject {

@@ -51,7 +51,14 @@ export {
   type RunTexts,
 } from './fields/run-fields.ts';
 export { ImportErrors, type LocatedError } from './import-errors.ts';
-export { assetEntries, isEmbeddedChecker, type LocatedAsset, referencedPath } from './item/asset.ts';
+export {
+  assetEntries,
+  filledEntry,
+  isEmbeddedChecker,
+  type LocatedAsset,
+  linkedReferences,
+} from './item/asset.ts';
+export { type AssetLink, LINK_MEMBERS, withOwnMembers } from './item/asset-link.ts';
 export {
   DATASET_NAME,
   isDatasetName,

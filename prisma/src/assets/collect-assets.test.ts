@@ -24,12 +24,13 @@ const CONTENTS = Array.from({ length: 12 }, (_, index) => randomBytes(index < 2 
 
 /** Imports items that embed these contents, in this order. */
 async function importContents(indexes: readonly number[]): Promise<string> {
-  const read = (path: string) => Promise.resolve(CONTENTS[Number(path.slice(7))] as Uint8Array);
+  const read = ({ path }: { readonly path: string }) =>
+    Promise.resolve(CONTENTS[Number(path.slice(7))] as Uint8Array);
   const lines = indexes.map((index) => JSON.stringify({ assets: [`assets/${index}`] }));
   await using draft = await store.datasets.begin();
   await draft.section('s').writeLines(splitLines(linesOf(lines)), {
     ...LINES,
-    files: { problem: () => null, read },
+    files: { problems: async (references) => references.map(() => null), read },
   });
   return (await draft.commit({ dataset: metaOf() })).dataset.id;
 }

@@ -9,6 +9,7 @@ import { streamItems } from '../../test/stream-items.ts';
 import { createTestDatabase, type TestDatabase } from '../../test/template-db.ts';
 import { createStore, type Store } from '../create-store.ts';
 import type { DatasetSummary } from '../database/dataset-row.ts';
+import type { ItemFileSource } from '../import/encode/encode-with-files.ts';
 
 let database: TestDatabase;
 let store: Store;
@@ -29,9 +30,9 @@ async function importLines(
   files: Readonly<Record<string, Uint8Array>> = {},
 ): Promise<DatasetSummary> {
   await using draft = await store.datasets.begin();
-  const source = {
-    problem: () => null,
-    read: (path: string): Promise<Uint8Array> => Promise.resolve(files[path] as Uint8Array),
+  const source: ItemFileSource = {
+    problems: async (references) => references.map(() => null),
+    read: ({ path }) => Promise.resolve(files[path] as Uint8Array),
   };
   await draft.section('s').writeLines(splitLines(linesOf(lines)), { ...LINES, files: source });
   return (await draft.commit({ dataset: metaOf({}) })).dataset;

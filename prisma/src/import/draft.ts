@@ -10,9 +10,11 @@ import { type DiskShare, ImportRoom } from './disk-share.ts';
 import type { DraftCommit, ImportTarget, StoredImport } from './draft-content.ts';
 import { type DraftHashes, type DraftProgress, DraftTotals, type SectionTotals } from './draft-totals.ts';
 import { type EncodedBatch, encodeCells, encodeLines } from './encode/encode-section.ts';
+import type { ItemFileSource } from './encode/encode-with-files.ts';
 import type { EncodedRows, MappingPlan } from './encode/encoded-rows.ts';
 import type { RowEncoder } from './encode/row-encoder.ts';
 import { MAX_ROW_FAILURES, type RowFailures, toError } from './encode/row-failures.ts';
+import { createLinkedFiles } from './linked-files.ts';
 import { PartRows } from './part-rows.ts';
 import type { SectionOptions, SectionWriter } from './section-writer.ts';
 
@@ -88,7 +90,8 @@ export class DatasetDraft implements AsyncDisposable {
       writeLines: async (batches, options) => {
         const locate = (): SourceLocation => ({ file: options.file });
         const counted = totals.countRows(batches, ({ itemCount }) => itemCount, locate);
-        const lineOptions = { ...options, checksOnly: this.#isRefused };
+        const files = options.origins === undefined ? options.files : this.#linkedFiles();
+        const lineOptions = { ...options, files, checksOnly: this.#isRefused };
         const encoded = encodeLines(encoder, section.parts, counted, lineOptions, this.#options.signal);
         await this.#write(section, encoded, { failures: this.#report.faults, file, locate });
       },
@@ -190,6 +193,11 @@ export class DatasetDraft implements AsyncDisposable {
     }
     // The last bytes of a source may come after its last row.
     onProgress?.(this.progress);
+  }
+
+  #linkedFiles(): ItemFileSource {
+    const { pool, assets } = this.#context;
+    return createLinkedFiles({ pool, assets, signal: this.#options.signal });
   }
 
   /** Stores a batch, and the files that its items embed once there are many. */

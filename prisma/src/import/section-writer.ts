@@ -14,7 +14,7 @@ export interface SectionOptions {
 }
 
 export interface WriteLinesOptions extends LineOptions {
-  /** The files that items refer to; without them, such items are faulty. */
+  /** The files of the archive that items refer to; without them, such items are faulty. Not with `origins`. */
   readonly files?: ItemFileSource | undefined;
 }
 

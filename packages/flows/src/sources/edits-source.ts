@@ -12,10 +12,14 @@ export interface EditedItem {
   readonly path: string;
 }
 
-/** Items that replace others, in the order of their edits. */
+/**
+ * Items that replace others, in the order of their edits.
+ *
+ * @param options.origins of this service, whose links to stored files become these files
+ */
 export function editsSource(
   edited: readonly EditedItem[],
-  { maxLineBytes, maxDepth }: FilesSourceOptions,
+  { maxLineBytes, maxDepth, origins }: FilesSourceOptions & { readonly origins: readonly string[] },
 ): ImportSource {
   return {
     start: { source: 'file' },
@@ -26,7 +30,8 @@ export function editsSource(
       if (edited.length > 0) {
         const lines = splitLines(linesOf(edited), { maxLineBytes, signal });
         try {
-          await draft.section('default').writeLines(lines, { file: 'edits', maxLineBytes, maxDepth });
+          const options = { file: 'edits', maxLineBytes, maxDepth, origins };
+          await draft.section('default').writeLines(lines, options);
         } catch (error) {
           if (!(error instanceof JsonlError && error.code === 'line_too_long')) throw error;
           report.faults.addError(error);

@@ -25,6 +25,9 @@ export interface FilesSourceOptions {
   readonly maxDepth: number;
 }
 
+/** How lines that are items are read. */
+interface LinesOptions extends FilesSourceOptions, Pick<FileRequest, 'origins'> {}
+
 /**
  * Files, each of which becomes a section: rows → items by the mapping, or without one lines that are items. Types of CSV
  * columns come from the first rows; where a later value contradicts them, the import begins again, with types from all
@@ -46,7 +49,8 @@ export function filesSource(
       // Not of the unpacked files: the ratio of an archive and that of its tables would multiply.
       const read = { readBytes: bytes, fileBytes: sentBytes };
       const target = { draft, report, read, signal };
-      const features = await writeFiles(files, target, request.mapping, options);
+      const { mapping, origins } = request;
+      const features = await writeFiles(files, target, mapping, { ...options, origins });
       const rows = { features, mapping: request.mappingAsSent, skipped: skippedRows(report) };
       const schema = fileSchema(files, rows, skippedFiles);
       return {
@@ -77,7 +81,7 @@ async function writeFiles(
   files: readonly TableFile[],
   target: Target,
   mapping: Mapping | null,
-  options: FilesSourceOptions,
+  options: LinesOptions,
 ): Promise<MappableFeature[]> {
   try {
     return await writeSections(files, target, mapping, { ...options, wholeFile: false });
@@ -93,7 +97,7 @@ async function writeSections(
   files: readonly TableFile[],
   target: Target,
   mapping: Mapping | null,
-  options: FilesSourceOptions & { readonly wholeFile: boolean },
+  options: LinesOptions & { readonly wholeFile: boolean },
 ): Promise<MappableFeature[]> {
   const tables: Pick<Table, 'features'>[] = [];
   const plans = new Map<string, MappingPlan>();
@@ -125,12 +129,12 @@ const OF_ALL_ROWS: ReadonlySet<JsonlErrorCode> = new Set([
 async function writeItems(
   file: TableFile,
   { draft, read, signal }: Target,
-  { maxLineBytes, maxDepth }: FilesSourceOptions,
+  { maxLineBytes, maxDepth, origins }: LinesOptions,
 ): Promise<void> {
   const { name, section, detected } = file;
   const content = readTextFile(sourceOf(file), detected, { signal });
   const lines = splitLines(content, { file: name, maxLineBytes, signal });
-  const options = { file: name, maxDepth, maxLineBytes };
+  const options = { file: name, maxDepth, maxLineBytes, origins };
   await draft.section(section, { file: name, read }).writeLines(lines, options);
 }
 

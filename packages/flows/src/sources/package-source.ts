@@ -77,7 +77,10 @@ async function writeSections(
   { maxLineBytes, maxDepth }: PackageSourceOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const files: ItemFileSource = { problem: pkg.referenceProblem, read: pkg.readFile };
+  const files: ItemFileSource = {
+    problems: async (references) => references.map(({ path }) => pkg.referenceProblem(path)),
+    read: ({ path }, location) => pkg.readFile(path, location),
+  };
   for (const { name, file, bytes } of pkg.sections) {
     const lines = splitLines(bytes({ signal, isTransient: true }), { file, maxLineBytes, signal });
     const options = { file, maxDepth, maxLineBytes, files };

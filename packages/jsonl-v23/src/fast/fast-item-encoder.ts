@@ -199,10 +199,13 @@ export class FastItemEncoder extends ByteTokenizer {
   #keepsRule(rule: FastRule, kind: number): boolean {
     if ((rule.kinds & kind) === 0) return false;
     if (rule.hasAssets === true) this.#assetCount = this.#entryCount;
-    // Its first character tells that a URL is not a data: URI.
-    return (
-      rule.isUrl !== true || kind !== STRING || ((this.bytes[this.start + 1] as number) | 32) !== LOWER_D
-    );
+    return rule.isUrl !== true || kind !== STRING || this.#isRemote();
+  }
+
+  /** Whether the URL that was read last is neither a data: URI, as its first character tells, nor a link to a file of a service. */
+  #isRemote(): boolean {
+    const { bytes, start, end } = this;
+    return ((bytes[start + 1] as number) | 32) !== LOWER_D && !holds(bytes, start, end, ASSETS);
   }
 
   /** The key that was read last, which is noted if it is new. Null to fall back: too many keys, one with escapes. */
@@ -308,6 +311,15 @@ export class FastItemEncoder extends ByteTokenizer {
     this.reserve(this.#members.textLength(0));
     this.written = this.#members.writeObject(this.bytes, this.written, 0, indexes, count);
   }
+}
+
+/** What a link to a file of a service has in its path. */
+const ASSETS: Uint8Array = new TextEncoder().encode('/assets/');
+
+/** Whether some bytes are between two positions. */
+function holds(bytes: Uint8Array, start: number, end: number, some: Uint8Array): boolean {
+  for (let at = start; at + some.length <= end; at += 1) if (isAt(some, bytes, at)) return true;
+  return false;
 }
 
 /** Whether canonical text between two positions has an escape. */

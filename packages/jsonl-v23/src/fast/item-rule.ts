@@ -34,6 +34,7 @@ export const ITEM_RULE: FastRule = (() => {
         {
           encoding: NOTHING,
           path: NOTHING,
+          url: { ...(compileRule({}) as FastRule), isUrl: true },
         },
       ),
     }),

@@ -16,7 +16,7 @@ export interface FastRule extends ValueRule, OrderRule {
   readonly items: FastRule | null;
   /** The rule of an object's other members. */
   readonly others?: FastRule | undefined;
-  /** Whether it is a URL, which the reference path embeds where it is a data: URI. */
+  /** Whether it is a URL, which the reference path reads where it is a data: URI, or may be a link to a file of a service. */
   readonly isUrl?: boolean | undefined;
   /** Whether its entries are assets, which are counted. */
   readonly hasAssets?: boolean | undefined;

@@ -1,11 +1,13 @@
 import { isBase64 } from '#native';
 import { JsonlError } from '../errors.ts';
+import { canonicalJson } from '../json/canonical/canonical-json.ts';
 import { describeText } from '../json/describe-text.ts';
 import { describeValue } from '../json/describe-value.ts';
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
 import { isDataUri, parseDataUri } from '../media/data-uri.ts';
 import { DEFAULT_MIME_TYPE, mimeTypeForPath } from '../media/mime-type.ts';
 import { jsonPointer, type SourceLocation } from '../source-location.ts';
+import { type AssetLink, LINK_MEMBERS, readAssetLink } from './asset-link.ts';
 
 /** An asset of an item, with its location. */
 export interface LocatedAsset {
@@ -19,8 +21,10 @@ export interface LocatedAsset {
 /** An entry whose content is in a file of the archive. */
 export interface FileReference {
   readonly kind: 'asset' | 'checker';
-  /** Path in the archive, which it never leaves: under `checkers/`, or for an asset anywhere. */
+  /** Path in the archive, which it never leaves: under `checkers/`, or for an asset anywhere; of a link, its URL. */
   readonly path: string;
+  /** The file that a link names, where links are read. */
+  readonly link?: AssetLink;
   /** JSON Pointer of the entry in the item. */
   readonly pointer: string;
   /** Bytes that embedding the file adds to the canonical text of the item, apart from the base64 text itself. */
@@ -51,29 +55,76 @@ export function assetEntries(item: JsonObject): LocatedAsset[] {
  * // [{ kind: 'asset', path: 'assets/a.png', pointer: '/assets/0' }]
  */
 export function fileReferences(item: JsonObject): FileReference[] {
+  return linkedReferences(item, null);
+}
+
+/**
+ * As {@link fileReferences}, with the links of entries without content to files of a service.
+ *
+ * @param origins of the service; null for no links
+ */
+export function linkedReferences(item: JsonObject, origins: readonly string[] | null): FileReference[] {
   const references: FileReference[] = [];
-  for (const { entry, pointer } of assetEntries(item)) {
-    const path = referencedPath(entry, 'assets');
-    if (path === null) continue;
-    const mimeType = Object.hasOwn(entry, 'mime_type') ? null : mimeTypeForPath(path);
-    references.push({ kind: 'asset', path, pointer, addedBytes: addedBytes(entry, mimeType) });
-  }
+  const add = (kind: FileReference['kind'], entry: JsonObject, pointer: string): void => {
+    const link = origins === null ? null : linkOf(kind, entry, origins);
+    const path = link === null ? referencedPath(entry, FOLDERS[kind]) : (entry['url'] as string);
+    if (path === null) return;
+    const found = { kind, path, pointer, ...(link === null ? {} : { link }) };
+    references.push({ ...found, addedBytes: addedBytes(entry, filledEntry(entry, found)) });
+  };
+  for (const { entry, pointer } of assetEntries(item)) add('asset', entry, pointer);
   const checker = getMember(item, 'checker');
-  if (isJsonObject(checker)) {
-    const path = referencedPath(checker, 'checkers');
-    if (path !== null)
-      references.push({ kind: 'checker', path, pointer: '/checker', addedBytes: addedBytes(checker, null) });
-  }
+  if (isJsonObject(checker)) add('checker', checker, '/checker');
   return references;
 }
 
-/** The members that an entry gets with its content; it has a `path` already, so each brings a comma. */
-function addedBytes(entry: JsonObject, mimeType: string | null): number {
-  let bytes = ',"data":""'.length;
-  if (!Object.hasOwn(entry, 'encoding')) bytes += ',"encoding":"base64"'.length;
-  if (mimeType !== null) bytes += ',"mime_type":""'.length + mimeType.length;
-  return bytes;
+const FOLDERS = { asset: 'assets', checker: 'checkers' } as const;
+
+/** The file that an entry links in place of content. A checker is a file only where its `path` says nothing else. */
+function linkOf(
+  kind: FileReference['kind'],
+  entry: JsonObject,
+  origins: readonly string[],
+): AssetLink | null {
+  if (Object.hasOwn(entry, 'data')) return null;
+  const [url, path] = [getMember(entry, 'url'), getMember(entry, 'path')];
+  if (typeof url !== 'string') return null;
+  const isFile = path === undefined || (typeof path === 'string' && isInFolder(path, 'checkers'));
+  return kind === 'asset' || isFile ? readAssetLink(url, origins) : null;
 }
+
+/** An entry as it is with the content that it refers to, apart from `data`. */
+export function filledEntry(
+  entry: JsonObject,
+  { kind, path, link }: Pick<FileReference, 'kind' | 'path' | 'link'>,
+): JsonObject {
+  const filled: JsonObject = { ...link?.own };
+  for (const key of Object.keys(entry)) {
+    if (link === undefined || !LINK_MEMBERS.has(key)) setMember(filled, key, entry[key] as JsonValue);
+  }
+  if (kind === 'asset' && !Object.hasOwn(entry, 'mime_type')) {
+    const ofFile = link === undefined ? path : getMember(entry, 'path');
+    setMember(filled, 'mime_type', typeof ofFile === 'string' ? mimeTypeForPath(ofFile) : DEFAULT_MIME_TYPE);
+  }
+  setMember(filled, 'encoding', 'base64');
+  return filled;
+}
+
+/** What an entry has more with its content, apart from the base64 text. */
+function addedBytes(entry: JsonObject, filled: JsonObject): number {
+  const membersOf = (object: JsonObject, other: JsonObject): number =>
+    Object.keys(object).reduce((sum, key) => {
+      const value = object[key] as JsonValue;
+      return Object.hasOwn(other, key) && other[key] === value ? sum : sum + memberBytes(key, value);
+    }, 0);
+  return ',"data":""'.length + membersOf(filled, entry) - membersOf(entry, filled);
+}
+
+/** Bytes of a member and its comma. */
+const memberBytes = (key: string, value: JsonValue): number =>
+  2 + UTF8.encode(canonicalJson(key) + canonicalJson(value)).byteLength;
+
+const UTF8 = new TextEncoder();
 
 /** The archive file that an entry without `data` names, or null. An asset without a `url` too must have its content there. */
 export function referencedPath(entry: JsonObject, folder: 'assets' | 'checkers'): string | null {

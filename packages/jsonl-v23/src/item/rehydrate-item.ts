@@ -1,7 +1,6 @@
 import { getMember, isJsonObject, type JsonObject, type JsonValue, setMember } from '../json/json-value.ts';
 import { encodeBase64 } from '../media/base64.ts';
-import { mimeTypeForPath } from '../media/mime-type.ts';
-import { assetEntries, type FileReference, fileReferences, referencedPath } from './asset.ts';
+import { assetEntries, type FileReference, fileReferences, filledEntry, referencedPath } from './asset.ts';
 import { EmbeddedSize, type ItemSizeOptions } from './embedded-size.ts';
 import { canonicalByteLength } from './encode-item.ts';
 import type { Item } from './item.ts';
@@ -57,7 +56,7 @@ export function embedFiles(
   for (const { name, entry } of assetEntries(item)) {
     const path = referencedPath(entry, 'assets');
     if (path === null) continue;
-    files.set(name, { mime_type: mimeTypeForPath(path), ...entry, encoding: 'base64', data: nextText() });
+    files.set(name, { ...filledEntry(entry, { kind: 'asset', path }), data: nextText() });
   }
   if (files.size > 0) result = { ...result, assets: withEntries(item['assets'] as JsonValue, files) };
 

@@ -1,6 +1,6 @@
 import { sha256Into } from '#native';
 import { FastItemEncoder } from '../fast/fast-item-encoder.ts';
-import { assetEntries, type FileReference, fileReferences, isEmbeddedChecker } from '../item/asset.ts';
+import { assetEntries, type FileReference, isEmbeddedChecker, linkedReferences } from '../item/asset.ts';
 import { checkItemSize } from '../item/embedded-size.ts';
 import { createItemEncoder, type ItemEncoder } from '../item/encode-item.ts';
 import type { Item } from '../item/item.ts';
@@ -65,10 +65,16 @@ export class EncodedLine extends ItemRanges {
    * Encodes and sets an item; keeps one with files if the options say so.
    *
    * @param expectedBytes of the canonical text, if known: avoids room for twice as much
+   * @param origins of a service whose links to files are references; null for none
    * @throws JsonlError `line_too_long` if the item refers to too many files, before it is encoded
    */
-  setItem(item: JsonObject, location?: SourceLocation, expectedBytes = 0): void {
-    this.references = fileReferences(item);
+  setItem(
+    item: JsonObject,
+    location?: SourceLocation,
+    expectedBytes = 0,
+    origins: readonly string[] | null = null,
+  ): void {
+    this.references = linkedReferences(item, origins);
     checkItemSize(0, this.references.length, { location });
     this.needsFiles = this.references.length > 0;
     this.embedsFiles =
@@ -94,6 +100,8 @@ export class EncodedLine extends ItemRanges {
 interface EncodeLinesOptions {
   readonly file?: string;
   readonly maxDepth?: number;
+  /** Of a service whose links to files are references; by default none. */
+  readonly origins?: readonly string[] | undefined;
 }
 
 /** Encodes the items of batches of lines, one batch after another. */
@@ -143,7 +151,7 @@ export function createLineEncoder(encoderOptions: EncoderOptions = {}): LineEnco
   return {
     *encode(batch, options = {}) {
       const { bytes } = batch;
-      const { maxDepth = DEFAULT_MAX_DEPTH } = options;
+      const { maxDepth = DEFAULT_MAX_DEPTH, origins = null } = options;
       const reader = new JsonReader('', maxDepth);
       fastEncoder.load(bytes, maxDepth);
       let number = batch.firstLine;
@@ -162,7 +170,7 @@ export function createLineEncoder(encoderOptions: EncoderOptions = {}): LineEnco
           line.lineEnd = end;
           start = end + 1;
           if (item === null) continue;
-          line.setItem(item, locationOf(number, options.file), end - line.lineStart);
+          line.setItem(item, locationOf(number, options.file), end - line.lineStart, origins);
         }
         yield line;
       }

@@ -4,7 +4,7 @@ import Negotiator from 'negotiator';
 import type { Config } from '../config/load-config.ts';
 import { type Caller, forbidden } from './access/authenticate.ts';
 import { clientOf } from './access/client-of.ts';
-import { schemeOf } from './access/forwarded.ts';
+import { originsOf, schemeOf } from './access/forwarded.ts';
 import { createStreamPermits, type StreamPermits } from './access/stream-permits.ts';
 import { watchIdleBody } from './minimum-rate.ts';
 import { PROBLEM_TYPE } from './problem.ts';
@@ -92,6 +92,7 @@ function handlerOf(
       client,
       caller,
       isSecure: schemeOf(request, config.trustProxy) === 'https',
+      origins: originsOf(request, config.trustProxy),
       identify: (key: string) => identify(request, key),
       raw: request,
     };
@@ -123,7 +124,10 @@ async function respond(
   validator: RouteValidator,
   config: Config,
   state: RequestState,
-  parts: Pick<RouteRequest, 'params' | 'query' | 'client' | 'caller' | 'isSecure' | 'identify' | 'raw'>,
+  parts: Pick<
+    RouteRequest,
+    'params' | 'query' | 'client' | 'caller' | 'isSecure' | 'origins' | 'identify' | 'raw'
+  >,
 ): Promise<RouteResponse> {
   const header = (name: string): string | undefined => parts.raw.get(name);
   if (route.body === undefined) {

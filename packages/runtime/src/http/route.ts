@@ -29,6 +29,8 @@ export interface RouteRequest {
   readonly caller: Caller;
   /** Whether the client used HTTPS. */
   readonly isSecure: boolean;
+  /** The origins under which the client may know the service, such as `https://datasets.example.org`. */
+  readonly origins: readonly string[];
   /**
    * Identifies a caller by a key that is in the body. Wrong keys count like those in headers.
    *

@@ -42,7 +42,8 @@ export async function findItem(
   const wanted = parseValue(id);
   const query = {
     item_id: typeof wanted === 'string' ? wanted : canonicalJson(wanted),
-    assets: 'embed',
+    // The service takes its own links.
+    assets: 'link',
   } as const;
   const params = {
     path: { id: datasetId },

@@ -108,7 +108,7 @@ describe('linkItem', () => {
         const contents = fileReferences(given).map((_, index) => files[index] as Uint8Array);
         const whole = embedFiles(given, contents);
         const expected = encodeItem(whole);
-        const linked = linkItem(given, contents);
+        const linked = linkItem(given, { contents });
         expect(Buffer.from(linked.itemHash).toString('hex')).toBe(
           Buffer.from(itemHash(whole)).toString('hex'),
         );
@@ -144,10 +144,7 @@ describe('linkItem', () => {
     fc.assert(
       fc.property(item, (given) => {
         const references = fileReferences(given);
-        const linked = linkItem(
-          given,
-          references.map(() => Buffer.from('file')),
-        );
+        const linked = linkItem(given, { contents: references.map(() => Buffer.from('file')) });
         expect(readLinkedFiles(writeLinkedFiles(linked.linkedFiles))).toEqual(linked.linkedFiles);
         for (const [index, file] of linked.linkedFiles.entries()) {
           const text = (isCheckerFile(file) ? linked.checker : linked.assets) ?? '';

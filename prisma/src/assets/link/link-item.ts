@@ -1,15 +1,16 @@
 import { hash } from 'node:crypto';
+import type { FileReference } from '@svc/jsonl-v23';
 import {
   assetEntries,
   base64Length,
   countAssets,
   DEFAULT_ITEM_TYPE,
+  filledEntry,
   isEmbeddedChecker,
   type LinkedFile,
   type LinkedParts,
   layoutLinkedItem,
-  mimeTypeForPath,
-  referencedPath,
+  linkedReferences,
 } from '@svc/jsonl-v23/internal';
 import {
   canonicalJson,
@@ -53,16 +54,16 @@ const MIME_TYPE = /^[\x21-\x7e][\x20-\x7e]{0,254}$/;
  * Takes the files that an item embeds, or refers to, out of it. The hash is that of the item with its files embedded: it
  * takes their base64 text in pieces, so that memory never holds the whole of it.
  *
- * @param files contents of the item's `fileReferences`, in that order; without them, references stay as they are
+ * @param files what the item refers to; without it, references stay as they are
  * @param states of hashes that items with common files share; null without
  * @throws JsonlError as `canonicalJson` does
  */
 export function linkItem(
   item: JsonObject,
-  files: readonly Uint8Array[] | null = null,
+  files: ReferredFiles | null = null,
   states: HashStates | null = null,
 ): LinkedItem {
-  const linker = new Linker(files, states);
+  const linker = new Linker(files === null ? NO_FILES : givenFiles(item, files), states);
   const { assets, checker, answer, ...others } = item;
   const type = getMember(item, 'type');
   const assetsText = assets === undefined ? null : linker.assets(assets, item);
@@ -97,6 +98,28 @@ export function linkItem(
   };
 }
 
+/** The files that an item refers to. */
+export interface ReferredFiles {
+  /** One for each of the item's `linkedReferences`, in that order. */
+  readonly contents: readonly Uint8Array[];
+  readonly origins?: readonly string[] | undefined;
+}
+
+/** A reference of an item, and the content of its file. */
+type GivenFile = FileReference & { readonly bytes: Uint8Array };
+
+const NO_FILES: ReadonlyMap<string, GivenFile> = new Map();
+
+/** The files that an item refers to, by the pointers of their entries. */
+function givenFiles(item: JsonObject, { contents, origins }: ReferredFiles): Map<string, GivenFile> {
+  return new Map(
+    linkedReferences(item, origins ?? null).map((reference, index) => [
+      reference.pointer,
+      { ...reference, bytes: contents[index] as Uint8Array },
+    ]),
+  );
+}
+
 /** A linked entry while its item is encoded. */
 interface LinkedEntry {
   readonly file: LinkedFile;
@@ -113,15 +136,15 @@ interface LinkedEntry {
 /** Writes the parts of one item, with links in place of content. */
 class Linker {
   readonly entries: LinkedEntry[] = [];
-  readonly #files: readonly Uint8Array[] | null;
+  readonly #given: ReadonlyMap<string, GivenFile>;
   readonly #states: HashStates | null;
-  #nextFile = 0;
   /** By the array of a given file, or by the hash of a content. */
   readonly #contents = new Map<Uint8Array | string, Omit<EmbeddedContent, 'mimeType'>>();
   readonly #typed = new Map<string, EmbeddedContent>();
 
-  constructor(files: readonly Uint8Array[] | null, states: HashStates | null) {
-    this.#files = files;
+  /** @param given files by the pointers of their entries */
+  constructor(given: ReadonlyMap<string, GivenFile>, states: HashStates | null) {
+    this.#given = given;
     this.#states = states;
   }
 
@@ -149,39 +172,31 @@ class Linker {
   }
 
   checker(checker: JsonValue): string {
-    const embeds = isEmbeddedChecker(checker);
-    const isReference =
-      this.#files !== null && isJsonObject(checker) && referencedPath(checker, 'checkers') !== null;
-    if (!embeds && !isReference) return canonicalJson(checker);
-    const source = this.#source(checker as JsonObject, '/checker', null);
+    if (!isEmbeddedChecker(checker) && !this.#given.has('/checker')) return canonicalJson(checker);
+    const source = this.#source(checker as JsonObject, '/checker', () => null);
     return this.#join('', '', [['', checker, source]]);
   }
 
   #assetSource(entry: JsonObject, pointer: string): LinkSource | null {
-    const path = this.#files === null ? null : referencedPath(entry, 'assets');
-    if (path === null && !Object.hasOwn(entry, 'data')) return null;
-    const whole = path === null || Object.hasOwn(entry, 'mime_type') ? entry : withMimeType(entry, path);
-    const mimeType = getMember(whole, 'mime_type');
-    return this.#source(
-      whole,
-      pointer,
-      typeof mimeType === 'string' && MIME_TYPE.test(mimeType) ? mimeType : null,
-    );
+    if (!Object.hasOwn(entry, 'data') && !this.#given.has(pointer)) return null;
+    return this.#source(entry, pointer, (whole) => {
+      const mimeType = getMember(whole, 'mime_type');
+      return typeof mimeType === 'string' && MIME_TYPE.test(mimeType) ? mimeType : null;
+    });
   }
 
-  #source(entry: JsonObject, pointer: string, mimeType: string | null): LinkSource {
-    const data = getMember(entry, 'data');
-    if (typeof data === 'string')
-      return { entry, pointer, base64: data, content: this.#decoded(data, mimeType) };
-    const bytes = this.#files?.[this.#nextFile] as Uint8Array;
-    this.#nextFile += 1;
-    return { entry, pointer, base64: null, content: this.#given(bytes, mimeType) };
-  }
-
-  #given(bytes: Uint8Array, mimeType: string | null): EmbeddedContent {
+  #source(entry: JsonObject, pointer: string, mimeTypeOf: (entry: JsonObject) => string | null): LinkSource {
+    const given = this.#given.get(pointer);
+    if (given === undefined) {
+      const base64 = getMember(entry, 'data') as string;
+      return { entry, pointer, base64, content: this.#decoded(base64, mimeTypeOf(entry)) };
+    }
+    const whole = filledEntry(entry, given);
+    const { bytes } = given;
     const known = this.#contents.get(bytes) ?? { sha256: fileHash(bytes, this.#states), bytes };
     this.#contents.set(bytes, known);
-    return this.#withType(known, mimeType);
+    const content = this.#withType(known, mimeTypeOf(whole));
+    return { entry: whole, pointer, base64: null, content };
   }
 
   #decoded(base64: string, mimeType: string | null): EmbeddedContent {
@@ -278,9 +293,6 @@ function withMembers(object: JsonObject, members: JsonObject): JsonObject {
   for (const [key, value] of Object.entries(members)) setMember(copy, key, value);
   return copy;
 }
-
-const withMimeType = (entry: JsonObject, path: string): JsonObject =>
-  withMembers(entry, { mime_type: mimeTypeForPath(path) });
 
 const sha256Of = (bytes: Uint8Array): string => hash('sha256', bytes, 'hex');
 

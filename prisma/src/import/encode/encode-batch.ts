@@ -114,7 +114,7 @@ export function createBatchEncoder(pool: BufferPool): BatchEncoder {
       const expected = { items: batch.itemCount, bytes: batch.bytes.byteLength };
       const rows = new RowWriter(target, expected, pool, false);
       for (const [index, { item }] of parseLines(batch, options).entries()) {
-        rows.addLinked(linkItem(item, contents[index] ?? [], states));
+        rows.addLinked(linkItem(item, { contents: contents[index] ?? [], origins: options.origins }, states));
       }
       return rows.end();
     },

@@ -60,7 +60,7 @@ export async function* encodeLines(
       yield { encoded: result, bytes };
       continue;
     }
-    const failures = missingFiles(result, files, lineOptions);
+    const failures = await missingFiles(result, files, lineOptions);
     isFaulty ||= failures !== null;
     if (isFaulty || files === undefined) {
       yield { encoded: countedRows(result.items.length, failures), bytes };
@@ -129,21 +129,28 @@ async function* cutBatches(
 const needsFiles = (result: EncodedRows | NeedsFiles): result is NeedsFiles => 'needsFiles' in result;
 
 /** The failures of a batch, with one for each reference to a file that is missing. */
-function missingFiles(
+async function missingFiles(
   { items, failures }: NeedsFiles,
   files: ItemFileSource | undefined,
   { file }: LineOptions,
-): RowFailures | null {
+): Promise<RowFailures | null> {
   const counter = new RowFailureCounter();
+  const references = items.flatMap((item) => item.references);
+  const problems =
+    files === undefined
+      ? references.map(({ path, pointer }) => onlyInPackages(path, pointer))
+      : await files.problems(references);
   let total = 0;
+  let index = 0;
   for (const { line, references } of items) {
-    for (const { path, pointer } of references) {
-      const problem = files === undefined ? onlyInPackages(path, pointer) : files.problem(path);
+    for (const { pointer, link } of references) {
+      const problem = problems[index++] ?? null;
       if (problem === null) continue;
       total += 1;
       // To make an error costs more than to count it.
       const isKept = total <= MAX_ROW_FAILURES;
-      counter.add(isKept ? new JsonlError('missing_file', problem, { file, line, path: pointer }) : null);
+      const path = link === undefined ? pointer : `${pointer}/url`;
+      counter.add(isKept ? new JsonlError('missing_file', problem, { file, line, path }) : null);
     }
   }
   return mergeFailures(failures, counter.failures);

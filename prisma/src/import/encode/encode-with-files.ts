@@ -1,19 +1,19 @@
 import { createYielder } from '@svc/concurrency';
-import type { SourceLocation } from '@svc/jsonl-v23';
+import type { FileReference, SourceLocation } from '@svc/jsonl-v23';
 import { EmbeddedSize } from '@svc/jsonl-v23/internal';
 import type { RowTarget } from './encode-rows.ts';
 import type { EncodedRows, ItemFiles, LineOptions, NeedsFiles } from './encoded-rows.ts';
 import type { RowEncoder } from './row-encoder.ts';
 
-/** The files that come with the items of a section. */
+/** The files to which the items of a section refer. */
 export interface ItemFileSource {
-  /** Why no item may refer to this path, without a full stop; null if there is a file to read. */
-  problem(path: string): string | null;
+  /** Looks for the files of a batch of items: why no item may refer to each, without a full stop; null if it can be read. */
+  problems(references: readonly FileReference[]): Promise<readonly (string | null)[]>;
   /**
-   * Reads a file that an item refers to; `location` is that of the reference. Nothing changes the bytes, so they may be
-   * given to several items.
+   * Reads a file of the batch, each in the order of the items; `location` is that of the reference. Nothing changes the bytes,
+   * so they may be given to several items.
    */
-  read(path: string, location: SourceLocation): Promise<Uint8Array>;
+  read(reference: FileReference, location: SourceLocation): Promise<Uint8Array>;
 }
 
 /** Items with their files are encoded together up to this size, which is enough to be worth a thread. */
@@ -90,7 +90,7 @@ async function* groupsOf(
     const size = new EmbeddedSize(item.itemBytes, { maxItemBytes: maxLineBytes, location });
     const contents: Uint8Array[] = [];
     for (const reference of item.references) {
-      const content = await files.read(reference.path, { ...location, path: reference.pointer });
+      const content = await files.read(reference, { ...location, path: reference.pointer });
       // A cached file is available immediately, so thousands of references would take one turn of the event loop.
       await yieldToEventLoop();
       signal?.throwIfAborted();

@@ -96,6 +96,8 @@ export interface LineOptions {
   readonly maxDepth: number;
   /** Longest canonical text of an item, files included. */
   readonly maxLineBytes: number;
+  /** Origins of this service, whose links to stored files become these files; without them, links stay links. */
+  readonly origins?: readonly string[] | undefined;
 }
 
 /** How rows become items: see `compileMapping`. Use the same object for all batches of an import. */

@@ -140,7 +140,7 @@ describe('createRowEncoder', () => {
     });
     const rows = new RowWriter(targetAt(3), { items: 2, bytes: 0 });
     rows.addLinked(linkItem(parseItem({ id: 1 })));
-    rows.addLinked(linkItem(parseItem(JSON.parse(line)), [content, content]));
+    rows.addLinked(linkItem(parseItem(JSON.parse(line)), { contents: [content, content] }));
     const expected = rows.end();
     expect(expected.contents).toHaveLength(1);
     for (const encoder of [inline, threaded]) {

@@ -74,11 +74,11 @@ export function editItemsRoute(deps: EditDeps): Route {
       'unavailable',
     ],
     handle: async (request) => {
-      const { body, params, query, signal } = request;
+      const { body, params, query, origins, signal } = request;
       const datasetId = params['id'] ?? '';
       const { edits, edited } = readEdits(body['edits'] as readonly JsonObject[]);
       const { maxLineBytes, maxJsonDepth: maxDepth } = config;
-      const source = editsSource(edited, { maxLineBytes, maxDepth });
+      const source = editsSource(edited, { maxLineBytes, maxDepth, origins });
       const facts = changeFacts(request, body['message'] as string | null | undefined);
       const target = { kind: 'version', change: { datasetId, mode: 'edit', ...facts }, edits } as const;
       if (query['dry_run'] === true) return await dryRunNow(deps, { source, target }, signal);

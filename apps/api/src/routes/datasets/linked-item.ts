@@ -1,6 +1,12 @@
 import { linkOf } from '@svc/flows';
-import { filesOfPart, replaceLinked } from '@svc/jsonl-v23/internal';
-import { canonicalJson, isJsonObject, parseJson } from '@svc/jsonl-v23/json';
+import {
+  filesOfPart,
+  LINK_MEMBERS,
+  type LinkedFile,
+  replaceLinked,
+  withOwnMembers,
+} from '@svc/jsonl-v23/internal';
+import { canonicalJson, isJsonObject, type JsonObject, parseJson } from '@svc/jsonl-v23/json';
 import { joinStoredItem, type StoredItem } from '@svc/store';
 
 /** Entries of this length are parsed to get a link; a longer one, which holds a text, gets it at its end. */
@@ -12,7 +18,9 @@ export function linkedItemText(item: StoredItem, datasetId: string, version: num
   const link = (text: string | null, part: 'assets' | 'checker'): string | null => {
     const files = filesOfPart(item.linkedFiles, part);
     if (text === null || files.length === 0) return text;
-    return replaceLinked(text, files, (file) => linkedEntry(text.slice(file.start, file.end), urlOf(file)));
+    return replaceLinked(text, files, (file) =>
+      linkedEntry(text.slice(file.start, file.end), withOwnMembers(urlOf(file), ownMembers(file))),
+    );
   };
   return joinStoredItem({
     ...item,
@@ -20,6 +28,15 @@ export function linkedItemText(item: StoredItem, datasetId: string, version: num
     checker: link(item.checker, 'checker'),
   });
 }
+
+/** The members that an entry with its content has by the names of those of a link. */
+function ownMembers({ before, after }: LinkedFile): JsonObject {
+  if (![before, after].some((text) => OWN.test(text))) return {};
+  const entry = parseJson(before + after, { maxDepth: Number.POSITIVE_INFINITY }) as JsonObject;
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => LINK_MEMBERS.has(name)));
+}
+
+const OWN = /"(?:url|sha256|byte_length)":/;
 
 /** The entry of a file with its link, which replaces a `url` that the entry has. */
 function linkedEntry(entry: string, url: string): string {

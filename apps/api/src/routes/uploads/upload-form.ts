@@ -62,7 +62,7 @@ export const UPLOAD_FORM: Schema = {
 };
 
 /** The fields of an upload form. */
-export interface UploadForm extends FileRequest, OpenUploadRequest {
+export interface UploadForm extends Omit<FileRequest, 'origins'>, OpenUploadRequest {
   readonly handle: string | null;
   /** What the history says of the version. */
   readonly message: string | null;

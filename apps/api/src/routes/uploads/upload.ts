@@ -151,7 +151,11 @@ export async function importUpload(
   using _permit = await uploads.acquire(signal, { client: request.client });
   using arriving = watchUploadRate(raw, config.slowUploadTimeoutMs, signal);
   await using received = await receive(raw, staging, config, names, arriving.signal);
-  const form = { ...readUploadForm(received), ...(received.areItems && { isPlainBody: true as const }) };
+  const { origins } = request;
+  const form = {
+    ...{ ...readUploadForm(received), origins },
+    ...(received.areItems && { isPlainBody: true as const }),
+  };
   await using upload = await openUpload(received.files, form, { staging, limits, converter }, signal);
   const { maxLineBytes, maxJsonDepth: maxDepth } = config;
   const content =
@@ -189,10 +193,9 @@ async function enqueueUpload(
     mapping,
     mappingAsSent,
     isPlainBody,
+    origins,
     target,
-  }: UploadForm & {
-    readonly target: ImportTarget;
-  },
+  }: UploadForm & Pick<UploadJobRequest, 'origins' | 'isPlainBody' | 'target'>,
   signal: AbortSignal,
   claim: IdempotencyClaim | undefined,
 ): Promise<StoredResponse> {
@@ -200,7 +203,7 @@ async function enqueueUpload(
   const { sources, content } = jobContent(upload);
   const archiveBytes = sources.reduce((sum, { byteLength }) => sum + byteLength, 0);
   const request = encodeUploadRequest({
-    ...{ name, description, mapping, mappingAsSent, isPlainBody, content, target },
+    ...{ name, description, mapping, mappingAsSent, isPlainBody, origins, content, target },
     ...{ archiveBytes, chunkBytes: CHUNK_BYTES },
   });
   const job = await store.jobs.create(

@@ -33,20 +33,15 @@ export interface ItemSummary {
   readonly tags: readonly string[];
 }
 
-/**
- * Reads one whole item by its position, `<section order>-<item order>`, or by its hash.
- *
- * @param assets whether its files are links, by default, or embedded
- */
+/** Reads one whole item, its files as links, by its position, `<section order>-<item order>`, or by its hash. */
 export async function readItem(
   api: ApiClient,
   { id, version }: VersionOf,
   item: string,
   signal: AbortSignal | undefined,
-  assets: 'link' | 'embed' = 'link',
 ): Promise<ListedItem | null> {
   const place = isItemHash(item) ? { item_hash: item } : { from: item };
-  const query = { ...place, limit: 1, assets, version: String(version) };
+  const query = { ...place, limit: 1, assets: 'link' as const, version: String(version) };
   const { data } = await dataOf(
     api.GET('/datasets/{id}/items', { params: { path: { id }, query }, ...(signal && { signal }) }),
   );

@@ -13,8 +13,7 @@ import { LeaveDialog } from '../../../ui/form/leave-dialog.tsx';
 import { ChangeError } from '../../versions/change-error.tsx';
 import { MESSAGE_FIELD } from '../../versions/message-field.ts';
 import { useChange } from '../../versions/use-change.ts';
-import { type Dataset, type ListedItem, positionIn, readItem } from '../item-windows.ts';
-import { withFiles } from './item-files.ts';
+import { type Dataset, type ListedItem, positionIn } from '../item-windows.ts';
 import {
   editedItem,
   FieldProblem,
@@ -67,13 +66,8 @@ export function ItemEditor({
     form.setValues({ ...textsOf(edited), view: view === 'json' ? 'json' : 'fields' });
   };
   const save = async (): Promise<void> => {
-    const linked = typed();
-    if (linked === null || current == null) throw new Refused();
-    const before = listed.item as JsonObject;
-    const whole = JSON.stringify(before).includes('"sha256"')
-      ? await readItem(api, opened, positionIn(opened, listed) ?? listed.item_hash, undefined, 'embed')
-      : null;
-    const edited = whole?.item == null ? linked : withFiles(linked, before, whole.item as JsonObject);
+    const edited = typed();
+    if (edited === null || current == null) throw new Refused();
     const edit = { item_hash: current.item_hash, section: current.section, item: edited };
     try {
       await change(
