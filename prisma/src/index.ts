@@ -50,10 +50,10 @@ export type {
   StoredImport,
   VersionTarget,
 } from './import/draft-content.ts';
-export type { DraftProgress, ReadSource } from './import/draft-totals.ts';
+export type { DraftProgress } from './import/draft-totals.ts';
 export type { ItemFileSource } from './import/encode/encode-with-files.ts';
 export type { LineOptions, MappingPlan } from './import/encode/encoded-rows.ts';
-export type { SectionWriter, WriteLinesOptions } from './import/section-writer.ts';
+export type { ReadSource, SectionWriter, WriteLinesOptions } from './import/section-writer.ts';
 export type { ItemLine } from './items/item-lines.ts';
 export { cutRange, cutRanges, type SectionRange } from './items/item-ranges.ts';
 export type { ItemsPage, ItemsRequest, ListedItem, StoredItem } from './items/list-items.ts';

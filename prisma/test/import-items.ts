@@ -3,6 +3,7 @@ import type { DatasetSummary } from '../src/database/dataset-row.ts';
 import type { IdempotencyClaim, StoredResponse } from '../src/idempotency/idempotency-store.ts';
 import type { DatasetDraft } from '../src/import/draft.ts';
 import type { DatasetMeta, StoredImport } from '../src/import/draft-content.ts';
+import type { SectionOptions } from '../src/import/section-writer.ts';
 import type { JobClaim } from '../src/jobs/job-store.ts';
 
 type Draft = Pick<DatasetDraft, 'section' | 'commit'> & AsyncDisposable;
@@ -42,9 +43,13 @@ export async function importItems(
 }
 
 /** Writes items into a draft. */
-export async function writeSections(draft: Pick<Draft, 'section'>, sections: Sections): Promise<void> {
+export async function writeSections(
+  draft: Pick<Draft, 'section'>,
+  sections: Sections,
+  options?: SectionOptions,
+): Promise<void> {
   for (const [name, texts] of Object.entries(sections)) {
-    await draft.section(name).writeLines(splitLines(linesOf(texts)), LINES);
+    await draft.section(name, options).writeLines(splitLines(linesOf(texts)), LINES);
   }
 }
 

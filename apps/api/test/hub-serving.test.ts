@@ -242,6 +242,14 @@ describe('requests as clients send them', () => {
       const file = `/datasets/${path}/resolve/main/README.md`;
       expect([file, await codeOf(file)]).toEqual([file, [404, 'RepoNotFound']]);
     }
+    for (const repository of ['Capitals', 'svc/Capitals']) {
+      for (const end of ['', '/']) {
+        const path = `/datasets/${repository}/resolve/main${end}`;
+        expect([path, await codeOf(path)]).toEqual([path, [404, 'EntryNotFound']]);
+      }
+      const wrong = `/datasets/${repository}/resolve/dev/`;
+      expect([wrong, await codeOf(wrong)]).toEqual([wrong, [404, 'RevisionNotFound']]);
+    }
     for (const revision of [
       'v2',
       'v0',

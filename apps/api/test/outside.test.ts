@@ -268,7 +268,7 @@ describe('a run with results from outside', () => {
       ],
       [
         { section: 's', order_index: 0, item_id: 'q-1', output: '1' },
-        'The line item_id is not that of the item.',
+        'The line names an item whose item_id is "q-0", but its own item_id is "q-1".',
       ],
       [{ ...good, repetition: 2 }, 'repetition must be at most 1.'],
       [{ ...good, output: undefined }, 'The line must have an output or an error.'],

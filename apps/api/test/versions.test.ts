@@ -404,11 +404,42 @@ describe('POST /datasets/{id}/items', () => {
     expect((await call(`/datasets/${id}/versions?limit=100`)).body.data[3].message).toBe('rows');
   });
 
+  it('numbers rows without an id from the end of their section, also at the same time', async () => {
+    const rows = (count: number): FormData =>
+      formOf({ 'a.csv': `q\n${'why?\n'.repeat(count)}` }, { mapping: '{"prompt_column":"q"}' });
+    const { body } = await call('/datasets/upload', { method: 'POST', body: rows(3) });
+    const { id } = body;
+    await Promise.all([2, 1, 3, 1].map((count) => post(id, 'mode=append', rows(count))));
+    const numbered = Array.from({ length: 10 }, (_, index) => `default-${index}`);
+    expect(idsOf(await call(`/datasets/${id}/items`))).toEqual(numbered);
+    // A dry run counts on from there too, and takes no number.
+    expect((await post(id, 'mode=append&dry_run=true', rows(1))).body).toMatchObject({ item_count: 11 });
+    // Where an item was removed, no number comes twice.
+    await send('PATCH', `/datasets/${id}/items`, { edits: [{ item_id: 'default-4', remove: true }] });
+    await post(id, 'mode=append', rows(1));
+    expect(idsOf(await call(`/datasets/${id}/items`)).at(-1)).toBe('default-10');
+    // A section of the query, and one of the file.
+    await post(id, 'mode=append&section=more', rows(1));
+    await post(id, 'mode=append&section=more', rows(2));
+    const more = await call(`/datasets/${id}/items?section=more`);
+    expect(idsOf(more)).toEqual(['more-0', 'more-1', 'more-2']);
+    const several = formOf(
+      { 'more.csv': 'q\nwho?\n', 'new.csv': 'q\nwho?\n' },
+      { mapping: '{"prompt_template":"{q}"}' },
+    );
+    await post(id, 'mode=append', several);
+    expect(idsOf(await call(`/datasets/${id}/items?section=more`)).at(-1)).toBe('more-3');
+    expect(idsOf(await call(`/datasets/${id}/items?section=new`))).toEqual(['new-0']);
+    // A replacement begins anew.
+    await post(id, 'mode=replace', rows(2));
+    expect(idsOf(await call(`/datasets/${id}/items`))).toEqual(['default-0', 'default-1']);
+  });
+
   it('says what a change would do, and stores nothing', async () => {
     const id = await dataset([item(1)]);
     await expectUnchanged(id, async () => {
       const dry = await post(id, 'mode=append&dry_run=true', lines(item(2)));
-      expect(dry).toMatchObject({ status: 200, body: { change: { added: 1 }, errors: [], item_count: 1 } });
+      expect(dry).toMatchObject({ status: 200, body: { change: { added: 1 }, errors: [], item_count: 2 } });
       const checked = await call(`/datasets/${id}/items/check?mode=append`, {
         method: 'POST',
         headers: { 'content-type': 'application/jsonl' },
@@ -436,7 +467,10 @@ describe('POST /datasets/{id}/items', () => {
       expect(await codeOf('mode=merge', lines(item(1)))).toEqual([400, 'invalid_request']);
       expect(await codeOf('mode=upsert', lines(item(1)))).toEqual([400, 'ambiguous_id']);
       expect(await codeOf('mode=upsert', lines(item(2), item(2)))).toEqual([400, 'ambiguous_id']);
-      expect(await codeOf('mode=upsert', '{}\n')).toEqual([400, 'ambiguous_id']);
+      expect(await post(id, 'mode=upsert', `${item(2)}\n{}\n`)).toMatchObject({
+        status: 400,
+        body: { code: 'ambiguous_id', detail: 'Cannot upsert items: item 2 of the body has no id.' },
+      });
       const table = (fields: object): FormData =>
         formOf({ 'a.csv': 'q,n\none,1\n' }, { mapping: JSON.stringify({ prompt_column: 'q', ...fields }) });
       for (const query of ['mode=upsert', 'mode=upsert&dry_run=true']) {
@@ -457,10 +491,15 @@ describe('POST /datasets/{id}/items', () => {
       expect(
         await codeOf('mode=append', formOf({ 'a.jsonl': lines(item(3)) }, { message: 'x'.repeat(1001) })),
       ).toEqual([400, 'invalid_request']);
-      expect(await codeOf('mode=append', '{}', { 'content-type': 'text/plain' })).toEqual([
-        415,
-        'unsupported_media_type',
-      ]);
+      for (const type of ['text/plain', 'application/json']) {
+        expect(await post(id, 'mode=append', '{}', { 'content-type': type })).toMatchObject({
+          status: 415,
+          body: {
+            code: 'unsupported_media_type',
+            detail: `The body must be multipart/form-data, application/jsonl, application/x-ndjson or application/x-jsonlines, got "${type}".`,
+          },
+        });
+      }
       expect(await codeOf('mode=append', formOf({ 'a.csv': 'a,b\n1,2\n' }))).toEqual([
         400,
         'mapping_required',
@@ -567,7 +606,7 @@ describe('PATCH /datasets/{id}/items', () => {
     expect(checked).toMatchObject({ status: 200, body: dry.body });
     const done = await edit(id, { edits, message: 'typing errors' });
     expect(done).toMatchObject({ status: 201, body: { version: 2, item_count: 3 } });
-    expect(dry.body.version_hash).toBe(done.body.version_hash);
+    expect(dry.body).toMatchObject({ item_count: 3, version_hash: done.body.version_hash });
     expect(await textOf(id)).toBe(lines(item(1, 'fixed'), item(2), item(33, 'p')));
     expect((await call(`/datasets/${id}/versions`)).body.data[0]).toMatchObject({
       source: 'edit',
@@ -591,7 +630,7 @@ describe('PATCH /datasets/{id}/items', () => {
       };
       expect(await codeOf([remove(1), remove(9)])).toEqual([404, 'item_not_found']);
       expect(await codeOf([remove('1')])).toEqual([404, 'item_not_found']);
-      expect(await codeOf([{ ...remove(1), section: 'none' }])).toEqual([404, 'item_not_found']);
+      expect(await codeOf([{ ...remove(1), section: 'none' }])).toEqual([404, 'section_not_found']);
       expect(await codeOf([remove(2)])).toEqual([400, 'ambiguous_id']);
       expect(await codeOf([remove(1), { item_hash: hash, remove: true }])).toEqual([400, 'ambiguous_id']);
       expect(await codeOf([remove(1)], { 'If-Match': `"${'a'.repeat(64)}"` })).toEqual([

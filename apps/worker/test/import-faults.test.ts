@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 const { signal } = new AbortController();
-const REQUEST = { name: 'n', description: undefined, mapping: null, mappingAsSent: null };
+const REQUEST = { name: 'n', description: undefined, mapping: null, mappingAsSent: null, origins: [] };
 const options = () => ({ maxLineBytes: 1_000_000, maxDepth: 100, reader });
 
 /** Three million bytes, whose first line is faulty. */
@@ -69,7 +69,12 @@ const archive: MakeSource = async (error) => {
   const pkg = await openPackage(source);
   source.fails = true;
   const request = { ...REQUEST, fileName: 'a.zip' };
-  return packageSource(source.byteLength, () => Promise.resolve(pkg), request, options());
+  return packageSource(
+    { bytes: source.byteLength, sha256: null },
+    () => Promise.resolve(pkg),
+    request,
+    options(),
+  );
 };
 
 describe.each([

@@ -15,6 +15,8 @@ export type UploadFile = Blob | UploadSource;
 export interface UploadOptions extends Pick<ClientOptions, 'baseUrl' | 'key' | 'fetch'> {
   /** Form fields: `name`, `description`, `mapping`, `format`, `options`, `convert`, `handle`, `message`. */
   readonly fields?: Readonly<Record<string, string>>;
+  /** What to do if the dataset exists: `reuse`, `version`, `error`; by default the service makes another one. */
+  readonly ifExists?: 'reuse' | 'version' | 'error';
   /** A repeat with the same key stores the dataset once; default a random one. */
   readonly idempotencyKey?: string;
   /** Whether a job does the work; default true. */
@@ -41,9 +43,11 @@ export async function uploadFile(
   source: UploadFile | readonly UploadFile[],
   options: UploadOptions = {},
 ): Promise<UploadOutcome> {
+  const { ifExists } = options;
+  const path = `/datasets/upload${ifExists === undefined ? '' : `?if_exists=${ifExists}`}`;
   const preference: Record<string, string> =
     (options.inBackground ?? true) ? { Prefer: 'respond-async' } : {};
-  const { status, body, text, end } = await sendFiles('/datasets/upload', source, preference, options);
+  const { status, body, text, end } = await sendFiles(path, source, preference, options);
   const isJob = status === 202;
   if (!hasTexts(body, 'id', isJob ? 'status' : 'version_hash')) throw new ApiError(status, body);
   end();

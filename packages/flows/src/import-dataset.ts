@@ -69,6 +69,7 @@ export interface ImportNotes {
 
 /** What a dry run found. */
 export interface DryRun extends ImportNotes {
+  /** Of the whole dataset or version; of what was read if there are faults. */
   readonly itemCount: number;
   /** Null if there are faults. */
   readonly versionHash: string | null;
@@ -97,11 +98,11 @@ export async function dryRun(
   const content = await source.write(draft, report, signal);
   const { faults, skipped } = report;
   const isFaulty = content === null || faults.total > 0;
-  const changed = isFaulty ? null : (await draft.commit(content)).changed;
+  const stored = isFaulty ? null : await draft.commit(content);
   return {
-    itemCount: draft.progress.items,
-    versionHash: isFaulty ? null : (changed?.versionHash ?? draft.hashes.versionHash),
-    change: changed?.change ?? null,
+    itemCount: stored?.dataset.itemCount ?? draft.progress.items,
+    versionHash: stored?.dataset.versionHash ?? null,
+    change: stored?.changed?.change ?? null,
     errors: errorsOf(source, report),
     errorsTotal: faults.total,
     skipped,

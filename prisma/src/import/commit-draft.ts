@@ -117,17 +117,17 @@ function summaryOf(dataset: NewDataset, sections: readonly SectionRecord[], crea
 export async function commitVersion(
   draft: WrittenDraft,
   { change, edits }: VersionTarget,
-  { dataset: meta, files = [], run, namesSections = true, ...end }: DraftCommit,
+  { dataset: meta, files = [], run, ...end }: DraftCommit,
 ): Promise<StoredImport> {
   const { totals, rows, dryRun } = draft;
-  if (namesSections && change.section !== undefined) {
+  const { hashes } = totals;
+  if (change.section !== undefined && hashes.sections.some(({ isNamed }) => isNamed)) {
     const message = 'section must be left out: the body names its sections.';
     throw new StoreError('invalid_request', message, { path: 'section' });
   }
   if (run) checkRunTexts(run.facts);
-  const { hashes } = totals;
-  const staged = hashes.sections.map(({ name, parts }) => ({
-    section: namesSections ? name : null,
+  const staged = hashes.sections.map(({ name, isNamed, parts }) => ({
+    section: isNamed ? name : null,
     ranges: parts,
   }));
   const provenance = { ...meta, files: files.map((file) => canonicalJson(file)).join(',') };

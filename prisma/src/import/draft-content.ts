@@ -54,8 +54,6 @@ export interface DraftContent {
      */
     readonly joins?: 'items' | 'ids' | 'ids only' | null;
   } | null;
-  /** Whether the source names its sections; else their names are only defaults. Default true. */
-  readonly namesSections?: boolean | undefined;
 }
 
 export interface DraftCommit extends DraftContent {

@@ -6,6 +6,7 @@ import type { ItemRange } from '../versions/ranges.ts';
 import { type Sha256State, startSectionHash } from '../versions/sha256-state.ts';
 import type { RowTarget } from './encode/encode-rows.ts';
 import type { EncodedRows } from './encode/encoded-rows.ts';
+import type { ReadSource, SectionOptions } from './section-writer.ts';
 
 /** How far an import is. */
 export interface DraftProgress {
@@ -16,14 +17,6 @@ export interface DraftProgress {
   readonly itemsTotal: number | null;
   /** Bytes of the {@link ReadSource} of the sections; without one, of lines as they were read, or of rows as stored. */
   readonly bytes: number;
-}
-
-/** What an import reads. */
-export interface ReadSource {
-  /** So far. */
-  readonly readBytes: number;
-  /** Size of the stored files that the rows come from; absent for archives, which count their own expansion. */
-  readonly fileBytes?: number;
 }
 
 /** Counts and hashes of all sections (item-v23, section 4). */
@@ -68,10 +61,10 @@ export class DraftTotals {
   }
 
   /** Begins a section, and ends the one before. */
-  addSection(name: string, itemsTotal: number | null, read: ReadSource | undefined): SectionTotals {
+  addSection(name: string, { itemsTotal = null, isNamed = true, read }: SectionOptions): SectionTotals {
     this.#sections.at(-1)?.end();
     this.#hashes = undefined;
-    const section = new SectionTotals(randomUUID(), name, this.#sections.length);
+    const section = new SectionTotals(randomUUID(), name, isNamed, this.#sections.length);
     this.#sections.push(section);
     if (itemsTotal !== null) this.#itemsTotal = (this.#itemsTotal ?? 0) + itemsTotal;
     this.#read = read;
@@ -124,6 +117,8 @@ export interface SectionRecord {
   /** Uuid. */
   readonly id: string;
   readonly name: string;
+  /** Whether the source names it; else its name is only a default. */
+  readonly isNamed: boolean;
   readonly orderIndex: number;
   readonly itemCount: number;
   /** Where its items are: whole parts. */
@@ -139,6 +134,7 @@ export interface SectionRecord {
 export class SectionTotals {
   readonly id: string;
   readonly name: string;
+  readonly isNamed: boolean;
   readonly orderIndex: number;
   readonly parts: SectionParts = new SectionParts();
   #itemCount = 0;
@@ -150,9 +146,10 @@ export class SectionTotals {
   };
   #record: SectionRecord | undefined;
 
-  constructor(id: string, name: string, orderIndex: number) {
+  constructor(id: string, name: string, isNamed: boolean, orderIndex: number) {
     this.id = id;
     this.name = name;
+    this.isNamed = isNamed;
     this.orderIndex = orderIndex;
     this.#hash = startSectionHash(name);
   }
@@ -169,12 +166,10 @@ export class SectionTotals {
 
   /** Ends the section; nothing can be added any more. */
   end(): SectionRecord {
-    const { id, name, orderIndex } = this;
+    const { id, name, isNamed, orderIndex } = this;
     const file = this.#file;
     this.#record ??= {
-      id,
-      name,
-      orderIndex,
+      ...{ id, name, isNamed, orderIndex },
       itemCount: this.#itemCount,
       parts: this.parts.ranges,
       sectionHash: this.#hash.digest(),

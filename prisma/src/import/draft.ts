@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { createYielder, interruptible } from '@svc/concurrency';
 import { JsonlError, type SourceLocation } from '@svc/jsonl-v23';
-import type { ImportLimits } from '@svc/jsonl-v23/internal';
+import type { CellBatch, ImportLimits } from '@svc/jsonl-v23/internal';
 import { AssetWriter } from '../assets/asset-writer.ts';
 import type { StoreContext } from '../context.ts';
 import { StoreError } from '../database/errors.ts';
+import { nextMadeId } from '../versions/next-made-id.ts';
 import { commitDataset, commitVersion } from './commit-draft.ts';
 import { type DiskShare, ImportRoom } from './disk-share.ts';
 import type { DraftCommit, ImportTarget, StoredImport } from './draft-content.ts';
@@ -82,9 +83,10 @@ export class DatasetDraft implements AsyncDisposable {
   }
 
   /** Adds a section; write its items before you add the next one. */
-  section(name: string, { itemsTotal = null, file, read }: SectionOptions = {}): SectionWriter {
+  section(name: string, options: SectionOptions = {}): SectionWriter {
     const totals = this.#totals;
-    const section = totals.addSection(name, itemsTotal, read);
+    const section = totals.addSection(name, options);
+    const { file } = options;
     const { encoder } = this.#context;
     return {
       writeLines: async (batches, options) => {
@@ -98,7 +100,8 @@ export class DatasetDraft implements AsyncDisposable {
       writeCells: async (batches, plan) => {
         this.#refuseMadeIds(plan);
         const locate = (row: number): SourceLocation => ({ row });
-        const counted = totals.countRows(batches, ({ rowCount }) => rowCount, locate);
+        const numbered = await this.#numbered(batches, plan, section);
+        const counted = totals.countRows(numbered, ({ rowCount }) => rowCount, locate);
         const failures = this.#report.listFor(plan.mapping.invalidRows);
         await this.#write(section, encodeCells(encoder, section.parts, counted, plan), {
           failures,
@@ -168,6 +171,26 @@ export class DatasetDraft implements AsyncDisposable {
     if (target?.kind !== 'version' || target.change.mode !== 'upsert') return;
     if (mapping.idColumn !== undefined) return;
     throw new StoreError('ambiguous_id', 'Cannot upsert rows: the mapping has no id_column.');
+  }
+
+  /**
+   * Rows with the numbers that their ids are made of: those of rows that are appended follow the items of the section. Other
+   * changes of the dataset wait from here on, so that no two items get one id.
+   */
+  async #numbered(
+    batches: AsyncIterable<CellBatch>,
+    { mapping }: MappingPlan,
+    { name, isNamed }: SectionTotals,
+  ): Promise<AsyncIterable<CellBatch>> {
+    const { target } = this.#options;
+    const isAppended = target?.kind === 'version' && target.change.mode === 'append';
+    if (!isAppended || mapping.idColumn !== undefined || this.#isRefused) return batches;
+    const { split, idOffset } = await this.#rows.run((client) =>
+      nextMadeId(client, target.change, isNamed ? name : null),
+    );
+    return (async function* () {
+      for await (const batch of batches) yield { ...batch, split, idOffset };
+    })();
   }
 
   async #write(

@@ -1,12 +1,21 @@
 import type { CellBatch, LineBatch } from '@svc/jsonl-v23/internal';
-import type { ReadSource } from './draft-totals.ts';
 import type { ItemFileSource } from './encode/encode-with-files.ts';
 import type { LineOptions, MappingPlan } from './encode/encoded-rows.ts';
+
+/** What an import reads. */
+export interface ReadSource {
+  /** So far. */
+  readonly readBytes: number;
+  /** Size of the stored files that the rows come from; absent for archives, which count their own expansion. */
+  readonly fileBytes?: number;
+}
 
 /** What is known of a section before its first row. */
 export interface SectionOptions {
   /** Items that it will have, as far as known; for the progress. */
   readonly itemsTotal?: number | null | undefined;
+  /** Whether the source names it; else its name is only a default. Default true. */
+  readonly isNamed?: boolean | undefined;
   /** The file that its rows come from, for their errors. */
   readonly file?: string | undefined;
   /** Where its rows come from: the size of its files limits the bytes of items. */

@@ -120,7 +120,7 @@ function* stagedBySection(
   { sections }: VersionState,
   { staged, section }: DatasetChange,
 ): Generator<readonly [SectionState | NewSection, readonly StagedItems[]]> {
-  const named = Map.groupBy(staged, (items) => items.section ?? section ?? nameOfOnly(sections));
+  const named = Map.groupBy(staged, (items) => sectionNameOf(sections, { section }, items.section));
   for (const old of sections) {
     yield [old, named.get(old.name) ?? []];
     named.delete(old.name);
@@ -128,8 +128,15 @@ function* stagedBySection(
   for (const [name, items] of named) yield [{ id: null, name, ranges: [], appendedTo: null }, items];
 }
 
-const nameOfOnly = (sections: readonly SectionState[]): string =>
-  sections.length === 1 ? (sections[0] as SectionState).name : 'default';
+/** The name of the section of staged items. @param named the one that their source names; null for none */
+export function sectionNameOf(
+  sections: readonly SectionState[],
+  { section }: Pick<DatasetChange, 'section'>,
+  named: string | null,
+): string {
+  const [only] = sections;
+  return named ?? section ?? (sections.length === 1 && only !== undefined ? only.name : 'default');
+}
 
 async function planAppend(client: pg.ClientBase, before: VersionState, change: DatasetChange): Promise<Plan> {
   const sections: PlannedSection[] = [];
@@ -210,8 +217,8 @@ async function planReplace(
   before: VersionState,
   change: DatasetChange,
 ): Promise<Plan> {
-  const { staged, section } = change;
-  const names = staged.map((items) => items.section ?? section ?? nameOfOnly(before.sections));
+  const { staged } = change;
+  const names = staged.map((items) => sectionNameOf(before.sections, change, items.section));
   const reused = await reuseItems(client, before, staged);
   return { sections: names.map((name, index) => newSection({ name }, reused[index] ?? [])) };
 }

@@ -3,6 +3,7 @@ import { StoreError } from '../database/errors.ts';
 import { Parameters } from '../database/page.ts';
 import { searchableText, shortened } from '../database/values.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
+import { sectionNotFound } from '../items/list-items.ts';
 import { toSectionRanges } from './ranges.ts';
 import type { VersionState } from './read-version.ts';
 
@@ -27,7 +28,7 @@ interface EditedPlace {
 /**
  * Finds the items of edits in a version.
  *
- * @throws StoreError `item_not_found`; `ambiguous_id` for a name that fits several items, and for two edits of one item
+ * @throws StoreError `section_not_found`, `item_not_found`; `ambiguous_id` for a name that fits several items, and for two edits of one item
  */
 export async function placeEdits(
   client: pg.ClientBase,
@@ -47,11 +48,13 @@ export async function placeEdits(
      FROM ${items} i LIMIT ${MAX_FOUND}`,
     parameters.values,
   );
+  const names = new Set(sections.map(({ name }) => name));
   const byHash = Map.groupBy(rows, ({ hash }) => hash);
   const byId = Map.groupBy(rows, ({ id }) => id);
   const places = new Map<string, EditedPlace>();
   for (const edit of edits) {
     const { item, section: name } = edit;
+    if (name !== undefined && !names.has(name)) throw sectionNotFound(name);
     const shown = 'hash' in item ? `hash ${item.hash}` : `id ${shortened(item.id)}`;
     const named = ('hash' in item ? byHash.get(item.hash) : byId.get(item.id)) ?? [];
     const found = named.filter(({ section }) => name === undefined || sections[section]?.name === name);

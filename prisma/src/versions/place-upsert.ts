@@ -81,7 +81,10 @@ async function refuseUnnamed(client: pg.ClientBase, staged: readonly ItemRange[]
     parameters.values,
   );
   if (rows[0] === undefined) return;
-  throw new StoreError('ambiguous_id', `Cannot upsert items: item ${rows[0].ordinal} of the body has no id.`);
+  throw new StoreError(
+    'ambiguous_id',
+    `Cannot upsert items: item ${rows[0].ordinal + 1} of the body has no id.`,
+  );
 }
 
 /** @param items a query for rows `(ordinal, id)` */

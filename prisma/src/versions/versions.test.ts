@@ -224,9 +224,9 @@ describe('versions', () => {
     const { id } = await importItems(store.datasets, content);
     const target = { kind: 'version', change: { datasetId: id, mode: 'upsert' } } as const;
     await using draft = await store.datasets.begin({ target });
-    await writeSections(draft, { x: [textOf(1, 'new')] });
-    await writeSections(draft, { y: [textOf(3, 'c')] });
-    const { changed } = await draft.commit({ dataset: metaOf(), namesSections: false });
+    await writeSections(draft, { x: [textOf(1, 'new')] }, { isNamed: false });
+    await writeSections(draft, { y: [textOf(3, 'c')] }, { isNamed: false });
+    const { changed } = await draft.commit({ dataset: metaOf() });
     const expected = { s: [textOf(1, 'new'), textOf(2, 'b'), textOf(3, 'c')] };
     expect(changed?.versionHash).toBe(hashOf(expected));
     expect(await read(id)).toEqual(expected);

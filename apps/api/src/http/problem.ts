@@ -67,7 +67,7 @@ export const PROBLEM_ROWS: Readonly<Record<AnyErrorCode, ProblemRow>> = {
   dataset_not_found: { status: 404, title: 'Dataset not found' },
   run_not_found: { status: 404, title: 'Run not found' },
   job_not_found: { status: 404, title: 'Job not found' },
-  section_not_found: { ...HTTP_PROBLEM_ROWS.not_found, code: 'not_found' },
+  section_not_found: { status: 404, title: 'Section not found' },
   type_not_found: { ...HTTP_PROBLEM_ROWS.not_found, code: 'not_found' },
   item_not_found: { status: 404, title: 'Item not found' },
   version_not_found: { status: 404, title: 'Version not found' },

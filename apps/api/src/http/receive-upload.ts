@@ -79,7 +79,10 @@ export const LINES_TYPES = ['application/jsonl', 'application/x-ndjson', 'applic
  * @throws as {@link receiveUpload}
  */
 export const receiveLinesOrUpload: typeof receiveUpload = async (request, staging, limits, names, signal) => {
-  if (!request.is([...LINES_TYPES])) return await receiveUpload(request, staging, limits, names, signal);
+  if (!request.is([...LINES_TYPES])) {
+    checkMediaType(request, ['multipart/form-data', ...LINES_TYPES]);
+    return await receiveUpload(request, staging, limits, names, signal);
+  }
   const declaredBytes = Number(request.get('content-length') ?? 0);
   if (declaredBytes > limits.maxUploadBytes) throw tooLarge(limits);
   await using stack = new AsyncDisposableStack();

@@ -31,7 +31,7 @@ export function editsSource(
         const lines = splitLines(linesOf(edited), { maxLineBytes, signal });
         try {
           const options = { file: 'edits', maxLineBytes, maxDepth, origins };
-          await draft.section('default').writeLines(lines, options);
+          await draft.section('default', { isNamed: false }).writeLines(lines, options);
         } catch (error) {
           if (!(error instanceof JsonlError && error.code === 'line_too_long')) throw error;
           report.faults.addError(error);
@@ -49,5 +49,4 @@ async function* linesOf(edited: readonly EditedItem[]): AsyncGenerator<Uint8Arra
 /** Edits make no dataset. */
 const NO_DATASET: DraftContent = {
   dataset: { name: '', description: null, notes: null, source: 'file', schema: '{}' },
-  namesSections: false,
 };

@@ -48,7 +48,7 @@ export function filesSource(
     async write(draft, report, signal) {
       // Not of the unpacked files: the ratio of an archive and that of its tables would multiply.
       const read = { readBytes: bytes, fileBytes: sentBytes };
-      const target = { draft, report, read, signal };
+      const target = { draft, report, read, signal, areNamed: files.length > 1 };
       const { mapping, origins } = request;
       const features = await writeFiles(files, target, mapping, { ...options, origins });
       const rows = { features, mapping: request.mappingAsSent, skipped: skippedRows(report) };
@@ -62,7 +62,6 @@ export function filesSource(
           schema: canonicalJson(schema),
         },
         files: request.isPlainBody ? [] : schema.files,
-        namesSections: files.length > 1,
       };
     },
   };
@@ -73,6 +72,8 @@ interface Target {
   readonly draft: DatasetDraft;
   readonly report: ImportReport;
   readonly read: ReadSource;
+  /** Whether the files name the sections. */
+  readonly areNamed: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -128,19 +129,19 @@ const OF_ALL_ROWS: ReadonlySet<JsonlErrorCode> = new Set([
 /** Writes the lines of a file, which are items. */
 async function writeItems(
   file: TableFile,
-  { draft, read, signal }: Target,
+  { draft, read, areNamed: isNamed, signal }: Target,
   { maxLineBytes, maxDepth, origins }: LinesOptions,
 ): Promise<void> {
   const { name, section, detected } = file;
   const content = readTextFile(sourceOf(file), detected, { signal });
   const lines = splitLines(content, { file: name, maxLineBytes, signal });
   const options = { file: name, maxDepth, maxLineBytes, origins };
-  await draft.section(section, { file: name, read }).writeLines(lines, options);
+  await draft.section(section, { isNamed, file: name, read }).writeLines(lines, options);
 }
 
 async function writeTable(
   file: TableFile,
-  { draft, read, signal }: Target,
+  { draft, read, areNamed: isNamed, signal }: Target,
   mapping: Mapping,
   plans: Map<string, MappingPlan>,
   { maxLineBytes: maxItemBytes, wholeFile }: FilesSourceOptions & { readonly wholeFile: boolean },
@@ -148,7 +149,7 @@ async function writeTable(
   const { name, section } = file;
   const { table, columns, ...planned } = await openSection(file, mapping, { wholeFile, signal });
   const plan = { ...planned, maxItemBytes };
-  const writer = draft.section(section, { itemsTotal: table.rowCount, file: name, read });
+  const writer = draft.section(section, { itemsTotal: table.rowCount, isNamed, file: name, read });
   // Tables with the same columns share a plan: an encoder for it takes longer to make than a small table to encode.
   const key = JSON.stringify(plan.features);
   const shared = plans.get(key) ?? plan;

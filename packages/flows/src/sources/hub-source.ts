@@ -37,15 +37,13 @@ export function hubSource(
         const { columns, ...planned } = planMapping(mapping, reader.features, reader);
         const plan = { ...planned, maxItemBytes };
         const rows = reader.cellBatches({ columns, signal });
-        const section = draft.section(SECTION_NAME, { itemsTotal: reader.numRows, read: dataset });
+        const options = { itemsTotal: reader.numRows, isNamed: false, read: dataset };
+        const section = draft.section(SECTION_NAME, options);
         await section.writeCells(rows, plan);
         const slice = { reader, resolvedRevision: dataset.resolvedRevision };
         const facts = { mapping: mappingAsSent, skipped: skippedRows(report) };
         const schema = canonicalJson(hubSchema(config, slice, facts));
-        return {
-          dataset: { name, description, notes: null, source: 'hub', schema },
-          namesSections: false,
-        };
+        return { dataset: { name, description, notes: null, source: 'hub', schema } };
       } catch (error) {
         if (!(error instanceof HubError && error.code === 'invalid_row')) throw error;
         // After this row, the file cannot be read.

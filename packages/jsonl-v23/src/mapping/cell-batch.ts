@@ -30,6 +30,8 @@ export interface CellRows extends Cells {
 /** Rows of one split, which count from its first row, and the columns of their cells. */
 export interface CellBatch extends CellRows {
   readonly split: string;
+  /** Added to the number of a row in the id that is made of it; default 0. */
+  readonly idOffset?: number | undefined;
   /** In the order of the cells of a row. */
   readonly columns: readonly string[];
 }

@@ -27,9 +27,9 @@ export interface MappableFeature {
 
 /**
  * Maps a row to an item. `rowIndex` is 0-based in the split; `split` overrides that of `compileMapping`, for rows of
- * several splits.
+ * several splits; `idOffset` is added to the index in an id that is made of it, for rows that follow others.
  */
-export type RowMapper = (row: JsonObject, rowIndex: number, split?: string) => Item;
+export type RowMapper = (row: JsonObject, rowIndex: number, split?: string, idOffset?: number) => Item;
 
 /** Options of `compileMapping`. */
 export interface CompileOptions {
@@ -88,11 +88,12 @@ export function compileMapping(
   const compiled = compile(mapping, maxPatternSteps);
   const types = Object.entries(mapping.types ?? {}).filter(([column]) => columns.includes(column));
 
-  return (row, rowIndex, split = defaultSplit) => {
+  return (row, rowIndex, split = defaultSplit, idOffset = 0) => {
     for (const column of columns) {
       if (!Object.hasOwn(row, column)) throw columnNotFound(column, rowIndex);
     }
-    const item = rowToItem(compiled, castRow(row, types, rowIndex), rowIndex, split);
+    const madeId = `${split}-${rowIndex + idOffset}`;
+    const item = rowToItem(compiled, castRow(row, types, rowIndex), rowIndex, madeId);
     checkDepth(item, rowIndex);
     try {
       return parseItem(item, { row: rowIndex });

@@ -74,7 +74,7 @@ export function createCellEncoder(
 
   return {
     *encode(batch, onError) {
-      const { firstRow, rowCount, split, invalid } = batch;
+      const { firstRow, rowCount, split, idOffset, invalid } = batch;
       const reader = new JsonReader('', MAX_CELL_DEPTH);
       lines.load(batch);
       for (let row = 0; row < rowCount; row++) {
@@ -89,7 +89,7 @@ export function createCellEncoder(
         }
         if (!encodeLine(row)) {
           try {
-            line.setItem(toItem(toRow(batch, row, reader), firstRow + row, split));
+            line.setItem(toItem(toRow(batch, row, reader), firstRow + row, split, idOffset));
             if (line.item !== null) checkOthers(line.item, maxItemBytes);
           } catch (error) {
             if (!(error instanceof JsonlError)) throw error;

@@ -109,7 +109,8 @@ export class RowLines {
     }
     if (indexes.id === -1) {
       line.writeSpan(this.#idStart, 0, this.#idStart.length);
-      line.writeAscii(`${(this.#batch as CellBatch).firstRow + row}",`);
+      const { firstRow, idOffset = 0 } = this.#batch as CellBatch;
+      line.writeAscii(`${firstRow + row + idOffset}",`);
     } else if (this.#find(indexes.id, row)) {
       this.#writeMember('"id":');
       line.writeByte(COMMA);

@@ -30,20 +30,21 @@ export interface CompiledMapping {
 /**
  * The item of a row that has all mapped columns, before it is checked.
  *
+ * @param madeId its id without an id column
  * @throws JsonlError `invalid_row`, `assets_not_object`
  */
 export function rowToItem(
   compiled: CompiledMapping,
   row: JsonObject,
   rowIndex: number,
-  split: string,
+  madeId: string,
 ): JsonObject {
   const { mapping, meta } = compiled;
   const cell = (column: string | undefined): JsonValue =>
     column === undefined ? null : (row[column] as JsonValue);
   const item: JsonObject = {};
 
-  const id = mapping.idColumn === undefined ? `${split}-${rowIndex}` : toId(cell(mapping.idColumn));
+  const id = mapping.idColumn === undefined ? madeId : toId(cell(mapping.idColumn));
   if (id !== null) item['id'] = id;
   item['type'] = toType(cell(mapping.typeColumn)) ?? mapping.defaultType ?? DEFAULT_ITEM_TYPE;
   const choices = toItemChoices(mapping, row, rowIndex);

@@ -98,6 +98,15 @@ export function handleOption(): Option {
   );
 }
 
+/** What to do with a dataset that exists. */
+export function ifExistsOption(): Option {
+  return new Option(
+    '--if-exists <what>',
+    'if a dataset with this handle exists (without a handle: one with this name and content): reuse returns it, ' +
+      'version stores the content as its next version, error fails (default: make another dataset)',
+  ).choices(['reuse', 'version', 'error']);
+}
+
 /** What a run may cost. */
 export function maxCostOption(): Option {
   return new Option(

@@ -15,12 +15,18 @@ import { outputPackage, type PackageOutputOptions } from '../output/package-outp
 import { printHint, printReport } from '../output/print-result.ts';
 import { datasetResult } from '../service/dataset-response.ts';
 import { printDryRun } from '../service/dry-run-response.ts';
-import { type ImportHubOptions, importFromHub, importRequest } from '../service/import-request.ts';
+import {
+  type ImportHubOptions,
+  ifExistsQuery,
+  importFromHub,
+  importRequest,
+} from '../service/import-request.ts';
 import { openService, type ServiceOptions, secretFrom } from '../service/service-options.ts';
 import {
   backgroundOption,
   checkName,
   handleOption,
+  ifExistsOption,
   withExamples,
   withHubOptions,
   withOutputOptions,
@@ -50,10 +56,16 @@ export function addImportHubCommand(program: Command, cli: Cli): void {
     .requiredOption('--name <name>', 'name of the dataset (required)')
     .option('--description <text>', 'description of the dataset')
     .addOption(handleOption())
+    .addOption(ifExistsOption())
     .option('--dry-run', 'convert every row and report errors, but store nothing')
     .addOption(backgroundOption())
     .addOption(
-      new Option('--local', 'write a package, without a service').conflicts(['dryRun', 'apiUrl', 'handle']),
+      new Option('--local', 'write a package, without a service').conflicts([
+        'dryRun',
+        'apiUrl',
+        'handle',
+        'ifExists',
+      ]),
     );
   withOutputOptions(command, '<name>.pkg.zip in this folder').optionsGroup('Rows:');
   withMappingOptions(withHubOptions(command)).action(async (path: string, options: Options) => {
@@ -109,7 +121,7 @@ async function importLocally(
 /** Makes a service read the hub, and waits until it has stored the dataset. */
 async function importNow(cli: Cli, options: Options, request: HubImportRequest): Promise<void> {
   const service = openService(cli, options);
-  const dataset = await importFromHub(cli, service, request, options.background);
+  const dataset = await importFromHub(cli, service, request, options);
   await printReport(cli, datasetResult(dataset));
   await printHint(cli, `Next: svc-pkg run ${dataset.value.id} --set provider.type=echo`);
 }
@@ -119,6 +131,7 @@ async function dryRun(cli: Cli, options: Options, body: HubImportRequest): Promi
   const service = openService(cli, options);
   const { text, value } = await service.read(
     service.api.POST('/datasets/hub/check', {
+      params: ifExistsQuery(options),
       body,
       bodySerializer: canonicalJson,
       fetch: service.slowFetch,

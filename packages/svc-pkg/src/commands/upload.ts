@@ -13,6 +13,7 @@ import {
   backgroundOption,
   checkName,
   handleOption,
+  ifExistsOption,
   withExamples,
   withServiceOptions,
 } from './define-command.ts';
@@ -22,6 +23,7 @@ type UploadOptions = ServiceOptions &
     readonly name?: string;
     readonly description?: string;
     readonly handle?: string;
+    readonly ifExists?: 'reuse' | 'version' | 'error';
     readonly convert?: boolean;
     readonly background: boolean;
   };
@@ -42,6 +44,7 @@ export function addUploadCommand(program: Command, cli: Cli): void {
     .option('--name <name>', 'name of the dataset (default: the name in the manifest, else the file name)')
     .option('--description <text>', 'description of the dataset (default: the description in meta.json)')
     .addOption(handleOption())
+    .addOption(ifExistsOption())
     .option('--convert', 'convert an older archive')
     .addOption(backgroundOption());
   withTableOptions(command).action(async (paths: readonly string[], options: UploadOptions) => {
@@ -59,7 +62,7 @@ export function addUploadCommand(program: Command, cli: Cli): void {
   withExamples(command, [
     'svc-pkg upload gsm8k.pkg.zip',
     'svc-pkg upload questions.csv --name "My set" --prompt-column question --answer-column answer',
-    'svc-pkg upload questions.csv --handle my-set --prompt-column question --answer-column answer',
+    'svc-pkg upload questions.csv --handle my-set --if-exists version --prompt-column question --answer-column answer',
     'svc-pkg upload train.csv test.csv --prompt-column question',
     'svc-pkg upload gsm8k.pkg.zip --name "GSM8K" --api-url https://datasets.example.org',
   ]);
@@ -72,8 +75,9 @@ async function upload(
 ): Promise<JsonResponse<StoredDataset>> {
   const fields = await fieldsOf(options);
   const service = openService(cli, options);
+  const how = { fields, inBackground: options.background, ...given({ ifExists: options.ifExists }) };
   const outcome = await sendFiles(cli, service, paths, (sources, sending) =>
-    uploadFile(sources, { ...sending, fields, inBackground: options.background }),
+    uploadFile(sources, { ...sending, ...how }),
   );
   return await storedDataset(cli, service, outcome);
 }

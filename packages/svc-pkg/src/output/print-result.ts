@@ -25,8 +25,13 @@ export async function printReport(cli: Cli, result: Result, stream: Writable = c
   if (!cli.quiet || cli.json) await printResult(cli, result, stream);
 }
 
+/** Says something before the result, also in a pipe, such as the log of a CI system; nothing with `--json` or `--quiet`. */
+export async function printNote(cli: Cli, note: string): Promise<void> {
+  if (cli.quiet || cli.json) return;
+  await writeText(cli.stderr, `${printableText(note)}\n`).catch(() => undefined);
+}
+
 /** Names the next command on a terminal; prints nothing in a pipe, with `--json` or with `--quiet`. */
 export async function printHint(cli: Cli, hint: string): Promise<void> {
-  if (!cli.isTerminal || cli.json || cli.quiet) return;
-  await writeText(cli.stderr, `${printableText(hint)}\n`).catch(() => undefined);
+  if (cli.isTerminal) await printNote(cli, hint);
 }

@@ -12,6 +12,7 @@ export interface ImportHubOptions {
   readonly name: string;
   readonly description?: string;
   readonly handle?: string;
+  readonly ifExists?: 'reuse' | 'version' | 'error';
   readonly split?: string;
   readonly subset?: string;
   readonly revision?: string;
@@ -29,6 +30,15 @@ export function importRequest(
   return { name, ...given({ description, handle }), config, mapping: mapping as HubImportRequest['mapping'] };
 }
 
+/** The query that says what to do with a dataset that exists. */
+export const ifExistsQuery = ({
+  ifExists,
+}: Pick<ImportHubOptions, 'ifExists'>): {
+  readonly query: { readonly if_exists?: 'reuse' | 'version' | 'error' };
+} => ({
+  query: ifExists === undefined ? {} : { if_exists: ifExists },
+});
+
 /**
  * Imports a slice of a hub dataset. In the background, a worker imports it and this follows the job to its end, unless the
  * service imports it immediately (RFC 7240 leaves the choice to the service). A lost connection does not import it twice.
@@ -37,12 +47,21 @@ export async function importFromHub(
   cli: Cli,
   service: ServiceClient,
   body: HubImportRequest,
-  inBackground: boolean,
+  {
+    background: inBackground,
+    ...options
+  }: Pick<ImportHubOptions, 'ifExists'> & { readonly background: boolean },
 ): Promise<JsonResponse<DatasetSummary>> {
   const { status, value, text } = await repeatLost(cli, (key) => {
     const header = { 'Idempotency-Key': key, ...(inBackground && { Prefer: 'respond-async' }) };
-    const options = { bodySerializer: canonicalJson, fetch: service.slowFetch };
-    return service.read(service.api.POST('/datasets/hub/import', { params: { header }, body, ...options }));
+    const sending = { bodySerializer: canonicalJson, fetch: service.slowFetch };
+    return service.read(
+      service.api.POST('/datasets/hub/import', {
+        params: { header, ...ifExistsQuery(options) },
+        body,
+        ...sending,
+      }),
+    );
   });
   // The status tells them apart.
   const outcome = status === 202 ? { job: value as Job, text } : { dataset: value as DatasetSummary, text };

@@ -1,5 +1,6 @@
 import type { ReadQuery } from '@svc/postgres';
 import { Parameters } from '../../database/page.ts';
+import { shortened } from '../../database/values.ts';
 import { type ItemPosition, itemsAt, positionColumns, readPlaces } from '../../items/item-places.ts';
 import { itemsInRanges, readRanges } from '../../items/item-ranges.ts';
 import { versionOf } from '../read-items-at.ts';
@@ -176,10 +177,9 @@ export async function createLocator(
       if (found.count > 1) {
         return { problem: 'names several items: use section and order_index' };
       }
-      if (itemId !== null && found.itemId !== itemId) return { problem: 'item_id is not that of the item' };
-      if (itemHash !== null && found.itemHash !== itemHash) {
-        return { problem: 'item_hash is not that of the item' };
-      }
+      const other =
+        otherThan('item_id', itemId, found.itemId) ?? otherThan('item_hash', itemHash, found.itemHash);
+      if (other !== null) return { problem: other };
       const { sectionOrderIndex, orderIndex } = found;
       return { sectionOrderIndex, orderIndex, itemId: found.itemId, section: names[sectionOrderIndex] ?? '' };
     });
@@ -187,6 +187,13 @@ export async function createLocator(
     if (located.includes(UNKNOWN)) await readRunColumns(query, run.id, 'id');
     return located;
   };
+}
+
+/** What is wrong with a member that is not that of the item that was found; null if nothing is. */
+function otherThan(member: string, stated: string | null, found: string | null): string | null {
+  if (stated === null || stated === found) return null;
+  const has = found === null ? `that has no ${member}` : `whose ${member} is ${shortened(found)}`;
+  return `names an item ${has}, but its own ${member} is ${shortened(stated)}`;
 }
 
 const NONE: Found = new Map();

@@ -65,6 +65,7 @@ export function editItemsRoute(deps: EditDeps): Route {
     responses: CHANGE_RESPONSES,
     errors: [
       'dataset_not_found',
+      'section_not_found',
       'item_not_found',
       'ambiguous_id',
       'version_changed',

@@ -17,8 +17,11 @@ export function hubServingRoutes(deps: HubServingDeps): {
 } {
   const ofRepository = [...infoRoutes(deps), ...treeRoutes(deps), ...historyRoutes(deps), fileRoute(deps)];
   const documented = [listRoute(deps), callerRoute(), ...ofRepository];
-  const others = ofRepository.map((route) => {
+  // A revision itself is no file, as the same error says.
+  const revision = { ...fileRoute(deps), path: '/datasets/svc/{repo}/resolve/{revision}' };
+  const unprefixed = [...ofRepository, revision].map((route) => {
     return { ...route, path: route.path.replace('/svc/{repo}', '/{repo}') };
   });
+  const others = [revision, ...unprefixed];
   return { documented, others };
 }

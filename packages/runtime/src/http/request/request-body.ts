@@ -11,7 +11,7 @@ export function awaitsBody({ complete, headers }: IncomingMessage): boolean {
 /**
  * Checks that a request has a body of a media type, and that it is not compressed.
  *
- * @param types as `type-is` takes them; the first one is named in the error
+ * @param types as `type-is` takes them; the error names those that are whole
  * @throws RequestError `unsupported_media_type`; `invalid_request` for a request without a body
  */
 export function checkMediaType(request: Request, types: readonly [string, ...string[]]): void {
@@ -22,7 +22,9 @@ export function checkMediaType(request: Request, types: readonly [string, ...str
   }
   if (!matched) {
     const got = JSON.stringify(type ?? 'nothing');
-    throw new RequestError('unsupported_media_type', `The body must be ${types[0]}, got ${got}.`);
+    const named = types.filter((name) => name.includes('/'));
+    const taken = [named.slice(0, -1).join(', '), named.at(-1)].filter(Boolean).join(' or ');
+    throw new RequestError('unsupported_media_type', `The body must be ${taken}, got ${got}.`);
   }
   if (!['identity', undefined].includes(request.get('content-encoding')?.toLowerCase())) {
     throw new RequestError('unsupported_media_type', 'Content-Encoding is not supported.');

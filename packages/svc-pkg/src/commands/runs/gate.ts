@@ -18,7 +18,7 @@ import { sightOf, sightText } from '../../gate/sight.ts';
 import type { Verdict } from '../../gate/verdict.ts';
 import { given } from '../../given.ts';
 import { createOutputFile, type OutputFile } from '../../output/output-file.ts';
-import { printReport } from '../../output/print-result.ts';
+import { printNote, printReport } from '../../output/print-result.ts';
 import { writeText } from '../../output/write-text.ts';
 import type { ServiceClient } from '../../service/client/service-client.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
@@ -133,10 +133,10 @@ async function runGate(
   const items = earlier === undefined ? (await planRun(service, request)).value.plan.items : itemsOf(earlier);
   const spread = await readSpread(service, baseline.run, query);
   const sight = spread && sightOf(spread, { items, drop: maxDrop, power: options.power });
-  await tell(cli, sightText(sight, baseline.run.id));
+  await printNote(cli, sightText(sight, baseline.run.id));
 
   const run = earlier ?? (await startRun(cli, service, request)).value;
-  await tell(cli, `Run ${run.id}${earlier === undefined ? ' is queued' : ''}`);
+  await printNote(cli, `Run ${run.id}${earlier === undefined ? ' is queued' : ''}`);
   try {
     const ended = (await trackRun(cli, service, { status: 200, text: '', value: run })).value;
     checkCompleted(ended);
@@ -250,11 +250,6 @@ function withRun(
     default:
       return reason;
   }
-}
-
-/** Says something before the result, also in the log of a CI system. */
-async function tell(cli: Cli, line: string): Promise<void> {
-  if (!cli.quiet && !cli.json) await writeText(cli.stderr, `${line}\n`);
 }
 
 /** Reports of a gate that are written to files. */

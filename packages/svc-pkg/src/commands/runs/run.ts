@@ -1,7 +1,8 @@
+import type { Run } from '@svc/client';
 import { canonicalJson } from '@svc/jsonl-v23/json';
 import type { Command } from 'commander';
 import type { Cli } from '../../cli-context.ts';
-import { printHint, printResult } from '../../output/print-result.ts';
+import { printNote, printResult } from '../../output/print-result.ts';
 import { VERSION_ARGUMENT } from '../../service/dataset-reference.ts';
 import { findVersion } from '../../service/find-dataset.ts';
 import { withConfigOptions } from '../../service/runs/config-options.ts';
@@ -17,6 +18,16 @@ import {
   withRunLimits,
   withServiceOptions,
 } from '../define-command.ts';
+
+/** What a run does from now on, with its id. */
+function startedText({ id, status }: Run, { wait }: Pick<Options, 'wait'>): string {
+  if (status !== 'waiting') return `Run ${id} is ${status}`;
+  const sending = `send them with "svc-pkg push ${id} <file>"`;
+  const ending = wait
+    ? 'this command waits until all are there. You can interrupt it: the run goes on waiting. --no-wait does not wait'
+    : 'nothing waits for them here';
+  return `Run ${id} waits for results from outside: ${sending}; ${ending}`;
+}
 
 interface Options extends ServiceOptions, RunConfigOptions, FinishOptions {
   readonly name?: string;
@@ -76,7 +87,7 @@ export function addRunCommand(program: Command, cli: Cli): void {
         return;
       }
       const started = await startRun(cli, service, { body, file });
-      await printHint(cli, `Run ${started.value.id} is queued`);
+      await printNote(cli, startedText(started.value, options));
       await finishRun(cli, service, started, options);
     });
   withServiceOptions(withRunLimits(command));
