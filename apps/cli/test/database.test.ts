@@ -34,7 +34,7 @@ async function store(path: string, name: string): Promise<string> {
     await using draft = await opened.datasets.begin({ report });
     const request = { name, description: undefined, fileName: 'x' };
     const options = { maxLineBytes: 1024 * 1024, maxDepth: 100, reader };
-    const source = packageSource(0, () => Promise.resolve(pkg), request, options);
+    const source = packageSource({ bytes: 0, sha256: null }, () => Promise.resolve(pkg), request, options);
     const content = await importDataset(source, draft, report, new AbortController().signal);
     return (await draft.commit(content)).dataset.id;
   } finally {

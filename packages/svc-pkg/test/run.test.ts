@@ -39,12 +39,38 @@ function ended(errors: readonly object[], mean: number | null = 0.5): Promise<Fa
 const run = (service: FakeService, ...argv: string[]) =>
   svcPkg(['run', DATASET.id, '--set', 'provider.type=echo', ...argv, '--api-url', service.url]);
 
+it('says first which run it is, and that it waits for results from outside', async () => {
+  const begun = { id: RUN, dataset_id: DATASET.id, counts: { total: 1, done: 0 }, scores: { mean: null } };
+  const waiting = { ...begun, name: null, status: 'waiting', error: null };
+  const handlers = { [`GET /datasets/${DATASET.id}`]: json(DATASET), 'POST /runs': json(waiting, 202) };
+  const stopped = new AbortController();
+  const service = await fakeService({
+    ...handlers,
+    [`GET /runs/${RUN}`]: (...request) => {
+      stopped.abort();
+      return json(waiting)(...request);
+    },
+  });
+  const argv = ['run', DATASET.id, '--set', 'provider.type=external', '--api-url', service.url];
+  const [waits, returns] = [
+    await svcPkg(argv, { signal: stopped.signal }),
+    await svcPkg([...argv, '--no-wait']),
+  ];
+  expect(waits.stderr).toMatch(
+    `Run ${RUN} waits for results from outside: send them with "svc-pkg push ${RUN} <file>"`,
+  );
+  expect(waits.stderr).toContain('--no-wait');
+  expect(returns).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(`^Run ${RUN} waits`) });
+  expect((await svcPkg(['--json', ...argv, '--no-wait'])).stderr).toBe('');
+});
+
 describe('a run whose items failed', () => {
   it('fails, and shows each error with its number', async () => {
     const outcome = await run(await ended([REFUSED, LIMITED, REFUSED]));
     expect(outcome.exitCode).toBe(1);
     expect(outcome.stdout).toMatch(/^status +completed$/m);
     expect(outcome.stderr.split('\n')).toEqual([
+      `Run ${RUN} is queued`,
       'svc-pkg: 3 of 4 items failed (items_failed)',
       'svc-pkg: 2 x Cannot connect to 127.0.0.1:9: connection refused (provider_error)',
       'svc-pkg: 1 x The provider returned status 429 (provider_error)',
@@ -97,7 +123,12 @@ it.each([
 ])('with --min-score %s, a mean of %s ends with %i', async (minScore, mean, exitCode, line) => {
   const outcome = await run(await ended([], mean), '--min-score', minScore);
   expect(outcome.exitCode).toBe(exitCode);
-  expect(outcome.stderr.slice(0, line.length || undefined)).toBe(line);
+  const begun = `Run ${RUN} is queued\n`;
+  const said = outcome.stderr.slice(begun.length);
+  expect([outcome.stderr.slice(0, begun.length), said.slice(0, line.length || undefined)]).toEqual([
+    begun,
+    line,
+  ]);
 });
 
 it('refuses a --min-score that is not a number', async () => {

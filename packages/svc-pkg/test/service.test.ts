@@ -442,6 +442,30 @@ describe('export', () => {
   });
 });
 
+it('upload and import-hub say what to do with a dataset that exists', async () => {
+  const service = await fakeService({
+    'POST /datasets/upload': json(DATASET, 201),
+    'POST /datasets/hub/import': json(DATASET, 201),
+    'POST /datasets/hub/check': json({ item_count: 1, version_hash: 'ab', errors: [], errors_total: 0 }),
+  });
+  const file = join(await temporaryFolder(), 'a.csv');
+  await writeFile(file, 'q\nwhy?\n');
+  const rows = ['--handle', 'h', '--prompt-column', 'q', '--api-url', service.url];
+  const hub = ['import-hub', 'a/b', '--name', 'n', ...rows];
+  for (const argv of [['upload', file, ...rows], hub, [...hub, '--dry-run']]) {
+    expect(await svcPkg([...argv, '--if-exists', 'version'])).toMatchObject({ exitCode: 0 });
+    expect(await svcPkg([...argv, '--if-exists', 'never'])).toMatchObject({ exitCode: 2 });
+  }
+  expect(
+    await svcPkg([...hub.slice(0, 4), '--prompt-column', 'q', '--local', '--if-exists', 'reuse']),
+  ).toMatchObject({
+    exitCode: 2,
+  });
+  expect(service.requests.map(({ url }) => url)).toEqual(
+    ['upload', 'hub/import', 'hub/check'].map((path) => `/datasets/${path}?if_exists=version`),
+  );
+});
+
 describe('import-hub', () => {
   it('sends every option that was given, and nothing else', async () => {
     const service = await fakeService({ 'POST /datasets/hub/import': json(DATASET, 201) });
