@@ -93,17 +93,18 @@ it('pages through sections and items in their order, with filters', async () => 
   expect(await ids('q=find+me')).toEqual([5]);
   expect(await ids('type=exact&section=a')).toEqual([]);
   expect(await ids('type=numeric')).toEqual([]);
-  for (const [path, detail] of [
-    ['items?section=none', 'The dataset has no section "none".'],
-    ['items.jsonl?section=none', 'The dataset has no section "none".'],
+  for (const [path, code, detail] of [
+    ['items?section=none', 'section_not_found', 'The dataset has no section "none".'],
+    ['items.jsonl?section=none', 'section_not_found', 'The dataset has no section "none".'],
     [
       'items?type=freefrom',
+      'not_found',
       'The dataset has no item of type "freefrom"; the format defines freeform, multiple_choice, exact, numeric, code.',
     ],
   ]) {
     const response = await fetch(`${api.url}/datasets/${id}/${path}`);
     expect(response.status).toBe(404);
-    expect(await response.json()).toMatchObject({ code: 'not_found', detail });
+    expect(await response.json()).toMatchObject({ code, detail });
   }
   expect((await get(`/datasets/${id}/items?section=b&limit=1`)).meta.total_items).toBe(3);
   expect(await (await fetch(`${api.url}/datasets/${id}/items.jsonl?section=a`)).text()).toBe(
