@@ -194,7 +194,7 @@ const LINES_OF_COMMANDS: readonly Line[] = [
     prints: /^\{"answer":"a","id":1,"inputs":\{"prompt":"a"\}\}\n/,
     failed: () => ['first', '--section', 'none'],
     exitCode: 1,
-    error: 'not_found',
+    error: 'section_not_found',
   },
   {
     command: 'diff',
