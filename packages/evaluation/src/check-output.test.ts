@@ -337,6 +337,19 @@ describe('json_equal', () => {
   });
 });
 
+describe('an output that calls tools beside its text', () => {
+  const calls = [{ id: 'c', type: 'function', function: { name: 'get', arguments: '{"city":"Paris"}' } }];
+  const output = { content: '<think>7</think>The answer is 42.', tool_calls: calls };
+
+  it('is read as its text, and by its calls', async () => {
+    expect(await verdict({ answer: 42, checker: 'numeric' }, output)).toBe(true);
+    expect(await verdict({ answer: 'get', checker: 'includes' }, output)).toBe(false);
+    const answer = [{ name: 'get', arguments: { city: 'Paris' } }];
+    expect(await verdict({ answer, checker: 'tool_calls' }, output)).toBe(true);
+    expect(await verdict({ answer: [], checker: 'tool_calls' }, output)).toBe(false);
+  });
+});
+
 describe('reasoning', () => {
   const items: Readonly<Record<string, Item>> = {
     exact_match: { answer: 'B' },

@@ -260,12 +260,34 @@ describe('a response', () => {
     ],
     ['a refusal', { content: null, refusal: 'No' }, 'No'],
     ['tool calls', { content: null, tool_calls: [{ id: 1 }] }, { tool_calls: [{ id: 1 }] }],
+    [
+      'a text and tool calls',
+      { content: 'A', tool_calls: [{ id: 1 }] },
+      { content: 'A', tool_calls: [{ id: 1 }] },
+    ],
     ['nothing', { content: null }, ''],
     ['an empty text', { content: '' }, ''],
     ['no content', {}, ''],
   ])('may be %s', async (_name, message, output) => {
     handlers = [reply(200, completion(message))];
     expect(await ask()).toMatchObject({ output, usage: null });
+  });
+
+  it('has the calls of the Messages API as chat completions have them', async () => {
+    const call = { type: 'tool_use', id: 'c', name: 'get', input: { b: 1, a: 'x' } };
+    const message = {
+      type: 'message',
+      content: [{ type: 'text', text: 'A' }, call],
+      stop_reason: 'tool_use',
+    };
+    handlers = [reply(200, JSON.stringify(message))];
+    expect(await ask({ wireFormat: 'anthropic_messages' })).toMatchObject({
+      output: {
+        content: 'A',
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'get', arguments: '{"a":"x","b":1}' } }],
+      },
+      finishReason: 'tool_calls',
+    });
   });
 
   it.each<[string, JsonObject, string | null, string]>([

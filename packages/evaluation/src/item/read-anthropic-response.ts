@@ -1,5 +1,5 @@
-import { getMember, isJsonObject, type JsonObject, type JsonValue } from '@svc/jsonl-v23/json';
-import { type ReadCompletion, readReason } from './read-reason.ts';
+import { canonicalJson, getMember, isJsonObject, type JsonObject } from '@svc/jsonl-v23/json';
+import { type ReadCompletion, readReason, withCalls } from './read-completion.ts';
 import { thoughtsIn } from './read-reasoning.ts';
 
 /** Reasons to stop in the terms of chat completions; others keep their name. */
@@ -13,8 +13,8 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The completion in a response of the Messages API: the texts of its content, else its tool calls, and its
- * thinking apart.
+ * The completion in a response of the Messages API: the texts of its content, its tool calls as chat completions have them,
+ * and its thinking apart.
  *
  * @returns null if the body is not a message
  */
@@ -24,15 +24,21 @@ export function anthropicCompletion(body: JsonObject): ReadCompletion | null {
   const blocks = content.filter(isJsonObject);
   const texts = blocks.filter((block) => block['type'] === 'text').map((block) => getMember(block, 'text'));
   const output = texts.filter((text) => typeof text === 'string').join('');
-  const calls: JsonValue[] = blocks.filter((block) => block['type'] === 'tool_use');
+  const calls = blocks.filter((block) => block['type'] === 'tool_use').map(toCall);
   const usage = getMember(body, 'usage');
   const reason = getMember(body, 'stop_reason');
   return {
-    output: output === '' && calls.length > 0 ? { tool_calls: calls } : output,
+    output: withCalls(output, calls),
     reasoning: thoughtsIn(content),
     usage: isJsonObject(usage) ? usage : null,
     finishReason: readReason(
       typeof reason === 'string' && Object.hasOwn(FINISH_REASONS, reason) ? FINISH_REASONS[reason] : reason,
     ),
   };
+}
+
+function toCall(block: JsonObject): JsonObject {
+  const name = getMember(block, 'name') ?? null;
+  const call = { name, arguments: canonicalJson(getMember(block, 'input') ?? {}) };
+  return { id: getMember(block, 'id') ?? null, type: 'function', function: call };
 }

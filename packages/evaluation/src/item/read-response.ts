@@ -11,8 +11,8 @@ import type { WireFormat } from '../provider.ts';
 import { type TokenCounts, tokenCounts } from '../token-counts.ts';
 import { providerWords } from './provider-words.ts';
 import { anthropicCompletion } from './read-anthropic-response.ts';
+import { type ReadCompletion, readReason, withCalls } from './read-completion.ts';
 import { failureOf, type ResponseFailure } from './read-failure.ts';
-import { type ReadCompletion, readReason } from './read-reason.ts';
 import { isThought, reasoningOf } from './read-reasoning.ts';
 
 /** The body of a response. */
@@ -113,6 +113,11 @@ function completionOf(body: JsonObject): ReadCompletion | null {
 }
 
 function outputOf(message: JsonObject): JsonValue {
+  const calls = getMember(message, 'tool_calls');
+  return withCalls(textOf(message), Array.isArray(calls) ? calls : []);
+}
+
+function textOf(message: JsonObject): string {
   const content = getMember(message, 'content');
   if (typeof content === 'string' && content !== '') return content;
   if (Array.isArray(content)) {
@@ -122,8 +127,5 @@ function outputOf(message: JsonObject): JsonValue {
     return texts.filter((text) => typeof text === 'string').join('');
   }
   const declined = getMember(message, 'refusal');
-  if (typeof declined === 'string') return declined;
-  const calls = getMember(message, 'tool_calls');
-  if (Array.isArray(calls) && calls.length > 0) return { tool_calls: calls };
-  return '';
+  return typeof declined === 'string' ? declined : '';
 }

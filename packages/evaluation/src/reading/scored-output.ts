@@ -1,5 +1,5 @@
 import { splitReasoning } from '@svc/jsonl-v23/internal';
-import type { JsonValue } from '@svc/jsonl-v23/json';
+import { getMember, isJsonObject, type JsonValue } from '@svc/jsonl-v23/json';
 
 /** What of an output is scored: what follows its reasoning, or all of it. */
 export type ReasoningMode = 'strip' | 'score';
@@ -20,6 +20,13 @@ export function scoredOutput(output: JsonValue, mode: ReasoningMode): ScoredOutp
   }
   const { text, reasoning } = splitReasoning(output);
   return { scored: text, reasoning, isOnlyReasoning: reasoning !== null && text === '' };
+}
+
+/** What an output says: of one that calls tools too, its text. */
+export function saidIn(output: JsonValue): JsonValue {
+  if (!isJsonObject(output) || !Array.isArray(getMember(output, 'tool_calls'))) return output;
+  const content = getMember(output, 'content');
+  return typeof content === 'string' ? content : output;
 }
 
 const FENCE_LINE = /^[ \t]{0,3}(`{3,}|~{3,})[^`\n]*$/;

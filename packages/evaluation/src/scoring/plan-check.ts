@@ -12,10 +12,11 @@ import { CHECKERS } from '../checkers/checkers.ts';
 import { CHOICE } from '../checkers/choice.ts';
 import type { CheckerDeclaration, UnscorableReason } from '../checkers/declaration.ts';
 import { JUDGE } from '../checkers/judge.ts';
+import { TOOL_CALLS } from '../checkers/tool-calls.ts';
 import { choicesOf, labelledChoices } from '../item/labelled-choices.ts';
 import { excerpt } from '../item/plain-text.ts';
 import type { WireFormat } from '../provider.ts';
-import { type ReasoningMode, scoredOutput } from '../reading/scored-output.ts';
+import { type ReasoningMode, saidIn, scoredOutput } from '../reading/scored-output.ts';
 import type { CheckTask } from './check-task.ts';
 import { asksForJudge, type JudgeQuestion, judgeQuestion } from './judge-question.ts';
 import { packValue } from './packed-value.ts';
@@ -87,7 +88,8 @@ export function planCheck({ output, item, reasoning: mode, thoughts, judge }: Pl
   const chosen = chooseCheck(item, judge);
   if ('reason' in chosen) return { outcome: unscored(chosen.explanation) };
   const { checker, options } = chosen;
-  const { scored, reasoning, isOnlyReasoning } = scoredOutput(output, mode);
+  const read = checker === TOOL_CALLS ? output : saidIn(output);
+  const { scored, reasoning, isOnlyReasoning } = scoredOutput(read, mode);
   if (checker === null) {
     const isAllBeside = mode === 'strip' && scored === '' && thoughts !== null;
     if (isOnlyReasoning || isAllBeside) return { outcome: passedOrNot(false, UNREADABLE.reasoning) };

@@ -10,6 +10,16 @@ export interface ReadCompletion {
   readonly finishReason: string | null;
 }
 
+/**
+ * The output of a message: its text; `{tool_calls}` if it only calls tools, and `{content, tool_calls}` if it does both.
+ *
+ * @param calls as chat completions have them
+ */
+export function withCalls(text: string, calls: readonly JsonValue[]): JsonValue {
+  if (calls.length === 0) return text;
+  return text === '' ? { tool_calls: [...calls] } : { content: text, tool_calls: [...calls] };
+}
+
 /** The reason of a completion to end. A text that does not look like a name is none. */
 export function readReason(value: JsonValue | undefined): string | null {
   return typeof value === 'string' && /^[\w.-]{1,64}$/.test(value) ? value : null;
