@@ -86,10 +86,12 @@ describe('onboarding telemetry', () => {
         service: _3,
         event: _4,
         request_id: _5,
+        // never the name of a key
+        actor,
         ...fields
       } = received().at(-1) ?? {};
       const { consent: _6, ...sent } = event;
-      expect(fields).toEqual({ ...sent, lifecycle });
+      expect({ actor, fields }).toEqual({ actor: 'anonymous', fields: { ...sent, lifecycle } });
     },
   );
 

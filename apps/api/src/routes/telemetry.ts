@@ -23,6 +23,7 @@ export function telemetryRoute({
     summary: 'Report a step of the onboarding, with the consent of the browser user',
     tag: 'settings',
     access: 'viewer',
+    isAnonymous: true,
     body: jsonBody(
       {
         consent: {

@@ -96,7 +96,8 @@ function handlerOf(
       identify: (key: string) => identify(request, key),
       raw: request,
     };
-    const result = await respond(route, validator, config, state, parts);
+    const answer = (): Promise<RouteResponse> => respond(route, validator, config, state, parts);
+    const result = await (route.isAnonymous === true ? state.disguise(answer) : answer());
     await sendResponse(request, response, result, () => state.signal, config.slowReaderTimeoutMs);
   };
 }

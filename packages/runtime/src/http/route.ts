@@ -59,6 +59,8 @@ export interface Route {
   readonly summary: string;
   readonly tag: string;
   readonly access: Access;
+  /** Log lines of its requests do not name the caller. */
+  readonly isAnonymous?: true;
   /**
    * Query parameters; any other is an error. One of type `array` may be repeated; one of type `object` has the parameters
    * whose names begin with its name and a dot, under their whole names.

@@ -85,6 +85,12 @@ export class RequestState {
     runWithContext({ actor: caller.name }, next);
   }
 
+  /** What follows, and the line of the request, do not name the caller, who is known all the same. */
+  async disguise<T>(next: () => Promise<T>): Promise<T> {
+    this.#observed.setActor(ANONYMOUS.name);
+    return await runWithContext({ actor: ANONYMOUS.name }, next);
+  }
+
   get id(): string {
     return this.#observed.id;
   }
