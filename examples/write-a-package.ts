@@ -15,4 +15,6 @@ const sections = Object.entries({ africa, europe }).map(([name, capitals]) => {
   });
   return { name, items };
 });
-process.stdout.write(await writePackage(datasetFromItems({ name: 'Capitals', sections })));
+// named in the manifest, as the program that wrote it
+const generator = { name: 'write-a-package', version: '1.0.0' };
+process.stdout.write(await writePackage(datasetFromItems({ name: 'Capitals', sections }), { generator }));
