@@ -67,7 +67,7 @@ const storedRows = async (): Promise<unknown> =>
     service.databaseUrl,
     `SELECT (SELECT count(*) FROM datasets) AS datasets, (SELECT count(*) FROM sections) AS sections,
        (SELECT count(*) FROM items) AS items, (SELECT count(*) FROM runs) AS runs,
-       (SELECT count(*) FROM assets) AS assets`,
+       (SELECT count(*) FROM assets a WHERE NOT EXISTS (SELECT FROM hub_contents c WHERE c.sha256 = a.sha256)) AS assets`,
   );
 
 /** What an error names: the sentence, and its place. */
