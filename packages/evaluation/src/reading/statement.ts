@@ -42,6 +42,8 @@ const SENTENCE_END = new Set(['.', '!', '?', ';', '\n', '。', '।']);
 const CLAUSE_END = new Set([...SENTENCE_END, ':', '—', '→']);
 /** How far the words after a name are looked at for a denial. */
 const MAX_LOOK_AHEAD = 14;
+/** Words of a noun after a choice's text. */
+const MAX_NOUN_WORDS = 2;
 
 /** @param names in order, without overlaps */
 export function toStatement(words: readonly Word[], names: readonly Name[], text: string): Statement {
@@ -189,6 +191,9 @@ export function skipFillers(
 /** Whether words after a name reject it, or the list that it belongs to: "A and B are wrong", "A: wrong". */
 function deniedAfter({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, index: number): boolean {
   let hasVerb = false;
+  // The noun of a choice's text: "a red apple is not ...".
+  let hasNoun = false;
+  const nounEnd = units[index]?.name?.isLabel === true ? index : index + MAX_NOUN_WORDS;
   const isPredicate = followsVerb({ units, rolesAt }, index);
   const isEntry = units[index]?.name?.isLabel === true && (units[index - 1]?.text ?? '\n') === '\n';
   if (isEntry && units[index + 1]?.text === '.' && rolesAt(index + 2).has('wrong')) return true;
@@ -204,6 +209,8 @@ function deniedAfter({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, i
     const negative = wrong ?? no;
     const isVerdict = wrong !== undefined && (hasVerb || unit.isMark || roles.has('verbless'));
     if (negative !== undefined && (isVerdict || no !== undefined)) {
+      // "isn't" is a verb too.
+      if (hasNoun && !hasVerb && !unit.text.endsWith("n't")) return false;
       // "C not A" denies A.
       return (
         (isVerdict && (no === undefined || hasVerb)) ||
@@ -215,7 +222,10 @@ function deniedAfter({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, i
     const end = verb ?? roles.get('filler') ?? roles.get('a') ?? roles.get('join') ?? roles.get('option');
     if (verb !== undefined || (unit.isMark && ':=-–—'.includes(unit.text))) hasVerb = true;
     if (end !== undefined) at = end;
-    else if (unit.isMark && (':=-–—)]}>(/'.includes(unit.text) || (unit.text === ',' && !hasVerb))) at += 1;
+    else if (roles.size === 0 && !unit.isMark && at <= nounEnd && (hasNoun || at === index + 1)) {
+      hasNoun = true;
+      at += 1;
+    } else if (unit.isMark && (':=-–—)]}>(/'.includes(unit.text) || (unit.text === ',' && !hasVerb))) at += 1;
     else return false;
   }
   return false;
