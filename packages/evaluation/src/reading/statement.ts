@@ -217,7 +217,9 @@ function deniedAfter({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, i
         units[skipFillers({ units, rolesAt }, negative)]?.name == null
       );
     }
-    if (roles.has('correct') && (hasVerb || roles.has('verbless'))) return false;
+    const praised = roles.get('correct');
+    if (praised !== undefined && roles.has('verbless')) return isDeniedAtEnd(rolesAt, praised);
+    if (praised !== undefined && hasVerb) return false;
     const verb = roles.get('is') ?? roles.get('was') ?? roles.get('may');
     const end = verb ?? roles.get('filler') ?? roles.get('a') ?? roles.get('join') ?? roles.get('option');
     if (verb !== undefined || (unit.isMark && ':=-–—'.includes(unit.text))) hasVerb = true;
@@ -227,6 +229,21 @@ function deniedAfter({ units, rolesAt }: Pick<Statement, 'units' | 'rolesAt'>, i
       at += 1;
     } else if (unit.isMark && (':=-–—)]}>(/'.includes(unit.text) || (unit.text === ',' && !hasVerb))) at += 1;
     else return false;
+  }
+  return false;
+}
+
+/** Whether praise ends in a denial, as in languages with the verb at the end: "A는 정답이 아닙니다". */
+function isDeniedAtEnd(rolesAt: Statement['rolesAt'], from: number): boolean {
+  let at = from;
+  for (let steps = 0; steps < MAX_NOUN_WORDS * 2; steps += 1) {
+    const roles = rolesAt(at);
+    if (roles.has('wrong') || roles.has('no')) return true;
+    const end = (['answer', 'option', 'is', 'filler', 'a'] as const)
+      .map((role) => roles.get(role))
+      .find((one) => one !== undefined);
+    if (end === undefined) return false;
+    at = end;
   }
   return false;
 }
