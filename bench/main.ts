@@ -5,6 +5,8 @@
  *
  * Generates its data, runs each case and its baseline in turn, and prints ratios; `--write` puts the tables into
  * bench/README.md, in place of the named ones, with a description of the machine.
+ *
+ * `npm run bench -- --against <commit> [--bisect] [--items 20000] [--shapes all] [--rounds 3]` compares with another build instead.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { migrate } from '@svc/store';
 import { superuserUrl } from '../packages/embedded-postgres/test/superuser-url.ts';
+import { runAgainst } from './against.ts';
 import { assetMemory } from './assets/asset-memory.ts';
 import { imageExportCase, imageUploadCase, makeImages } from './assets/image-cases.ts';
 import { createBench } from './bench.ts';
@@ -52,12 +55,15 @@ const { values: options } = parseArgs({
     results: { type: 'string', default: '1000000' },
     write: { type: 'boolean', default: false },
     table: { type: 'string', default: 'all' },
+    against: { type: 'string' },
+    bisect: { type: 'boolean', default: false },
+    items: { type: 'string', default: '20000' },
   },
 });
 const sizes = options.sizes.split(',').map(Number);
 const wanted = new Set(options.cases.split(','));
 const rounds = Number(options.rounds);
-const shapes = orExit(() => {
+const shapes = await orExit(() => {
   const unknown = [...wanted].filter((name) => !CASES.split(',').includes(name));
   if (unknown.length > 0) throw new RangeError(`--cases must be some of ${CASES}, got ${unknown.join()}.`);
   return shapesNamed(options.shapes);
@@ -66,6 +72,11 @@ const counts = { maxItems: Math.max(...sizes), maxBytes: Number(options['shape-b
 if (options.write) await checkTable(options.table);
 if (!(await hasPrograms(['bash', 'curl', 'psql', 'unzip', 'gzip', 'zip', 'sync']))) {
   throw new Error('the baselines need bash, curl, psql, unzip, gzip, zip and sync');
+}
+if (options.against !== undefined) {
+  const against = { commit: options.against, isBisected: options.bisect, items: Number(options.items) };
+  await orExit(() => runAgainst({ ...against, shapes, rounds }));
+  process.exit();
 }
 
 await using cleanUp = new AsyncDisposableStack();
@@ -189,10 +200,10 @@ if (wanted.has('scoring')) show(...(await scoringTable()));
 
 if (options.write) await writeTable(options.table, lines, rounds);
 
-/** Reads an option; a wrong one ends the program with its message alone. */
-function orExit<T>(read: () => T): T {
+/** Does what an option says; a wrong one ends the program with its message alone. */
+async function orExit<T>(read: () => T | Promise<T>): Promise<T> {
   try {
-    return read();
+    return await read();
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     console.error(error.message);

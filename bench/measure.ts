@@ -26,7 +26,7 @@ export interface Measured {
   readonly higherIsBetter: boolean;
 }
 
-interface Spread {
+export interface Spread {
   readonly median: number;
   readonly min: number;
   readonly max: number;
@@ -67,7 +67,7 @@ export async function measure(one: Case, rounds: number): Promise<Measured> {
   };
 }
 
-function spread(values: readonly number[]): Spread {
+export function spread(values: readonly number[]): Spread {
   const sorted = [...values].sort((a, b) => a - b);
   return {
     median: sorted[Math.floor(sorted.length / 2)] ?? Number.NaN,

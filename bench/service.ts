@@ -23,14 +23,19 @@ const GLIBC_TUNABLES =
 const MAIN = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));
 const LOOK_INTERVAL_MS = 50;
 
-/** Starts the built service as a separate process on the given database; its log goes to a file. */
+/**
+ * Starts the built service as a separate process on the given database; its log goes to a file.
+ *
+ * @param main the program, by default the one that is the service as a whole
+ */
 export async function startService(
   databaseUrl: string,
   dataDir: string,
   env: Readonly<Record<string, string>> = {},
+  main: string = MAIN,
 ): Promise<Service> {
   const log = join(dataDir, 'service.log');
-  const child = spawn(process.execPath, [...NODE_ARGUMENTS, MAIN], {
+  const child = spawn(process.execPath, [...NODE_ARGUMENTS, main], {
     env: {
       PATH: process.env['PATH'] ?? '',
       GLIBC_TUNABLES,
@@ -44,6 +49,9 @@ export async function startService(
     },
     stdio: ['ignore', openSync(log, 'w'), 'ignore'],
   });
+  const kill = (): boolean => child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
   let port: string | undefined;
   while (port === undefined) {
     if (child.exitCode !== null) throw new Error(`the service did not start: ${readFileSync(log, 'utf8')}`);
