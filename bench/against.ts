@@ -9,7 +9,7 @@ import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { superuserUrl } from '../packages/embedded-postgres/test/superuser-url.ts';
 import { type Bench, createBench, WARM_UPS } from './bench.ts';
 import { type Spread, spread, timed } from './measure.ts';
-import { startService, upload } from './service.ts';
+import { drain, readPages, startService, upload } from './service.ts';
 import type { Shape } from './shapes/shape.ts';
 import { countOf, writeShape } from './shapes/shapes.ts';
 import { shell } from './shell.ts';
@@ -19,7 +19,6 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const SLOWER = 1.1;
 /** Bytes of the lines of a shape, for each item of `--items`: shapes with larger items have fewer. */
 const BYTES_PER_ITEM = 1000;
-const PAGES = 100;
 
 /** What is measured of a dataset after its upload, given its URL. */
 const READS = new Map<string, (dataset: string) => Promise<void>>([
@@ -244,24 +243,4 @@ const sql = ({ psql }: Bench, statement: string): Promise<void> =>
 async function git(tree: string, ...args: readonly string[]): Promise<string> {
   const options = { cwd: tree, env: { ...process.env, LC_ALL: 'C' } };
   return (await promisify(execFile)('git', args, options)).stdout.trim();
-}
-
-async function get(url: string): Promise<Response> {
-  const response = await fetch(url);
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
-  return response;
-}
-
-async function drain(url: string): Promise<void> {
-  for await (const _ of (await get(url)).body ?? []);
-}
-
-/** Reads the first pages, each from the cursor of the one before. */
-async function readPages(dataset: string): Promise<void> {
-  let next = `${dataset}/items?limit=50`;
-  for (let page = 0; page < PAGES && next !== ''; page += 1) {
-    const { meta } = (await (await get(next)).json()) as { meta: { next_cursor: string | null } };
-    const cursor = meta.next_cursor;
-    next = cursor === null ? '' : `${dataset}/items?limit=50&cursor=${encodeURIComponent(cursor)}`;
-  }
 }

@@ -22,6 +22,7 @@ const GLIBC_TUNABLES =
   'glibc.malloc.arena_max=2:glibc.malloc.mmap_threshold=524288:glibc.malloc.trim_threshold=1048576';
 const MAIN = fileURLToPath(new URL('../apps/standalone/dist/main.js', import.meta.url));
 const LOOK_INTERVAL_MS = 50;
+const PAGES = 100;
 
 /**
  * Starts the built service as a separate process on the given database; its log goes to a file.
@@ -101,6 +102,27 @@ export async function uploadByCurl(
   const form = Object.entries(fields).map(([name, value]) => `-F '${name}=${value}'`);
   const file = `-F 'file=@${path};filename=${fileName}'`;
   await shell(`curl -sS --fail-with-body ${form.join(' ')} ${file} ${service.url}/datasets/upload`);
+}
+
+async function get(url: string): Promise<Response> {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  return response;
+}
+
+/** Reads a response to its end. */
+export async function drain(url: string): Promise<void> {
+  for await (const _ of (await get(url)).body ?? []);
+}
+
+/** Reads the first pages of a dataset, each from the cursor of the one before. @param dataset its URL */
+export async function readPages(dataset: string): Promise<void> {
+  let next = `${dataset}/items?limit=50`;
+  for (let page = 0; page < PAGES && next !== ''; page += 1) {
+    const { meta } = (await (await get(next)).json()) as { meta: { next_cursor: string | null } };
+    const cursor = meta.next_cursor;
+    next = cursor === null ? '' : `${dataset}/items?limit=50&cursor=${encodeURIComponent(cursor)}`;
+  }
 }
 
 /** The longest and the typical time that a probe takes to answer while `work` runs, in milliseconds. */
