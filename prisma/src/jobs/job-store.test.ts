@@ -47,6 +47,9 @@ const archiveBytes = async (id: string): Promise<Buffer> => {
   }
   return Buffer.concat(chunks);
 };
+/** No secret outlives its job. */
+const tokenLeft = async (id: string): Promise<Uint8Array | null> =>
+  (await plain.query('SELECT sealed_token FROM jobs WHERE id = $1', [id])).rows[0].sealed_token;
 const chunksLeft = async (id: string): Promise<number> =>
   (await plain.query('SELECT FROM job_chunks WHERE job_id = $1', [id])).rowCount ?? 0;
 
@@ -72,13 +75,14 @@ describe('an import job', () => {
     const progress = { rowsDone: 2 ** 33, rowsTotal: 2 ** 34, bytesDone: 7, bytesTotal: null };
     await store.jobs.report(taken.claim, progress);
     expect((await store.jobs.get(job.id)).progress).toEqual(progress);
+    // a worker that begins again is behind
+    await store.jobs.report(taken.claim, { ...progress, rowsDone: 1, bytesDone: 1 });
+    expect((await store.jobs.get(job.id)).progress).toEqual(progress);
 
     const dataset = await importItems(store.datasets, { s: ['{}'] }, {}, { job: taken.claim });
     expect(await store.jobs.get(job.id)).toMatchObject({ status: 'succeeded', datasetId: dataset.id });
     expect(await takeJob(job.id)).toBeNull();
-    // no secret outlives the job
-    const { rows: left } = await plain.query('SELECT sealed_token FROM jobs WHERE id = $1', [job.id]);
-    expect(left).toEqual([{ sealed_token: null }]);
+    expect(await tokenLeft(job.id)).toBeNull();
 
     await store.datasets.delete(dataset.id);
     expect(await store.jobs.get(job.id)).toMatchObject({ status: 'succeeded', datasetId: null });
@@ -122,16 +126,18 @@ describe('an import job', () => {
       finishedAt: expect.any(Date),
     });
     expect(await takeJob(job.id)).toBeNull();
+    expect(await tokenLeft(job.id)).toBeNull();
   });
 
   it('fails with its error', async () => {
-    const job = await createJob();
+    const job = await createJob({ sealedToken: Uint8Array.of(1) });
     const { claim } = (await takeJob(job.id))!;
     const error = '{"code":"hub_unavailable"}';
     expect(await store.jobs.finish(claim, { status: 'failed', error })).toMatchObject({
       status: 'failed',
       error,
     });
+    expect(await tokenLeft(job.id)).toBeNull();
     await expect(store.jobs.finish(claim, { status: 'cancelled' })).rejects.toMatchObject({
       code: 'job_finished',
     });
@@ -144,13 +150,15 @@ describe('an import job', () => {
   });
 
   it('fails after its last attempt, or is cancelled when that was asked for', async () => {
-    const [lost, cancelled] = [await createJob(), await createJob()];
+    const lost = await createJob({ sealedToken: Uint8Array.of(1) });
+    const cancelled = await createJob();
     await takeJob(lost.id);
     await takeJob(cancelled.id);
     await store.jobs.requestCancel(cancelled.id);
     expect(await store.jobs.fail(lost.id, '{"code":"worker_lost"}')).toBe('failed');
     expect(await store.jobs.fail(cancelled.id, '{"code":"worker_lost"}')).toBe('cancelled');
     expect(await store.jobs.fail(lost.id, '{}')).toBeNull();
+    expect(await tokenLeft(lost.id)).toBeNull();
     expect((await store.jobs.get(lost.id)).error).toContain('worker_lost');
     expect(await store.jobs.get(cancelled.id)).toMatchObject({ status: 'cancelled', error: null });
   });

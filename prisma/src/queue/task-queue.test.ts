@@ -159,6 +159,7 @@ it('retries after a growing delay, and leaves the last attempt to its worker', a
   }
   const last = await claimOne();
   await queue.retry(last);
+  await plain.query('UPDATE runs SET available_at = now()');
   expect(await queue.claim('runs', 1, true)).toEqual([]);
   expect(await store.runs.fail(last.claim.id, { code: 'internal', message: 'it broke' })).toBe('failed');
   expect(await store.queueSizes()).toEqual({ queued: 0, retry: 0, running: 0, failed: 1 });
