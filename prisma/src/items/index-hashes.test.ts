@@ -185,6 +185,20 @@ it('look-ups by hash find what a pass over the items finds, before, during and a
   }
 });
 
+it('a part that has grown gets blocks of its new items too', async () => {
+  const id = await insertItems([5_000]);
+  await store.datasets.indexHashes();
+  await plain.query(
+    `WITH part AS (UPDATE parts SET item_count = 10000 WHERE dataset_id = $1 RETURNING id),
+       section AS (UPDATE sections SET item_count = 10000 WHERE dataset_id = $1)
+     INSERT INTO items (part_id, ordinal, byte_length, item_hash, type, payload)
+     SELECT id, n, 2, sha256((n % 6000)::text::bytea), 'exact', '{}' FROM part, generate_series(5000, 9999) AS n`,
+    [id],
+  );
+  expect(await store.datasets.indexHashes()).toBe(5_000);
+  await expectSame(id);
+});
+
 it('items that an import stores are found in blocks too', async () => {
   const lines = Array.from({ length: 4_100 }, (_, id) => `{"id":${id % 4_000},"inputs":{"prompt":"p"}}`);
   const { id } = await importItems(store.datasets, { a: lines, b: lines.slice(0, 10) });

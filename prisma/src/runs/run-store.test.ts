@@ -158,9 +158,14 @@ describe('list', () => {
   it('is not seen as a run of its version where it is a trial', async () => {
     const { id: datasetId } = await importItems(store.datasets, { s: texts(1) });
     const facts = { datasetId, name: null, config: '{}', repetitions: 1, requestId: null };
-    await store.runs.create({ ...facts, id: randomUUID(), isTrial: true });
+    const [trial, shown] = [randomUUID(), randomUUID()];
+    await store.runs.create({ ...facts, id: trial, isTrial: true });
     const { data } = await store.datasets.listVersions(datasetId, { limit: 1 });
     expect(data).toMatchObject([{ runCount: 0 }]);
+    await store.runs.create({ ...facts, id: shown });
+    for (const id of [trial, shown]) await store.runs.deleteTrial(id);
+    await expect(store.runs.get(trial)).rejects.toMatchObject({ code: 'run_not_found' });
+    expect(await store.runs.get(shown)).toMatchObject({ status: 'queued' });
   });
 
   it('has the scores of a run that has ended, also when somebody asked for them before', async () => {
@@ -340,6 +345,24 @@ describe('a run in the hands of a worker', () => {
       comparing.release();
     }
     expect(await store.runs.get(id)).toMatchObject({ counts: { done: 1 } });
+  });
+
+  it('passes an item where more than half of its repetitions passed, and compares by that', async () => {
+    const runs: Run[] = [];
+    for (const passedOnce of [false, true]) {
+      const run = await createRun({ s: texts(6) }, 2);
+      const taken = (await takeRun(run.id)) as TakenRun;
+      const results = Array.from({ length: 6 }, (_, index) => [
+        result(index, { score: 1, passed: true }),
+        result(index, { repetition: 2, score: Number(passedOnce), passed: passedOnce }),
+      ]);
+      await taken.session.saveResults(results.flat());
+      runs.push(run);
+    }
+    const [half, whole] = runs as [Run, Run];
+    const { scores, data } = await store.runs.compare(half.id, whole.id, { limit: 1 });
+    expect(data).toMatchObject([{ score: 0.5, otherScore: 1, passed: false, otherPassed: true }]);
+    expect(scores.p_value).toBeCloseTo(2 ** -5, 12);
   });
 
   it('continues with what has no result, repetition by repetition', async () => {
