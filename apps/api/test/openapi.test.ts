@@ -5,8 +5,12 @@ import { type FakeHub, startFakeHub } from '../../../packages/hub-client/test/fa
 import { REQUEST_EXAMPLES, RESPONSE_EXAMPLES } from '../src/routes/docs/examples.ts';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
+interface Operation {
+  readonly operationId: string;
+  readonly 'x-access': string;
+}
 interface OpenApi {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, { operationId: string }>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly servers: readonly object[];
   readonly components: { readonly schemas: Readonly<Record<string, { readonly description?: string }>> };
 }
@@ -32,6 +36,45 @@ function valuesOf(value: unknown, key: string): unknown[] {
     ...valuesOf(member, key),
   ]);
 }
+
+it('asks for more than the role of a viewer where something is changed, deleted, or asked of others', () => {
+  const needing = (role: string): string[] =>
+    Object.values(document.paths)
+      .flatMap((operations) => Object.values(operations))
+      .filter(({ 'x-access': access }) => access === role)
+      .map(({ operationId }) => operationId)
+      .sort();
+  expect(needing('admin')).toEqual(['deleteDataset', 'deleteVersion', 'updateSettings']);
+  expect(needing('editor')).toEqual([
+    'cancelJob',
+    'cancelRun',
+    'changeItems',
+    'checkChange',
+    'checkEdit',
+    'checkHubImport',
+    'checkUpload',
+    'claimPendingResults',
+    'createRun',
+    'deleteRun',
+    'editItems',
+    'finishRun',
+    'importHubDataset',
+    'labelResult',
+    'listProviders',
+    'planRun',
+    'previewHubDataset',
+    'previewUpload',
+    'pushResults',
+    'pushScores',
+    'rescoreRun',
+    'restoreVersion',
+    'retryRun',
+    'tryRun',
+    'updateDataset',
+    'updateRun',
+    'uploadDataset',
+  ]);
+});
 
 it('names its schemas, and refers only to those that there are', () => {
   const { schemas } = document.components;
