@@ -260,6 +260,19 @@ describe('labels', () => {
     expect(Buffer.compare(repeated, archive)).toBe(0);
   });
 
+  it('are of a person again, and not imported, once the person has changed them', async () => {
+    const labels = [{ by: 'Ada', verdict: 'pass', updated_at: '2026-01-01T00:00:00Z' }];
+    const result = { section: 's', order_index: 0, status: 'ok', score: 1, output: 'taken over', labels };
+    const { run } = await upload(
+      await makePackage({
+        'sections/s.jsonl': '{"id":"taken over"}\n',
+        'results.jsonl': `${JSON.stringify(result)}\n`,
+      }),
+    );
+    expect((await get(`/runs/${run}/labels`)).data).toMatchObject([{ by: 'Ada', imported: true }]);
+    expect((await label('ada', run ?? '', 0, FAIL)).body).toMatchObject({ verdict: 'fail', imported: false });
+  });
+
   it('are refused where they are too much, from callers as from packages', async () => {
     const datasetId = await dataset(1, 'much');
     const run = await runOf(datasetId, ['0']);
