@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import { Semaphore } from './semaphore.ts';
 
@@ -35,6 +36,17 @@ it('rejects a caller that gives up, with the reason', async () => {
   await expect(semaphore.acquire(leaving.signal)).rejects.toThrow('left');
   first[Symbol.dispose]();
   using _next = await semaphore.acquire(signal);
+});
+
+it('leaves no listener at the signal of a caller that was admitted', async () => {
+  const semaphore = new Semaphore({ permits: 1, waitMs: 60_000, timeoutError });
+  const first = await semaphore.acquire();
+  const caller = new AbortController();
+  const waiting = semaphore.acquire(caller.signal);
+  expect(getEventListeners(caller.signal, 'abort')).toHaveLength(1);
+  first[Symbol.dispose]();
+  using _second = await waiting;
+  expect(getEventListeners(caller.signal, 'abort')).toEqual([]);
 });
 
 it('releases a permit once, however often it is disposed of', async () => {
