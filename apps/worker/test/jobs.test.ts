@@ -280,6 +280,7 @@ describe('an asynchronous import', () => {
     await service.post(`/jobs/${accepted.id}/cancel`);
     expect(await jobEnded(service, accepted.id)).toMatchObject({ status: 'cancelled' });
     expect(opened).toBe(1);
+    expect(service.workerLog().map(({ event }) => event)).not.toContain('job.retry');
   });
 
   it('fails after the third attempt, with the last error', async () => {

@@ -17,6 +17,7 @@ it.each([
   'data:image/png;base64,AAAA',
   'https://user@images.example/a.png',
   'https://user:word@images.example/a.png',
+  'https://:word@images.example/a.png',
   'https://localhost/a.png',
   'https://a.localhost./a.png',
   'https://router/a.png',
