@@ -79,3 +79,16 @@ it('removes no asset that a dataset refers to, and leaves no other, while 50 imp
   expect(await query('SELECT FROM assets')).toEqual([]);
   expect(await query('SELECT FROM released_assets')).toEqual([]);
 });
+
+it('keeps what files for clients of the hub refer to until they are gone', async () => {
+  const id = await importContents([2, 3]);
+  const sha256 = createHash('sha256')
+    .update(CONTENTS[2] as Buffer)
+    .digest('hex');
+  await query(`INSERT INTO hub_contents (sha256, byte_length) VALUES (decode('${sha256}', 'hex'), 502)`);
+  await store.datasets.delete(id);
+  expect(await store.assets.collect()).toBe(1);
+  expect(await query("SELECT encode(sha256, 'hex') AS sha256 FROM assets")).toEqual([{ sha256 }]);
+  await query('DELETE FROM hub_contents');
+  expect(await store.assets.collect()).toBe(1);
+});
