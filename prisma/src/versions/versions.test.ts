@@ -219,6 +219,18 @@ describe('versions', () => {
     await store.datasets.collect();
   });
 
+  it('an upsert keeps what is stored of items that are the same', async () => {
+    const { id } = await importItems(store.datasets, { s: [1, 2, 3].map((n) => textOf(n, 'a')) });
+    await change({ s: [textOf(1, 'a'), textOf(3, 'b')] }, { datasetId: id, mode: 'upsert' });
+    const { rows } = await pool.query(
+      'SELECT starts FROM version_sections WHERE dataset_id = $1 AND version = 2',
+      [id],
+    );
+    expect(rows).toEqual([{ starts: [0, 2] }]);
+    await store.datasets.delete(id);
+    await store.datasets.collect();
+  });
+
   it('an upsert of several parts into one section hashes what it replaced', async () => {
     const content = { s: [textOf(1, 'a'), textOf(2, 'b')] };
     const { id } = await importItems(store.datasets, content);

@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { RunSelection } from '@svc/evaluation';
 import { expect, it, onTestFinished } from 'vitest';
 import { importItems } from '../../../test/import-items.ts';
 import { queryDatabase } from '../../../test/query-database.ts';
@@ -45,4 +46,13 @@ it('samples a dataset of many parts by its rule, for a run, a plan and a preview
   expect(sampled.map(({ sectionOrderIndex, orderIndex }) => [sectionOrderIndex, orderIndex])).toEqual(
     expected,
   );
+
+  // A limit counts the items of the whole version, also those of sections that are left out.
+  for (const [limitedTo, total] of [
+    [{ limit: 7 }, 7],
+    [{ limit: 7, sections: ['s1', 's2'] }, 2],
+  ] satisfies [RunSelection, number][]) {
+    const limited = { ...run, id: randomUUID(), selection: limitedTo };
+    expect((await store.runs.create(limited)).counts.total).toBe(total);
+  }
 });
