@@ -123,6 +123,22 @@ it('replaces each failed result once, whatever happens to its workers', async ()
   });
 });
 
+it('does outputs again that were cut off, and no others', async () => {
+  const first = await take(run.id);
+  const items = await Array.fromAsync(first.session.items(signal));
+  await first.session.saveResults(
+    items.map((item) => resultOf(item, item.orderIndex % 10 === 3 ? { finishReason: 'length' } : {})),
+  );
+  await first.session.finish({ status: 'completed' });
+  await store.runs.retry(run.id, 'truncated');
+  const second = await take(run.id);
+  const left = await Array.fromAsync(second.session.items(signal));
+  expect(left.map(({ orderIndex }) => orderIndex)).toEqual([3, 13, 23, 33]);
+  await second.session.saveResults(left.map((item) => resultOf(item)));
+  await second.session.finish({ status: 'completed' });
+  expect(await store.runs.get(run.id)).toMatchObject({ counts: { ok: ITEMS, truncated: 0 } });
+});
+
 it('scores each stored output again once, and protects its source', async () => {
   const first = await take(run.id);
   const items = await Array.fromAsync(first.session.items(signal));

@@ -428,6 +428,16 @@ describe('a run in the hands of a worker', () => {
     ).rejects.toThrow('drain');
   });
 
+  it('lists the results between two scores, with those that have them', async () => {
+    const run = await createRun({ s: texts(4) });
+    const { session } = (await takeRun(run.id))!;
+    await session.saveResults([0, 0.25, 0.5, 0.75].map((score, index) => result(index, { score })));
+    const request = { limit: 10, minScore: 0.25, maxScore: 0.5 };
+    const page = await store.runs.listResults(run.id, request);
+    page.release();
+    expect(page.data.map(({ score }) => score)).toEqual([0.25, 0.5]);
+  });
+
   it('pages through results, ending a page early when they are large', async () => {
     const run = await createRun({ s: texts(8) });
     const { session } = (await takeRun(run.id))!;
