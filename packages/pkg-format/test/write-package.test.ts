@@ -13,6 +13,7 @@ import {
 import { resolveLimits } from '../src/limits.ts';
 import { writePackageStream } from '../src/node/index.ts';
 import { VERSION } from '../src/version.ts';
+import { packageEtag } from '../src/write/package-etag.ts';
 import { bytesSource, collectBytes } from '../src/zip/byte-source.ts';
 import { readDirectory } from '../src/zip/read-directory.ts';
 import { memoryDataset } from './memory-dataset.ts';
@@ -497,4 +498,25 @@ describe('a package stream', () => {
     ).rejects.toThrow('no');
     expect(state.given).toBe(0);
   });
+});
+
+it('the tag of a package changes with everything that its bytes depend on', () => {
+  const dataset = { name: 'n', description: null, notes: null, schema: '{}', versionHash: 'a'.repeat(64) };
+  const generator = { name: 'svc', version: '1.0.0' };
+  const run = { id: 'r' } as unknown as Omit<ExportRun, 'results'>;
+  const tags = [
+    packageEtag(dataset, generator, null),
+    packageEtag({ ...dataset, name: 'm' }, generator, null),
+    packageEtag({ ...dataset, description: 'd' }, generator, null),
+    packageEtag({ ...dataset, notes: 'd' }, generator, null),
+    packageEtag({ ...dataset, schema: '[]' }, generator, null),
+    packageEtag({ ...dataset, versionHash: 'b'.repeat(64) }, generator, null),
+    packageEtag(dataset, { ...generator, version: '1.0.1' }, null),
+    packageEtag(dataset, generator, run),
+    packageEtag(dataset, generator, run, [7, 'labels']),
+    packageEtag(dataset, generator, run, [8, 'labels']),
+    packageEtag(dataset, generator, run, [7, 'other labels']),
+  ];
+  expect(new Set(tags).size).toBe(tags.length);
+  expect(packageEtag({ ...dataset }, { ...generator }, null)).toBe(tags[0]);
 });
