@@ -284,6 +284,11 @@ it('guards formulas for spreadsheets only, and never numbers', async () => {
     'a=b',
   ]);
   expect(lines[9]).toBe('-12345678901234567890,,,,');
+  for (const text of ['\nx', '\r=1']) {
+    const broken = inBatches([{ ...(rows[0] as Row), text: JSON.stringify(text) }], 1);
+    const written = await collect(writeCsv(broken, COLUMNS, { isForExcel: true }));
+    expect(written.toString()).toContain(`\n"'${text}",`);
+  }
   const single = await collect(writeCsv(inBatches(rows.slice(-1), 1), COLUMNS.slice(1, 2)));
   expect(single.toString()).toBe('data\n""\n');
 });
