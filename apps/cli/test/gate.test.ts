@@ -135,6 +135,12 @@ it('says worse where the interval lies below the allowed drop, in each section a
     ...{ section: 'hard', order_index: 4, item_id: 'q44', baseline_score: 1, score: 0 },
     ...{ question: 'Number 44?', expected: '44', baseline_output: '44', output: 'I do not know' },
   });
+  // Of two further cases each interval is wider: by 2.2414 / 1.96, the normal quantiles for errors of 1.25 % and 2.5 %.
+  const { body: compared } = await service.get(`/runs/${baseline}/compare/${found.run.id}`);
+  const { mean_difference: difference, ci95 } = compared.by_section.hard;
+  const wider = difference + (ci95[1] - difference) * 1.14358;
+  expect(found.cases[1]?.interval?.[1]).toBeCloseTo(wider, 4);
+  expect(found.cases[0]?.interval).toEqual(compared.ci95);
   expect(await readFile(at('worse.xml'), 'utf8')).toContain('tests="3" failures="2" errors="0" skipped="0"');
   expect(await readFile(at('worse.md'), 'utf8')).toContain('  - now: `I do not know`');
 
