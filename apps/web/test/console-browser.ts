@@ -127,7 +127,9 @@ export async function barriersOf(page: Page): Promise<string[]> {
     // also where a dialog covers it
     if (await link.isVisible()) await link.hover({ force: true });
     // the bar that stays at the foot of the window covers part of what can be scrolled out from under it
-    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    await page.evaluate(
+      "document.querySelector('.action-bar') && scrollTo(0, document.documentElement.scrollHeight)",
+    );
     // colours that still change have another contrast
     await page.evaluate(
       'Promise.allSettled(document.getAnimations().filter(({ effect }) => effect?.getTiming().iterations !== Infinity).map(({ finished }) => finished))',

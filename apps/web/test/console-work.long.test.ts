@@ -425,7 +425,7 @@ describe('the console of a service with keys', () => {
     await keyboard.press('ArrowDown');
     await keyboard.press('Enter');
     await pressInList(page, 'Items that differ');
-    await page.locator('ins').first().waitFor();
+    await page.locator('del').first().waitFor();
 
     const choosing = page.waitForEvent('filechooser');
     await press(page.getByRole('link', { name: 'Upload', exact: true }));
