@@ -1,3 +1,4 @@
+import { untilAborted } from '@svc/concurrency';
 import { hasCommitted, type Pool, prepared, sendTogether, Transaction } from '@svc/postgres';
 import type pg from 'pg';
 import { COPY_HEADER, COPY_TRAILER, copiedRows, type RowFields } from '../database/copy-format.ts';
@@ -160,20 +161,6 @@ export class PartRows {
     const copy = this.#copy;
     this.#copy = undefined;
     if (copy !== undefined) this.#stored += await copy.end();
-  }
-}
-
-/** What a promise resolves to. @throws the signal's reason, immediately */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return await promise;
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { untilAborted } from '@svc/concurrency';
 import type { Logger } from '@svc/instrumentation';
 import { type HubFile, type LayoutKey, type ListedHubFile, type Store, StoreError } from '@svc/store';
 import type { ItemEncoder } from '../thread/item-encoder.ts';
@@ -217,19 +218,4 @@ function turnsOf<File extends Pick<HubFile, 'groupBytes'>>(files: readonly File[
     bytes += file.groupBytes.reduce((sum, size) => sum + size, 0);
   }
   return turns;
-}
-
-/** What a promise resolves to. @throws the signal's reason, immediately */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  // What fails when nobody waits any more has failed for nobody.
-  promise.catch(() => undefined);
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  if (signal.aborted) onAbort();
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
 }
