@@ -25,6 +25,7 @@ export {
   type ProblemRow,
   problem,
 } from './http/problem.ts';
+export { bodyChunks } from './http/request/body-chunks.ts';
 export { checkMediaType } from './http/request/request-body.ts';
 export {
   type FieldError,

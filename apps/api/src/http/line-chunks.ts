@@ -1,5 +1,5 @@
-import { on } from 'node:events';
 import type { Semaphore } from '@svc/concurrency';
+import { bodyChunks } from '@svc/runtime';
 import type { Request } from 'express';
 
 /** Bytes of a line that any request may hold. */
@@ -9,22 +9,6 @@ const LINE_FEED = 10;
 /** The chunks of a body of lines, and the permit of a long line, which is held until it is disposed of. */
 export interface LineChunks extends Disposable {
   readonly chunks: AsyncIterable<Uint8Array>;
-}
-
-/**
- * Reads a body as fast as it is taken: while no chunk is taken, the client waits. The request stays open when the loop
- * ends early, so that it can be answered.
- *
- * @throws the reason of `signal` when it aborts
- */
-export async function* bodyChunks(request: Request, signal: AbortSignal): AsyncGenerator<Buffer> {
-  const events = on(request, 'data', { signal, close: ['end'], highWaterMark: 1, lowWaterMark: 1 });
-  request.resume();
-  try {
-    for await (const [chunk] of events as AsyncIterable<[Buffer]>) yield chunk;
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
-  }
 }
 
 /**

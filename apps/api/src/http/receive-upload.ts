@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream';
 import { type StagedFile, type Staging, UploadStage } from '@svc/flows';
-import { checkMediaType, invalidRequest, RequestError } from '@svc/runtime';
+import { bodyChunks, checkMediaType, invalidRequest, RequestError } from '@svc/runtime';
 import busboy from 'busboy';
 import type { Request } from 'express';
-import { bodyChunks } from './body-chunks.ts';
 
 export interface FormLimits {
   readonly maxUploadBytes: number;

@@ -14,7 +14,7 @@ import {
   watchUploadRate,
 } from '@svc/runtime';
 import type { Store } from '@svc/store';
-import { readLineChunks } from '../../http/body-chunks.ts';
+import { readLineChunks } from '../../http/line-chunks.ts';
 import { LINES_TYPES } from '../../http/receive-upload.ts';
 import { COUNT, POSITIVE, TEXT } from '../docs/scalars.ts';
 import { idOf, RUN_CHANGE } from './path-params.ts';

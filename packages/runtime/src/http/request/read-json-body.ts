@@ -1,9 +1,9 @@
-import { on } from 'node:events';
 import { JsonlError } from '@svc/jsonl-v23';
 import { ValueCounter } from '@svc/jsonl-v23/internal';
 import { type JsonValue, parseJson } from '@svc/jsonl-v23/json';
 import type { Request } from 'express';
 import type { ParseBody } from '../route.ts';
+import { bodyChunks } from './body-chunks.ts';
 import { checkMediaType } from './request-body.ts';
 import { RequestError } from './request-error.ts';
 
@@ -92,14 +92,12 @@ export async function readBytes(
   const chunks: Buffer[] = [];
   const counter = new ValueCounter();
   try {
-    for await (const [chunk] of on(request, 'data', { signal: stop, close: ['end'] })) {
+    for await (const chunk of bodyChunks(request, stop)) {
       if (counter.bytes + chunk.byteLength > maxJsonBodyBytes) throw tooLarge(`${maxJsonBodyBytes} bytes`);
       counter.add(chunk);
       if (counter.values > maxValues) throw tooLarge(`${maxValues} JSON values`);
       chunks.push(chunk);
     }
-  } catch (error) {
-    throw stop.aborted ? stop.reason : error;
   } finally {
     clearTimeout(timer);
   }
