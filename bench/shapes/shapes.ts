@@ -11,6 +11,7 @@ import { FOUR_SCRIPTS } from './four-scripts.ts';
 import { LONG_DOCUMENTS } from './long-documents.ts';
 import { MAPS_BY_KEY } from './maps-by-key.ts';
 import { MULTIPLE_CHOICE } from './multiple-choice.ts';
+import { NESTED_MAPS } from './nested-maps.ts';
 import { NUMBERS } from './numbers.ts';
 import { RANDOM_KEY_ORDER } from './random-key-order.ts';
 import type { Shape } from './shape.ts';
@@ -29,6 +30,7 @@ const SHAPES: readonly Shape[] = [
   EMBEDDED_IMAGES,
   RANDOM_KEY_ORDER,
   MAPS_BY_KEY,
+  NESTED_MAPS,
 ];
 
 const CHUNK_CHARACTERS = 1 << 18;

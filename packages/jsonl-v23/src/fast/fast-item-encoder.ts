@@ -4,7 +4,7 @@ import { ASCII } from '../json/ascii.ts';
 import { ByteTokenizer, FALLBACK } from './byte-tokenizer.ts';
 import { ITEM_RULE } from './item-rule.ts';
 import { type FastRule, isAt, type KnownKey, MAX_OBJECT_KEYS, ShapeNode } from './known-keys.ts';
-import { copyRange, type KeyOrder, MemberRanges } from './member-ranges.ts';
+import { copyRange, type KeyOrder, MemberRanges, NO_KEY } from './member-ranges.ts';
 
 const { LINE_FEED, QUOTE, BACKSLASH, COMMA, COLON, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE } =
   ASCII;
@@ -15,7 +15,10 @@ const { LOWER_D, LOWER_F, LOWER_N, LOWER_T } = ASCII;
  * below what the stack of a worker thread holds; items of real datasets have at most about ten levels.
  */
 const MAX_FAST_DEPTH = 100;
-/** What the known keys of all nodes may take, roughly; then they are forgotten. */
+/**
+ * What the known keys of all nodes may take, roughly; then they are forgotten. Keys that are data, in objects whose keys are data,
+ * are as many as their numbers multiplied: from then on they share what is known about their values.
+ */
 const MAX_KEY_BYTES = 4 * 1024 * 1024;
 /** Memory of a key besides its text. */
 const KEY_OVERHEAD = 512;
@@ -52,7 +55,7 @@ export class FastItemEncoder extends ByteTokenizer {
   constructor(rule: FastRule = ITEM_RULE) {
     super();
     this.#rule = rule;
-    this.#items = new ShapeNode(rule);
+    this.#items = new ShapeNode(rule, false);
   }
 
   /** Loads the lines that `encode` is to read. */
@@ -72,7 +75,7 @@ export class FastItemEncoder extends ByteTokenizer {
     this.#members.count = 0;
     this.#assetCount = 0;
     if (this.#keyBytes > MAX_KEY_BYTES) {
-      this.#items = new ShapeNode(this.#rule);
+      this.#items = new ShapeNode(this.#rule, true);
       this.#keyBytes = 0;
     }
     const open = this.skipWhitespace(start);
@@ -157,7 +160,8 @@ export class FastItemEncoder extends ByteTokenizer {
         if (this.readString(position) === FALLBACK) return null;
         if (areKeysData) {
           if (hasEscape(this.bytes, this.start, this.end)) return null;
-          value = node.childOf(this.bytes, this.start, this.end);
+          key = node.find(this.bytes, this.start, this.end);
+          value = key?.value ?? node.sharedValue;
         } else {
           key = this.#findKey(node);
           if (key === null) return null;
@@ -174,7 +178,7 @@ export class FastItemEncoder extends ByteTokenizer {
       const valueStart = this.skipWhitespace(colon + 1);
       const kind = this.#readValue(valueStart, value, depth);
       if (kind === FALLBACK || (value.rule !== null && !this.#keepsRule(value.rule, kind))) return null;
-      members.push(keyStart, keyEnd, this.start, this.end, key?.id ?? 0);
+      members.push(keyStart, keyEnd, this.start, this.end, key?.id ?? NO_KEY);
 
       // Writing may have replaced the buffer.
       bytes = this.bytes;

@@ -179,6 +179,21 @@ function expectSameCells(given: readonly JsonObject[], by: Mapping): void {
   );
 }
 
+/** Items whose objects all have keys of some thousand names, in any place: more than are known at all. */
+function mapsOfMaps(count: number): readonly string[] {
+  let seed = 0;
+  const map = (level: number): JsonObject =>
+    Object.fromEntries(
+      Array.from({ length: 9 }, () => {
+        seed += 1;
+        return [`n${(seed * 7919) % 2003}`, level === 0 ? seed : map(level - 1)];
+      }),
+    );
+  return Array.from({ length: count }, (_, id) =>
+    JSON.stringify({ ...map(2), id, meta: map(2), answer: id }),
+  );
+}
+
 describe('the fast path', () => {
   it('encodes lines and cells as the reference path does', () => {
     fc.assert(
@@ -390,6 +405,23 @@ describe('FastItemEncoder', () => {
       return learning.encode(0, new ItemRanges()) === -1;
     });
     expect(outcomes).toEqual([false, true, false, false, false]);
+  });
+
+  it('learns nothing more of keys that are data in objects whose keys are data', () => {
+    const learning = new FastItemEncoder();
+    const lines = mapsOfMaps(60);
+    const outcomes = lines.map((line) => {
+      learning.load(utf8(line), 256);
+      return learning.encode(0, new ItemRanges()) === -1;
+    });
+    // It forgets once, and then once at each of its levels.
+    expect(outcomes.slice(40)).not.toContain(true);
+    expectSameLines([
+      ...lines.slice(20),
+      '{"answer":1,"id":2,"answer":3}',
+      '{"id":1}',
+      '{"inputs":{"prompt":1}}',
+    ]);
   });
 
   it('reads 100 levels, and fewer if that is the limit', () => {

@@ -36,12 +36,12 @@ export class KnownKey implements RankedKey {
   /** The key that followed this one in the last object that had it. */
   next: KnownKey | null = null;
 
-  constructor(key: string, quoted: Uint8Array, id: number, owner: FastRule | null) {
+  constructor(key: string, quoted: Uint8Array, id: number, value: ShapeNode, isRequired: boolean) {
     this.key = key;
     this.quoted = quoted;
     this.id = id;
-    this.value = new ShapeNode(owner?.members.get(key) ?? owner?.others ?? null);
-    this.isRequired = owner?.required.includes(key) ?? false;
+    this.value = value;
+    this.isRequired = isRequired;
   }
 }
 
@@ -61,28 +61,31 @@ export class ShapeNode {
   #sorted: KnownKey[] = [];
   /** Indexes of keys plus one by their hashes; 0 for a free slot. */
   #slots: Uint16Array = NO_SLOTS;
-  /** What is known about the values of all keys that are data; null where keys are not. */
+  #areKeysData = false;
+  /** Whether the keys that the rule does not name have one node for their values, so that knowing keys costs no more at depth. */
+  readonly #isShared: boolean;
   #others: ShapeNode | null = null;
 
-  constructor(rule: FastRule | null) {
+  constructor(rule: FastRule | null, isShared: boolean) {
     this.rule = rule;
+    this.#isShared = isShared;
   }
 
   /** What is known about the items of arrays at this node. */
   get items(): ShapeNode {
-    this.#items ??= new ShapeNode(this.rule?.items ?? null);
+    this.#items ??= new ShapeNode(this.rule?.items ?? null, this.#isShared);
     return this.#items;
+  }
+
+  /** What is known about the values of keys that have no node of their own. */
+  get sharedValue(): ShapeNode {
+    this.#others ??= new ShapeNode(this.rule?.others ?? null, this.#isShared);
+    return this.#others;
   }
 
   /** Whether the keys of its objects are data: then only those that the rule names are known, and members are sorted by their keys' bytes. */
   get areKeysData(): boolean {
-    return this.#others !== null;
-  }
-
-  /** What is known about the values of a key, at a node whose keys are data. */
-  childOf(bytes: Uint8Array, start: number, end: number): ShapeNode {
-    const known = this.#keys.length === 0 ? null : this.find(bytes, start, end);
-    return known?.value ?? (this.#others as ShapeNode);
+    return this.#areKeysData;
   }
 
   /** The key that opens at `start` and closes before `end`, if it is known. */
@@ -101,13 +104,19 @@ export class ShapeNode {
   }
 
   /**
-   * Adds a key by its canonical text, which has no escapes; null if there are too many keys, and then all are forgotten. From
-   * then on they count as data, unless objects at this node need certain keys.
+   * Adds a key by its canonical text, which has no escapes; null if there are too many keys: then all but those that the rule
+   * names are forgotten, and from then on keys count as data.
    */
   add(quoted: Uint8Array): KnownKey | null {
     const key = new TextDecoder('utf-8', { ignoreBOM: true }).decode(quoted.subarray(1, -1));
     const keys = this.#keys;
-    const added = new KnownKey(key, quoted, keys.length, this.rule);
+    const named = this.rule?.members.get(key);
+    const value =
+      named === undefined && this.#isShared
+        ? this.sharedValue
+        : new ShapeNode(named ?? this.rule?.others ?? null, this.#isShared);
+    const isRequired = this.rule?.required.includes(key) ?? false;
+    const added = new KnownKey(key, quoted, keys.length, value, isRequired);
     keys.push(added);
     const isStored = 2 * keys.length > this.#slots.length ? this.#grow() : this.#store(added);
     if (!isStored) return this.#forget();
@@ -125,10 +134,10 @@ export class ShapeNode {
   /** The canonical order of the members from `first` on; null if two have the same key, or a required key is missing. */
   orderOf(members: MemberRanges, bytes: Uint8Array, first: number): KeyOrder | null {
     const { order, rule } = this;
-    if (this.#others !== null) return order.sortByText(members, bytes, first) ? order : null;
-    return order.holdsFor(members.count - first) || order.sort(members, first, this.#keys, rule)
-      ? order
-      : null;
+    const isOrdered = this.#areKeysData
+      ? order.sortByText(members, bytes, first, this.#keys, rule)
+      : order.holdsFor(members.count - first) || order.sort(members, first, this.#keys, rule);
+    return isOrdered ? order : null;
   }
 
   #grow(): boolean {
@@ -170,11 +179,8 @@ export class ShapeNode {
     this.#sorted = [];
     this.#slots = NO_SLOTS;
     this.order.invalidate();
-    const { rule } = this;
-    if (rule?.isItem !== true && (rule?.required.length ?? 0) === 0) {
-      this.#others = new ShapeNode(rule?.others ?? null);
-      for (const name of rule?.members.keys() ?? []) this.add(new TextEncoder().encode(`"${name}"`));
-    }
+    this.#areKeysData = true;
+    for (const name of this.rule?.members.keys() ?? []) this.add(new TextEncoder().encode(`"${name}"`));
     return null;
   }
 }

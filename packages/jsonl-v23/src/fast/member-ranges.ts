@@ -10,6 +10,9 @@ const VALUE_START = 2;
 const VALUE_END = 3;
 const KEY = 4;
 
+/** The key of a member whose key is data: more than any node knows. */
+export const NO_KEY = 0xffff;
+
 /** First bytes in UTF-8 of U+E000 and of U+10000. */
 const FIRST_OF_E000 = 0xee;
 const FIRST_OF_FOUR = 0xf0;
@@ -210,15 +213,23 @@ export class KeyOrder {
   }
 
   /**
-   * Sorts the members from `first` on by the texts of their keys, which have no escapes. Returns false if two have the same key.
+   * Does the same by the texts of the keys, which have no escapes, where only the keys that the rule names are known.
    */
-  sortByText(members: MemberRanges, bytes: Uint8Array, first: number): boolean {
+  sortByText(
+    members: MemberRanges,
+    bytes: Uint8Array,
+    first: number,
+    keys: readonly RankedKey[],
+    rule: OrderRule | null,
+  ): boolean {
     this.#isValid = false;
     const count = members.count - first;
     this.#reserve(count);
     const { indexes } = this;
     let isSorted = true;
+    let required = 0;
     for (let index = 0; index < count; index += 1) {
+      if (keys[members.key(first + index)]?.isRequired === true) required += 1;
       indexes[index] = index;
       isSorted &&= index === 0 || members.compareKeys(bytes, first + index - 1, first + index) < 0;
     }
@@ -229,8 +240,10 @@ export class KeyOrder {
         if (compare(indexes[rank - 1] as number, indexes[rank] as number) === 0) return false;
       }
     }
+    if (required < (rule?.required.length ?? 0)) return false;
     this.count = count;
     this.isSorted = isSorted;
+    if (rule?.isItem === true) this.#findParts(members, first, keys);
     return true;
   }
 
@@ -250,7 +263,7 @@ export class KeyOrder {
     this.othersRank = -1;
     for (let rank = 0; rank < count; rank += 1) {
       const index = indexes[rank] as number;
-      const { key } = keys[members.key(first + index)] as RankedKey;
+      const key = keys[members.key(first + index)]?.key;
       if (key === 'answer') this.answer = index;
       else if (key === 'assets') this.assets = index;
       else if (key === 'checker') this.checker = index;
