@@ -189,7 +189,6 @@ async function checkSources() {
   await pnpm('run', 'check:format');
   await pnpm('run', 'types');
   await run(NODE_24, ['tools/check-boundaries.ts']);
-  await run(NODE_24, ['tools/check-structure.ts', '--strict']);
   await run(NODE_24, ['tools/check-licences.ts']);
 }
 
