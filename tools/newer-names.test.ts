@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { expect, it } from 'vitest';
-import { ENGINES, newerNames } from './node-versions/newer-names.ts';
+import { ENGINES, newerNames } from './newer-names.ts';
 import { publishablePackages, ROOT } from './packages/publishable.ts';
 
 const namesIn = (source: string): string[] => newerNames('source.ts', source).map(({ name }) => name);

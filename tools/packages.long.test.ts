@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -77,6 +78,17 @@ it('svc-pkg is small', async () => {
 
 describe('in an empty project', () => {
   it('svc-pkg converts a legacy archive', () => convertLegacyArchive(project, process.execPath));
+
+  it('svc-pkg tells an older Node what it needs', () => {
+    const older = "Object.defineProperty(process, 'versions', { value: { node: '22.0.0' } })";
+    const main = join(project.folder, 'node_modules/svc-pkg/dist/main.js');
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['--import', `data:text/javascript,${older}`, main, '--help'],
+      { encoding: 'utf8' },
+    );
+    expect([status, stderr]).toEqual([1, 'svc-pkg needs Node 20.19, 22.12 or newer, this is 22.0.0.\n']);
+  });
 
   it('programs and declarations have the right types', () => checkTypes(project));
 

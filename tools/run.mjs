@@ -338,11 +338,11 @@ async function bench(args) {
   await run(NODE_24, ['bench/main.ts', ...args]);
 }
 
-/** Checks the packages as users install them: needs the registry, see tools/check-packages.ts. */
+/** Checks the packages as users install them, on the Node that runs this: needs the registry, see tools/check-packages.ts. */
 async function checkPackages() {
   await install();
   await build();
-  await run(NODE_24, ['tools/check-packages.ts']);
+  await run(NODE_24, ['tools/check-packages.ts', process.execPath]);
 }
 
 const commands = {

@@ -5,7 +5,6 @@ import type { PackedPackage } from './pack-packages.ts';
 import { ROOT } from './publishable.ts';
 import { type ReadmeExample, readmeExamples } from './readme-examples.ts';
 import { runProgram } from './run-program.ts';
-import { toCommonJs } from './to-common-js.ts';
 
 /** The project of a user of the packages: outside of the workspace, with only the tarballs. */
 export interface ConsumerProject {
@@ -94,6 +93,19 @@ export async function createConsumerProject(
     await writeFile(join(programs['.cjs'], name.replace(/\.ts$/, '.cjs')), toCommonJs(code));
   }
   return { folder, programs, readmePrograms };
+}
+
+/** A program as one of the older module system: what it imports it requires, and it waits inside a function. */
+function toCommonJs(program: string): string {
+  const required = stripTypeScriptTypes(program).replaceAll(
+    /^import (?:(\w+)|\{([^}]*)\}) from ('[^']+');$/gm,
+    (_statement, name: string | undefined, names: string, from: string) => {
+      const bound = name ?? `{ ${names.replaceAll(/(\w+) as (\w+)/g, '$1: $2')} }`;
+      return `const ${bound} = require(${from});`;
+    },
+  );
+  if (/^import /m.test(required)) throw new Error(`Cannot convert the imports of:\n${required}`);
+  return `(async () => {\n${required}\n})();\n`;
 }
 
 async function linkPackages(folder: string, packages: readonly PackedPackage[]): Promise<void> {

@@ -1,13 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { buildZip } from '../../packages/pkg-format/test/build-zip.ts';
 import type { ConsumerProject } from './consumer-project.ts';
-import { cleanEnvironment, runProgram } from './run-program.ts';
-
-const mainOf = ({ folder }: ConsumerProject): string => join(folder, 'node_modules/svc-pkg/dist/main.js');
+import { runProgram } from './run-program.ts';
 
 /** An archive of an older format: one item with a file. */
 export function buildLegacyArchive(): Uint8Array {
@@ -23,8 +18,9 @@ export function buildLegacyArchive(): Uint8Array {
 export async function convertLegacyArchive(project: ConsumerProject, node: string): Promise<void> {
   const cwd = await mkdtemp(join(project.folder, 'convert-'));
   await writeFile(join(cwd, 'legacy.zip'), buildLegacyArchive());
+  const main = join(project.folder, 'node_modules/svc-pkg/dist/main.js');
   const svcPkg = async (...argv: readonly string[]): Promise<Record<string, unknown>> => {
-    const { text: printed } = await runProgram(node, [mainOf(project), '--json', ...argv], { cwd });
+    const { text: printed } = await runProgram(node, [main, '--json', ...argv], { cwd });
     return JSON.parse(printed);
   };
   const report = await svcPkg('convert', 'legacy.zip', '--name', 'X');
@@ -43,14 +39,4 @@ export async function convertLegacyArchive(project: ConsumerProject, node: strin
     hashed['version_hash'] !== report['version_hash']
   )
     throw new Error(`svc-pkg convert: ${JSON.stringify({ report, checked, hashed })}`);
-}
-
-/** What the command line prints on a version of Node that is too old. */
-export async function printedByOldNode(project: ConsumerProject, node: string): Promise<string> {
-  const child = spawn(node, [mainOf(project), '--help'], {
-    env: cleanEnvironment(),
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const [printed, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
-  return code === 1 ? printed : `ended with ${code}: ${printed}`;
 }

@@ -1,6 +1,5 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dependencyFolder } from './dependencies.ts';
 import type { PackedPackage } from './pack-packages.ts';
 import type { Manifest } from './publishable.ts';
 
@@ -29,7 +28,7 @@ export async function installSize(name: string, packed: readonly PackedPackage[]
         await visit(workspace.folder, workspace.packed, async () => workspace.unpackedBytes);
         continue;
       }
-      const target = dependencyFolder(folder, dependency);
+      const target = await dependencyFolder(folder, dependency);
       const found: Manifest = JSON.parse(await readFile(join(target, 'package.json'), 'utf8'));
       await visit(target, found, () => folderBytes(target));
     }
@@ -41,6 +40,14 @@ export async function installSize(name: string, packed: readonly PackedPackage[]
     packages: [...sizes.keys()].sort(),
     bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0),
   };
+}
+
+/** The folder of a dependency: next to the package in pnpm's store, or in the package's own `node_modules`. */
+function dependencyFolder(folder: string, name: string): Promise<string> {
+  const up = folder.includes('/node_modules/')
+    ? folder.slice(0, folder.lastIndexOf('/node_modules/'))
+    : folder;
+  return realpath(join(up, 'node_modules', name));
 }
 
 async function folderBytes(folder: string): Promise<number> {

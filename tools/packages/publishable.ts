@@ -21,10 +21,10 @@ export interface PublishablePackage {
   readonly manifest: Manifest;
 }
 
-/** The packages of a workspace that are not private. */
-export function publishablePackages(root: string = ROOT): PublishablePackage[] {
-  return readdirSync(join(root, 'packages')).flatMap((name) => {
-    const folder = join(root, 'packages', name);
+/** The packages that are not private. */
+export function publishablePackages(): PublishablePackage[] {
+  return readdirSync(join(ROOT, 'packages')).flatMap((name) => {
+    const folder = join(ROOT, 'packages', name);
     if (!existsSync(join(folder, 'package.json'))) return [];
     const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     return manifest.private === true ? [] : [{ folder, manifest }];

@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { buildZip } from '../../packages/pkg-format/test/build-zip.ts';
-import type { ConsumerProject } from '../packages/consumer-project.ts';
-import { buildLegacyArchive } from '../packages/convert-legacy-archive.ts';
-import { cleanEnvironment } from '../packages/run-program.ts';
-import type { Failures } from './failures.ts';
+import type { ConsumerProject } from './consumer-project.ts';
+import { buildLegacyArchive } from './convert-legacy-archive.ts';
+import type { Failures } from './every-program.ts';
+import { cleanEnvironment } from './run-program.ts';
 
 /** A service that the commands talk to. */
 export interface CommandService {

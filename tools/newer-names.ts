@@ -3,32 +3,14 @@ import { parseSync } from 'vite';
 
 /** Which Node the published packages support. */
 export const ENGINES = '^20.19.0 || >=22.12.0';
-/** The oldest patch of each version in `ENGINES`. */
-export const OLDEST_NODES: readonly string[] = ['20.19.0', '22.12.0', '24.0.0'];
-
-/** Globals with their static members, and modules with their exports. */
-export type RuntimeNames = Readonly<Record<string, readonly string[]>>;
 
 /**
- * What the newest Node has and one of the oldest lacks; a name without members is missing as a whole. `check-packages.ts`
- * compares the file with all of them.
+ * What Node 24.21 has and 20.19, 22.12 or 24.0 lacks: globals with their static members, and modules with their exports; a
+ * name without members is missing as a whole.
  */
-export const NEWER_NAMES: RuntimeNames = JSON.parse(
+const NEWER_NAMES: Readonly<Record<string, readonly string[]>> = JSON.parse(
   readFileSync(new URL('newer-names.json', import.meta.url), 'utf8'),
 );
-
-/** The names in `newest` that one of `oldest` lacks, all from `list-runtime-names.mjs`. */
-export function namesMissingIn(oldest: readonly RuntimeNames[], newest: RuntimeNames): RuntimeNames {
-  const missing: Record<string, readonly string[]> = {};
-  for (const [name, members] of Object.entries(newest)) {
-    const newer = members.filter(
-      (member) => member !== 'module.exports' && !oldest.every((names) => names[name]?.includes(member)),
-    );
-    if (oldest.some((names) => names[name] === undefined)) missing[name] = [];
-    else if (newer.length > 0) missing[name] = newer;
-  }
-  return missing;
-}
 
 /** A name in a source that one of the oldest Nodes lacks. */
 export interface NewerName {

@@ -1,11 +1,13 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ConsumerProject, requireEntries } from '../packages/consumer-project.ts';
-import { buildLegacyArchive } from '../packages/convert-legacy-archive.ts';
-import { EXAMPLE_CHECKS, runExample } from '../packages/example-checks.ts';
-import type { PackedPackage } from '../packages/pack-packages.ts';
-import { runProgram } from '../packages/run-program.ts';
-import type { Failures } from './failures.ts';
+import { type ConsumerProject, requireEntries } from './consumer-project.ts';
+import { buildLegacyArchive } from './convert-legacy-archive.ts';
+import { EXAMPLE_CHECKS, runExample } from './example-checks.ts';
+import type { PackedPackage } from './pack-packages.ts';
+import { runProgram } from './run-program.ts';
+
+/** What was run, and what went wrong: null for nothing. */
+export type Failures = ReadonlyMap<string, string | null>;
 
 /**
  * Runs every program of the READMEs and of `examples/` with one Node: as TypeScript, JavaScript and CommonJS, as far as that
