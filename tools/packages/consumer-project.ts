@@ -18,7 +18,6 @@ export interface ConsumerProject {
 const FRAMEWORKS: Readonly<Record<string, string>> = {
   '@types/express': '^5.0.6',
   express: '^5.3.0',
-  fastify: '^5.12.8',
   'prom-client': '^15.1.3',
 };
 

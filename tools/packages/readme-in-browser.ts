@@ -10,7 +10,7 @@ import type { ReadmeExample } from './readme-examples.ts';
 
 /** Whether a program uses nothing of Node: no entry for Node, no module of Node, no HTTP framework and no package for Node alone. */
 export function runsInBrowsers({ code }: ReadmeExample): boolean {
-  return !/from '(?:[^']*\/(?:node|write)|node:[^']*|express|fastify|@svc\/observability|@svc\/client|@svc\/formats)'/.test(
+  return !/from '(?:[^']*\/(?:node|write)|node:[^']*|express|@svc\/observability|@svc\/client|@svc\/formats)'/.test(
     code,
   );
 }

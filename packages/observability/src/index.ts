@@ -15,13 +15,6 @@ export {
   expressErrors,
   expressRequests,
 } from './http/express-requests.ts';
-export {
-  type FastifyHooks,
-  type FastifyPlugin,
-  type FastifyReplyLike,
-  type FastifyRequestLike,
-  fastifyRequests,
-} from './http/fastify-requests.ts';
 export { type ObservedRequest, observeRequest, type RequestObservers } from './http/observe-request.ts';
 export type { RequestErrorFields, RequestFields } from './http/request-event.ts';
 export type { Metrics, MetricsOptions, RequestMeasurement } from './metrics.ts';

@@ -8,7 +8,7 @@ export function newRequestId(): string {
 /** The id is repeated in the response and in every log line. */
 const MAX_REQUEST_ID_CHARS = 1_024;
 
-/** Why a request is refused whose id is too long: 431 in Express and Fastify. */
+/** Why a request is refused whose id is too long: 431 in Express. */
 export class RequestIdError extends Error {
   override readonly name = 'RequestIdError';
   readonly code = 'request_id_too_long';

@@ -2,7 +2,6 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
 import express, { Router } from 'express';
-import fastify from 'fastify';
 import { describe, expect, it } from 'vitest';
 import {
   createLogger,
@@ -10,7 +9,6 @@ import {
   event,
   expressErrors,
   expressRequests,
-  fastifyRequests,
   type Logger,
   type Metrics,
   observeRequest,
@@ -79,35 +77,6 @@ const PROGRAMS: Record<string, (o: Observed) => Promise<{ url: string } & AsyncD
       response.status(status).send('fault');
     });
     return await listen(app);
-  },
-  async fastify({ logger, metrics }) {
-    const app = fastify();
-    await app.register(fastifyRequests({ logger, metrics }));
-    await app.register(
-      async (orders) => {
-        orders.get('/', async () => 'all');
-        orders.post<{ Params: { id: string } }>('/:id/lines', async (request, reply) => {
-          logger.log('order.read', { id: request.params.id });
-          reply.status(201);
-          return request.body;
-        });
-        orders.get('/:id/wait', () => new Promise(() => undefined));
-      },
-      { prefix: '/shops/:shop/orders' },
-    );
-    app.get('/id', async (request) => request.id);
-    app.get('/fault', async () => {
-      throw Object.assign(new Error('broken'), { code: 'OUT_OF_STOCK' });
-    });
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    const { port } = app.server.address() as AddressInfo;
-    return {
-      url: `http://127.0.0.1:${port}`,
-      async [Symbol.asyncDispose]() {
-        app.server.closeAllConnections();
-        await app.close();
-      },
-    };
   },
   async 'node:http'({ logger, metrics }) {
     return await listen((request, response) => {
