@@ -86,7 +86,6 @@ const STORE_LAYERS: readonly (readonly string[])[] = [
   ['runs'],
   ['import'],
   ['datasets'],
-  ['replica'],
 ];
 
 const STORE = 'prisma/src/';

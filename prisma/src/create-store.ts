@@ -1,7 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Semaphore } from '@svc/concurrency';
 import { DEFAULT_IMPORT_LIMITS, type ImportLimits } from '@svc/jsonl-v23/internal';
-import { createPool, type Listener, type ListenOptions, listen, type Pool } from '@svc/postgres';
+import { createPool, type Listener, type ListenOptions, listen } from '@svc/postgres';
 import { type Assets, createAssets } from './assets/assets.ts';
 import { createDatabaseAssetStore } from './assets/database-asset-store.ts';
 import type { S3Location } from './assets/s3/s3-client.ts';
@@ -22,8 +22,6 @@ import { createProbes } from './probes.ts';
 import { type Measurements, measure } from './queue/measure.ts';
 import type { QueueSizes } from './queue/queue-sizes.ts';
 import type { WorkerReport } from './queue/worker-board.ts';
-import { createReadStore, type ReadOutcome, type ReadStore } from './replica/read-store.ts';
-import { type ReplicaState, ReplicaWatch } from './replica/replica-watch.ts';
 import { type Cancellations, cancellationsAmong } from './runs/cancellations.ts';
 import { createRunStore, type RunStore } from './runs/run-store.ts';
 import { createSettingsStore, type SettingsStore } from './settings/settings-store.ts';
@@ -43,8 +41,6 @@ export interface StoreOptions {
   readonly url: string;
   /** Postgresql:// URL of the same server without a pooler, for notifications; by default `url`. */
   readonly directUrl?: string | undefined;
-  /** A streaming replica of that database, from which `reads` reads where it is current. */
-  readonly replica?: ReplicaOptions | null | undefined;
   /** Maximum connections, 20 by default, besides two for probes. Imports, exports, and searches with comparisons hold up to a quarter each. */
   readonly poolSize?: number | undefined;
   /** Maximum concurrent imports, where that is less than a quarter of the pool. */
@@ -71,15 +67,6 @@ export interface StoreOptions {
   readonly maxItemBytes?: number | undefined;
 }
 
-export interface ReplicaOptions {
-  /** Postgresql:// URL of one server. */
-  readonly url: string;
-  /** Called when it becomes current or stops being so. */
-  readonly onChange: (state: ReplicaState) => void;
-  /** Called for every read that the replica might serve. */
-  readonly onRead: (outcome: ReadOutcome) => void;
-}
-
 /** Everything that is stored. Connects on first use. */
 export interface Store extends AsyncDisposable {
   readonly datasets: DatasetStore;
@@ -89,8 +76,6 @@ export interface Store extends AsyncDisposable {
   readonly settings: SettingsStore;
   readonly idempotency: IdempotencyStore;
   readonly hubFiles: HubFileStore;
-  /** What only reads and needs no lock: it uses the replica, if there is one, and sees every write that has ended. */
-  readonly reads: ReadStore;
   /** Which of these runs and jobs are to stop, and when to ask again: one query. @throws StoreError `unavailable` */
   cancellationsAmong(ids: readonly string[]): Promise<Cancellations>;
   /** See {@link listen}; the listener is the caller's to close. */
@@ -126,16 +111,13 @@ const LARGE_PAGES_BYTES = 128 * 1024 * 1024;
  * const { data } = await store.datasets.list({ limit: 50 });
  */
 export function createStore(options: StoreOptions): Store {
-  const size = options.poolSize ?? DEFAULT_POOL_SIZE;
-  const openPool = (url: string, applicationName: string): Pool =>
-    createPool({
-      url,
-      applicationName,
-      size,
-      statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
-    });
-  // Older versions connect as "svc".
-  const pool = openPool(options.url, 'svc-store');
+  const pool = createPool({
+    url: options.url,
+    // Older versions connect as "svc".
+    applicationName: 'svc-store',
+    size: options.poolSize ?? DEFAULT_POOL_SIZE,
+    statementTimeoutMs: options.statementTimeoutMs ?? DEFAULT_STATEMENT_TIMEOUT_MS,
+  });
   const probes = createProbes(options.url);
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), errorFormat: 'minimal' });
   const encoder = createRowEncoder({ threads: options.encoderThreads ?? 0 });
@@ -148,23 +130,16 @@ export function createStore(options: StoreOptions): Store {
     prisma,
     assets: objects === null ? database : createS3AssetStore({ pool, objects, database }),
     encoder,
-    ...createSemaphores(options, quarterOf(options), maxItemBytes),
+    ...createSemaphores(options, maxItemBytes),
     diskShare: options.disk == null ? null : importShare(options.disk),
     importLimits: options.importLimits ?? DEFAULT_IMPORT_LIMITS,
     maxItemBytes,
     maxWholeBytes: options.maxItemBytes ?? DEFAULT_MAX_ITEM_BYTES,
   };
-  const stores = createStores(context);
-  const replica = options.replica ?? null;
-  const onReplica =
-    replica === null
-      ? null
-      : readFromReplica(replica, stores, context, openPool(replica.url, 'svc-reads'), options);
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= (async () => {
       await encoder[Symbol.asyncDispose]();
-      await onReplica?.close();
       await prisma.$disconnect();
       await Promise.all([pool.end(), probes.close()]);
       objects?.close();
@@ -172,8 +147,9 @@ export function createStore(options: StoreOptions): Store {
     return closing;
   };
   return {
-    ...stores,
-    reads: onReplica?.reads ?? stores,
+    datasets: createDatasetStore(context),
+    assets: createAssets(context),
+    runs: createRunStore(context),
     jobs: createJobStore(context),
     settings: createSettingsStore(context),
     idempotency: createIdempotencyStore(context),
@@ -193,43 +169,10 @@ export function createStore(options: StoreOptions): Store {
   };
 }
 
-type Stores = Pick<Store, 'datasets' | 'assets' | 'runs'>;
-
-function createStores(context: StoreContext & ImportContext): Stores {
-  return {
-    datasets: createDatasetStore(context),
-    assets: createAssets(context),
-    runs: createRunStore(context),
-  };
-}
-
-/** The same reads on another pool of connections, where long reads have their own shares. */
-function readFromReplica(
-  { onChange, onRead }: ReplicaOptions,
-  primary: Stores,
-  context: StoreContext & ImportContext,
-  pool: Pool,
-  options: StoreOptions,
-): { readonly reads: ReadStore; close(): Promise<void> } {
-  const watch = new ReplicaWatch({ primary: context.pool, replica: pool, onChange });
-  const { exports, searches } = createSemaphores(options, quarterOf(options), context.maxItemBytes);
-  const replica = createStores({ ...context, pool, exports, searches });
-  return {
-    reads: createReadStore({ watch, primary, replica, onRead }),
-    async close() {
-      await watch.close();
-      await pool.end();
-    },
-  };
-}
-
-function quarterOf({ poolSize = DEFAULT_POOL_SIZE }: StoreOptions): number {
-  return Math.max(1, Math.floor(poolSize / 4));
-}
-
 type Semaphores = Pick<StoreContext, 'imports' | 'exports' | 'searches' | 'largePages'>;
 
-function createSemaphores(options: StoreOptions, quarter: number, maxItemBytes: number): Semaphores {
+function createSemaphores(options: StoreOptions, maxItemBytes: number): Semaphores {
+  const quarter = Math.max(1, Math.floor((options.poolSize ?? DEFAULT_POOL_SIZE) / 4));
   const importWaitMs = options.importWaitMs ?? DEFAULT_STREAM_WAIT_MS;
   const searchWaitMs = options.searchWaitMs ?? DEFAULT_SEARCH_WAIT_MS;
   return {

@@ -1,7 +1,7 @@
 export { type Listener, type ListenOptions, listen } from '@svc/postgres';
 export type { AssetContent, AssetLocation, AssetStore, ByteRange } from './assets/asset-store.ts';
 export { type Assets, assetNotFound, type DatasetAsset } from './assets/assets.ts';
-export { createStore, type ReplicaOptions, type Store, type StoreOptions } from './create-store.ts';
+export { createStore, type Store, type StoreOptions } from './create-store.ts';
 export type { DatasetSource, DatasetSummary, SectionSummary, StoredSection } from './database/dataset-row.ts';
 export { StoreError, type StoreErrorCode } from './database/errors.ts';
 export type { Page, PageRequest } from './database/page.ts';
@@ -80,8 +80,6 @@ export {
   WorkerBoard,
   type WorkerReport,
 } from './queue/worker-board.ts';
-export type { ReadOutcome, ReadStore } from './replica/read-store.ts';
-export type { ReplicaState } from './replica/replica-watch.ts';
 export type { Cancellations } from './runs/cancellations.ts';
 export type { RetryOnly, RunChange, ScorerAddition } from './runs/change-run.ts';
 export type { IdempotentCreation, NewRun } from './runs/create-run.ts';

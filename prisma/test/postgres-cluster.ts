@@ -9,7 +9,7 @@ import { queryDatabase } from './query-database.ts';
 
 /** The programs of an installed PostgreSQL; the embedded one lacks `pg_basebackup`. */
 const BINARIES = findBinaries();
-/** Says what a machine lacks for tests with a replica; undefined if it lacks nothing. */
+/** Says what a machine lacks for tests with a server of its own; undefined if it lacks nothing. */
 export const NO_CLUSTER: string | undefined =
   BINARIES === null ? 'this machine has no pg_basebackup of an installed PostgreSQL' : undefined;
 /** The same for tests with PgBouncer. */
@@ -31,8 +31,6 @@ export interface ClusterServer {
 /** A PostgreSQL with an empty, migrated database, in a temporary folder. */
 export interface Cluster extends AsyncDisposable {
   readonly primary: ClusterServer;
-  /** Starts a streaming replica. */
-  startReplica(settings?: Readonly<Record<string, string>>): Promise<ClusterServer>;
   /**
    * Starts PgBouncer in transaction mode in front of the primary.
    *
@@ -80,15 +78,6 @@ export async function startCluster(): Promise<Cluster> {
   const running = starting.move();
   return {
     primary,
-    async startReplica(settings = {}) {
-      const replicaFolder = ownFolder(join(folder, 'r'));
-      const source = ['-h', primaryFolder, '-U', 'postgres', '-c', 'fast', '-R', '-N'];
-      run('pg_basebackup', ['-D', join(replicaFolder, 'data'), ...source]);
-      const replica = createServer(replicaFolder, { ...SETTINGS, ...settings });
-      running.defer(() => replica.kill());
-      await replica.start();
-      return replica;
-    },
     async startPooler(sessions) {
       const pooler = startPgBouncer(ownFolder(join(folder, 'b')), primaryFolder, sessions);
       running.defer(() => endOf(pooler.child, 'SIGTERM'));

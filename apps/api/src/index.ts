@@ -1,2 +1,1 @@
-export { replicaOptions } from './replica-options.ts';
 export { type ApiDeps, type RunningApi, startApi } from './start-api.ts';

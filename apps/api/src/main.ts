@@ -13,7 +13,6 @@ import {
   storeSettings,
 } from '@svc/runtime';
 import { createStore } from '@svc/store';
-import { replicaOptions } from './replica-options.ts';
 import { startApi } from './start-api.ts';
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
@@ -27,11 +26,7 @@ configureHeap();
 await runProcess('svc-api', process, async (config, logger) => {
   const url = requiredDatabaseUrl(config);
   const metrics = createMetrics({ version });
-  const store = createStore({
-    url,
-    ...storeSettings(config),
-    replica: replicaOptions(config, logger, metrics),
-  });
+  const store = createStore({ url, ...storeSettings(config) });
   const hub = openHub({ ...hubSettings(config), version, logger, metrics });
   await checkHubCache(config, logger);
   const api = await startApi({

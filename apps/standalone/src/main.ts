@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { replicaOptions, startApi } from '@svc/api';
+import { startApi } from '@svc/api';
 import { startEmbeddedPostgres } from '@svc/embedded-postgres';
 import { openHub } from '@svc/flows';
 import { createMetrics } from '@svc/instrumentation';
@@ -52,7 +52,6 @@ await runProcess('svc-standalone', process, async (config, logger, signal) => {
     url,
     ...storeSettings(config),
     disk: postgres === undefined ? null : { folder: config.dataDir, sharePercent: config.maxStagingPercent },
-    replica: replicaOptions(config, logger, metrics),
   });
   starting.defer(() => store.close());
   const hub = starting.use(openHub({ ...hubSettings(config), version, logger, metrics }));

@@ -7,7 +7,6 @@ import { createTokenCipher, importLimits, loadConfig, secretsOf } from '@svc/run
 import { createStore, type Store } from '@svc/store';
 import { importItems } from '../../../prisma/test/import-items.ts';
 import { createTestDatabase } from '../../../prisma/test/template-db.ts';
-import { replicaOptions } from '../../api/src/replica-options.ts';
 import { startApi } from '../../api/src/start-api.ts';
 import { type RunningWorker, startWorker } from '../src/start-worker.ts';
 import { createFakeHub } from './fake-hub.ts';
@@ -89,7 +88,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     const write = (line: string): void => void lines.push(line);
     const logger = createLogger({ service, level: config.logLevel, secrets: secretsOf(config).all, write });
     const metrics = createMetrics({ version: '0.0.0-test', collectProcessMetrics: false });
-    const replica = service === 'svc-api' ? replicaOptions(config, logger, metrics) : null;
     return {
       config,
       hub,
@@ -101,7 +99,6 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
         createStore({
           url: database.url,
           directUrl: config.databaseDirectUrl?.reveal(),
-          replica,
           poolSize: 8,
           importLimits: importLimits(config),
           statementTimeoutMs: options.statementTimeoutMs,

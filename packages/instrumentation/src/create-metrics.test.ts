@@ -45,7 +45,6 @@ describe('createMetrics', () => {
       svc_provider_requests_total: 'counter',
       svc_provider_request_duration_seconds: 'histogram',
       svc_provider_tokens_total: 'counter',
-      svc_database_reads_total: 'counter',
     });
     expect(await series(metrics)).toMatchObject({
       'svc_build_info{version="1.2.3"}': 1,

@@ -12,7 +12,6 @@ import {
   IMPORT_SOURCES,
   PROVIDER_OUTCOMES,
   QUEUE_STATES,
-  READ_OUTCOMES,
   READINESS_CHECKS,
   RUN_ITEM_STATUSES,
   RUN_STATUSES,
@@ -69,7 +68,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     setReadiness(checks) {
       for (const check of READINESS_CHECKS) metrics.readiness.set({ check }, checks[check] === true ? 1 : 0);
     },
-    recordRead: (outcome) => metrics.reads.inc({ outcome }),
     recordRun: (status) => metrics.runs.inc({ status }),
     recordRunItem: (status) => metrics.runItems.inc({ status }),
     recordReusedOutput: () => metrics.reusedOutputs.inc(),
@@ -187,11 +185,6 @@ function registerMetrics(registry: Registry) {
       'svc_provider_tokens_total',
       'Tokens that model providers reported, by direction.',
       { direction: ['input', 'output'] },
-    ),
-    reads: counter(
-      'svc_database_reads_total',
-      'Reads that a replica might serve, by the server that served them.',
-      { outcome: READ_OUTCOMES },
     ),
     zero: () => {
       for (const zero of zeros) zero();

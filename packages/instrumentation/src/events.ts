@@ -148,16 +148,6 @@ export const EVENTS = {
     when: 'the embedded database stopped',
     fields: { duration_ms: 'duration in milliseconds' as Count },
   },
-  'replica.current': {
-    level: 'info',
-    when: 'reads go to the replica of `DATABASE_READ_URL`',
-    fields: {},
-  },
-  'replica.lost': {
-    level: 'warn',
-    when: 'reads go to the primary, because the replica is not current; tried again every second',
-    fields: { reason: '`behind`, `unreachable` or `not_a_replica`' as Text },
-  },
   'spool.clean': {
     level: 'info',
     when: 'temporary files of a process that died were removed',

@@ -46,10 +46,6 @@ export const PROVIDER_OUTCOMES = [
 /** How a request to a model provider ended. */
 export type ProviderOutcome = (typeof PROVIDER_OUTCOMES)[number];
 
-export const READ_OUTCOMES = ['replica', 'primary', 'repeated'] as const;
-/** Which server served a read that the replica might serve; `repeated` if it failed there first. */
-export type ReadOutcome = (typeof READ_OUTCOMES)[number];
-
 export const QUEUE_STATES = ['queued', 'retry', 'running', 'failed'] as const;
 /** The state of a task of the queue. */
 export type QueueState = (typeof QUEUE_STATES)[number];

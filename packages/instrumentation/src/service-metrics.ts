@@ -7,7 +7,6 @@ import type {
   ProviderOutcome,
   QueueState,
   ReadinessCheck,
-  ReadOutcome,
   RunEndStatus,
   RunItemStatus,
 } from './metric-labels.ts';
@@ -36,8 +35,6 @@ export interface ServiceMetrics {
   setQueueJobs(counts: Readonly<Partial<Record<QueueState, number>>>): void;
   /** Which readiness checks pass; one that is not named does not. */
   setReadiness(checks: Readonly<Partial<Record<ReadinessCheck, boolean>>>): void;
-  /** A read that a replica might serve. */
-  recordRead(outcome: ReadOutcome): void;
   /** A run that ended. */
   recordRun(status: RunEndStatus): void;
   /** One result of a run. */

@@ -25,8 +25,6 @@ it.each([
   ['SVC_PORT', '99999', /0 to 65535, got "99999"/],
   ['SVC_PORT', '8 080', /whole number/],
   ['DATABASE_DIRECT_URL', 'postgresql://127.0.0.1/svc', /DATABASE_DIRECT_URL needs DATABASE_URL/],
-  ['DATABASE_READ_URL', 'mysql://x', /must be a postgresql:\/\/ URL/],
-  ['DATABASE_READ_URL', 'postgresql://127.0.0.1/svc', /DATABASE_READ_URL needs DATABASE_URL/],
   ['SVC_LOG_LEVEL', 'loud', /error, warn, info, debug, got "loud"/],
   ['SVC_ALLOW_ANONYMOUS', 'yes', /true or false/],
   ['DATABASE_URL', 'mysql://h/db', /postgresql:\/\//],

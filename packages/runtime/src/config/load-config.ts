@@ -59,9 +59,6 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       'SVC_CORS_ORIGINS * would give every web page full access: name the origins, or set SVC_API_KEYS',
     );
   }
-  if (parsed.databaseReadUrl !== undefined && parsed.databaseUrl === undefined) {
-    problems.push('DATABASE_READ_URL needs DATABASE_URL: the embedded database has no replica');
-  }
   if (parsed.databaseDirectUrl !== undefined && parsed.databaseUrl === undefined) {
     problems.push('DATABASE_DIRECT_URL needs DATABASE_URL: the embedded database has no pooler');
   }

@@ -305,11 +305,6 @@ export const VARIABLES = {
     'DATABASE_URL',
     'the same server without a pooler, for notifications and for the migrations of `npm start`; needed only where `DATABASE_URL` leads through a pooler in transaction mode',
   ),
-  databaseReadUrl: postgresUrl(
-    'DATABASE_READ_URL',
-    'none',
-    'a streaming replica of that server, for reads of datasets, items, results and exports; needs `DATABASE_URL`',
-  ),
   distributed: oneOf(
     'SVC_DISTRIBUTED',
     'none',

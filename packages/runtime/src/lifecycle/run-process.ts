@@ -135,7 +135,7 @@ export interface ConfiguredSecrets {
 
 /** The secrets of a configuration. */
 export function secretsOf(config: Config): ConfiguredSecrets {
-  const databases = [config.databaseUrl, config.databaseDirectUrl, config.databaseReadUrl].flatMap((url) =>
+  const databases = [config.databaseUrl, config.databaseDirectUrl].flatMap((url) =>
     url === undefined ? [] : [url.reveal()],
   );
   const keys = [

@@ -6,14 +6,14 @@ import { VERSION } from './resolve-datasets.ts';
 import { DATASET_READ } from './routes.ts';
 
 export interface AssetDeps {
-  readonly store: Pick<Store, 'reads'>;
+  readonly store: Pick<Store, 'assets' | 'datasets'>;
 }
 
 /** The bytes under a hash never change. */
 const FOREVER = 'private, max-age=31536000, immutable';
 
 /** `GET /datasets/{id}/assets/{sha256}`: the bytes of a file that an item of the dataset embeds. */
-export function assetRoute({ store: { reads } }: AssetDeps): Route {
+export function assetRoute({ store: { assets, datasets } }: AssetDeps): Route {
   return {
     ...DATASET_READ,
     ...rangedRoute('the bytes'),
@@ -27,9 +27,9 @@ export function assetRoute({ store: { reads } }: AssetDeps): Route {
       const { params, query, signal } = request;
       const version = query['version'] as number | undefined;
       const [id, sha256] = [params['id'] ?? '', params['sha256'] ?? ''];
-      const asset = await reads.assets.find(id, sha256, { version, signal });
+      const asset = await assets.find(id, sha256, { version, signal });
       if (asset === null) {
-        await reads.datasets.get(id, { signal });
+        await datasets.get(id, { signal });
         throw assetNotFound();
       }
       return rangedResponse(request, {
@@ -37,7 +37,7 @@ export function assetRoute({ store: { reads } }: AssetDeps): Route {
         etag: `"${sha256}"`,
         headers: { 'Cache-Control': FOREVER, ...SAFE },
         bodyHeaders: mediaHeaders(asset.mimeType, sha256),
-        read: (range) => reads.assets.read(sha256, { range, signal }),
+        read: (range) => assets.read(sha256, { range, signal }),
       });
     },
   };

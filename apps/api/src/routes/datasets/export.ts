@@ -7,7 +7,7 @@ import { VERSION } from './resolve-datasets.ts';
 
 export interface ExportDeps {
   readonly logger: Logger;
-  readonly store: Pick<Store, 'reads' | 'runs'>;
+  readonly store: Pick<Store, 'datasets' | 'runs'>;
   /** Secrets known to this process, which no export may hold. */
   readonly secrets: readonly string[];
   /** Of this service, which packages name as their writer. */
@@ -97,7 +97,7 @@ async function exportNow(
   const version = query['version'] as number | undefined;
   const startedAt = performance.now();
   await using opening = new AsyncDisposableStack();
-  const open = opening.use(await store.reads.datasets.open(id, { version, runId, signal }));
+  const open = opening.use(await store.datasets.open(id, { version, runId, signal }));
   const tool = query['format'] as WrittenTool | undefined;
   const selection = { runId, allowIncomplete: query['allow_incomplete'] === true };
   const generator = { name: 'svc', version: serviceVersion };

@@ -30,7 +30,7 @@ export interface ItemPageOptions {
  * @throws StoreError `unavailable`
  */
 export async function itemPage(
-  assets: Store['reads']['assets'],
+  assets: Store['assets'],
   found: ItemsPage,
   { datasetId, version, form, query, signal }: ItemPageOptions,
 ): Promise<RouteResponse> {

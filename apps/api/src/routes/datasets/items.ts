@@ -33,7 +33,7 @@ export function itemRoutes(deps: Pick<DatasetDeps, 'store'>): readonly Route[] {
 }
 
 function listRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
-  const { datasets, assets } = store.reads;
+  const { datasets, assets } = store;
   return {
     ...DATASET_READ,
     path: '/datasets/{id}/items',
@@ -87,7 +87,7 @@ function positionOf(from: string | undefined): readonly [section: number, item: 
 }
 
 function linesRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
-  const { datasets, assets } = store.reads;
+  const { datasets, assets } = store;
   return {
     ...DATASET_READ,
     path: '/datasets/{id}/items.jsonl',
@@ -128,7 +128,7 @@ function linesRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
 }
 
 function diffRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
-  const { datasets } = store.reads;
+  const { datasets } = store;
   return {
     ...DATASET_READ,
     path: '/datasets/{id}/diff/{other_id}',

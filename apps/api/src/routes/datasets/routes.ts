@@ -16,7 +16,7 @@ import { VERSION } from './resolve-datasets.ts';
 
 export interface DatasetDeps {
   readonly logger: Logger;
-  readonly store: Pick<Store, 'datasets' | 'reads'>;
+  readonly store: Pick<Store, 'assets' | 'datasets'>;
 }
 
 /** What the routes that read datasets share. */
@@ -41,9 +41,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
       responses: { 200: { description: 'the dataset', schema: DATASET } },
       handle: async ({ params, query, signal }) => {
         const version = query['version'] as number | undefined;
-        return json(
-          SUMMARY.toBody(await deps.store.reads.datasets.get(params['id'] ?? '', { version, signal })),
-        );
+        return json(SUMMARY.toBody(await deps.store.datasets.get(params['id'] ?? '', { version, signal })));
       },
     },
     {
@@ -55,7 +53,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
       responses: { 200: { description: 'a page', schema: page(SECTION.schema) } },
       handle: async ({ params, query, signal }) => {
         const id = params['id'] ?? '';
-        const sections = await deps.store.reads.datasets.listSections(id, {
+        const sections = await deps.store.datasets.listSections(id, {
           ...pageOf(query),
           version: query['version'] as number | undefined,
           signal,
@@ -68,7 +66,7 @@ export function datasetRoutes(deps: DatasetDeps): readonly Route[] {
   ];
 }
 
-function listRoute({ store: { reads } }: DatasetDeps): Route {
+function listRoute({ store: { datasets } }: DatasetDeps): Route {
   return {
     ...DATASET_READ,
     path: '/datasets',
@@ -84,7 +82,7 @@ function listRoute({ store: { reads } }: DatasetDeps): Route {
     },
     responses: { 200: { description: 'a page', schema: page(LISTED_DATASET) } },
     handle: async ({ query, signal }) => {
-      const found = await reads.datasets.list({
+      const found = await datasets.list({
         ...pageOf(query),
         signal,
         name: query['name'] as string | undefined,

@@ -5,14 +5,14 @@ import { VERSION } from './resolve-datasets.ts';
 import { DATASET_READ, type DatasetDeps } from './routes.ts';
 
 /** `GET /datasets/{id}/items.csv` and `items.parquet`: the items of a dataset as tables. */
-export function itemTableRoutes({ store: { reads } }: Pick<DatasetDeps, 'store'>): readonly Route[] {
+export function itemTableRoutes({ store: { datasets } }: Pick<DatasetDeps, 'store'>): readonly Route[] {
   return (['csv', 'parquet'] as const).map((format) => {
     const table = tableRoute(format, {
       columns: ITEM_COLUMNS,
       others: OTHER_ITEM_COLUMNS,
       open: async ({ params, query, signal }) => {
         const version = query['version'] as number | undefined;
-        return await reads.datasets.open(params['id'] ?? '', { version, signal });
+        return await datasets.open(params['id'] ?? '', { version, signal });
       },
       table: (open, choice, { query }) =>
         itemsTable(open, { format, ...choice, section: query['section'] as string | undefined }),

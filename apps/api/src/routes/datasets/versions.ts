@@ -21,7 +21,7 @@ import { DATASET_READ, type DatasetDeps } from './routes.ts';
 
 export interface VersionDeps extends DatasetDeps {
   readonly metrics: Metrics;
-  readonly store: Pick<Store, 'datasets' | 'idempotency' | 'reads'>;
+  readonly store: Pick<Store, 'assets' | 'datasets' | 'idempotency'>;
 }
 
 /** A version in the history of a dataset. */
@@ -60,7 +60,7 @@ function listRoute({ store }: VersionDeps): Route {
     responses: { 200: { description: 'a page', schema: page(DATASET_VERSION.schema) } },
     handle: async ({ params, query, signal }) => {
       const id = params['id'] ?? '';
-      const found = await store.reads.datasets.listVersions(id, { ...pageOf(query), signal });
+      const found = await store.datasets.listVersions(id, { ...pageOf(query), signal });
       return json(toPage(found, query, DATASET_VERSION.toBody));
     },
   };

@@ -130,7 +130,7 @@ async function* lineBytes(
     to = last;
   }
   const textOf = (line: ItemLine): Exclude<ItemLine, StoredItem> | AsyncIterable<string> =>
-    typeof line === 'string' || !('payload' in line) ? line : store.reads.assets.itemText(line, signal);
+    typeof line === 'string' || !('payload' in line) ? line : store.assets.itemText(line, signal);
   async function* lines(): AsyncGenerator<ReturnType<typeof textOf>[]> {
     for await (const batch of open.between(from, to)) yield batch.map(textOf);
   }

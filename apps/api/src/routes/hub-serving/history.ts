@@ -9,7 +9,7 @@ const VERSIONS_PER_PAGE = 1_000;
 
 /** `GET …/refs` and `GET …/commits/{revision}`. */
 export function historyRoutes(deps: HubServingDeps): readonly Route[] {
-  const { datasets } = deps.store.reads;
+  const { datasets } = deps.store;
   return [
     {
       ...HUB_READ,

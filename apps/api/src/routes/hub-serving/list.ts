@@ -6,7 +6,7 @@ import { HUB_READ, limitOf, listQuery, listResponse, nextPage, OBJECTS } from '.
 const MAX_DATASETS = 100;
 
 /** `GET /api/datasets`: datasets as repositories. */
-export function listRoute({ store: { reads } }: Pick<HubServingDeps, 'store'>): Route {
+export function listRoute({ store: { datasets } }: Pick<HubServingDeps, 'store'>): Route {
   return {
     ...HUB_READ,
     path: '/api/datasets',
@@ -28,7 +28,7 @@ export function listRoute({ store: { reads } }: Pick<HubServingDeps, 'store'>): 
       const { query, signal } = request;
       if (![undefined, 'svc'].includes(query['author'] as string | undefined)) return json([]);
       const search = query['search'] as string | undefined;
-      const page = await reads.datasets.list({
+      const page = await datasets.list({
         limit: limitOf(query['limit'], MAX_DATASETS),
         signal,
         cursor: query['cursor'] as string | undefined,

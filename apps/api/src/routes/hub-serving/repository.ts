@@ -7,7 +7,7 @@ import { readSections } from './files/plan-files.ts';
 
 /** What the routes for clients of the hub need. */
 export interface HubServingDeps {
-  readonly store: Pick<Store, 'datasets' | 'reads' | 'hubFiles'>;
+  readonly store: Pick<Store, 'assets' | 'datasets' | 'hubFiles'>;
   readonly files: HubFiles;
 }
 
@@ -45,7 +45,7 @@ export async function findRepository(
   const wanted = NEWEST.has(revision) ? undefined : (tag ?? (COMMIT.test(revision) ? revision : null));
   try {
     const { id, version } = await store.datasets.resolve(name, wanted ?? undefined, signal);
-    const dataset = await store.reads.datasets.get(id, { version, signal });
+    const dataset = await store.datasets.get(id, { version, signal });
     const isOther =
       tag === undefined
         ? wanted !== undefined && !dataset.versionHash.startsWith(revision)

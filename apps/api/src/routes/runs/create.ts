@@ -24,7 +24,7 @@ import { TRY_ITEMS, triedResponse } from './try.ts';
 
 export interface CreateRunDeps {
   readonly logger: Logger;
-  readonly store: Pick<Store, 'datasets' | 'runs' | 'reads' | 'idempotency'>;
+  readonly store: Pick<Store, 'assets' | 'datasets' | 'idempotency' | 'runs'>;
   /** Compiles the patterns of checkers. */
   readonly checks: Pick<CheckRunner, 'run'>;
   /** Secrets known to this process, which no run may contain. */

@@ -20,10 +20,10 @@ import { idOf, RUN_READ, resultNameOf } from './path-params.ts';
 import { SCORER_QUERY } from './score-schemas.ts';
 
 /** The endpoints of labels: set one, list those of a run, compare them with a scorer. */
-export function labelRoutes({ store: { runs, reads } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
+export function labelRoutes({ store: { runs } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
   const csv = tableRoute('csv', {
     columns: LABEL_TABLE_COLUMNS,
-    open: ({ params, signal }) => reads.runs.open(idOf(params), { signal }),
+    open: ({ params, signal }) => runs.open(idOf(params), { signal }),
     table: (open, choice, { query }) =>
       labelsTable(open, { format: 'csv', ...choice, conditions: conditionsOf(query) }),
   });

@@ -23,7 +23,7 @@ const REQUEST: Schema = shape({
 
 /** `GET /runs/{id}/results/{section}/{order_index}/{repetition}/request` */
 export function resultRequestRoute({
-  store: { runs, reads },
+  store: { runs, assets },
   checks,
 }: Pick<CreateRunDeps, 'store' | 'checks'>): Route {
   return {
@@ -50,7 +50,7 @@ export function resultRequestRoute({
       const readFile = (
         file: { readonly sha256: string; readonly byteLength: number },
         reading: AbortSignal,
-      ) => reads.assets.read(file.sha256, { range: { start: 0, end: file.byteLength }, signal: reading });
+      ) => assets.read(file.sha256, { range: { start: 0, end: file.byteLength }, signal: reading });
       const request = await rebuilt(() =>
         rebuildRequest(
           { checks, readFile },

@@ -29,7 +29,7 @@ export type RunDeps = ChangeRunDeps &
 
 /** The endpoints of runs: create, list, get, results, watch, change. */
 export function runRoutes(deps: RunDeps): readonly Route[] {
-  const { runs, reads } = deps.store;
+  const { runs } = deps.store;
   const progressOf = createProgressMeter(() => performance.now());
   const watch = createWatch({
     read: (ids) => runs.getMany(ids),
@@ -80,7 +80,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       errors: ['dataset_not_found', 'invalid_cursor', 'unavailable'],
       handle: async ({ query, signal }) => {
         const dataset = query['dataset_id'] as string | undefined;
-        const found = await reads.runs.list({
+        const found = await runs.list({
           ...pageOf(query),
           signal,
           datasetId: dataset && (await deps.store.datasets.resolve(dataset, undefined, signal)).id,
@@ -117,7 +117,7 @@ export function runRoutes(deps: RunDeps): readonly Route[] {
       handle: async ({ params, query, caller, signal }) => {
         const conditions = resultsConditions(query);
         const blindFor = conditions.sample === undefined ? undefined : caller.name;
-        const found = await reads.runs.listResults(idOf(params), {
+        const found = await runs.listResults(idOf(params), {
           ...pageOf(query),
           ...conditions,
           includeItems: query['include'] === 'item',

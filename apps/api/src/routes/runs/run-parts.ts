@@ -32,7 +32,7 @@ const ERROR_GROUP = record<RunErrorGroup>({
 });
 
 /** `GET /runs/{id}/slices` and `/errors` */
-export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
+export function runPartsRoutes({ store: { runs } }: Pick<CreateRunDeps, 'store'>): readonly Route[] {
   return [
     {
       ...RUN_READ,
@@ -68,7 +68,7 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
       handle: async ({ params, query, signal }) => {
         const by = query['by'] as readonly string[] | undefined;
         if (by === undefined) throw invalidMember('query', 'by', 'is missing');
-        const slices = await reads.runs.slice(idOf(params), {
+        const slices = await runs.slice(idOf(params), {
           ...{ by, signal },
           scorer: query['scorer'] as string | undefined,
         });
@@ -88,7 +88,7 @@ export function runPartsRoutes({ store: { reads } }: Pick<CreateRunDeps, 'store'
       },
       errors: ['run_not_found', 'unavailable'],
       handle: async ({ params, signal }) => {
-        const groups = await reads.runs.errors(idOf(params), signal);
+        const groups = await runs.errors(idOf(params), signal);
         return json({ data: groups.map(ERROR_GROUP.toBody) });
       },
     },

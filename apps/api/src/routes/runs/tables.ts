@@ -11,12 +11,12 @@ const OPERATIONS = {
 } as const;
 
 /** `GET /runs/{id}/results.jsonl`, `results.csv` and `results.parquet`: the results of a run as tables. */
-export function resultTableRoutes({ store }: { readonly store: Pick<Store, 'reads'> }): readonly Route[] {
+export function resultTableRoutes({ store }: { readonly store: Pick<Store, 'runs'> }): readonly Route[] {
   return (['jsonl', 'csv', 'parquet'] as const).map((format) => ({
     ...RUN_READ,
     ...tableRoute(format, {
       columns: RESULT_COLUMNS,
-      open: ({ params, signal }) => store.reads.runs.open(idOf(params), { signal }),
+      open: ({ params, signal }) => store.runs.open(idOf(params), { signal }),
       table: (open, choice) => resultsTable(open, { format, ...choice }),
     }),
     path: `/runs/{id}/results.${format}`,

@@ -48,7 +48,7 @@ const TURN_FILES = 256;
 /** @param stopSignal ends what is being made */
 export function createHubFiles(
   deps: {
-    readonly store: Pick<Store, 'hubFiles' | 'reads'>;
+    readonly store: Pick<Store, 'assets' | 'datasets' | 'hubFiles'>;
     readonly encoder: ItemEncoder;
     readonly logger: Logger;
   },

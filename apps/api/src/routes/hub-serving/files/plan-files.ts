@@ -110,14 +110,14 @@ function cutTables(groups: Groups): readonly { readonly firstItem: number; reado
 
 /** All sections of a version, in order. */
 export async function readSections(
-  { reads }: Pick<Store, 'reads'>,
+  { datasets }: Pick<Store, 'datasets'>,
   { datasetId, version }: VersionKey,
   signal: AbortSignal,
 ): Promise<readonly StoredSection[]> {
   const sections: StoredSection[] = [];
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
     const request = { limit: 1_000, version, signal, ...(cursor === undefined ? {} : { cursor }) };
-    const page = await reads.datasets.listSections(datasetId, request);
+    const page = await datasets.listSections(datasetId, request);
     sections.push(...page.data);
     cursor = page.nextCursor ?? undefined;
   }
