@@ -18,8 +18,7 @@ export {
 export type { ExportedRun, OpenDataset } from './datasets/open-dataset.ts';
 export type { DatasetChanges } from './datasets/update-dataset.ts';
 export type { ChangedField } from './diff/changed-fields.ts';
-export type { ItemChange } from './diff/compare-sections.ts';
-export type { DiffCounts } from './diff/diff-counts.ts';
+export type { DiffCounts, ItemChange } from './diff/compare-sections.ts';
 export type { DiffEntry, ItemPosition } from './diff/read-differences.ts';
 export type {
   HubFile,

@@ -1,5 +1,5 @@
 import { canonicalJson, isJsonObject, type JsonValue, parseJson } from '@svc/jsonl-v23/json';
-import type { DiffCounts } from '../src/diff/diff-counts.ts';
+import type { DiffCounts } from '../src/diff/compare-sections.ts';
 
 /** Sections by name, in order, with their items as canonical texts. */
 export type Content = Readonly<Record<string, readonly string[]>>;
@@ -13,6 +13,8 @@ export interface ReferenceDiff {
   readonly changed: readonly (readonly [section: string, from: number, to: number])[];
   readonly added: readonly Position[];
   readonly removed: readonly Position[];
+  /** Sections of both whose paired items are in another order. */
+  readonly reordered: readonly string[];
 }
 
 /** Compares two contents as docs/versions.md says, with whatever time it takes. */
@@ -21,20 +23,16 @@ export function referenceDiff(from: Content, to: Content): ReferenceDiff {
   const left = { from: positionsOf(from), to: positionsOf(to) };
   const textOf = (content: Content, [section, item]: Position): string => content[section]?.[item] ?? '';
   const pair = (a: Position, b: Position): void => {
-    if (a[0] === b[0]) pairs.set(a[0], [...(pairs.get(a[0]) ?? []), [a[1], b[1]]]);
+    pairs.set(a[0], [...(pairs.get(a[0]) ?? []), [a[1], b[1]]]);
     left.from = left.from.filter((one) => one !== a);
     left.to = left.to.filter((one) => one !== b);
   };
-  const pairBy = (keyOf: (content: Content, position: Position) => string | null): Position[] => {
-    const across: Position[] = [];
+  const pairBy = (keyOf: (content: Content, position: Position) => string | null): void => {
     for (const a of left.from) {
       const key = keyOf(from, a);
       const b = key === null ? undefined : left.to.find((one) => keyOf(to, one) === key);
-      if (b === undefined) continue;
-      if (a[0] !== b[0]) across.push(a);
-      pair(a, b);
+      if (b !== undefined) pair(a, b);
     }
-    return across;
   };
   pairBy((content, position) => canonicalJson([...position, textOf(content, position)]));
   const isUnique = (content: Content, section: string, id: string): boolean =>
@@ -46,44 +44,21 @@ export function referenceDiff(from: Content, to: Content): ReferenceDiff {
     return canonicalJson([section, id]);
   });
   pairBy((content, position) => canonicalJson([position[0], textOf(content, position)]));
-  const across = pairBy(textOf);
   pairBy((content, position) => {
     const prompt = promptOf(textOf(content, position));
     return prompt === null ? null : canonicalJson([position[0], prompt]);
   });
   const changed: [string, number, number][] = [];
-  let moved = across.length;
+  const reordered: string[] = [];
   for (const [section, ofSection] of pairs) {
     const isEqual = ([a, b]: readonly [number, number]): boolean => from[section]?.[a] === to[section]?.[b];
     for (const one of ofSection) if (!isEqual(one)) changed.push([section, ...one]);
-    moved += ofSection.filter(isEqual).length - mostKept(ofSection, isEqual);
+    const seconds = ofSection.toSorted(([a], [b]) => a - b).map(([, second]) => second);
+    if (seconds.some((second, at) => second < (seconds[at - 1] ?? 0))) reordered.push(section);
   }
   const { from: removed, to: added } = left;
-  const counts = { added: added.length, changed: changed.length, removed: removed.length, moved };
-  return { counts, changed, added, removed };
-}
-
-/** How many equal items the longest sequence in both orders has, where several are longest at most. */
-function mostKept(
-  pairs: readonly (readonly [number, number])[],
-  isEqual: (pair: readonly [number, number]) => boolean,
-): number {
-  const sorted = pairs.toSorted(([a], [b]) => a - b);
-  const best: [length: number, equal: number][] = [];
-  let most: readonly [number, number] = [0, 0];
-  const isBetter = (a: readonly [number, number], b: readonly [number, number]): boolean =>
-    a[0] > b[0] || (a[0] === b[0] && a[1] > b[1]);
-  for (const [index, one] of sorted.entries()) {
-    let before: readonly [number, number] = [0, 0];
-    for (let other = 0; other < index; other += 1) {
-      const chain = best[other] as [number, number];
-      if ((sorted[other] as readonly [number, number])[1] < one[1] && isBetter(chain, before)) before = chain;
-    }
-    const chain: [number, number] = [before[0] + 1, before[1] + Number(isEqual(one))];
-    best.push(chain);
-    if (isBetter(chain, most)) most = chain;
-  }
-  return most[1];
+  const counts = { added: added.length, changed: changed.length, removed: removed.length };
+  return { counts, changed, added, removed, reordered };
 }
 
 function positionsOf(content: Content): Position[] {

@@ -348,7 +348,7 @@ describe('POST /datasets/{id}/items', () => {
     const appended = await post(id, 'mode=append&message=more', lines(item(3)));
     expect(appended).toMatchObject({
       status: 201,
-      body: { id, version: 2, item_count: 3, change: { added: 1, changed: 0, removed: 0, moved: 0 } },
+      body: { id, version: 2, item_count: 3, change: { added: 1, changed: 0, removed: 0 } },
     });
     expect(appended.headers.get('location')).toBe(`/datasets/${id}?version=2`);
     const upserted = await post(id, 'mode=upsert', lines(item(2, 'new'), item(4)), {

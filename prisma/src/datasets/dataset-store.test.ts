@@ -716,11 +716,25 @@ describe('diff', () => {
     ['equal datasets', { s: ['a', 'b'] }, { s: ['a', 'b'] }, [], 2],
     ['an item more', { s: ['a'] }, { s: ['a', 'b'] }, ['added b s1'], 1],
     ['an item less', { s: ['a', 'b'] }, { s: ['a'] }, ['removed b s1'], 1],
-    ['a swap', { s: ['a', 'b'] }, { s: ['b', 'a'] }, ['moved b s1 s0'], 1],
-    ['an item before others', { s: ['a', 'b', 'c'] }, { s: ['c', 'a', 'b'] }, ['moved c s2 s0'], 2],
+    ['a swap', { s: ['a', 'b'] }, { s: ['b', 'a'] }, ['reordered s'], 2],
+    ['an item before others', { s: ['a', 'b', 'c'] }, { s: ['c', 'a', 'b'] }, ['reordered s'], 3],
+    [
+      'an item that passes an unmoved one',
+      { s: ['a', 'b', 'c'] },
+      { s: ['c', 'b', 'a'] },
+      ['reordered s'],
+      3,
+    ],
+    [
+      'an item that passes a new one',
+      { s: ['a', 'b', 'c'] },
+      { s: ['d', 'b', 'a'] },
+      ['added d s0', 'removed c s2', 'reordered s'],
+      2,
+    ],
     ['an item less before others', { s: ['a', 'b', 'c'] }, { s: ['b', 'c'] }, ['removed a s0'], 2],
-    ['another section', { s: ['a'] }, { t: ['a'] }, ['moved a s0 t0'], 0],
-    ['duplicates', { s: ['a', 'a', 'b'] }, { s: ['b', 'a'] }, ['removed a s0', 'moved b s2 s0'], 1],
+    ['another section', { s: ['a'] }, { t: ['a'] }, ['added a t0', 'removed a s0'], 0],
+    ['duplicates', { s: ['a', 'a', 'b'] }, { s: ['b', 'a'] }, ['removed a s0', 'reordered s'], 2],
     ['nothing in common', { s: ['a'] }, { s: ['b'] }, ['added b s0', 'removed a s0'], 0],
     ['nothing at all', {}, {}, [], 0],
   ] as const)('tells %s', async (_, first, second, expected, unchanged) => {
@@ -738,6 +752,7 @@ describe('diff', () => {
       at === null ? '' : ` ${at.section}${at.orderIndex}`;
     for (const limit of [1, 100]) {
       const found: string[] = [];
+      let reordered: readonly string[] = [];
       let cursor: string | undefined;
       do {
         const page = await store.datasets.diff(a, b, {
@@ -752,11 +767,13 @@ describe('diff', () => {
         );
         cursor = page.nextCursor ?? undefined;
         const { counts } = page;
+        reordered = page.sections.flatMap(({ name, isOrderChanged }) =>
+          isOrderChanged ? [`reordered ${name}`] : [],
+        );
         expect(counts.unchanged).toBe(unchanged);
-        expect(counts.added + counts.removed + counts.moved).toBe(expected.length);
-        expect(page.totalItems).toBe(expected.length);
+        expect(counts.added + counts.removed).toBe(page.totalItems);
       } while (cursor !== undefined);
-      expect(found).toEqual(expected);
+      expect([...found, ...reordered]).toEqual(expected);
     }
   });
 
@@ -765,10 +782,10 @@ describe('diff', () => {
     const b = await importItems(store.datasets, { s: ['y', 'z'].map(prompt), t: ['x'].map(prompt) });
     const { data, counts, totalItems } = await store.datasets.diff(a, b, {
       limit: 10,
-      only: 'moved',
+      only: 'added',
     });
-    expect(data.map(({ change }) => change)).toEqual(['moved']);
-    expect([counts, totalItems]).toEqual([{ added: 1, removed: 0, changed: 0, moved: 1, unchanged: 1 }, 1]);
+    expect(data.map(({ change }) => change)).toEqual(['added', 'added']);
+    expect([counts, totalItems]).toEqual([{ added: 2, removed: 1, changed: 0, unchanged: 1 }, 2]);
   });
 
   it('names the dataset that is not there', async () => {

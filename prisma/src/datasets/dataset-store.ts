@@ -107,7 +107,7 @@ export interface DatasetStore {
   open(id: string, options?: OpenDatasetOptions): Promise<OpenDataset>;
   /**
    * What distinguishes a second dataset from a first: items only in the second (`added`), only in the first (`removed`), in
-   * both with other content (`changed`), and equal ones in another order or section (`moved`). See docs/versions.md.
+   * both with other content (`changed`). See docs/versions.md.
    *
    * @throws StoreError `version_not_found`, `invalid_cursor`
    */

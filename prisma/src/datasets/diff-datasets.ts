@@ -1,6 +1,7 @@
 import { type ReadQuery, readFrom } from '@svc/postgres';
 import type { StoreContext } from '../context.ts';
 import { datasetNotFound } from '../database/dataset-row.ts';
+import { boundedName } from '../database/item-size.ts';
 import { cursorAfter, decodeCursor, type PageRequest, versionOfCursor } from '../database/page.ts';
 import { SNAPSHOT } from '../database/transaction-settings.ts';
 import { isUuid } from '../database/values.ts';
@@ -20,13 +21,19 @@ export interface DiffRequest extends PageRequest {
   readonly only?: ItemChange | undefined;
 }
 
+/** How a section of both datasets differs. */
+export interface SectionDiff {
+  readonly name: string;
+  /** Whether the items that both have are in another order. */
+  readonly isOrderChanged: boolean;
+}
+
 export interface DatasetDiff {
   /** Counts of the whole comparison, whatever `only` selects. */
   readonly counts: Readonly<Record<ItemChange | 'unchanged', number>>;
-  /**
-   * Added, then removed, then changed, then moved items, each in the order of their place in the second dataset (else the
-   * first).
-   */
+  /** Sections that both have and that differ, in the order of the second dataset; at most 1,000. */
+  readonly sections: readonly SectionDiff[];
+  /** Added, then removed, then changed items, each in the order of their place in the second dataset (else the first). */
   readonly data: readonly DiffEntry[];
   readonly nextCursor: string | null;
   /** Entries that `only` lets through. */
@@ -60,11 +67,13 @@ export async function diffDatasets(
       const sections: ComparedSections = { from: first.sectionIds, to: second.sectionIds };
       const page = { change: only, after, limit: limit + 1 };
       const found = await compareSections(query, sections.from, sections.to, page);
+      const { counts } = found;
       const wanted = found.differences.slice(0, limit);
       const data = await readDifferences(query, sections, wanted, maxItemBytes);
       const shown = wanted.slice(0, data.length);
       return {
-        counts: countsOf(found, first.itemCount),
+        counts: { ...counts, unchanged: first.itemCount - counts.removed - counts.changed },
+        sections: await nameSections(query, second.sectionIds, found.sections),
         data,
         nextCursor: cursorAfter(
           `diff ${from.id} ${to.id}`,
@@ -72,7 +81,7 @@ export async function diffDatasets(
           data.length < found.differences.length,
           (last) => [...[first.version, second.version], ...positionOf(last)],
         ),
-        totalItems: only === undefined ? sumOf(found) : found.counts[only],
+        totalItems: only === undefined ? counts.added + counts.removed + counts.changed : counts[only],
       };
     },
     signal,
@@ -80,11 +89,20 @@ export async function diffDatasets(
   );
 }
 
-const sumOf = ({ counts }: Comparison): number =>
-  counts.added + counts.removed + counts.changed + counts.moved;
-
-function countsOf({ counts }: Comparison, itemCount: number): DatasetDiff['counts'] {
-  return { ...counts, unchanged: itemCount - counts.removed - counts.changed - counts.moved };
+async function nameSections(
+  query: ReadQuery,
+  ids: readonly string[],
+  sections: Comparison['sections'],
+): Promise<SectionDiff[]> {
+  const rows = await query<{ readonly name: string }>(
+    `SELECT ${boundedName('s.name')} AS name FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, n)
+       JOIN sections s ON s.id = wanted.id ORDER BY wanted.n`,
+    [sections.map(({ to }) => ids[to])],
+  );
+  return rows.map(({ name }, index) => ({
+    name,
+    isOrderChanged: sections[index]?.isOrderChanged ?? false,
+  }));
 }
 
 interface ComparedVersion {

@@ -1,13 +1,20 @@
 import { Parameters } from '../database/page.ts';
 import { withHashJoins } from '../database/transaction-settings.ts';
-import type { DiffCounts } from './diff-counts.ts';
 import { differencesIn, SPANS, type Spans } from './differences-sql.ts';
-import { findMoved, type MovedItems } from './find-moved.ts';
+
+/** Items in which two versions differ. */
+export interface DiffCounts {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+}
+
+export const NO_DIFFERENCE: DiffCounts = { added: 0, changed: 0, removed: 0 };
 
 export type ItemChange = keyof DiffCounts;
 
 /** In the order of entries. */
-export const CHANGES: readonly ItemChange[] = ['added', 'removed', 'changed', 'moved'];
+const CHANGES: readonly ItemChange[] = ['added', 'removed', 'changed'];
 
 /** Order indexes of a section and of an item in it. */
 export interface Place {
@@ -35,6 +42,8 @@ interface DifferencesPage {
 
 export interface Comparison {
   readonly counts: DiffCounts;
+  /** Pairs of sections of one name that differ, by their order indexes, in the order of the second side; at most 1,000. */
+  readonly sections: readonly { readonly to: number; readonly isOrderChanged: boolean }[];
   /** In the order of their positions. */
   readonly differences: readonly Difference[];
 }
@@ -42,8 +51,7 @@ export interface Comparison {
 const START = [-1, -1, -1] as const;
 
 /**
- * Compares two lists of sections, given by the ids of rows of `sections`, in a transaction. Memory holds integers for each run of
- * items in another order, and no items.
+ * Compares two lists of sections, given by the ids of rows of `sections`, in a transaction.
  *
  * @param query runs statements of the transaction
  */
@@ -65,49 +73,29 @@ export async function compareSections(
       return (await query(differences, parameters.values)) as readonly DifferenceRow[];
     },
   );
-  const counts = { added: 0, removed: 0, changed: 0, moved: 0 };
+  const counts = { added: 0, removed: 0, changed: 0 };
+  const sections: { to: number; isOrderChanged: boolean }[] = [];
   const differences: Difference[] = [];
   for (const row of rows) {
     if (row.what === 'counts') for (const name of CHANGES) counts[name] += Number(row[name]);
     else if (row.what === 'entry') differences.push(toDifference(row));
+    else sections.push({ to: row.b_section, isOrderChanged: row.kind === 1 });
   }
-  const orders = Map.groupBy(
-    rows.filter(({ bytes }) => bytes !== null),
-    ({ b_section }) => b_section,
-  );
-  for (const [section, chunks] of [...orders].sort(([a], [b]) => a - b)) {
-    const moved = await findMoved({
-      differing: joined(chunks, 'differing'),
-      blocks: joined(chunks, 'blocks'),
-    });
-    counts.moved += moved.count;
-    if (kind !== -1 && change !== 'moved') continue;
-    const places = { from: chunks[0]?.a_section ?? 0, to: section };
-    let listed = 0;
-    for (const difference of movedAfter(moved, places, after)) {
-      if (listed === limit) break;
-      differences.push(difference);
-      listed += 1;
-    }
-  }
-  differences.sort((a, b) => comparePositions(positionOf(a), positionOf(b)));
-  return { counts, differences: differences.slice(0, limit) };
+  return { counts, sections, differences };
 }
 
 /** A row of {@link differencesIn}. */
 interface DifferenceRow {
-  readonly what: 'counts' | 'differing' | 'blocks' | 'entry';
+  readonly what: 'counts' | 'section' | 'entry';
   readonly added: string;
   readonly removed: string;
   readonly changed: string;
-  readonly moved: string;
-  /** Kind of an entry; else the number of the chunk. */
+  /** Kind of an entry; 1 of a section whose order has changed. */
   readonly kind: number;
   readonly a_section: number;
   readonly a_item: number | null;
   readonly b_section: number;
   readonly b_item: number | null;
-  readonly bytes: Buffer | null;
 }
 
 function toDifference({ kind, a_section, a_item, b_section, b_item }: DifferenceRow): Difference {
@@ -118,48 +106,8 @@ function toDifference({ kind, a_section, a_item, b_section, b_item }: Difference
   };
 }
 
-function joined(rows: readonly DifferenceRow[], what: DifferenceRow['what']): Buffer {
-  const chunks = rows.filter((row) => row.what === what).sort((a, b) => a.kind - b.kind);
-  return Buffer.concat(chunks.flatMap(({ bytes }) => bytes ?? []));
-}
-
-/** The moved items of a section after a position, in order. */
-function* movedAfter(
-  { runs }: MovedItems,
-  { from, to }: { readonly from: number; readonly to: number },
-  after: DifferencesPage['after'],
-): Generator<Difference> {
-  for (let at = 0; at < runs.length; at += 3) {
-    const [first, second, length] = runs.subarray(at, at + 3) as unknown as [number, number, number];
-    const last = positionOf({
-      ...MOVED,
-      from: { section: from, item: first },
-      to: { section: to, item: second + length - 1 },
-    });
-    if (comparePositions(last, after) <= 0) continue;
-    for (let index = 0; index < length; index += 1) {
-      const difference: Difference = {
-        ...MOVED,
-        from: { section: from, item: first + index },
-        to: { section: to, item: second + index },
-      };
-      if (comparePositions(positionOf(difference), after) > 0) yield difference;
-    }
-  }
-}
-
-const MOVED = { change: 'moved' } as const;
-
 /** Where a difference is in the order of all: by its kind, then by its place on the second side, or else on the first. */
 export function positionOf({ change, from, to }: Difference): [kind: number, section: number, item: number] {
   const { section, item } = (to ?? from) as Place;
   return [CHANGES.indexOf(change), section, item];
-}
-
-function comparePositions(a: readonly number[], b: readonly number[]): number {
-  for (const [index, value] of a.entries()) {
-    const other = b[index] as number;
-    if (value !== other) return value - other;
-  }
-  return 0;
 }

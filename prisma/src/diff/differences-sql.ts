@@ -6,8 +6,8 @@ import { ofParts, partsOf } from '../items/item-ranges.ts';
 const MAX_PROMPT_BYTES = 16 * 1024 * 1024;
 /** Longer ids are compared by their hashes. */
 const MAX_ID_BYTES = 64;
-/** Blocks of one row of the answer, which has 20 bytes of each. */
-const BLOCKS_PER_ROW = 16_384;
+/** Sections whose order is told. */
+const MAX_SECTIONS = 1_000;
 
 /** The condition for spans whose other items may have an id of an item that both sides have placed: those are the same on both sides. */
 const PARTLY_PLACED = `pair IN (
@@ -81,11 +81,9 @@ export interface Spans {
 /**
  * The differences in spans. Rows of
  *
- * - `counts`: what is added, removed, changed, and moved to another section;
- * - `differing` and `blocks` of each pair of sections in which an item has another position, from which follows what is moved inside
- *   it (see `findMoved`);
- * - `entry`: after $2 to $4 (kind, and order indexes), at most $5, of kind $1 (-1 for all); without those that are moved inside
- *   their section.
+ * - `counts`: what is added, removed and changed;
+ * - `section`: a pair of sections that differ, and 1 as its kind if their paired items are in another order, at most 1,000;
+ * - `entry`: after $2 to $4 (kind, and order indexes), at most $5, of kind $1 (-1 for all).
  *
  * Items of stored ranges that both sections have at one position are not read. Of the others, those of one position and one
  * hash are the same, and the rest is paired by id, hash and prompt: docs/versions.md. Each join is a FULL JOIN where both sides
@@ -128,14 +126,9 @@ WITH spans AS MATERIALIZED (
   FROM ${withUniqueId('a')} a FULL JOIN ${withUniqueId('b')} b USING (pair, id)
 ), by_hash AS MATERIALIZED (
   SELECT pair, hash, a.item AS a_item, a.span AS a_span, b.item AS b_item, b.span AS b_span
-  FROM ${numbered('a', 'by_id', 'pair, a_hash AS hash', 'pair, a_hash', 'a_item')} a
-    FULL JOIN ${numbered('b', 'by_id', 'pair, b_hash AS hash', 'pair, b_hash', 'b_item')} b USING (pair, hash, n)
-), across AS MATERIALIZED (
-  SELECT a.pair AS a_pair, a.item AS a_item, a.span AS a_span, b.pair AS b_pair, b.item AS b_item, b.span AS b_span
-  FROM ${numbered('a', 'by_hash JOIN pairs USING (pair)', 'pair, hash', 'hash', 'a_section, a_item')} a
-    FULL JOIN ${numbered('b', 'by_hash JOIN pairs USING (pair)', 'pair, hash', 'hash', 'b_section, b_item')} b USING (hash, n)
+  FROM ${unpairedById('a')} a FULL JOIN ${unpairedById('b')} b USING (pair, hash, n)
 ), unpaired AS MATERIALIZED (
-  SELECT a_pair AS pair FROM across WHERE b_item IS NULL INTERSECT SELECT b_pair FROM across WHERE a_item IS NULL
+  SELECT pair FROM by_hash WHERE b_item IS NULL INTERSECT SELECT pair FROM by_hash WHERE a_item IS NULL
 ), a_prompts AS MATERIALIZED (${promptsOfSide('a', differing.a)}), b_prompts AS MATERIALIZED (${promptsOfSide('b', differing.b)}),
 by_prompt AS MATERIALIZED (
   SELECT pair, a.item AS a_item, b.item AS b_item
@@ -148,36 +141,25 @@ by_prompt AS MATERIALIZED (
   SELECT CASE WHEN a_item IS NULL THEN 0 ELSE 1 END AS kind, a_section, a_item, b_section, b_item
   FROM by_prompt JOIN pairs USING (pair) WHERE a_item IS NULL OR b_item IS NULL
   UNION ALL SELECT 2, a_section, a_item, b_section, b_item FROM matched JOIN pairs USING (pair) WHERE NOT same
-  UNION ALL SELECT 3, a.a_section, a_item, b.b_section, b_item
-  FROM across JOIN pairs a ON a.pair = a_pair JOIN pairs b ON b.pair = b_pair
 ), shifted AS MATERIALIZED (
   SELECT DISTINCT pair FROM matched WHERE a_item <> b_item
-), differing AS (
-  SELECT pair, min(item) AS start, count(*)::int AS length
-  FROM (SELECT pair, item, item - row_number() OVER (PARTITION BY pair ORDER BY item) AS island
-    FROM placed JOIN shifted USING (pair)) placed
-  GROUP BY pair, island
-), blocks AS (
-  SELECT *, row_number() OVER (PARTITION BY pair ORDER BY b) AS place FROM (
-    SELECT pair, min(a_item) AS a, min(b_item) AS b, count(*)::int AS length, same
-    FROM (SELECT *, a_item - row_number() OVER (PARTITION BY pair, same, b_item - a_item ORDER BY a_item) AS island
-      FROM matched JOIN shifted USING (pair)) matched
-    GROUP BY pair, same, b_item - a_item, island
-  ) block
+), islands AS MATERIALIZED (
+  SELECT pair, item, item - row_number() OVER (PARTITION BY pair ORDER BY item) AS island FROM placed JOIN shifted USING (pair)
+), orders AS (
+  SELECT pair, bool_or(b_item < before OR a_island <> b_island) AS has_changed FROM (
+    SELECT matched.pair, b_item, a.island AS a_island, b.island AS b_island,
+      lag(b_item) OVER (PARTITION BY matched.pair ORDER BY a_item) AS before
+    FROM matched JOIN islands a ON a.pair = matched.pair AND a.item = a_item
+      JOIN islands b ON b.pair = matched.pair AND b.item = b_item
+  ) matched GROUP BY pair
 )
 SELECT 'counts' AS what, count(*) FILTER (WHERE kind = 0) AS added, count(*) FILTER (WHERE kind = 1) AS removed,
-  count(*) FILTER (WHERE kind = 2) AS changed, count(*) FILTER (WHERE kind = 3) AS moved, NULL::int AS kind,
-  NULL::int AS a_section, NULL::int AS a_item, NULL::int AS b_section, NULL::int AS b_item, NULL::bytea AS bytes
+  count(*) FILTER (WHERE kind = 2) AS changed, NULL::int AS kind,
+  NULL::int AS a_section, NULL::int AS a_item, NULL::int AS b_section, NULL::int AS b_item
 FROM changes
-UNION ALL SELECT 'differing', NULL, NULL, NULL, NULL, chunk, a_section, NULL, b_section, NULL,
-  string_agg(int4send(start) || int4send(length), '' ORDER BY start)
-FROM (SELECT *, (row_number() OVER (PARTITION BY pair ORDER BY start) / ${BLOCKS_PER_ROW})::int AS chunk FROM differing) differing
-  JOIN pairs USING (pair) GROUP BY b_section, a_section, chunk
-UNION ALL SELECT 'blocks', NULL, NULL, NULL, NULL, chunk, a_section, NULL, b_section, NULL,
-  string_agg(int4send(a) || int4send(b) || int4send(length) || int4send(place::int - 1) || int4send(same::int), '' ORDER BY a)
-FROM (SELECT *, (row_number() OVER (PARTITION BY pair ORDER BY a) / ${BLOCKS_PER_ROW})::int AS chunk FROM blocks) blocks
-  JOIN pairs USING (pair) GROUP BY b_section, a_section, chunk
-UNION ALL (SELECT 'entry', NULL, NULL, NULL, NULL, kind, a_section, a_item, b_section, b_item, NULL FROM changes
+UNION ALL (SELECT 'section', NULL, NULL, NULL, coalesce(has_changed, false)::int, a_section, NULL, b_section, NULL
+  FROM pairs LEFT JOIN orders USING (pair) WHERE a_section IS NOT NULL AND b_section IS NOT NULL ORDER BY b_section LIMIT ${MAX_SECTIONS})
+UNION ALL (SELECT 'entry', NULL, NULL, NULL, kind, a_section, a_item, b_section, b_item FROM changes
   WHERE ($1::int = -1 OR kind = $1)
     AND (kind, CASE WHEN kind = 1 THEN a_section ELSE b_section END, coalesce(b_item, a_item)) > ($2::int, $3::int, $4::int)
   ORDER BY kind, CASE WHEN kind = 1 THEN a_section ELSE b_section END, coalesce(b_item, a_item) LIMIT $5)`;
@@ -222,19 +204,20 @@ function withUniqueId(side: Side): string {
     FROM placed LEFT JOIN taken ON taken.pair = placed.pair AND taken.id = ${side}_id WHERE ${side}_hash IS NOT NULL)`;
 }
 
-/** The items of a side that an earlier step has left, equal ones numbered. */
-function numbered(side: Side, step: string, columns: string, equal: string, order: string): string {
-  return `(SELECT ${columns}, ${side}_item AS item, ${side}_span AS span, row_number() OVER (PARTITION BY ${equal} ORDER BY ${order}) AS n
-    FROM ${step} WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL)`;
+/** The items of a side that have no pair by their id; equal ones numbered. */
+function unpairedById(side: Side): string {
+  return `(SELECT pair, ${side}_hash AS hash, ${side}_item AS item, ${side}_span AS span,
+      row_number() OVER (PARTITION BY pair, ${side}_hash ORDER BY ${side}_item) AS n
+    FROM by_id WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL)`;
 }
 
 /** The hashes of the prompts of what is left of a side where the other side has something left as well. */
 function promptsOfSide(side: Side, parts: string): string {
   return `
   SELECT pair, item, prompt FROM (
-    SELECT ${side}_pair AS pair, ${side}_item AS item, ${side}_part AS part_id, ${side}_item + ${side}_shift AS ordinal
-    FROM across JOIN unpaired ON unpaired.pair = ${side}_pair JOIN spans ON span = ${side}_span
-    WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL ORDER BY ${side}_pair, ${side}_item
+    SELECT pair, ${side}_item AS item, ${side}_part AS part_id, ${side}_item + ${side}_shift AS ordinal
+    FROM by_hash JOIN unpaired USING (pair) JOIN spans USING (pair)
+    WHERE span = ${side}_span AND ${side === 'a' ? 'b' : 'a'}_item IS NULL ORDER BY pair, ${side}_item
   ) place CROSS JOIN LATERAL ${promptOf(`${ofParts(parts)} AND i.part_id = place.part_id AND i.ordinal = place.ordinal`)} AS stored
 `;
 }
@@ -242,8 +225,8 @@ function promptsOfSide(side: Side, parts: string): string {
 /** What is left of a side, with the hash of its prompt, or else a key that the other side lacks; equal ones numbered. */
 function withPrompt(side: Side): string {
   return `(SELECT pair, item, prompt, row_number() OVER (PARTITION BY pair, prompt ORDER BY item) AS n FROM (
-    SELECT ${side}_pair AS pair, ${side}_item AS item, coalesce(prompt, convert_to('${side}' || ${side}_item, 'UTF8')) AS prompt
-    FROM across LEFT JOIN ${side}_prompts AS prompts ON prompts.pair = ${side}_pair AND prompts.item = ${side}_item
+    SELECT by_hash.pair, ${side}_item AS item, coalesce(prompt, convert_to('${side}' || ${side}_item, 'UTF8')) AS prompt
+    FROM by_hash LEFT JOIN ${side}_prompts AS prompts ON prompts.pair = by_hash.pair AND prompts.item = ${side}_item
     WHERE ${side === 'a' ? 'b' : 'a'}_item IS NULL
   ) remaining)`;
 }

@@ -15,9 +15,9 @@ export interface ItemPosition {
   readonly orderIndex: number;
 }
 
-/** An item that is in one dataset only, or in both at different places. */
+/** An item that is in one dataset only. */
 interface PlacedEntry {
-  readonly change: 'added' | 'removed' | 'moved';
+  readonly change: 'added' | 'removed';
   /** 32 bytes */
   readonly itemHash: Uint8Array;
   /** In the first dataset; null for an added item. */

@@ -1,7 +1,7 @@
 import { versionHash } from '@svc/jsonl-v23';
 import type pg from 'pg';
 import { storableText } from '../database/values.ts';
-import { type DiffCounts, NO_DIFFERENCE } from '../diff/diff-counts.ts';
+import { type DiffCounts, NO_DIFFERENCE } from '../diff/compare-sections.ts';
 import { countAssets, endAssets } from './asset-ranges.ts';
 import { countDifferences } from './count-differences.ts';
 import { type ChangeProvenance, insertProvenance } from './insert-provenance.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { Parameters } from '../database/page.ts';
-import type { DiffCounts } from '../diff/diff-counts.ts';
+import type { DiffCounts } from '../diff/compare-sections.ts';
 import { RUN_ITEMS } from '../items/hash-blocks.ts';
 import { itemsInRanges } from '../items/item-ranges.ts';
 import { hashItems } from './hash-section.ts';
@@ -35,8 +35,8 @@ export async function insertVersion(
   const itemCount = sections.reduce((sum, section) => sum + section.itemCount, 0);
   await client.query(
     `INSERT INTO versions (dataset_id, version, version_hash, section_ids, item_count, asset_count, source, message, author,
-       added, changed, removed, moved, sources, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, clock_timestamp())`,
+       added, changed, removed, sources, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, clock_timestamp())`,
     [
       ...[
         datasetId,
@@ -49,7 +49,7 @@ export async function insertVersion(
         message,
         author,
       ],
-      ...[change.added, change.changed, change.removed, change.moved, sources],
+      ...[change.added, change.changed, change.removed, sources],
     ],
   );
   await client.query(

@@ -2,7 +2,7 @@ import type { ReadQuery } from '@svc/postgres';
 import { datasetNotFound, PROVENANCE, shownSchema, withAddedFiles } from '../database/dataset-row.ts';
 import { cursorAfter, decodeCursor, type Page, type PageRequest } from '../database/page.ts';
 import { isUuid } from '../database/values.ts';
-import type { DiffCounts } from '../diff/diff-counts.ts';
+import type { DiffCounts } from '../diff/compare-sections.ts';
 
 type VersionSource = 'upload' | 'hub' | 'append' | 'upsert' | 'edit' | 'restore' | 'replace';
 
@@ -51,9 +51,9 @@ export async function listVersions(
   if (dataset === undefined) throw datasetNotFound(id);
   const rows = await query<VersionRow>(
     `SELECT version, version_hash AS "versionHash", item_count AS "itemCount", created_at AS "createdAt", message, author,
-       added, changed, removed, moved, made AS source, "runCount", ${shownSchema(MAX_LISTED_SCHEMA_BYTES)}
+       added, changed, removed, made AS source, "runCount", ${shownSchema(MAX_LISTED_SCHEMA_BYTES)}
      FROM (
-       SELECT v.version, v.version_hash, v.item_count, v.created_at, v.message, v.author, v.added, v.changed, v.removed, v.moved,
+       SELECT v.version, v.version_hash, v.item_count, v.created_at, v.message, v.author, v.added, v.changed, v.removed,
          v.source AS made, ${PROVENANCE},
          (SELECT count(*)::float8 FROM runs r WHERE r.dataset_id = v.dataset_id AND r.dataset_version = v.version AND NOT r.is_trial) AS "runCount"
        FROM versions v JOIN datasets d ON d.id = v.dataset_id
@@ -63,9 +63,9 @@ export async function listVersions(
   );
   const shown = rows.slice(0, limit);
   return {
-    data: shown.map(withAddedFiles).map(({ added, changed, removed, moved, ...version }) => ({
+    data: shown.map(withAddedFiles).map(({ added, changed, removed, ...version }) => ({
       ...version,
-      change: { added, changed, removed, moved },
+      change: { added, changed, removed },
     })),
     nextCursor: cursorAfter(`versions ${id}`, shown, rows.length > limit, ({ version }) => [version]),
     totalItems: dataset.count,

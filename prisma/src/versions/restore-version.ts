@@ -2,7 +2,7 @@ import { queryOf } from '@svc/postgres';
 import type pg from 'pg';
 import type { DatasetSummary } from '../database/dataset-row.ts';
 import { storableText } from '../database/values.ts';
-import { NO_DIFFERENCE } from '../diff/diff-counts.ts';
+import { NO_DIFFERENCE } from '../diff/compare-sections.ts';
 import {
   completeClaim,
   type IdempotencyClaim,

@@ -1,7 +1,7 @@
 import { oneOf, searchParser, text } from '../ui/search-params.ts';
 import { isItemHash } from './items/item-hash.ts';
 
-export const CHANGES = ['changed', 'added', 'removed', 'moved'] as const;
+export const CHANGES = ['changed', 'added', 'removed'] as const;
 
 /** What the address of a dataset's page states. */
 export type DatasetSearch = ReturnType<typeof parseDatasetSearch>;

@@ -50,6 +50,6 @@ function datasetText(
 
 /** How a version differs from the one before, such as `2 added, 1 changed`. */
 export function countsText(change: ChangedDataset['change']): string {
-  const counts = (['added', 'changed', 'removed', 'moved'] as const).filter((kind) => change[kind] > 0);
+  const counts = (['added', 'changed', 'removed'] as const).filter((kind) => change[kind] > 0);
   return counts.map((kind) => `${change[kind]} ${kind}`).join(', ') || 'none';
 }

@@ -133,7 +133,7 @@ function diffRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
     ...DATASET_READ,
     path: '/datasets/{id}/diff/{other_id}',
     operationId: 'diffDatasets',
-    summary: 'Compare with another dataset or version: items that it adds, removes, changes and moves',
+    summary: 'Compare with another dataset or version: items that it adds, removes and changes',
     query: {
       ...PAGE_QUERY,
       ...VERSION,
@@ -142,7 +142,7 @@ function diffRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
         description: 'the version of the other dataset, in the same form',
       },
       only: {
-        enum: ['added', 'removed', 'changed', 'moved'],
+        enum: ['added', 'removed', 'changed'],
         type: 'string',
         description: 'list only differences of this kind; `counts` still has all of them',
       },
@@ -153,7 +153,11 @@ function diffRoute({ store }: Pick<DatasetDeps, 'store'>): Route {
       const to = { id: params['other_id'] ?? '', version: query['other_version'] as number | undefined };
       const only = query['only'] as ItemChange | undefined;
       const found = await datasets.diff(from, to, { ...pageOf(query), signal, only });
-      return json({ ...toPage(found, query, serializeDifference), counts: { ...found.counts } });
+      return json({
+        ...toPage(found, query, serializeDifference),
+        counts: { ...found.counts },
+        sections: found.sections.map(({ name, isOrderChanged }) => ({ name, order_changed: isOrderChanged })),
+      });
     },
   };
 }

@@ -48,10 +48,7 @@ const NAMED: ReadonlyMap<unknown, Named> = new Map<unknown, Named>([
     CHANGED_ITEM.schema,
     { name: 'ChangedItem', description: 'an item with other content, and its members that differ' },
   ],
-  [
-    PLACED_DIFFERENCE.schema,
-    { name: 'PlacedDifference', description: 'an item that is added, removed or moved' },
-  ],
+  [PLACED_DIFFERENCE.schema, { name: 'PlacedDifference', description: 'an item that is added or removed' }],
   [DATASET, { name: 'Dataset', description: 'a dataset with its whole `schema`' }],
   [DATASET_SUMMARY, { name: 'DatasetSummary', description: 'a dataset without a large `schema`' }],
   [LISTED_DATASET, { name: 'ListedDataset', description: 'a dataset as it appears in lists' }],

@@ -123,7 +123,7 @@ export const DATASET: Schema = shape({
 });
 
 /** How a version differs from the one before. */
-export const CHANGE: Schema = shape({ added: COUNT, changed: COUNT, removed: COUNT, moved: COUNT });
+export const CHANGE: Schema = shape({ added: COUNT, changed: COUNT, removed: COUNT });
 
 /** A dataset after a change. */
 export const CHANGED_DATASET: Schema = shape(
@@ -175,9 +175,9 @@ const POSITION: ApiMember<ItemPosition | null> = {
 type ChangedItem = Extract<DiffEntry, { readonly change: 'changed' }>;
 type PlacedDifference = Exclude<DiffEntry, ChangedItem>;
 
-/** An item that is added, removed or moved. */
+/** An item that is added or removed. */
 export const PLACED_DIFFERENCE: ApiRecord<PlacedDifference> = record<PlacedDifference>({
-  change: { type: 'string', enum: ['added', 'removed', 'moved'] },
+  change: { type: 'string', enum: ['added', 'removed'] },
   item_hash: SHA256,
   from: POSITION,
   to: POSITION,
@@ -223,7 +223,18 @@ export const CHANGED_ITEM: ApiRecord<ChangedItem> = record<ChangedItem>({
 
 export const DIFF: Schema = shape({
   ...pageMembers({ oneOf: [PLACED_DIFFERENCE.schema, CHANGED_ITEM.schema] }),
-  counts: shape({ added: COUNT, removed: COUNT, changed: COUNT, moved: COUNT, unchanged: COUNT }),
+  counts: shape({ added: COUNT, removed: COUNT, changed: COUNT, unchanged: COUNT }),
+  sections: {
+    type: 'array',
+    items: shape({
+      name: TEXT,
+      order_changed: {
+        type: 'boolean',
+        description: 'whether the items that both have are in another order',
+      },
+    }),
+    description: 'the sections that both have and that differ, at most 1,000',
+  },
 });
 
 export const PROBLEM: Schema = shape(

@@ -22,7 +22,7 @@ type Difference = ResponseOf<'/datasets/{id}/diff/{other_id}', 'get'>['data'][nu
 type Changed = Extract<Difference, { readonly change: 'changed' }>;
 type Placed = Exclude<Difference, Changed>;
 
-const COLORS = { added: 'teal', removed: 'red', changed: 'indigo', moved: 'gray' } as const;
+const COLORS = { added: 'teal', removed: 'red', changed: 'indigo' } as const;
 
 /** A difference: of a changed item the members side by side, of others the item itself. */
 export function ChangeCard({
@@ -95,7 +95,7 @@ function ChangedField({ field }: { readonly field: Changed['fields'][number] }) 
   );
 }
 
-/** An item that is only on one side, or in another place: read when it is in view. */
+/** An item that is only on one side: read when it is in view. */
 function PlacedCard({ difference, of }: { readonly difference: Placed; readonly of: Side }) {
   const { ref, inViewport } = useInViewport();
   const { item_hash, from, to } = difference;

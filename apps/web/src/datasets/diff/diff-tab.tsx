@@ -11,7 +11,7 @@ import { DiffView } from './diff-view.tsx';
 
 const route = getRouteApi('/datasets/$id');
 
-/** What another dataset, or a version of it, adds, removes, changes and moves. */
+/** What another dataset, or a version of it, adds, removes and changes. */
 export default function DiffTab({ dataset }: { readonly dataset: Dataset }) {
   const { other, to } = route.useSearch();
   const navigate = route.useNavigate();

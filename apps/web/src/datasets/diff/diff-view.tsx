@@ -41,7 +41,8 @@ export function DiffView({ from, to }: { readonly from: Side; readonly to: Side 
     placeholderData: keepPreviousData,
   });
   if (!isShown(found)) return <QueryState query={found} />;
-  const counts = found.data.pages[0]?.counts;
+  const first = found.data.pages[0];
+  const counts = first?.counts;
   const differences = found.data.pages.flatMap(({ data }) => data);
   return (
     <Stack gap="sm">
@@ -59,7 +60,7 @@ export function DiffView({ from, to }: { readonly from: Side; readonly to: Side 
           ]}
         />
       )}
-      <Dimmed role="status">{counts !== undefined && summaryOf(counts)}</Dimmed>
+      <Dimmed role="status">{first !== undefined && summaryOf(first)}</Dimmed>
       <Stack component="ul" className="plain-list" gap="sm" aria-label="Differences">
         {differences.map((difference) => (
           <ChangeCard
@@ -77,9 +78,13 @@ export function DiffView({ from, to }: { readonly from: Side; readonly to: Side 
 
 const totalOf = (counts: Diff['counts']): number => CHANGES.reduce((sum, kind) => sum + counts[kind], 0);
 
-function summaryOf(counts: Diff['counts']): string {
+function summaryOf({ counts, sections }: Diff): string {
   const same = `${formatCount(counts.unchanged)} ${counts.unchanged === 1 ? 'item is' : 'items are'} the same`;
-  return totalOf(counts) === 0 ? `No item differs: ${same}.` : `${same}.`;
+  const orders = sections.filter(({ order_changed }) => order_changed).map(({ name }) => name);
+  return [
+    totalOf(counts) === 0 ? `No item differs: ${same}.` : `${same}.`,
+    ...(orders.length > 0 ? [`The order has changed in ${orders.join(', ')}.`] : []),
+  ].join(' ');
 }
 
 /** What tells a difference from others. */

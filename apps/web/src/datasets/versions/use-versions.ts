@@ -29,7 +29,7 @@ export function useVersions(id: string | null): UseInfiniteQueryResult<InfiniteD
 
 /** What a version changed, in words: `1 added, 2 changed`. */
 export function changeText(change: Version['change']): string {
-  const parts = (['added', 'changed', 'removed', 'moved'] as const)
+  const parts = (['added', 'changed', 'removed'] as const)
     .filter((kind) => change[kind] > 0)
     .map((kind) => `${formatCount(change[kind])} ${kind}`);
   return parts.length === 0 ? 'no item differs' : parts.join(', ');
