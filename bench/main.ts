@@ -5,6 +5,7 @@
  *
  * Generates its data, runs each case and its baseline in turn, and prints ratios; `--write` puts the tables into
  * bench/README.md, in place of the named ones, with a description of the machine.
+ * `--floors check` ends with 1 if a case has lost its floor in bench/floors.json, `--floors write` writes them.
  *
  * `npm run bench -- --against <commit> [--bisect] [--items 20000] [--shapes all] [--rounds 3]` compares with another build instead.
  */
@@ -20,6 +21,7 @@ import { assetMemory } from './assets/asset-memory.ts';
 import { imageExportCase, imageUploadCase, makeImages } from './assets/image-cases.ts';
 import { createBench } from './bench.ts';
 import { codeCases } from './code-cases.ts';
+import { lostFloors, writeFloors } from './floors.ts';
 import { writePackage } from './generate.ts';
 import { httpCases } from './http-cases.ts';
 import { type Case, type Measured, measure } from './measure.ts';
@@ -28,6 +30,7 @@ import { packCase } from './pack/pack-case.ts';
 import { resultsTable, waitingTable } from './runs/run-tables.ts';
 import { scoringTable } from './scoring/scoring-table.ts';
 import { upload, watchProbe } from './service.ts';
+import { growthTable } from './shapes/growth-table.ts';
 import { memoryAfterShapes } from './shapes/memory-after-shapes.ts';
 import { measureShape, type ShapeMeasured, worstShapes } from './shapes/shape-cases.ts';
 import { shapesNamed } from './shapes/shapes.ts';
@@ -39,7 +42,7 @@ import { versionTable } from './versions/version-table.ts';
 import { checkTable, writeTable } from './write-table.ts';
 
 const CASES =
-  'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,after-shapes,images,assets,tables,results,waiting,versions,scoring';
+  'read,encode,encode-shapes,upload,export,convert,health,pack,hub,preview,http,small,memory,after-shapes,images,assets,tables,results,waiting,versions,scoring,growth';
 
 const { values: options } = parseArgs({
   options: {
@@ -58,6 +61,7 @@ const { values: options } = parseArgs({
     against: { type: 'string' },
     bisect: { type: 'boolean', default: false },
     items: { type: 'string', default: '20000' },
+    floors: { type: 'string' },
   },
 });
 const sizes = options.sizes.split(',').map(Number);
@@ -69,6 +73,9 @@ const shapes = await orExit(() => {
   return shapesNamed(options.shapes);
 });
 const counts = { maxItems: Math.max(...sizes), maxBytes: Number(options['shape-bytes']) };
+if (options.floors !== undefined && !['check', 'write'].includes(options.floors)) {
+  throw new RangeError('--floors must be check or write.');
+}
 if (options.write) await checkTable(options.table);
 if (!(await hasPrograms(['bash', 'curl', 'psql', 'unzip', 'gzip', 'zip', 'sync']))) {
   throw new Error('the baselines need bash, curl, psql, unzip, gzip, zip and sync');
@@ -91,6 +98,7 @@ await migrate(postgres.url);
 const bench = createBench(folder, await superuserUrl(postgres.url, folder));
 
 const lines: string[] = [];
+const compared: Measured[] = [];
 function show(...added: string[]): void {
   lines.push(...added);
   console.log(added.join('\n'));
@@ -197,7 +205,14 @@ if (wanted.has('results')) for await (const line of resultsTable(bench, Number(o
 if (wanted.has('versions')) for await (const line of versionTable(bench, Math.max(...sizes))) show(line);
 if (wanted.has('waiting')) show(...(await waitingTable(bench)));
 if (wanted.has('scoring')) show(...(await scoringTable()));
+if (wanted.has('growth')) for (const line of growthTable(shapes)) show(line);
 
+if (options.floors === 'write') await writeFloors(compared);
+if (options.floors === 'check') {
+  const lost = await lostFloors(compared);
+  for (const line of lost) console.error(`Floor lost: ${line}`);
+  if (lost.length > 0) process.exitCode = 1;
+}
 if (options.write) await writeTable(options.table, lines, rounds);
 
 /** Does what an option says; a wrong one ends the program with its message alone. */
@@ -213,6 +228,7 @@ async function orExit<T>(read: () => T | Promise<T>): Promise<T> {
 
 async function compare(one: Case): Promise<Measured> {
   const measured = await measure(one, rounds);
+  compared.push(measured);
   showRow(measured);
   return measured;
 }

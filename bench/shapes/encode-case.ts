@@ -12,10 +12,7 @@ const WARM_UP_BATCHES = 8;
 /** CPU time of the encoder of uploads, against that of its reference path alone. */
 export function encodeCase(label: string, shape: Shape, count: number): Case {
   const lineCount = Math.min(count, MAX_LINES, Math.ceil(MAX_BYTES / shape.lineBytes));
-  const batches = [...shapeLines(shape, lineCount)].map((bytes) => {
-    const lines = bytes.toString('latin1').split('\n').length - 1;
-    return { bytes: new Uint8Array(bytes), firstLine: 1, lineCount: lines, itemCount: lines };
-  });
+  const batches = lineBatches(shape, lineCount);
   const encoder = createLineEncoder({ keepsItems: true });
   const reference = createItemEncoder();
   const encodeAll = (some: typeof batches): void => {
@@ -32,6 +29,14 @@ export function encodeCase(label: string, shape: Shape, count: number): Case {
     runOurs: () => cpuTimed(() => encodeAll(batches)),
     runBaseline: () => cpuTimed(() => encodeByReference(batches)),
   };
+}
+
+/** Items of a shape as batches of lines, as an upload cuts them. */
+export function lineBatches(shape: Shape, count: number) {
+  return [...shapeLines(shape, count)].map((bytes) => {
+    const lines = bytes.toString('latin1').split('\n').length - 1;
+    return { bytes: new Uint8Array(bytes), firstLine: 1, lineCount: lines, itemCount: lines };
+  });
 }
 
 async function cpuTimed(work: () => void): Promise<Sample> {
